@@ -18,7 +18,7 @@ use crate::formats::mesh::obj::materials::{
     self, COLOR, Definition, Map, OPACITY, before_comment, tint_and_strength,
 };
 use crate::formats::mesh::textures::{ImageChannels, LoadedTextures, TextureLoader};
-use crate::mesh::appearance::{Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap};
+use crate::mesh::appearance::{Alpha, Appearance, Material, Texture, TextureRef, Wrap};
 
 /// The colour of materials without one: light grey.
 const DEFAULT_COLOR: [u16; 3] = [linear_of(200); 3];
@@ -125,8 +125,9 @@ impl Textures {
 
     fn get(&self, request: Option<usize>, map: &Option<Map>) -> Option<TextureRef> {
         let texture = self.loaded.of_requests[request?]?;
-        let wrap = if map.as_ref()?.clamp { Wrap::Clamp } else { Wrap::Repeat };
-        Some(TextureRef { texture, wrap: [wrap; 2], filter: Filter::default() })
+        let Map { clamp, filter, .. } = map.as_ref()?;
+        let wrap = if *clamp { Wrap::Clamp } else { Wrap::Repeat };
+        Some(TextureRef { texture, wrap: [wrap; 2], filter: *filter })
     }
 
     /// The material `defined` with these images, on a mesh with or without vertex colours.

@@ -7,6 +7,7 @@
 //! - images have options;
 //! - `Tr` is transparency, but `Tr 1` means opaque, as MeshLab writes it;
 //! - colours are sRGB;
+//! - `interpolateMode` is the filter of the images after it, as G3D and Mineways have it;
 //! - a colour with a value of 2 or more has a scale of 255 instead of 1, but an emission is light
 //!   of that strength.
 
@@ -16,6 +17,7 @@ use std::path::PathBuf;
 use crate::formats::io::warnings::NamedWarnings;
 use crate::formats::mesh::obj::text::{first_word, statements, without_comment};
 use crate::formats::mesh::out_of_range::clamped_factors;
+use crate::mesh::appearance::Filter;
 
 /// The statements of images, in lower case: of colour, opacity, emission, metal and roughness.
 const MAPS: [&str; 5] = ["map_kd", "map_d", "map_ke", "map_pm", "map_pr"];
@@ -84,6 +86,7 @@ pub(super) struct Map {
     pub(super) file: String,
     /// `-clamp on`: the image does not repeat.
     pub(super) clamp: bool,
+    pub(super) filter: Filter,
     pub(super) placement: Placement,
 }
 
@@ -112,6 +115,8 @@ pub(super) struct Library {
     /// The image names in statements, used or not: the text after the options, and its last word in
     /// case of an unknown option.
     pub(super) named: BTreeSet<[String; 2]>,
+    /// The filter of the next image.
+    filter: Filter,
     /// Properties that are ignored or reinterpreted.
     pub(super) warnings: NamedWarnings,
 }
@@ -139,12 +144,15 @@ impl Library {
     /// Adds the materials in the `text` of a file, whose images may be in these folders.
     pub(super) fn add(&mut self, text: &str, folders: [PathBuf; 2]) {
         let mut current: Option<(String, Definition)> = None;
+        self.filter = Filter::default();
         for (_, statement) in statements(text) {
             let line = statement.trim();
             let Some(keyword) = first_word(line) else { continue };
             let rest = line[keyword.len()..].trim();
             if keyword.eq_ignore_ascii_case("newmtl") {
                 self.insert(current.replace((rest.to_owned(), Definition::default())), &folders);
+            } else if keyword.eq_ignore_ascii_case("interpolateMode") {
+                self.set_filter(rest);
             } else {
                 self.note_image(rest);
                 if let Some((name, definition)) = &mut current {
@@ -266,9 +274,23 @@ impl Library {
         Some(number)
     }
 
+    /// Sets the filter of the images that follow; the name begins with that of the magnification.
+    fn set_filter(&mut self, mode: &str) {
+        self.filter = match mode.split('_').next() {
+            Some("NEAREST") => Filter::Nearest,
+            Some("LINEAR" | "BILINEAR" | "TRILINEAR") => Filter::Linear,
+            _ => return self.warnings.add(MALFORMED, &format!("interpolateMode {mode}")),
+        };
+    }
+
     /// Parses an image with its options; `None` without a file name, as some programs write.
     fn map(&mut self, rest: &str) -> Option<Map> {
-        let mut map = Map { file: String::new(), clamp: false, placement: Placement::default() };
+        let mut map = Map {
+            file: String::new(),
+            clamp: false,
+            filter: self.filter,
+            placement: Placement::default(),
+        };
         let mut rest = rest;
         while let Some(after) = self.option(rest, &mut map) {
             rest = after;

@@ -226,6 +226,58 @@ fn texture_coordinates_point_up_in_the_file_and_options_of_an_image_move_and_cla
 }
 
 #[test]
+fn an_image_has_the_filter_of_the_interpolate_mode_before_it_or_else_none() {
+    for (statement, expected) in [
+        ("", Filter::Nearest),
+        ("interpolateMode NEAREST_MAGNIFICATION_TRILINEAR_MIPMAP_MINIFICATION", Filter::Nearest),
+        ("interpolateMode BILINEAR_NO_MIPMAP", Filter::Linear),
+        ("interpolatemode TRILINEAR_MIPMAP", Filter::Linear),
+        ("interpolateMode TRILINEAR_MIPMAP\ninterpolateMode NEAREST_MIPMAP", Filter::Nearest),
+    ] {
+        let appearance = painted(&format!("{statement}\nmap_Kd t.png"));
+        assert_eq!(only(&appearance).texture.unwrap().filter, expected, "{statement}");
+    }
+    let after = painted("map_Kd t.png\ninterpolateMode TRILINEAR_MIPMAP");
+    assert_eq!(only(&after).texture.unwrap().filter, Filter::Nearest);
+    let folder = pictured("interpolateMode SHARP\nmap_Kd t.png");
+    let (_, warning) = folder.warned(PAINTED_BY_A);
+    assert_eq!(warning, "malformed lines of material files were skipped: 'interpolateMode SHARP'");
+}
+
+/// Triangles of the tiles 1001, 1002 and 1011, the last of which reaches into a fourth.
+const IN_TILES: &str = "vt 1.1 0.1\nvt 1.9 0.1\nvt 1.9 0.9\nvt 0.1 1.1\nvt 0.5 2.01\n\
+                        vt 0.1 1.9\nf 1/1 2/2 3/3\nf 1/4 2/5 3/6\nf 1/7 2/8 3/9\n";
+
+#[test]
+fn images_in_udim_tiles_are_those_of_the_triangles_in_them() {
+    let image = |color| png(&[color; 2]);
+    for named in ["t.<UDIM>.png", "t_<UDIM>.png", "t.1001.png"] {
+        let file = |tile: &str| named.replace("<UDIM>", tile).replace("1001", tile);
+        let folder = defined(&format!("map_Kd {named}"));
+        let folder = folder.with(&file("1001"), image(RED)).with(&file("1002"), image(GREEN));
+        let folder = folder.with(&file("1011"), image(BLUE));
+        let look = folder.quiet(format!("mtllib m.mtl\nusemtl a\n{IN_TILES}"));
+        let texel = |triangle| {
+            let material = look.material(triangle);
+            assert_eq!(material.name, "a");
+            look.textures[material.texture.unwrap().texture as usize].texels()[0]
+        };
+        assert_eq!([0, 1, 2].map(texel), [RED, GREEN, BLUE], "{named}");
+    }
+    // Without other tiles the first image is repeated, as a name may end so for another reason.
+    let folder = defined("map_Kd t.1001.png").with("t.1001.png", image(RED));
+    let look = folder.quiet(format!("mtllib m.mtl\nusemtl a\n{IN_TILES}"));
+    assert_eq!((only(&look).texture.unwrap().wrap, look.textures.len()), ([Wrap::Repeat; 2], 1));
+    let folder = defined("Kd 0 1 0\nmap_Kd t.<UDIM>.png").with("t.1001.png", image(RED));
+    let (look, warning) = folder.warned(format!("mtllib m.mtl\nusemtl a\n{IN_TILES}"));
+    let why = "there is no such file beside the model";
+    let names = format!("'t.1002.png' ({why}), 't.1011.png' ({why})");
+    assert_eq!(warning, format!("2 textures were replaced by plain colours: {names}"));
+    assert!(look.material(0).texture.is_some() && look.material(1) == look.material(2));
+    assert_eq!(look.material(1).color, screen(TO_GREEN));
+}
+
+#[test]
 fn metal_roughness_and_emission_are_read_with_the_image_of_emission() {
     let of = |statements: &str| {
         let Material { metallic, roughness, emission, .. } = material(statements);

@@ -96,6 +96,25 @@ fn real_files_have_the_same_triangles() {
     assert!(read_files >= 3, "{read_files}");
 }
 
+#[cfg(feature = "tobj")]
+#[test]
+fn models_of_tobj_are_a_mesh() {
+    let text = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv .5 .25 0\nf 1 5 2 3 4\no b\nf 1 2 3\nl 1 2\n";
+    let materials = |_: &Path| Ok(Default::default());
+    let options = tobj::LoadOptions { ignore_lines: true, ..Default::default() };
+    let (models, _) = tobj::load_obj_buf(&mut text.as_bytes(), &options, materials).unwrap();
+    let mesh = trivox::Mesh::try_from(&models[..]).unwrap();
+    let loaded = read(text.as_bytes()).unwrap();
+    let points = |mesh: &trivox::Mesh| -> Vec<[[f64; 3]; 3]> {
+        let at = |i: u32| mesh.positions()[i as usize];
+        mesh.triangles().iter().map(|t| t.map(at)).collect()
+    };
+    assert_eq!(points(&mesh), points(&loaded.mesh));
+    let mut wrong = models;
+    wrong[0].mesh.indices[0] = 9999;
+    assert!(trivox::Mesh::try_from(&wrong[..]).is_err());
+}
+
 /// Some of all statements, as `tobj` reads them too.
 const SEED_FILE: &str = "mtllib a.mtl\no thing\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv .5 .5 1e0\n\
 v -1.25 7.0625 0.1\nvt 0 0\nvt 1 1\nvn 0 0 1\nusemtl red\ng a b\nf 1 2 3\nf 1/1/1 2/2/1 3/-1/-1\n\

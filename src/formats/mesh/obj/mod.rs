@@ -18,6 +18,8 @@ mod contents;
 mod faces;
 mod libraries;
 mod materials;
+#[cfg(feature = "tobj")]
+mod models;
 mod numbers;
 mod text;
 mod vertices;

@@ -157,11 +157,12 @@ fn no_file_that_a_run_reads_is_replaced() {
     folder.write("l.json", lattice);
     // Images that are not used.
     let png = include_bytes!("../../assets/lighthouse.png");
-    for file in ["ke", "pr", "bump", "nrm", "ns", "refl", "late", "plain", "g"] {
+    for file in ["ke", "pr", "bump", "nrm", "ns", "refl", "late", "plain", "t.1002", "g"] {
         folder.write(format!("{file}.png"), png);
     }
     let statements = "map_Ke ke.png\nmap_Pr pr.png\nmap_Bump -bm 1 bump.png\nnorm -new 2 nrm.png\n\
-                      map_Ns NS.png\nrefl -type sphere refl.png\nmap_Kd plain.png\nmap_Kd late.png\n";
+                      map_Ns NS.png\nrefl -type sphere refl.png\nmap_Kd plain.png\nmap_Kd late.png\n\
+                      map_Ka t.<UDIM>.png\n";
     folder.write("tx.mtl", format!("newmtl a\n{statements}newmtl unused\nmap_Kd g.png\n"));
     let face = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
     folder.write("tx.obj", format!("mtllib tx.mtl\nusemtl a\n{face}"));
@@ -194,6 +195,7 @@ fn no_file_that_a_run_reads_is_replaced() {
         ("tx.obj --res 4 --preview plain.png", "plain.png"),
         ("tx.obj --res 4 --preview late.png", "late.png"),
         ("tx.obj --res 4 --preview g.png", "g.png"),
+        ("tx.obj --res 4 --preview t.1002.png", "t.1002.png"),
         ("g.gltf --res 4 --preview nrm.png", "nrm.png"),
         ("render g.gltf --res 4 -o refl.png", "refl.png"),
         ("mesh.obj --res 8 -o out.vox --palette p.png --preview p.png", "p.png"),

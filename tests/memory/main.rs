@@ -234,7 +234,7 @@ fn reading_materials_and_images_takes_no_more_memory_than_is_left() {
 fn a_material_file_takes_memory_in_proportion_whatever_it_names() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
-    let statements: String = (0..20_000).map(|n| format!("x a{n}\n")).collect();
+    let statements: String = (0..20_000).map(|n| format!("x <UDIM>a{n}\n")).collect();
     std::fs::write(folder.path().join("m.mtl"), &statements).unwrap();
     let text = b"mtllib m.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
     let sidecars = Sidecars::beside(&folder.path().join("mesh.obj"));

@@ -94,6 +94,11 @@ impl<'a> TextureLoader<'a> {
         found.map(|path| self.sidecars.canonical(path))
     }
 
+    /// Whether [`find`](Self::find) finds a file of this name.
+    pub(crate) fn has(&mut self, name: &str, folders: &[PathBuf]) -> bool {
+        self.finder.find(name, folders, &IMAGE_FOLDERS).is_some()
+    }
+
     /// Requests the image at `path`, which [`find`](Self::find) gave. Returns the number of the
     /// request: the same for repeated calls.
     pub(crate) fn request_file(&mut self, path: PathBuf, channels: ImageChannels) -> usize {

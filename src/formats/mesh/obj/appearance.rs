@@ -4,10 +4,12 @@
 //! - a grey `Kd` is ignored if there is an image: it is an exporter's default, and most readers
 //!   ignore it. Other colours multiply the image.
 //! - the opacity of a colour image is used, with or without `map_d`.
+//! - images may be in UDIM tiles: that of a triangle is of the tile of its texture coordinates.
 //! - vertex colours replace the colour of a material without an image, in triangles of which all
 //!   vertices have one.
 
 use std::array;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::base::srgb::{linear, linear_of};
 use crate::formats::Sidecars;
@@ -32,25 +34,26 @@ pub(super) fn appearance(
     sidecars: &Sidecars,
     limit: u64,
 ) -> (Appearance, Vec<String>) {
-    let FaceAttributes { slots: mut material_of, mut uvs, vertex_colors } = attributes;
-    let used = used_slots(&material_of);
+    let FaceAttributes { mut slots, mut uvs, vertex_colors } = attributes;
+    let looks = looks(materials, &mut slots, &uvs);
     let has_colors = !vertex_colors.is_empty();
     let mut loader = TextureLoader::new(sidecars, limit);
-    let mut request = |&slot: &u32| match Slot::unpack(slot) {
+    let mut request = |look: &Look| match Slot::unpack(look.slot) {
         Slot { material, is_plain: false, .. } => {
-            materials.get(material).map(|defined| request_of(defined, &mut loader))
+            materials.get(material).map(|defined| request_of(defined, look.tile, &mut loader))
         }
         _ => None,
     };
-    let images: Vec<_> = used.iter().map(|slot| request(slot).unwrap_or_default()).collect();
+    let images: Vec<_> = looks.iter().map(|look| request(look).unwrap_or_default()).collect();
     let textures = Textures::new(loader.decode());
 
     let mut kept: Vec<Material> = Vec::new();
-    let mut index_of_slot = vec![0; used.last().map_or(0, |&last| last as usize + 1)];
+    let most = looks.iter().map(|look| look.number).max().unwrap_or(0);
+    let mut index_of_look = vec![0; most as usize + 1];
     let mut ignored = NamedWarnings::default();
     let (mut last, mut first_kept) = (None, 0);
-    for (&slot, &images) in used.iter().zip(&images) {
-        let Slot { material: number, is_plain, is_colorless } = Slot::unpack(slot);
+    for (look, &images) in looks.iter().zip(&images) {
+        let Slot { material: number, is_plain, is_colorless } = Slot::unpack(look.slot);
         let defined = materials.get(number);
         let has_vertex_colors = has_colors && !is_colorless;
         let name = materials.name(number).to_owned();
@@ -64,14 +67,15 @@ pub(super) fn appearance(
         }
         // If its images could not be read, for example, slots of a material look the same.
         let same = (first_kept..kept.len()).find(|&at| kept[at] == material);
-        index_of_slot[slot as usize] = same.unwrap_or(kept.len()) as u32;
+        index_of_look[look.number as usize] = same.unwrap_or(kept.len()) as u32;
         if same.is_none() {
             kept.push(material);
         }
     }
     let LoadedTextures { list: textures, mut warnings, .. } = textures.loaded;
     warnings.extend(ignored.list());
-    material_of.iter_mut().for_each(|slot| *slot = index_of_slot[*slot as usize]);
+    let mut material_of = slots;
+    material_of.iter_mut().for_each(|look| *look = index_of_look[*look as usize]);
     if kept.len() == 1 {
         material_of = Vec::new();
     }
@@ -79,6 +83,56 @@ pub(super) fn appearance(
         uvs = Vec::new();
     }
     (Appearance { materials: kept, material_of, textures, uvs, vertex_colors }, warnings)
+}
+
+/// The appearance of triangles: a slot and, if its images are in UDIM tiles, the tile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Look {
+    /// Packed.
+    slot: u32,
+    tile: Option<u32>,
+    /// Its number in the list of triangles.
+    number: u32,
+}
+
+/// The looks of triangles, in order. Replaces their slots by the numbers of looks.
+fn looks(materials: &Materials, slots: &mut [u32], uvs: &[[[f32; 2]; 3]]) -> Vec<Look> {
+    let used = used_slots(slots);
+    let is_tiled = |slot: &u32| match Slot::unpack(*slot) {
+        Slot { material, is_plain: false, .. } => materials.get(material).is_some_and(|defined| {
+            let maps = &defined.definition.maps;
+            maps.iter().flatten().any(|map| map.of_tile(FIRST_TILE).is_some())
+        }),
+        _ => false,
+    };
+    let mut next = used.last().map_or(0, |last| last + 1);
+    let (tiled, others): (BTreeSet<u32>, BTreeSet<u32>) = used.into_iter().partition(is_tiled);
+    let look = |slot| Look { slot, tile: None, number: slot };
+    let mut looks: Vec<Look> = others.into_iter().map(look).collect();
+    if tiled.is_empty() {
+        return looks;
+    }
+    let mut numbers = HashMap::new();
+    for (slot, uvs) in slots.iter_mut().zip(uvs).filter(|(slot, _)| tiled.contains(slot)) {
+        let tile = tile_of(uvs);
+        *slot = *numbers.entry((*slot, tile)).or_insert_with(|| {
+            looks.push(Look { slot: *slot, tile: Some(tile), number: next });
+            next += 1;
+            next - 1
+        });
+    }
+    looks.sort_unstable();
+    looks
+}
+
+/// The number of the UDIM tile of `u` and `v` below 1.
+const FIRST_TILE: u32 = 1001;
+
+/// The UDIM tile in which the middle of a triangle is, or the nearest: ten in a row, 100 rows.
+fn tile_of(uvs: &[[f32; 2]; 3]) -> u32 {
+    let mean = |axis: usize| uvs.iter().map(|uv| f64::from(uv[axis])).sum::<f64>() / 3.0;
+    let [column, row] = [mean(0).clamp(0.0, 9.0), (1.0 - mean(1)).clamp(0.0, 99.0)];
+    FIRST_TILE + column as u32 + 10 * row as u32
 }
 
 /// The slots in use, in order.
@@ -92,10 +146,20 @@ fn used_slots(slots: &[u32]) -> Vec<u32> {
 }
 
 /// The requests of a material's images, in the order of [`Definition::maps`].
-fn request_of(defined: &materials::Material, loader: &mut TextureLoader) -> [Option<usize>; 5] {
+fn request_of(
+    defined: &materials::Material,
+    tile: Option<u32>,
+    loader: &mut TextureLoader,
+) -> [Option<usize>; 5] {
     let materials::Material { definition, folders } = defined;
     let mut paths = definition.maps.each_ref().map(|map| {
-        let file = &map.as_ref()?.file;
+        let map = map.as_ref()?;
+        let of_tile = tile.and_then(|tile| map.of_tile(tile));
+        let file = match &of_tile {
+            // Without an image of this tile, that of the first is repeated.
+            Some(name) if map.is_of_tiles() || loader.has(name, folders) => name,
+            _ => &map.file,
+        };
         loader.find(&[file, before_comment(file)], folders)
     });
     // The opacity of the colour image is used anyway.

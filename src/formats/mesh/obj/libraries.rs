@@ -1,6 +1,6 @@
 //! Locates and reads the material files that a file names, and selects the materials in use.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::mem;
 use std::path::{Path, PathBuf};
 
@@ -8,9 +8,11 @@ use crate::formats::error::TOO_LARGE;
 use crate::formats::io::temporary::folder_of;
 use crate::formats::io::warnings::NameCounts;
 use crate::formats::mesh::obj::contents::Contents;
-use crate::formats::mesh::obj::materials::{Library, Material, Placement, before_comment};
+use crate::formats::mesh::obj::materials::{
+    Library, Material, Placement, before_comment, name_of_tile,
+};
 use crate::formats::mesh::obj::text::clean;
-use crate::formats::mesh::sidecars::Finder;
+use crate::formats::mesh::sidecars::{Finder, IMAGE_FOLDERS};
 use crate::formats::{ReadError, Sidecars, excerpt};
 
 /// An upper bound of bytes of memory per byte of a material file.
@@ -41,10 +43,7 @@ impl Materials {
                 Ok(text) => {
                     let folders = [folder_of(&path), sidecars.base()].map(Path::to_owned);
                     library.add(&text, folders.clone());
-                    let named = mem::take(&mut library.named).into_iter();
-                    let names =
-                        named.map(|[file, word]| [before_comment(&file).to_owned(), file, word]);
-                    sidecars.note_images(names, &folders);
+                    note_images(mem::take(&mut library.named), sidecars, &folders);
                 }
                 Err(why) => {
                     warnings.push(format!("material file {} is not used: {why}", quoted(&path)));
@@ -91,6 +90,28 @@ impl Materials {
     pub(super) fn placement(&self, number: u32) -> Option<Placement> {
         self.get(number)?.definition.map().map(|map| map.placement)
     }
+}
+
+/// Notes the images by their names in statements: a file, and its last word. Of UDIM tiles the
+/// first hundred, if the folders have any.
+fn note_images(named: BTreeSet<[String; 2]>, sidecars: &Sidecars, folders: &[PathBuf]) {
+    // What is looked for here is not logged.
+    let other = sidecars.with_new_log();
+    let mut finder = Finder::new(&other);
+    let mut has_tiles = |file: &str| {
+        let any = name_of_tile(file, "????");
+        any.is_some_and(|any| finder.find(&any, folders, &IMAGE_FOLDERS).is_some())
+    };
+    let names = named.into_iter().flat_map(|[file, word]| {
+        let last = if has_tiles(&file) { 1100 } else { 1000 };
+        let tiles = (1001..=last).filter_map(|tile: u32| name_of_tile(&file, &tile.to_string()));
+        let mut files: Vec<String> = tiles.collect();
+        files.push(file);
+        let names =
+            move |file: String| [file.clone(), before_comment(&file).to_owned(), word.clone()];
+        files.into_iter().map(names)
+    });
+    sidecars.note_images(names, folders);
 }
 
 /// The material files that are there, each once, and what is to be said of others.

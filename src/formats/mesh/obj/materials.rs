@@ -90,6 +90,32 @@ pub(super) struct Map {
     pub(super) placement: Placement,
 }
 
+impl Map {
+    /// Whether the name has a place for the number of a UDIM tile.
+    pub(super) fn is_of_tiles(&self) -> bool {
+        self.file.contains(TILE)
+    }
+
+    /// The name of the image of a UDIM tile.
+    pub(super) fn of_tile(&self, tile: u32) -> Option<String> {
+        name_of_tile(&self.file, &tile.to_string())
+    }
+}
+
+/// The name of the image of a UDIM tile, whose number is in place of `<UDIM>`, or of the number of
+/// the first tile before the extension.
+pub(super) fn name_of_tile(file: &str, tile: &str) -> Option<String> {
+    if file.contains(TILE) {
+        return Some(file.replace(TILE, tile));
+    }
+    let (stem, extension) = file.rsplit_once('.')?;
+    let stem = stem.strip_suffix("1001")?;
+    stem.ends_with(['.', '_', '-']).then(|| format!("{stem}{tile}.{extension}"))
+}
+
+/// The placeholder for the number of a tile.
+const TILE: &str = "<UDIM>";
+
 /// The transform of texture coordinates: `scale * uv + offset`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Placement {

@@ -36,7 +36,7 @@ impl<'a> Finder<'a> {
 
     /// The file called `name`, which is looked for in each of `folders`: where the name says; there
     /// in other cases of letters; without the folders that the name says, also in folders of the
-    /// names `inside`.
+    /// names `inside`. A `?` in `name` stands for any character.
     pub(crate) fn find(
         &mut self,
         name: &str,

@@ -120,10 +120,16 @@ impl Mesh {
     ///
     /// # Errors
     /// The appearance is for other numbers of triangles or vertices, or an index is out of range.
-    pub fn with_appearance(self, appearance: Appearance) -> Result<Self, MeshError> {
-        let checked = appearance.check(self.positions.len(), self.triangles.len());
-        checked.map_err(MeshError::Appearance)?;
-        Ok(Self { appearance: Some(Arc::new(appearance)), ..self })
+    pub fn with_appearance(
+        self,
+        appearance: impl Into<Option<Appearance>>,
+    ) -> Result<Self, MeshError> {
+        let appearance = appearance.into();
+        if let Some(appearance) = &appearance {
+            let checked = appearance.check(self.positions.len(), self.triangles.len());
+            checked.map_err(MeshError::Appearance)?;
+        }
+        Ok(Self { appearance: appearance.map(Arc::new), ..self })
     }
 
     /// The same mesh with these objects.

@@ -66,22 +66,6 @@ fn is_textured(loaded: LoadedMesh) -> bool {
 }
 
 #[test]
-fn materials_and_textures_in_memory_are_found_by_the_rules_of_a_folder() {
-    for (library, image, named_library, named_image) in [
-        ("m.mtl", "t.png", "m.mtl", "t.png"),
-        ("M.mtl", "Textures/T.PNG", "m.MTL", "textures\\t.png"),
-        ("./sub/m.mtl", "sub/maps/t.png", "sub\\M.mtl", "C:\\Users\\me\\t.png"),
-        ("sub//m.mtl", "t.png", "sub/m.mtl", "../t.png"),
-        ("m.mtl", "t.png", "/home/me/m.mtl", "/home/me/t.png"),
-    ] {
-        let files = [(library, mtl(named_image).into_bytes()), (image, png())];
-        let sidecars = Sidecars::in_memory(files);
-        let loaded = read("a.obj", &obj(named_library), &sidecars).unwrap();
-        assert!(is_textured(loaded), "{library} {image}");
-    }
-}
-
-#[test]
 fn names_are_relative_to_the_folder_of_the_mesh() {
     let files =
         [("model/a.mtl", mtl("../t.png").into_bytes()), ("t.png", png()), ("a.mtl", vec![0])];

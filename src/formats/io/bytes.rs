@@ -13,6 +13,33 @@ pub(crate) fn check_memory(needed: u64, limit: u64) -> Result<(), ReadError> {
     if needed > limit { Err(ReadError::Memory { needed, limit }) } else { Ok(()) }
 }
 
+/// The memory of a reader, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Budget {
+    pub(crate) used: u64,
+    pub(crate) limit: u64,
+}
+
+impl Budget {
+    pub(crate) fn new(limit: u64) -> Self {
+        Self { used: 0, limit }
+    }
+
+    pub(crate) fn take(&mut self, bytes: u64) -> Result<(), ReadError> {
+        self.used = self.used.saturating_add(bytes);
+        check_memory(self.used, self.limit)
+    }
+
+    /// Takes an item of a list that doubles when it grows.
+    pub(crate) fn take_record<T>(&mut self) -> Result<(), ReadError> {
+        self.take(2 * size_of::<T>() as u64)
+    }
+
+    pub(crate) fn give_back(&mut self, bytes: u64) {
+        self.used -= bytes;
+    }
+}
+
 /// Bytes of a file's beginning that are checked before the rest is read.
 pub(crate) const START: u64 = 4 << 10;
 

@@ -83,3 +83,28 @@ impl NameCounts {
         (self.count > 0).then(|| format!("{what}: {}", self.quoted_and_counted()))
     }
 }
+
+/// Warnings about names: each is a sentence, and the names that were added to it. They are in the
+/// order of their first names.
+#[derive(Debug, Default)]
+pub(crate) struct NamedWarnings(Vec<(&'static str, NameCounts)>);
+
+impl NamedWarnings {
+    /// Adds a name to the warning that begins with `what`.
+    pub(crate) fn add(&mut self, what: &'static str, name: &str) {
+        self.add_whole(what, excerpt(name));
+    }
+
+    /// As [`add`](Self::add), without shortening the name.
+    pub(crate) fn add_whole(&mut self, what: &'static str, name: String) {
+        let at = self.0.iter().position(|&(known, _)| known == what).unwrap_or_else(|| {
+            self.0.push((what, NameCounts::default()));
+            self.0.len() - 1
+        });
+        self.0[at].1.add_whole(name);
+    }
+
+    pub(crate) fn list(&self) -> impl Iterator<Item = String> {
+        self.0.iter().filter_map(|(what, names)| names.warning(what))
+    }
+}

@@ -3,7 +3,8 @@
 
 use std::collections::HashMap;
 
-use crate::base::srgb::{Linear, Rgba, linear_of_rgba};
+use crate::base::srgb::{Linear, Rgba, linear, linear_of, linear_of_rgba};
+use crate::formats::mesh::out_of_range::is_unit;
 use crate::mesh::appearance::{Alpha, Material};
 
 /// Number of distinct colours that are kept exactly.
@@ -21,6 +22,42 @@ pub(crate) const NO_COLOR: Linear = [0; 4];
 #[inline]
 pub(crate) fn lacks_color(triangle: [u32; 3], colors: &[Linear]) -> bool {
     triangle.iter().any(|&vertex| colors[vertex as usize] == NO_COLOR)
+}
+
+/// The values of full light and full opacity.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct ColorScale {
+    pub(crate) light: f64,
+    pub(crate) opacity: f64,
+}
+
+impl ColorScale {
+    /// Whether a colour is in the range of the scale.
+    #[inline]
+    pub(crate) fn holds(self, [r, g, b, opacity]: [f64; 4]) -> bool {
+        [r, g, b].into_iter().all(|value| is_unit(value / self.light))
+            && is_unit(opacity / self.opacity)
+    }
+
+    /// Converts a colour, in sRGB as nearly all programs write, to linear light.
+    pub(crate) fn linear(self, [r, g, b, opacity]: [f64; 4]) -> Linear {
+        let light = |value: f64| {
+            if self.light == 255.0 && value.fract() == 0.0 {
+                linear_of(value as u8)
+            } else {
+                linear(value / self.light)
+            }
+        };
+        let opacity = (opacity / self.opacity).clamp(0.0, 1.0) * f64::from(u16::MAX);
+        [light(r), light(g), light(b), opacity.round() as u16]
+    }
+
+    /// Converts a colour to 8-bit sRGB.
+    pub(crate) fn srgb(self, [r, g, b, opacity]: [f64; 4]) -> Rgba {
+        let byte = |value: f64| (value.clamp(0.0, 1.0) * 255.0).round() as u8;
+        let light = |value: f64| byte(value / self.light);
+        [light(r), light(g), light(b), byte(opacity / self.opacity)]
+    }
 }
 
 /// Materials by colour, appended to other materials.

@@ -10,15 +10,17 @@
 //! fractions from 0 to 1. Many programs write the fraction 1 as `1`, so the scale is chosen once for
 //! all vertices and once for all faces.
 
-use crate::base::srgb::{Linear, Rgba, linear_of_rgba};
+use std::ops::Range;
+
+use crate::base::srgb::{Rgba, linear_of_rgba};
 use crate::formats::io::tokens::{Tokens, number, quoted};
-use crate::formats::io::warnings::{counted_warning, points_and_lines_warning};
-use crate::formats::mesh::flat_colors::FlatColors;
-use crate::formats::mesh::out_of_range::{clamped_colors, is_unit};
-use crate::formats::mesh::polygons::{TRIANGULATION, Triangulator};
+use crate::formats::io::warnings::counted_warning;
+use crate::formats::mesh::flat_colors::{ColorScale, FlatColors};
+use crate::formats::mesh::out_of_range::clamped_colors;
+use crate::formats::mesh::polygons::{TRIANGULATION, Triangulator, most_triangles};
 use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, check_memory, content};
 use crate::mesh::Mesh;
-use crate::mesh::appearance::{Appearance, Material};
+use crate::mesh::appearance::{Alpha, Appearance, Material};
 
 /// OFF of Geomview, `.off`.
 pub const SPEC: MeshSpec = MeshSpec {
@@ -34,6 +36,8 @@ pub const SPEC: MeshSpec = MeshSpec {
 
 /// Bytes of memory independent of the file.
 const REST: u64 = 4 << 10;
+/// Bytes of a colour in a list.
+const COLOR: u64 = size_of::<(Range<usize>, Numbers)>() as u64;
 
 /// Reads the mesh in `bytes`.
 ///
@@ -47,49 +51,11 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
     let mut free = Lines { is_free: true, ..lines.clone() };
     // The number of edges.
     free.token();
-    match read_body(bytes, &header, lines, options) {
-        Err(error @ ReadError::Line { .. }) => {
-            read_body(bytes, &header, free, options).map_err(|_| error)
-        }
+    let read = |lines| Body::read(bytes.len(), &header, lines, options);
+    match read(lines) {
+        Err(error @ ReadError::Line { .. }) => read(free).map_err(|_| error),
         read => read,
     }
-}
-
-/// Reads the vertices and faces in `lines`.
-fn read_body(
-    bytes: &[u8],
-    header: &Header,
-    mut lines: Lines,
-    options: &ReadOptions,
-) -> Result<LoadedMesh, ReadError> {
-    let with_appearance = options.appearance;
-    let mut ahead = lines.clone();
-    let vertex_scale = header.vertex_scale(&mut ahead)?;
-    let counts = FaceCounts::of(ahead, header.faces)?;
-    if counts.triangles == 0 {
-        return Err(content("no faces found: nothing to voxelize"));
-    }
-    let for_colors = match with_appearance {
-        true => {
-            let vertices = if header.colors { 8 * header.vertices } else { 0 };
-            vertices + 4 * counts.triangles + FlatColors::most_memory(counts.colored)
-        }
-        false => 0,
-    };
-    let for_mesh = 24 * header.vertices + 12 * counts.triangles + TRIANGULATION * counts.largest;
-    check_memory(bytes.len() as u64 + for_mesh + for_colors + REST, options.memory)?;
-
-    let mut build = Build::new(header, vertex_scale, &counts, with_appearance);
-    for vertex in 0..header.vertices {
-        build.add_vertex(header, &mut lines, vertex)?;
-    }
-    for face in 0..header.faces {
-        build.add_face(&mut lines, face)?;
-    }
-    if lines.is_free && lines.token().is_some() {
-        return Err(lines.error("more numbers than the header counts".into()));
-    }
-    build.finish(header, lines.count())
 }
 
 /// The lines of a file that are neither blank nor comments.
@@ -124,15 +90,6 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The number of lines that follow.
-    fn count(mut self) -> u64 {
-        let mut count = 0;
-        while self.next("").is_ok() {
-            count += 1;
-        }
-        count
-    }
-
     /// The next token of the line, before a comment.
     fn token(&mut self) -> Option<&'a [u8]> {
         if self.is_free {
@@ -144,8 +101,11 @@ impl<'a> Lines<'a> {
         Some(token)
     }
 
-    fn skip(&mut self, tokens: usize) {
-        (0..tokens).for_each(|_| _ = self.token());
+    /// The other tokens of the line, or `count` where line ends are white space.
+    fn rest(&mut self, count: usize, rest: &mut Vec<&'a [u8]>) {
+        let most = if self.is_free { count } else { usize::MAX };
+        rest.clear();
+        rest.extend(std::iter::from_fn(|| self.token()).take(most));
     }
 
     /// The next token of the line as an integer.
@@ -168,80 +128,6 @@ struct Header {
     texcoords: bool,
     vertices: u64,
     faces: u64,
-}
-
-/// A colour of three or four numbers.
-#[derive(Debug, Clone, Copy)]
-struct ColorNumbers {
-    rgb: [f64; 3],
-    opacity: Option<f64>,
-    has_point: bool,
-}
-
-impl ColorNumbers {
-    /// The next numbers of a line that ends with `after` other numbers; `None` if they are no
-    /// colour.
-    fn next(lines: &mut Lines, after: usize) -> Option<Self> {
-        let mut ahead = lines.clone();
-        let count = if lines.is_free {
-            4
-        } else {
-            std::iter::from_fn(|| ahead.token()).count().saturating_sub(after)
-        };
-        if count < 3 {
-            return None;
-        }
-        let mut has_point = false;
-        let mut next = || {
-            let token = lines.token()?;
-            has_point |= token.iter().any(|byte| b".eE".contains(byte));
-            Some(number(token))
-        };
-        let rgb = [next()??, next()??, next()??];
-        let opacity = if count > 3 { Some(next()??) } else { None };
-        Some(Self { rgb, opacity, has_point })
-    }
-}
-
-/// Whether colours are fractions from 0 to 1 or integers from 0 to 255.
-#[derive(Debug, Clone, Copy, Default)]
-struct Scale {
-    has_points: bool,
-    /// The largest number.
-    largest: f64,
-}
-
-impl Scale {
-    fn add(&mut self, color: ColorNumbers) {
-        let ColorNumbers { rgb, opacity, has_point } = color;
-        self.has_points |= has_point;
-        self.largest = rgb.into_iter().chain(opacity).fold(self.largest, f64::max);
-    }
-
-    fn is_fraction(self) -> bool {
-        self.has_points || self.largest <= 1.0
-    }
-
-    /// Whether the numbers of a colour are in the range.
-    fn holds(self, ColorNumbers { rgb, opacity, .. }: ColorNumbers) -> bool {
-        let most = if self.is_fraction() { 1.0 } else { 255.0 };
-        rgb.into_iter().chain(opacity).all(|number| is_unit(number / most))
-    }
-
-    fn color(self, ColorNumbers { rgb, opacity, .. }: ColorNumbers) -> Rgba {
-        let most = if self.is_fraction() { 255.0 } else { 1.0 };
-        let channel = |number: f64| (number * most).round().clamp(0.0, 255.0) as u8;
-        let [r, g, b] = rgb.map(channel);
-        [r, g, b, opacity.map_or(u8::MAX, channel)]
-    }
-
-    /// A warning if the numbers do not show what they are.
-    fn warning(self, whose: &str) -> Option<String> {
-        let is_assumed = !self.has_points && self.largest == 1.0;
-        is_assumed.then(|| {
-            format!("the colours of {whose} have no value above 1: they are read as fractions")
-        })
-    }
 }
 
 fn not_off() -> ReadError {
@@ -302,40 +188,6 @@ impl Header {
         Ok(Self { colors, normals, texcoords, vertices, faces })
     }
 
-    /// Skips the normal of a vertex, if there is one.
-    fn pass_normal(&self, lines: &mut Lines) {
-        lines.skip(if self.normals { 3 } else { 0 });
-    }
-
-    /// Skips the texture coordinates of a vertex, if no line end tells where they end.
-    fn pass_texcoords(&self, lines: &mut Lines) {
-        lines.skip(if self.texcoords && lines.is_free { 2 } else { 0 });
-    }
-
-    /// The colour of a vertex, before its texture coordinates.
-    fn vertex_color(&self, lines: &mut Lines) -> Option<ColorNumbers> {
-        ColorNumbers::next(lines, if self.texcoords { 2 } else { 0 })
-    }
-
-    /// Moves to the last vertex. Returns the scale of the vertices' colours.
-    fn vertex_scale(&self, lines: &mut Lines) -> Result<Scale, ReadError> {
-        let mut scale = Scale::default();
-        for _ in 0..self.vertices {
-            lines.next("a vertex")?;
-            if self.colors || lines.is_free {
-                lines.skip(3);
-                self.pass_normal(lines);
-            }
-            if self.colors
-                && let Some(color) = self.vertex_color(lines)
-            {
-                scale.add(color);
-            }
-            self.pass_texcoords(lines);
-        }
-        Ok(scale)
-    }
-
     /// Rejects counts that exceed the file's length; the shortest records are `0 0 0` and `0`, with
     /// a line end each.
     fn check_room(&self, bytes: usize) -> Result<(), ReadError> {
@@ -352,197 +204,203 @@ impl Header {
     }
 }
 
-/// An upper bound of the triangles of faces.
-#[derive(Debug, Default)]
-struct FaceCounts {
-    triangles: u64,
-    /// Corners of the largest face.
-    largest: u64,
-    /// Triangles of faces with a colour.
-    colored: u64,
-    scale: Scale,
+/// Red, green, blue, and opacity if there is one.
+type Numbers = ([f64; 3], Option<f64>);
+
+/// Colours, each with its place: a vertex, or the triangles of a face.
+struct Colors<T> {
+    list: Vec<(T, Numbers)>,
+    /// Whether a number has a point, as only fractions have.
+    has_points: bool,
+    /// The largest number.
+    largest: f64,
 }
 
-impl FaceCounts {
-    fn of(mut lines: Lines, faces: u64) -> Result<Self, ReadError> {
-        let mut counts = Self::default();
-        for _ in 0..faces {
-            lines.next("a face")?;
-            let corners = lines.integer("the number of a face's corners")?;
-            for indices in 0..corners {
-                if lines.token().is_none() {
-                    let what = format!("a face of {corners} corners, but {indices} numbers follow");
-                    return Err(lines.error(what));
-                }
-            }
-            let triangles = corners.saturating_sub(2);
-            counts.triangles += triangles;
-            counts.largest = counts.largest.max(corners);
-            if !lines.is_free && lines.clone().token().is_some() {
-                counts.colored += triangles;
-                if let Some(color) = ColorNumbers::next(&mut lines, 0) {
-                    counts.scale.add(color);
-                }
-            }
-        }
-        Ok(counts)
+impl<T> Colors<T> {
+    fn new(room: usize) -> Self {
+        Self { list: Vec::with_capacity(room), has_points: false, largest: 0.0 }
+    }
+
+    /// Adds the colour of `words`; returns whether they are one.
+    fn add(&mut self, place: T, words: &[&[u8]]) -> bool {
+        let numbers: Option<Vec<f64>> = words.iter().take(4).map(|word| number(word)).collect();
+        let Some([r, g, b, opacity @ ..]) = numbers.as_deref() else { return false };
+        let is_point = |byte: &u8| b".eE".contains(byte);
+        self.has_points |= words.iter().take(4).any(|word| word.iter().any(is_point));
+        self.largest = numbers.iter().flatten().copied().fold(self.largest, f64::max);
+        self.list.push((place, ([*r, *g, *b], opacity.first().copied())));
+        true
+    }
+
+    /// The colours, and the number of those outside their range.
+    fn converted(self) -> (Vec<(T, Rgba)>, u64) {
+        let most = if self.has_points || self.largest <= 1.0 { 1.0 } else { 255.0 };
+        let scale = ColorScale { light: most, opacity: most };
+        let mut clamped = 0;
+        let convert = |(place, ([r, g, b], opacity)): (T, Numbers)| {
+            let color = [r, g, b, opacity.unwrap_or(most)];
+            clamped += u64::from(!scale.holds(color));
+            (place, scale.srgb(color))
+        };
+        let colors = self.list.into_iter().map(convert).collect();
+        (colors, clamped)
+    }
+
+    /// A warning if the numbers do not show what they are.
+    fn warning(&self, whose: &str) -> Option<String> {
+        let is_assumed = !self.has_points && self.largest == 1.0;
+        is_assumed.then(|| {
+            format!("the colours of {whose} have no value above 1: they are read as fractions")
+        })
     }
 }
 
-struct Build {
+/// The vertices and faces.
+struct Body {
     positions: Vec<[f64; 3]>,
     triangles: Vec<[u32; 3]>,
-    vertex_colors: Vec<Linear>,
-    material_of: Vec<u32>,
-    materials: FlatColors,
-    has_face_colors: bool,
-    with_appearance: bool,
-    vertex_scale: Scale,
-    face_scale: Scale,
+    of_vertices: Colors<usize>,
+    of_faces: Colors<Range<usize>>,
     triangulator: Triangulator,
-    /// Faces of fewer than three corners.
-    points_and_lines: u64,
     /// Faces whose colour is an index of an external colour map.
     indexed: u64,
-    /// Vertices and faces with a colour outside the range of its scale.
-    clamped: [u64; 2],
-    /// Vertices without the colour that the header announces.
-    uncolored: u64,
     /// Vertices with more numbers than the header announces.
     longer: u64,
-    corners: Vec<u32>,
 }
 
-impl Build {
-    fn new(
+impl Body {
+    /// Reads the vertices and faces in `lines`, of a file of `bytes` bytes.
+    fn read(
+        bytes: usize,
         header: &Header,
-        vertex_scale: Scale,
-        counts: &FaceCounts,
-        with_appearance: bool,
-    ) -> Self {
-        let vertices = header.vertices as usize;
-        let material = Material { has_vertex_colors: header.colors, ..Material::default() };
-        let has_face_colors = with_appearance && counts.colored > 0;
-        let room = |needed: bool, count: usize| if needed { count } else { 0 };
-        Self {
+        mut lines: Lines,
+        options: &ReadOptions,
+    ) -> Result<LoadedMesh, ReadError> {
+        let has_colors = options.appearance && header.colors;
+        let per_vertex = 24 + if has_colors { 8 + COLOR } else { 0 };
+        let fixed = bytes as u64 + per_vertex * header.vertices + REST;
+        check_memory(fixed + 12 * header.faces, options.memory)?;
+        let [vertices, faces] = [header.vertices, header.faces].map(|count| count as usize);
+        let mut body = Self {
             positions: Vec::with_capacity(vertices),
-            triangles: Vec::with_capacity(counts.triangles as usize),
-            vertex_colors: Vec::with_capacity(room(with_appearance && header.colors, vertices)),
-            material_of: Vec::with_capacity(room(has_face_colors, counts.triangles as usize)),
-            materials: FlatColors::new(vec![material]),
-            has_face_colors,
-            with_appearance,
-            vertex_scale,
-            face_scale: counts.scale,
+            triangles: Vec::with_capacity(faces),
+            of_vertices: Colors::new(if has_colors { vertices } else { 0 }),
+            of_faces: Colors::new(0),
             triangulator: Triangulator::default(),
-            points_and_lines: 0,
             indexed: 0,
-            clamped: [0; 2],
-            uncolored: 0,
             longer: 0,
-            corners: Vec::new(),
+        };
+        let mut rest = Vec::new();
+        for vertex in 0..vertices {
+            body.add_vertex(header, &mut lines, has_colors, vertex, &mut rest)?;
         }
+        let mut corners = Vec::new();
+        for face in 0..faces {
+            body.read_corners(&mut lines, face, &mut corners)?;
+            lines.rest(0, &mut rest);
+            let triangles = body.triangles.len() + most_triangles(corners.len());
+            check_memory(fixed + body.memory(triangles, corners.len(), faces), options.memory)?;
+            body.add_face(&corners, if options.appearance { &rest } else { &[] });
+        }
+        if body.triangles.is_empty() {
+            return Err(content("no faces found: nothing to voxelize"));
+        }
+        if lines.is_free && lines.token().is_some() {
+            return Err(lines.error("more numbers than the header counts".into()));
+        }
+        let more = std::iter::from_fn(|| lines.next("").ok()).count();
+        body.finish(header, more as u64, options.appearance)
     }
 
-    fn add_vertex(
+    /// An upper bound of bytes for `triangles`, of which the last are those of a polygon.
+    fn memory(&self, triangles: usize, corners: usize, faces: usize) -> u64 {
+        // Lists may just have grown.
+        let room = if triangles > faces { 3 * triangles } else { faces };
+        let colored = self.of_faces.list.len() + 1;
+        let for_colors = 3 * COLOR * colored as u64 + FlatColors::most_memory(colored as u64);
+        let corners = (TRIANGULATION + 40) * corners as u64;
+        16 * room as u64 + corners + if colored > 1 { for_colors } else { 0 }
+    }
+
+    fn add_vertex<'a>(
         &mut self,
         header: &Header,
-        lines: &mut Lines,
-        vertex: u64,
+        lines: &mut Lines<'a>,
+        has_colors: bool,
+        vertex: usize,
+        rest: &mut Vec<&'a [u8]>,
     ) -> Result<(), ReadError> {
         lines.next("a vertex")?;
         let mut position = [0.0; 3];
         for coordinate in &mut position {
-            *coordinate = self.coordinate(lines, vertex)?;
+            let token = lines.token().unwrap_or_default();
+            let finite = number(token).filter(|number| number.is_finite());
+            *coordinate = finite.ok_or_else(|| {
+                lines.error(format!(
+                    "vertex {vertex} (counted from 0): {} is not a finite number",
+                    quoted(token)
+                ))
+            })?;
         }
         self.positions.push(position);
-        if !self.with_appearance && !lines.is_free {
-            return Ok(());
+        let size = |is_there: bool, size: usize| if is_there { size } else { 0 };
+        let (normal, texcoords) = (size(header.normals, 3), size(header.texcoords, 2));
+        lines.rest(normal + size(header.colors, 4) + texcoords, rest);
+        if has_colors {
+            let end = rest.len().saturating_sub(texcoords);
+            self.of_vertices.add(vertex, rest.get(normal..end).unwrap_or_default());
+        } else if !header.colors && !header.texcoords {
+            self.longer += u64::from(rest.len() > normal);
         }
-        header.pass_normal(lines);
-        if header.colors {
-            let color = header.vertex_color(lines);
-            self.uncolored += u64::from(color.is_none());
-            let is_clamped = color.is_some_and(|color| !self.vertex_scale.holds(color));
-            self.clamped[0] += u64::from(is_clamped);
-            let color = color.map_or([u8::MAX; 4], |color| self.vertex_scale.color(color));
-            if self.with_appearance {
-                self.vertex_colors.push(linear_of_rgba(color));
-            }
-        } else if !header.texcoords && !lines.is_free {
-            self.longer += u64::from(lines.token().is_some());
-        }
-        header.pass_texcoords(lines);
         Ok(())
     }
 
-    fn coordinate(&self, lines: &mut Lines, vertex: u64) -> Result<f64, ReadError> {
-        let token = lines.token().unwrap_or_default();
-        number(token).filter(|number| number.is_finite()).ok_or_else(|| {
-            lines.error(format!(
-                "vertex {vertex} (counted from 0): {} is not a finite number",
-                quoted(token)
-            ))
-        })
-    }
-
-    fn add_face(&mut self, lines: &mut Lines, face: u64) -> Result<(), ReadError> {
+    fn read_corners(
+        &self,
+        lines: &mut Lines,
+        face: usize,
+        corners: &mut Vec<u32>,
+    ) -> Result<(), ReadError> {
         lines.next("a face")?;
         let count = lines.integer("the number of a face's corners")?;
-        self.corners.clear();
-        for _ in 0..count {
+        corners.clear();
+        for indices in 0..count {
+            if lines.clone().token().is_none() {
+                let what = format!("a face of {count} corners, but {indices} numbers follow");
+                return Err(lines.error(what));
+            }
             let index = lines.integer("the index of a vertex")?;
-            let Some(index) = u32::try_from(index).ok().filter(|&i| u64::from(i) < self.vertices())
-            else {
+            let vertices = self.positions.len() as u64;
+            if index >= vertices {
                 return Err(lines.error(format!(
                     "face {face} (counted from 0): vertex index {index} is out of range: there are \
-                     {}, counted from 0",
-                    self.vertices()
+                     {vertices}, counted from 0"
                 )));
-            };
-            self.corners.push(index);
-        }
-        let material = if self.has_face_colors { self.material(lines) } else { 0 };
-        let before = self.triangles.len();
-        match self.corners[..] {
-            [] | [_] | [_, _] => self.points_and_lines += 1,
-            [a, b, c] => self.triangles.push([a, b, c]),
-            _ => {
-                let outline = self.corners.iter().map(|&i| self.positions[i as usize]);
-                let outline: Vec<[f64; 3]> = outline.collect();
-                let triangles = self.triangulator.triangulate(&outline);
-                let corners = &self.corners;
-                self.triangles.extend(triangles.iter().map(|t| t.map(|i| corners[i as usize])));
             }
-        }
-        if self.has_face_colors {
-            let added = self.triangles.len() - before;
-            self.material_of.extend(std::iter::repeat_n(material, added));
+            // Past 32 bits, `Mesh::new` fails.
+            corners.push(index as u32);
         }
         Ok(())
     }
 
-    fn vertices(&self) -> u64 {
-        self.positions.len() as u64
-    }
-
-    /// The material of the colour at the end of a face's line.
-    fn material(&mut self, lines: &mut Lines) -> u32 {
-        let has_any = lines.clone().token().is_some();
-        match ColorNumbers::next(lines, 0) {
-            Some(color) => {
-                self.clamped[1] += u64::from(!self.face_scale.holds(color));
-                self.materials.material_of(self.face_scale.color(color))
-            }
-            None => {
-                self.indexed += u64::from(has_any);
-                0
-            }
+    /// Adds a face with the colour of `words`, if they are one.
+    fn add_face(&mut self, corners: &[u32], words: &[&[u8]]) {
+        let start = self.triangles.len();
+        let position = |corner: usize| self.positions[corners[corner] as usize];
+        let triangles = self.triangulator.face(corners.len(), position);
+        self.triangles.extend(triangles.iter().map(|t| t.map(|i| corners[i as usize])));
+        if !words.is_empty() && !self.of_faces.add(start..self.triangles.len(), words) {
+            self.indexed += 1;
         }
     }
 
     /// The mesh; `more` lines follow its faces.
-    fn finish(self, header: &Header, more: u64) -> Result<LoadedMesh, ReadError> {
+    fn finish(
+        self,
+        header: &Header,
+        more: u64,
+        with_appearance: bool,
+    ) -> Result<LoadedMesh, ReadError> {
         let mut warnings = Vec::new();
         let after = "skipped after the faces that the header counts";
         warnings.extend(counted_warning(more, ["line was", "lines were"], after));
@@ -550,33 +408,49 @@ impl Build {
         let more_numbers = "more numbers than 'OFF' announces, which were skipped: colours need \
                             'COFF', normals 'NOFF'";
         warnings.extend(counted_warning(self.longer, vertices_have, more_numbers));
-        if self.with_appearance && header.texcoords {
+        if with_appearance && header.texcoords {
             warnings.push("texture coordinates were skipped: OFF names no image for them".into());
         }
-        let white = "no colour of three or four numbers: they are white";
-        warnings.extend(counted_warning(self.uncolored, vertices_have, white));
-        if self.with_appearance {
-            warnings.extend(self.vertex_scale.warning("vertices"));
-            warnings.extend(self.face_scale.warning("faces"));
-            warnings.extend(clamped_colors(self.clamped));
+        let vertices = self.positions.len();
+        let has_vertex_colors = with_appearance && header.colors;
+        if has_vertex_colors {
+            let uncolored = (vertices - self.of_vertices.list.len()) as u64;
+            let white = "no colour of three or four numbers: they are white";
+            warnings.extend(counted_warning(uncolored, vertices_have, white));
         }
-        warnings.extend(points_and_lines_warning(self.points_and_lines));
-        warnings.extend(self.triangulator.warning());
+        warnings.extend(self.of_vertices.warning("vertices"));
+        warnings.extend(self.of_faces.warning("faces"));
+        let (of_vertices, clamped_vertices) = self.of_vertices.converted();
+        let (of_faces, clamped_faces) = self.of_faces.converted();
+        warnings.extend(clamped_colors([clamped_vertices, clamped_faces]));
+        warnings.extend(self.triangulator.faults.warnings());
         let plain = "no colour of three or four numbers, and the plain one";
         warnings.extend(counted_warning(self.indexed, ["face has", "faces have"], plain));
+        let count = self.triangles.len();
         let mesh = Mesh::new(self.positions, self.triangles)?;
-        if !self.with_appearance || !header.colors && !self.has_face_colors {
+        let has_face_colors = !of_faces.is_empty() || self.indexed > 0;
+        if !has_vertex_colors && !has_face_colors {
             return Ok(LoadedMesh::new(mesh, warnings));
         }
-        let (mut materials, changes) = self.materials.finish();
+        let mut vertex_colors = vec![[u16::MAX; 4]; if has_vertex_colors { vertices } else { 0 }];
+        for (vertex, color) in of_vertices {
+            vertex_colors[vertex] = linear_of_rgba(color);
+        }
+        let plain = Material { has_vertex_colors, ..Material::default() };
+        let mut materials = FlatColors::new(vec![plain]);
+        let mut material_of = vec![0; if has_face_colors { count } else { 0 }];
+        for (triangles, color) in of_faces {
+            material_of[triangles].fill(materials.material_of(color));
+        }
+        let (mut materials, changes) = materials.finish();
         warnings.extend(changes);
-        if self.vertex_colors.iter().any(|color| color[3] < u16::MAX) {
-            materials[0].alpha = crate::mesh::appearance::Alpha::Blend;
+        if vertex_colors.iter().any(|color| color[3] < u16::MAX) {
+            materials[0].alpha = Alpha::Blend;
         }
         let mesh = mesh.with_appearance(Appearance {
             materials,
-            material_of: self.material_of,
-            vertex_colors: self.vertex_colors,
+            material_of,
+            vertex_colors,
             ..Appearance::default()
         })?;
         Ok(LoadedMesh::new(mesh, warnings))

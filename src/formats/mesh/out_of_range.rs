@@ -4,7 +4,7 @@ use std::array;
 
 use crate::base::numbers::short;
 use crate::formats::excerpt;
-use crate::formats::io::warnings::{NameCounts, counted_warning};
+use crate::formats::io::warnings::{NamedWarnings, counted_warning};
 
 /// The rounding error of numbers near 1, of 32 bits or six decimal digits.
 const ROUNDING: f64 = 1.5e-6;
@@ -29,30 +29,19 @@ pub(crate) fn unplaced(count: u64) -> Option<String> {
     counted_warning(count, ["triangle has", "triangles have"], what)
 }
 
-/// Factors of materials outside their range.
-#[derive(Debug, Default)]
-pub(crate) struct ClampedFactors(NameCounts);
-
-impl ClampedFactors {
-    /// The factors of a `material` by their key, clamped to 0 to `most`; notes changes.
-    pub(crate) fn clamp<const N: usize>(
-        &mut self,
-        material: &str,
-        key: &str,
-        factors: [f64; N],
-        most: f64,
-    ) -> [f64; N] {
-        let used = factors.map(|factor| factor.clamp(0.0, most));
-        let changes: [f64; N] = array::from_fn(|n| (factors[n] - used[n]).abs());
-        if changes.iter().any(|&change| change > ROUNDING) {
-            let [stated, used] = [factors, used].map(|all| all.each_ref().map(short).join(" "));
-            let material = excerpt(material);
-            self.0.add_whole(format!("{material}: {key} {stated}, used as {used}"));
-        }
-        used
+/// The factors of a `material` by their key, clamped to 0 to `most`; a change is a warning.
+pub(crate) fn clamped_factors<const N: usize>(
+    warnings: &mut NamedWarnings,
+    [material, key]: [&str; 2],
+    factors: [f64; N],
+    most: f64,
+) -> [f64; N] {
+    let used = factors.map(|factor| factor.clamp(0.0, most));
+    let changes: [f64; N] = array::from_fn(|n| (factors[n] - used[n]).abs());
+    if changes.iter().any(|&change| change > ROUNDING) {
+        let [stated, used] = [factors, used].map(|all| all.each_ref().map(short).join(" "));
+        let factor = format!("{}: {key} {stated}, used as {used}", excerpt(material));
+        warnings.add_whole("factors of materials are outside their range", factor);
     }
-
-    pub(crate) fn warning(&self) -> Option<String> {
-        self.0.warning("factors of materials are outside their range")
-    }
+    used
 }

@@ -1,46 +1,82 @@
 //! Triangulation of polygons: a fan for convex polygons and tangles, otherwise ear clipping in the
 //! polygon's plane.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use earcut::{Earcut, utils3d::project3d_to_2d};
 
+use crate::formats::io::warnings::points_and_lines_warning;
+
 /// Bytes of memory per corner of a polygon that is triangulated: its corners in space and in the
 /// plane, the nodes of the ear clipping and the triangles.
 pub(crate) const TRIANGULATION: u64 = 512;
-/// Triangulates polygons, and counts those that cannot be triangulated correctly.
-#[derive(Default)]
-pub(crate) struct Triangulator {
-    earcut: Earcut<f64>,
+
+/// The numbers of faces that have no surface, or cannot be triangulated correctly.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct FaceFaults {
+    /// Faces of fewer than three corners.
+    pub(crate) points_and_lines: u64,
     /// Polygons that intersect themselves or are far from planar.
     pub(crate) crossing: u64,
 }
 
-/// A warning, if any polygons intersect themselves or are far from planar.
-pub(crate) fn crossing_warning(count: u64) -> Option<String> {
-    let polygons = match count {
-        0 => return None,
-        1 => "1 polygon crosses itself or is far from planar".to_owned(),
-        n => format!("{n} polygons cross themselves or are far from planar"),
-    };
-    Some(format!("{polygons}: part of the area may be missing"))
+impl FaceFaults {
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self {
+            points_and_lines: self.points_and_lines.saturating_add(other.points_and_lines),
+            crossing: self.crossing + other.crossing,
+        }
+    }
+
+    pub(crate) fn warnings(self) -> impl Iterator<Item = String> {
+        let polygons = match self.crossing {
+            0 => None,
+            1 => Some("1 polygon crosses itself or is far from planar".to_owned()),
+            n => Some(format!("{n} polygons cross themselves or are far from planar")),
+        };
+        let crossing = polygons.map(|polygons| polygons + ": part of the area may be missing");
+        points_and_lines_warning(self.points_and_lines).into_iter().chain(crossing)
+    }
+}
+
+/// Triangulates faces.
+#[derive(Default)]
+pub(crate) struct Triangulator {
+    earcut: Earcut<f64>,
+    pub(crate) faults: FaceFaults,
 }
 
 impl Triangulator {
-    /// A warning, if a polygon intersects itself or is far from planar.
-    pub(crate) fn warning(&self) -> Option<String> {
-        crossing_warning(self.crossing)
+    /// The triangles, as indices of corners, of a face of so many corners at these positions.
+    #[inline]
+    pub(crate) fn face(
+        &mut self,
+        corners: usize,
+        position: impl Fn(usize) -> [f64; 3],
+    ) -> Cow<'static, [[u32; 3]]> {
+        match corners {
+            0..=2 => {
+                self.faults.points_and_lines += 1;
+                Cow::Borrowed(&[])
+            }
+            3 => Cow::Borrowed(&[[0, 1, 2]]),
+            _ => {
+                let corners: Vec<[f64; 3]> = (0..corners).map(position).collect();
+                Cow::Owned(self.triangulate(&corners))
+            }
+        }
     }
 
     /// The triangles, as indices into `corners`, of a polygon of at least four corners; every
     /// corner is in one of them, and there are at most [`most_triangles`]. A polygon without area
     /// gives triangles without area.
-    pub(crate) fn triangulate(&mut self, corners: &[[f64; 3]]) -> Vec<[u32; 3]> {
+    fn triangulate(&mut self, corners: &[[f64; 3]]) -> Vec<[u32; 3]> {
         let n = corners.len() as u32;
         let fan: Vec<[u32; 3]> = (2..n).map(|i| [0, i - 1, i]).collect();
         let Some(flat) = flatten(corners) else {
             // No area, but not collinear: the signed areas on both sides of a crossing cancel.
-            self.crossing +=
+            self.faults.crossing +=
                 u64::from(fan.iter().any(|t| has_area(t.map(|i| corners[i as usize]))));
             return fan;
         };
@@ -48,14 +84,14 @@ impl Triangulator {
             return fan;
         }
         if is_tangle(corners) {
-            self.crossing += 1;
+            self.faults.crossing += 1;
             return fan;
         }
         let mut cut: Vec<u32> = Vec::new();
         self.earcut.earcut(flat.iter().copied(), &[], &mut cut);
         // Relative difference of the areas; rounding alone leaves about 1e-15 per corner.
         if earcut::deviation(flat, &[], &cut) > 1e-9 {
-            self.crossing += 1;
+            self.faults.crossing += 1;
         }
         if cut.is_empty() {
             return fan;
@@ -168,7 +204,7 @@ mod tests {
         let tangle: Vec<[f64; 3]> = (0..150_000).map(|_| points[rng.usize(..1000)]).collect();
         let mut triangulator = Triangulator::default();
         assert_eq!(triangulator.triangulate(&tangle).len(), tangle.len() - 2);
-        assert_eq!(triangulator.crossing, 1);
+        assert_eq!(triangulator.faults.crossing, 1);
         // A comb whose teeth have triangular holes, each with a bridge to the tip.
         let tooth = |x: f64| {
             let hole = [[x, 0.8, 0.0], [x + 0.1, 0.4, 0.0], [x - 0.1, 0.4, 0.0], [x, 0.8, 0.0]];
@@ -179,7 +215,7 @@ mod tests {
         assert!(comb.len() > 5000);
         let mut triangulator = Triangulator::default();
         let triangles = triangulator.triangulate(&comb);
-        assert_eq!(triangulator.crossing, 0);
+        assert_eq!(triangulator.faults.crossing, 0);
         let area = |[a, b, c]: [u32; 3]| {
             let [a, b, c] = [a, b, c].map(|corner| comb[corner as usize]);
             ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])).abs() / 2.0

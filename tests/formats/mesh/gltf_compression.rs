@@ -152,11 +152,9 @@ fn draco_streams_that_contradict_their_file_are_refused() {
         let place = "mesh 0, primitive 0 (counted from 0): ";
         said.strip_prefix(place).map(str::to_owned).unwrap_or_else(|| panic!("{said}"))
     };
-    for (change, expected) in rows(BAD_DRACO) {
-        let (old, new) = change.split_once(" =>").unwrap();
-        assert!(file.contains(old), "{old}");
-        let said = said(&file.replacen(old, new.trim_start(), 1), &stream);
-        assert!(said.starts_with(&expected), "{change}: {said}");
+    for (changed, expected) in changes(&file, BAD_DRACO) {
+        let said = said(&changed, &stream);
+        assert!(said.starts_with(&expected), "{changed}: {said}");
     }
     // The second corner is the point 12 of 12.
     let mut stream = decode(DRACO[3].1);
@@ -200,11 +198,9 @@ const BAD_MESHOPT: &str = r#"
 #[test]
 fn meshopt_streams_that_contradict_their_file_are_refused() {
     let (file, data) = meshopt("EXT_meshopt_compression", &sections(""), &MESHOPT);
-    for (change, expected) in rows(BAD_MESHOPT) {
-        let (old, new) = change.split_once(" => ").unwrap();
-        assert!(file.contains(old), "{old}");
-        let said = fault(read(glb(&file.replacen(old, new, 1), Some(&data))));
-        assert!(said.starts_with(&expected), "{change}: {said}");
+    for (changed, expected) in changes(&file, BAD_MESHOPT) {
+        let said = fault(read(glb(&changed, Some(&data))));
+        assert!(said.starts_with(&expected), "{changed}: {said}");
     }
 }
 

@@ -19,9 +19,6 @@ use crate::common::files::{grey_png, package_3mf, png_of as png};
 use crate::common::prelude::*;
 use png::BitDepth;
 
-/// A reader of files' bytes.
-type Reader = fn(&[u8]) -> Result<LoadedMesh, ReadError>;
-
 /// Reads `bytes`, a file with this extension, without sidecar files.
 fn read_as(
     extension: &str,
@@ -46,31 +43,47 @@ fn rows(table: &str) -> Vec<(&str, String)> {
     rows
 }
 
-/// Small files of each format, with some of everything.
-fn seeds() -> Vec<(&'static str, Reader, Vec<u8>)> {
-    let stl: Reader = |bytes| stl::read(bytes);
-    let ply: Reader = |bytes| ply::read(bytes);
-    let off: Reader = |bytes| off::read(bytes);
-    let gltf: Reader = |bytes| gltf::read(bytes);
-    let threemf: Reader = |bytes| threemf::read(bytes);
-    let model: Reader = |bytes| threemf::read(package_3mf(bytes));
+/// Small files of each format, with some of everything: name, extension and bytes.
+fn seeds() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     vec![
-        ("binary STL", stl, stl::binary()),
-        ("text STL", stl, stl::TEXT.into()),
-        ("text PLY", ply, ply::TEXT.into()),
-        ("little-endian PLY", ply, ply::binary(false)),
-        ("big-endian PLY", ply, ply::binary(true)),
-        ("text OFF", off, off::TEXT.into()),
-        ("glTF", gltf, gltf::embedded()),
-        ("GLB", gltf, gltf::binary()),
-        ("3MF", threemf, package_3mf(threemf::MODEL.as_bytes())),
-        ("model of 3MF", model, threemf::MODEL.trim_ascii_end().into()),
-        ("coloured STL", stl, stl::colored()),
-        ("coloured text PLY", ply, ply::COLORED.into()),
-        ("GLB with a texture", gltf, gltf::painted_binary()),
-        ("GLB with Draco", gltf, compression::draco_glb()),
-        ("GLB with meshopt", gltf, compression::meshopt_glb()),
+        ("binary STL", "stl", stl::binary()),
+        ("text STL", "stl", stl::TEXT.into()),
+        ("text PLY", "ply", ply::TEXT.into()),
+        ("little-endian PLY", "ply", ply::binary(false)),
+        ("big-endian PLY", "ply", ply::binary(true)),
+        ("text OFF", "off", off::TEXT.into()),
+        ("glTF", "gltf", gltf::embedded()),
+        ("GLB", "glb", gltf::binary()),
+        ("3MF", "3mf", package_3mf(threemf::MODEL.as_bytes())),
+        ("model of 3MF", MODEL, threemf::MODEL.trim_ascii_end().into()),
+        ("coloured STL", "stl", stl::colored()),
+        ("coloured text PLY", "ply", ply::COLORED.into()),
+        ("GLB with a texture", "glb", gltf::painted_binary()),
+        ("GLB with Draco", "glb", compression::draco_glb()),
+        ("GLB with meshopt", "glb", compression::meshopt_glb()),
     ]
+}
+
+/// The texts that the [`rows`] of a table, `old => new` with `\\n` for line ends, make of a `file`, and
+/// what is said of each.
+fn changes(file: &str, table: &str) -> Vec<(String, String)> {
+    let changed = |(change, said): (&str, String)| {
+        let change = change.replace("\\n", "\n");
+        let (old, new) = change.split_once(" =>").unwrap();
+        assert!(file.contains(old), "{old:?} is not there");
+        (file.replacen(old, new.strip_prefix(' ').unwrap_or(new), 1), said)
+    };
+    rows(table).into_iter().map(changed).collect()
+}
+
+/// The extension of the model in a package of 3MF.
+const MODEL: &str = "model";
+
+fn read_seed(extension: &str, bytes: &[u8]) -> Result<LoadedMesh, ReadError> {
+    match extension {
+        MODEL => threemf::read(package_3mf(bytes)),
+        extension => read_as(extension, bytes, &ReadOptions::default()),
+    }
 }
 
 fn corners(mesh: &Mesh) -> Vec<[[f64; 3]; 3]> {
@@ -117,8 +130,8 @@ const C: [f64; 3] = [1.0, 1.0, 0.0];
 const D: [f64; 3] = [0.0, 1.0, 0.0];
 
 /// Reads what may be anything: it must be a valid mesh or an error.
-fn check(name: &str, read: Reader, bytes: &[u8]) -> bool {
-    match std::panic::catch_unwind(|| read(bytes)) {
+fn check(name: &str, extension: &str, bytes: &[u8]) -> bool {
+    match std::panic::catch_unwind(|| read_seed(extension, bytes)) {
         Err(_) => panic!("{name} panicked: {}", bytes.escape_ascii()),
         Ok(Ok(loaded)) => {
             let mesh = loaded.mesh;
@@ -138,13 +151,13 @@ fn check(name: &str, read: Reader, bytes: &[u8]) -> bool {
 
 #[test]
 fn every_prefix_is_refused_or_a_valid_mesh() {
-    for (name, read, bytes) in seeds() {
-        assert!(check(name, read, &bytes), "{name}");
-        let whole = corners(&read(&bytes).unwrap().mesh).len();
+    for (name, extension, bytes) in seeds() {
+        assert!(check(name, extension, &bytes), "{name}");
+        let whole = corners(&read_seed(extension, &bytes).unwrap().mesh).len();
         for len in 0..bytes.len() {
-            if check(name, read, &bytes[..len]) {
+            if check(name, extension, &bytes[..len]) {
                 // The last line of a text may lack its end, or a part of a name or number.
-                let found = read(&bytes[..len]).unwrap().mesh.triangles().len();
+                let found = read_seed(extension, &bytes[..len]).unwrap().mesh.triangles().len();
                 let lost = bytes.len() - len;
                 let is_end = name.contains("text") && lost <= 10 && found == whole;
                 assert!(is_end, "{name}, {len} bytes");
@@ -155,7 +168,7 @@ fn every_prefix_is_refused_or_a_valid_mesh() {
 
 #[test]
 fn changed_files_are_read_or_refused_and_never_a_panic() {
-    for (name, read, bytes) in seeds() {
+    for (name, extension, bytes) in seeds() {
         let (mut accepted, mut refused) = (0, 0);
         for seed in 0..20_000 {
             let mut rng = Rng::with_seed(seed);
@@ -163,7 +176,7 @@ fn changed_files_are_read_or_refused_and_never_a_panic() {
             for _ in 0..rng.u32(1..=4) {
                 change(&mut rng, &mut changed);
             }
-            *if check(name, read, &changed) { &mut accepted } else { &mut refused } += 1;
+            *if check(name, extension, &changed) { &mut accepted } else { &mut refused } += 1;
         }
         println!("{name}: {accepted} accepted, {refused} refused");
         assert!(accepted > 200 && refused > 2000, "{name}: {accepted} accepted, {refused} refused");
@@ -195,8 +208,8 @@ fn change(rng: &mut Rng, bytes: &mut Vec<u8>) {
 #[test]
 fn the_program_reads_all_formats_by_their_extension_and_says_which() {
     let folder = tempfile::tempdir().unwrap();
-    let extensions = ["stl", "STL", "ply", "PLY", "ply", "off", "gltf", "glb", "3mf"];
-    for ((name, _, bytes), extension) in seeds().into_iter().zip(extensions) {
+    for (at, (name, extension, bytes)) in seeds().into_iter().take(9).enumerate() {
+        let extension = if at % 2 == 1 { extension.to_uppercase() } else { extension.to_owned() };
         let path = folder.path().join(format!("mesh.{extension}"));
         std::fs::write(&path, &bytes).unwrap();
         let run = |args: &[&str], path: &Path| {
@@ -213,6 +226,42 @@ fn the_program_reads_all_formats_by_their_extension_and_says_which() {
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{name}");
         assert!(said.contains(&path.display().to_string()), "{name}: {said}");
+    }
+}
+
+#[test]
+fn an_empty_file_says_so_and_looks_that_are_not_asked_for_are_none() {
+    let bare = ReadOptions::default().without_appearance();
+    for (name, extension, bytes) in seeds() {
+        if extension != MODEL {
+            assert_eq!(fault(read_seed(extension, b"")), "the file is empty", "{name}");
+            let loaded = read_as(extension, &bytes, &bare).unwrap();
+            assert_eq!(loaded.mesh.appearance(), None, "{name}");
+            assert!(loaded.warnings.iter().all(|said| !said.contains("colour")), "{name}");
+            let whole = read_seed(extension, &bytes).unwrap();
+            assert_eq!(corners(&loaded.mesh), corners(&whole.mesh), "{name}");
+        }
+    }
+}
+
+#[test]
+fn textures_that_do_not_fit_are_plain_and_a_warning() {
+    let large = png([300, 300], &[RED; 90_000]);
+    let sidecars = Sidecars::in_memory([("large.png", large)]);
+    for (extension, file, small) in
+        [("ply", ply::large(), 200_000), ("gltf", gltf::large(), 300_000)]
+    {
+        let spec = MeshSpec::of_extension(extension).unwrap();
+        let read = |memory| {
+            let options = ReadOptions::default().with_memory(memory);
+            read_mesh_from(file.clone().into(), spec, &sidecars, &options).unwrap()
+        };
+        assert_eq!(read(4 << 20).warnings, Vec::<String>::new());
+        let small = read(small);
+        let expected = "a texture was replaced by a plain colour: 'large.png' (it is too large for \
+                        the memory that is left)";
+        assert_eq!(small.warnings, [expected]);
+        assert!(small.mesh.appearance().is_none_or(|look| look.textures.is_empty()));
     }
 }
 

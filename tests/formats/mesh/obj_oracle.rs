@@ -10,6 +10,7 @@
 //! - Vertices of too many numbers, corners of more than three indices of which some are empty, and
 //!   coordinates that are not finite: `tobj` reads them.
 //! - Polygons: `tobj` has no correct triangulation, so only their corners are compared.
+use super::obj::mutate;
 use crate::common::prelude::*;
 use std::panic::catch_unwind;
 
@@ -123,24 +124,6 @@ f -1 -2 -3\nv 3 4 5\nf 1//1 2//1 7//1\nf 1 2 3 4\ns off\ng c\nf -7 -6 -1\nf 4 5 
 const FRAGMENTS: &str = "\n| |\t|/|//|-|0|9|1|.|e5|99999999999999999999|nan|-0|f |\nf 3 2 1|\
     \nf 1 2 3 4 5|\nv 2 2 2|\nvt 1|\ng|\nusemtl|\r\n";
 
-fn mutate(rng: &mut Rng, bytes: &mut Vec<u8>) {
-    let at = rng.usize(0..=bytes.len());
-    let end = (at + rng.usize(0..6)).min(bytes.len());
-    match rng.u32(0..5) {
-        0 => _ = bytes.drain(at..end),
-        1 if at < bytes.len() => bytes[at] = rng.u8(b' '..=b'~'),
-        2 => {
-            let copy = bytes[at..end].to_vec();
-            let to = rng.usize(0..=bytes.len());
-            bytes.splice(to..to, copy);
-        }
-        _ => {
-            let fragments: Vec<&str> = FRAGMENTS.split('|').collect();
-            _ = bytes.splice(at..end, fragments[rng.usize(0..fragments.len())].bytes());
-        }
-    }
-}
-
 #[test]
 fn mutated_files_have_the_same_triangles() {
     let (mut compared, mut only_ours, mut refused) = (0, 0, 0);
@@ -148,7 +131,7 @@ fn mutated_files_have_the_same_triangles() {
     for seed in 0..40_000 {
         let mut rng = Rng::with_seed(seed);
         let mut bytes = SEED_FILE.as_bytes().to_vec();
-        (0..rng.u32(1..=4)).for_each(|_| mutate(&mut rng, &mut bytes));
+        (0..rng.u32(1..=4)).for_each(|_| mutate(&mut rng, &mut bytes, FRAGMENTS, b' '..=b'~'));
         let text = String::from_utf8(bytes).unwrap();
         let is_compared = |line: &str| {
             let keyword = line.split_whitespace().next().unwrap_or_default();

@@ -84,16 +84,15 @@ fn text_and_binary_of_either_order_are_the_same_mesh() {
 
 #[test]
 fn polygons_of_any_shape_are_covered() {
-    // With a fan, the notch at the last corner would be filled.
-    let mesh = read(TEXT).unwrap().mesh;
-    let area = |[a, b, c]: [[f64; 3]; 3]| {
-        ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])).abs() / 2.0
-    };
-    let notched = corners(&mesh)[..3].iter().map(|&triangle| area(triangle)).sum::<f64>();
-    assert_eq!(notched, 1.0 - 0.125);
     assert_eq!(triangles(read(with_square(1, "4 0 1 2 3\n"))), [[A, B, C], [A, C, D]]);
     let bow_tie = with_square(1, "4 0 2 1 3\n");
     assert!(warnings(read(bow_tie))[0].starts_with("1 polygon crosses itself"));
+    // With a fan, the notch at the last corner would be filled.
+    let notched: f64 = corners(&read(TEXT).unwrap().mesh)[..3]
+        .iter()
+        .map(|[a, b, c]| ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])).abs())
+        .sum();
+    assert_eq!(notched / 2.0, 1.0 - 0.125);
 }
 
 #[test]
@@ -140,17 +139,24 @@ fn types_are_known_by_both_names_and_text_keeps_all_digits() {
 }
 
 #[test]
-fn faces_may_come_before_vertices() {
-    let text = "ply\nformat ascii 1.0\nelement face 1\nproperty list uchar int vertex_indices\n\
-                element vertex 4\nproperty int x\nproperty int y\nproperty int z\nend_header\n\
-                4 0 1 2 3\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n";
-    assert_eq!(triangles(read(text)), [[A, B, C], [A, C, D]]);
-}
-
-#[test]
-fn strips_are_triangles_that_face_one_way() {
-    let text = with_square(1, "9 0 1 3 2 -1 0 1 -1 2\n").replace("face", "tristrips");
-    assert_eq!(triangles(read(text)), [[A, B, D], [B, C, D]]);
+fn files_are_these_triangles() {
+    let square = with_square(1, "3 0 1 2\n");
+    let before = "ply\nformat ascii 1.0\nelement face 1\nproperty list uchar int vertex_indices\n\
+                  element vertex 4\nproperty int x\nproperty int y\nproperty int z\nend_header\n\
+                  4 0 1 2 3\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n";
+    let strips = with_square(1, "9 0 1 3 2 -1 0 1 -1 2\n").replace("face", "tristrips");
+    let without_properties = "element nothing 18446744073709551615\nend_header";
+    for (claim, text, expected) in [
+        ("faces may come before vertices", before, &[[A, B, C], [A, C, D]][..]),
+        ("strips face one way", &strips, &[[A, B, D], [B, C, D]]),
+        (
+            "elements without properties take no time",
+            &square.replace("end_header", without_properties),
+            &[[A, B, C]],
+        ),
+    ] {
+        assert_eq!(triangles(read(text)), expected, "{claim}");
+    }
 }
 
 #[test]
@@ -234,13 +240,9 @@ end_header => element vertex 0\\nproperty int x\\nproperty int y\\nproperty int 
 #[test]
 fn bad_headers_are_refused_with_the_reason() {
     let text = with_square(1, "3 0 1 2\n");
-    for (change, expected) in rows(BAD_HEADERS) {
-        let change = change.replace("\\n", "\n");
-        let (old, new) = change.split_once(" => ").unwrap();
-        assert!(text.contains(old), "{old:?}");
-        assert_eq!(fault(read(text.replacen(old, new, 1))), expected, "{new}");
+    for (changed, expected) in changes(&text, BAD_HEADERS) {
+        assert_eq!(fault(read(&changed)), expected, "{changed}");
     }
-    assert_eq!(fault(read(b"")), "the file is empty");
 }
 
 #[test]
@@ -252,13 +254,6 @@ fn what_follows_the_last_element_is_a_warning() {
     bytes.push(0);
     let said = warnings(read(&bytes));
     assert_eq!(said.last().unwrap(), "1 byte after the last element were skipped");
-}
-
-#[test]
-fn elements_without_properties_take_no_time() {
-    let text = with_square(1, "3 0 1 2\n")
-        .replace("end_header", "element nothing 18446744073709551615\nend_header");
-    assert_eq!(triangles(read(text)), [[A, B, C]]);
 }
 
 /// The square, with what `properties` declare after its corners' positions and its faces' corners.
@@ -458,8 +453,8 @@ fn beside_textures(file: &str) -> (tempfile::TempDir, Result<LoadedMesh, ReadErr
 
 #[test]
 fn textures_lie_on_the_corners_of_faces_with_v_up() {
-    let header = "comment TextureFile Maps/A red One.png\ncomment made by hand\n\
-                  comment TextureFile  glass.png \n";
+    let header = "comment TextureFile maps\\a RED one.PNG\ncomment made by hand\n\
+                  comment TextureFile  C:\\me\\glass.png \n";
     let faces = ["4 0 1 2 3 8 0 0 1 0 1 .75 0 1 1", "3 0 1 2 6 0 0 .5 0 1 1 0", "3 0 1 2 0 -1"];
     let file = painted_square(header, ["", TEXCOORDS], [""; 4], &faces);
     let look = look(beside_textures(&file).1);
@@ -515,35 +510,6 @@ fn a_texture_without_coordinates_of_a_known_name_is_a_warning() {
 }
 
 #[test]
-fn textures_are_found_in_any_case_and_by_the_paths_of_other_machines() {
-    for name in [
-        "Maps/A red One.png",
-        "maps/a RED one.PNG",
-        "Maps\\A red One.png",
-        "GLASS.png",
-        "C:\\Users\\me\\glass.png",
-        "/home/me/Glass.png",
-        "../elsewhere/glass.png",
-        "./glass.png",
-    ] {
-        let header = format!("comment TextureFile {name}\n");
-        let file = painted_square(&header, ["", TEXCOORDS], [""; 4], &["3 0 1 2 6 0 0 1 0 1 1 0"]);
-        assert_eq!(look(beside_textures(&file).1).textures.len(), 1, "{name}");
-    }
-}
-
-#[test]
-fn a_texture_named_several_times_is_read_once() {
-    let names = ["glass.png", "GLASS.png", "./glass.png", "Maps/A red One.png", "glass.png"];
-    let header: String = names.iter().map(|name| format!("comment TextureFile {name}\n")).collect();
-    let faces = ["3 0 1 2 6 0 0 1 0 1 1 2", "3 0 1 2 6 0 0 1 0 1 1 3"];
-    let look = look(beside_textures(&painted_square(&header, ["", TEXCOORDS], [""; 4], &faces)).1);
-    assert_eq!(look.textures.len(), 2);
-    let texture = |triangle: usize| look.material(triangle).texture.unwrap().texture;
-    assert_eq!([0, 1].map(texture), [0, 1]);
-}
-
-#[test]
 fn colours_of_signed_bytes_are_unsigned() {
     let mut file = b"ply\nformat binary_little_endian 1.0\nelement vertex 3\nproperty char x\n\
         property char y\nproperty char z\nproperty char red\nproperty char green\n\
@@ -579,25 +545,10 @@ fn textures_that_cannot_be_read_are_plain_and_a_warning_by_name() {
     assert!(loaded.warnings[0].starts_with(said));
 }
 
-#[test]
-fn textures_that_do_not_fit_are_plain_and_a_warning() {
-    let header = "comment TextureFile large.png\n";
+/// A triangle with the texture `large.png`.
+pub(crate) fn large() -> String {
     let faces = ["3 0 1 2 6 0 0 1 0 1 1 0"];
-    let file = painted_square(header, ["", TEXCOORDS], [""; 4], &faces);
-    let (folder, _) = beside_textures(&file);
-    std::fs::write(folder.path().join("large.png"), png([300, 300], &[RED; 90_000])).unwrap();
-    let read = |memory| {
-        let options = ReadOptions::default().with_memory(memory);
-        let sidecars = Sidecars::beside(&folder.path().join("square.ply"));
-        let spec = MeshSpec::of_extension("ply").unwrap();
-        read_mesh_from(file.clone().into(), spec, &sidecars, &options).unwrap()
-    };
-    assert_eq!(read(4 << 20).warnings, Vec::<String>::new());
-    let small = read(200_000);
-    let expected = "a texture was replaced by a plain colour: 'large.png' (it is too large \
-                    for the memory that is left)";
-    assert_eq!(small.warnings, [expected]);
-    assert_eq!(small.mesh.appearance(), None);
+    painted_square("comment TextureFile large.png\n", ["", TEXCOORDS], [""; 4], &faces)
 }
 
 #[test]
@@ -631,15 +582,6 @@ fn faces_without_a_texture_have_the_colours_of_vertices() {
     let look = loaded.mesh.appearance().unwrap();
     assert_eq!([0, 1].map(|i| look.material(i).has_vertex_colors), [false, true]);
     assert_eq!(look.vertex_colors, [linear_of_rgba(BLUE); 4]);
-}
-
-#[test]
-fn a_mesh_without_colours_or_not_asked_for_looks_like_nothing() {
-    assert_eq!(read(with_square(1, "3 0 1 2")).unwrap().mesh.appearance(), None);
-    let options = ReadOptions::default().without_appearance();
-    let loaded = read_as("ply", COLORED, &options).unwrap();
-    assert_eq!((loaded.mesh.appearance(), loaded.warnings), (None, vec![]));
-    assert!(read(COLORED).unwrap().mesh.appearance().is_some());
 }
 
 #[test]

@@ -73,60 +73,62 @@ impl<'a> Arrays<'a> {
         Self { document, buffers, bytes }
     }
 
-    /// Adds the positions in the accessor to `out`.
-    pub(super) fn positions(&self, index: usize, out: &mut Vec<[f64; 3]>) -> Result<(), String> {
-        self.vectors(index, "VEC3", "positions", out)
-    }
-
-    /// The elements of accessor `index`, of type `shape` (`VEC3`) with `N` components. Errors name
-    /// its use, `what`.
+    /// The elements of accessor `index`, of `N` components. Errors name its use, `what`.
     pub(super) fn numbers<const N: usize>(
         &self,
         index: usize,
-        shape: &str,
         what: &str,
     ) -> Result<Vec<[f64; N]>, String> {
         let mut out = Vec::new();
-        self.vectors(index, shape, what, &mut out)?;
+        self.add_numbers(index, what, &mut out)?;
         Ok(out)
     }
 
-    fn vectors<const N: usize>(
+    /// As [`numbers`](Self::numbers), added to `out`.
+    pub(super) fn add_numbers<const N: usize>(
         &self,
         index: usize,
-        shape: &str,
         what: &str,
         out: &mut Vec<[f64; N]>,
     ) -> Result<(), String> {
+        self.vectors(index, NUMBERS, what, |number| number, out)
+    }
+
+    /// The elements of `N` indices in the accessor.
+    pub(super) fn indices<const N: usize>(&self, index: usize) -> Result<Vec<[u32; N]>, String> {
+        let mut out = Vec::new();
+        self.vectors(index, INDICES, "indices", |number| number as u32, &mut out)?;
+        Ok(out)
+    }
+
+    fn vectors<T: Copy + Default, const N: usize>(
+        &self,
+        index: usize,
+        allowed: &[u32],
+        what: &str,
+        convert: impl Fn(f64) -> T,
+        out: &mut Vec<[T; N]>,
+    ) -> Result<(), String> {
         let read = |accessor: &Accessor| {
-            check_shape(accessor, shape)?;
+            let shape = match N {
+                1 => "SCALAR",
+                2 => "VEC2",
+                3 => "VEC3",
+                4 => "VEC4",
+                _ => "MAT4",
+            };
+            if accessor.shape != shape {
+                return Err(misshapen(accessor, shape));
+            }
             let kind = accessor.component_type;
-            let Component { size, most, read } = Component::of(kind, NUMBERS, what)?;
-            let is_normalized = accessor.normalized && kind != FLOAT;
+            let Component { size, most, read } = Component::of(kind, allowed, what)?;
+            let is_normalized = accessor.normalized && allowed == NUMBERS && kind != FLOAT;
             let number = |bytes: &[u8]| match is_normalized {
                 true => (read(bytes) / most).max(-1.0),
                 false => read(bytes),
             };
-            let element = |b: &[u8]| std::array::from_fn(|n| number(&b[n * size..]));
-            self.elements(accessor, N * size, element, [0.0; N], out)
-        };
-        named(index, self.accessor(index).and_then(read))
-    }
-
-    /// The elements of `N` indices in the accessor, whose type is `shape`.
-    pub(super) fn indices<const N: usize>(
-        &self,
-        index: usize,
-        shape: &str,
-    ) -> Result<Vec<[u32; N]>, String> {
-        let read = |accessor: &Accessor| {
-            check_shape(accessor, shape)?;
-            let kind = accessor.component_type;
-            let Component { size, read, .. } = Component::of(kind, INDICES, "indices")?;
-            let element = |b: &[u8]| std::array::from_fn(|n| read(&b[n * size..]) as u32);
-            let mut out = Vec::new();
-            self.elements(accessor, N * size, element, [0; N], &mut out)?;
-            Ok(out)
+            let element = |b: &[u8]| std::array::from_fn(|n| convert(number(&b[n * size..])));
+            self.elements(accessor, N * size, element, [T::default(); N], out)
         };
         named(index, self.accessor(index).and_then(read))
     }
@@ -289,10 +291,6 @@ pub(super) fn view_bytes<'b>(
     end.and_then(|end| buffer.get(byte_offset..end)).ok_or_else(|| {
         format!("is in the buffer view {view}, which reaches past the end of its buffer")
     })
-}
-
-fn check_shape(accessor: &Accessor, shape: &str) -> Result<(), String> {
-    if accessor.shape == shape { Ok(()) } else { Err(misshapen(accessor, shape)) }
 }
 
 fn misshapen(accessor: &Accessor, shape: &str) -> String {

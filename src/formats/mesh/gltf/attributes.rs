@@ -3,12 +3,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::formats::io::warnings::NamedWarnings;
 use crate::formats::mesh::gltf::accessors::Arrays;
 use crate::formats::mesh::gltf::images::DocumentTextures;
 use crate::formats::mesh::gltf::json::Document;
 use crate::formats::mesh::gltf::materials::{PlacedTexture, Surface, UvTransform, surfaces};
 use crate::formats::mesh::gltf::parts::{Part, place};
-use crate::formats::mesh::out_of_range::{ClampedFactors, clamped_colors, unplaced};
+use crate::formats::mesh::out_of_range::{clamped_colors, unplaced};
 use crate::mesh::appearance::{Material, Texture, TextureRef};
 
 /// The appearance of a document.
@@ -26,7 +27,7 @@ pub(super) struct DocumentAppearance {
     pub(super) bad_texcoords: Faults,
     /// Materials with maps that are not placed as their first texture is.
     bad_maps: BTreeMap<usize, String>,
-    clamped_factors: ClampedFactors,
+    clamped_factors: NamedWarnings,
     /// Vertices with a colour outside its range.
     pub(super) clamped_colors: u64,
     /// Triangles with texture coordinates that are not finite.
@@ -149,7 +150,7 @@ impl DocumentAppearance {
         let texcoords = summed(&self.bad_texcoords.0, "a texture was replaced by a plain colour");
         let maps = summed(&self.bad_maps, "a texture besides that of colour was ignored");
         let unread = std::mem::take(&mut self.unread_textures);
-        let factors = self.clamped_factors.warning();
+        let factors = self.clamped_factors.list().next();
         let clamped = clamped_colors([self.clamped_colors, 0]);
         let unplaced = unplaced(self.unplaced);
         let warnings = [materials, factors, texcoords, unplaced, maps, colors];

@@ -8,6 +8,7 @@ use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use percent_encoding::percent_decode_str;
 
+use crate::formats::io::bytes::Budget;
 use crate::formats::mesh::gltf::json::{Buffer, unsupported_version};
 use crate::formats::mesh::sidecars::Finder;
 use crate::formats::{ReadError, Sidecars, content, excerpt, shortened};
@@ -75,76 +76,10 @@ fn chunk<'a>(rest: &mut &'a [u8]) -> Result<(&'a [u8; 4], &'a [u8]), ReadError> 
 /// The bytes of a data URI; `None` for any other URI.
 pub(super) fn data_of_uri(uri: &str) -> Option<Result<Vec<u8>, String>> {
     let data = uri.strip_prefix("data:")?;
-    Some(text_in_base_64(data).and_then(decode))
-}
-
-fn text_in_base_64(data: &str) -> Result<&str, String> {
-    let text = data.split_once(";base64,").map(|(_, text)| text);
-    text.ok_or_else(|| "has data that are not in base 64".to_owned())
-}
-
-fn decode(text: &str) -> Result<Vec<u8>, String> {
-    BASE_64.decode(text).map_err(|error| format!("is malformed base 64: {error}"))
-}
-
-/// The place of the bytes of a buffer.
-pub(super) enum Source<'a> {
-    Inside(&'a [u8]),
-    /// In base 64.
-    Text(&'a str),
-    File {
-        sidecars: &'a Sidecars,
-        path: PathBuf,
-        /// Its length when it was found.
-        bytes: u64,
-    },
-}
-
-/// The place of the bytes of each buffer, or the reason why there are none.
-pub(super) fn sources<'a>(
-    buffers: &'a [Buffer],
-    binary: Option<&'a [u8]>,
-    sidecars: &'a Sidecars,
-) -> Vec<Result<Source<'a>, String>> {
-    let mut finder = Finder::new(sidecars);
-    let mut source = |(index, buffer): (usize, &'a Buffer)| {
-        let Some(uri) = buffer.uri.as_deref() else {
-            let inside =
-                if buffer.is_left_out() { Some(&[][..]) } else { binary.filter(|_| index == 0) };
-            let what = "has no data: decompress the file, or write it again with another tool";
-            return inside.map(Source::Inside).ok_or_else(|| what.to_owned());
-        };
-        if let Some(data) = uri.strip_prefix("data:") {
-            return text_in_base_64(data).map(Source::Text);
-        }
-        if uri.contains("://") {
-            let uri = excerpt(uri);
-            return Err(format!("is at {uri}: download it, and write its name there"));
-        }
-        let decoded = percent_decode_str(uri).decode_utf8_lossy();
-        let folders = [sidecars.base().to_owned()];
-        // Some programs write names as they are.
-        let found = [&decoded, uri].into_iter().find_map(|name| finder.find(name, &folders, &[]));
-        let path = found.ok_or_else(|| {
-            format!("is in '{}', which is not beside the model: put it there", excerpt(&decoded))
-        })?;
-        Ok(Source::File { sidecars, bytes: sidecars.cost(&path), path })
+    let Some((_, text)) = data.split_once(";base64,") else {
+        return Some(Err("has data that are not in base 64".to_owned()));
     };
-    buffers.iter().enumerate().map(&mut source).collect()
-}
-
-impl<'a> Source<'a> {
-    fn fetch(self) -> Result<Cow<'a, [u8]>, String> {
-        match self {
-            Source::Inside(bytes) => Ok(Cow::Borrowed(bytes)),
-            Source::Text(text) => decode(text).map(Cow::Owned),
-            Source::File { sidecars, path, bytes } => {
-                let from = shortened(&path.display().to_string(), 120);
-                let cannot = |error| format!("cannot be read from {from}: {error}");
-                sidecars.read(&path, bytes).map_err(cannot)
-            }
-        }
-    }
+    Some(BASE_64.decode(text).map_err(|error| format!("is malformed base 64: {error}")))
 }
 
 /// Base 64, with or without padding.
@@ -153,34 +88,60 @@ const BASE_64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// At most so many bytes are taken by all buffers.
-pub(super) fn most_memory(sources: &[Result<Source, String>]) -> u64 {
-    let bytes = |source: &Source| match source {
-        Source::Inside(_) => 0,
-        Source::Text(text) => text.len() as u64 / 4 * 3 + 6,
-        Source::File { bytes, .. } => *bytes,
-    };
-    sources.iter().flatten().map(bytes).fold(0, u64::saturating_add)
-}
-
-/// The bytes of all `buffers`, which are at `sources`.
+/// The bytes of all `buffers`, of which the first may be `binary`.
 ///
 /// # Errors
-/// A file that cannot be read; a buffer shorter than the document states.
+/// A file that is missing or cannot be read; a buffer shorter than the document states; too little
+/// memory.
 pub(super) fn load<'a>(
-    buffers: &[Buffer],
-    sources: Vec<Result<Source<'a>, String>>,
+    buffers: &'a [Buffer],
+    binary: Option<&'a [u8]>,
+    sidecars: &'a Sidecars,
+    memory: &mut Budget,
 ) -> Result<Vec<Cow<'a, [u8]>>, ReadError> {
-    let load = |(index, (buffer, source)): (usize, (&Buffer, Result<Source<'a>, String>))| {
-        let long_enough = source.and_then(Source::fetch).and_then(|bytes| {
-            if bytes.len() < buffer.byte_length && !buffer.is_left_out() {
-                let (has, needed) = (bytes.len(), buffer.byte_length);
-                Err(format!("has {has} bytes where the document says {needed}: it is cut off"))
-            } else {
-                Ok(bytes)
+    let mut finder = Finder::new(sidecars);
+    let mut loaded = Vec::with_capacity(buffers.len());
+    for (index, buffer) in buffers.iter().enumerate() {
+        let fault = |what: String| content(format!("buffer {index} (counted from 0) {what}"));
+        let bytes: Result<Cow<[u8]>, String> = match buffer.uri.as_deref() {
+            None if buffer.is_left_out() => Ok(Cow::Borrowed(&[])),
+            None => binary.filter(|_| index == 0).map(Cow::Borrowed).ok_or_else(|| {
+                "has no data: decompress the file, or write it again with another tool".into()
+            }),
+            Some(uri) if uri.starts_with("data:") => {
+                memory.take(uri.len() as u64 / 4 * 3 + 6)?;
+                data_of_uri(uri).unwrap_or_else(|| Ok(Vec::new())).map(Cow::Owned)
             }
-        });
-        long_enough.map_err(|what| content(format!("buffer {index} (counted from 0) {what}")))
-    };
-    buffers.iter().zip(sources).enumerate().map(load).collect()
+            Some(uri) => {
+                let path = find(uri, sidecars, &mut finder).map_err(fault)?;
+                let length = sidecars.cost(&path);
+                memory.take(length)?;
+                sidecars.read(&path, length).map_err(|error| {
+                    let from = shortened(&path.display().to_string(), 120);
+                    format!("cannot be read from {from}: {error}")
+                })
+            }
+        };
+        let bytes = bytes.map_err(fault)?;
+        let (has, needed) = (bytes.len(), buffer.byte_length);
+        if has < needed && !buffer.is_left_out() {
+            let what = format!("has {has} bytes where the document says {needed}: it is cut off");
+            return Err(fault(what));
+        }
+        loaded.push(bytes);
+    }
+    Ok(loaded)
+}
+
+fn find(uri: &str, sidecars: &Sidecars, finder: &mut Finder) -> Result<PathBuf, String> {
+    if uri.contains("://") {
+        return Err(format!("is at {}: download it, and write its name there", excerpt(uri)));
+    }
+    let decoded = percent_decode_str(uri).decode_utf8_lossy();
+    let folders = [sidecars.base().to_owned()];
+    // Some programs write names as they are.
+    let found = [&decoded, uri].into_iter().find_map(|name| finder.find(name, &folders, &[]));
+    found.ok_or_else(|| {
+        format!("is in '{}', which is not beside the model: put it there", excerpt(&decoded))
+    })
 }

@@ -179,7 +179,9 @@ impl<'a> Build<'a> {
             let (first, is_mirror) = match first_of.get(&part.key()) {
                 Some(&known) => known,
                 None => {
-                    self.arrays.positions(part.position, &mut self.positions).map_err(error)?;
+                    self.arrays
+                        .add_numbers(part.position, "positions", &mut self.positions)
+                        .map_err(error)?;
                     self.add_colors(instance.mesh, part, appearance.as_deref_mut());
                     let added = &mut self.positions[end..];
                     let placed = self.skins.place(self.arrays, instance, part, added);
@@ -188,7 +190,7 @@ impl<'a> Build<'a> {
                     new
                 }
             };
-            let indices = part.primitive.indices.map(|at| self.arrays.indices(at, "SCALAR"));
+            let indices = part.primitive.indices.map(|at| self.arrays.indices(at));
             let indices: Option<Vec<[u32; 1]>> = indices.transpose().map_err(error)?;
             let vertices = part.vertices;
             if let Some([index]) = indices.iter().flatten().find(|&&[i]| u64::from(i) >= vertices) {
@@ -248,7 +250,7 @@ impl<'a> Build<'a> {
             uvs.resize(self.triangles.len(), [[0.0; 2]; 3]);
             return;
         };
-        let texcoords = self.arrays.numbers(accessor, "VEC2", "texture coordinates");
+        let texcoords = self.arrays.numbers(accessor, "texture coordinates");
         if let Some(texcoords) = appearance.bad_texcoords.ok(mesh, part.index, texcoords) {
             let transform = appearance.texture_from_set(part);
             let uv = |vertex: u32| transform.apply(texcoords[vertex as usize]);
@@ -264,16 +266,13 @@ impl<'a> Build<'a> {
     /// The mesh, with its appearance if there is any.
     pub(super) fn finish(self, appearance: Option<DocumentAppearance>) -> Result<Mesh, MeshError> {
         let labels = Labels::of(self.objects, self.triangles.len(), false);
-        let mesh = Mesh::new(self.positions, self.triangles)?.with_labels(labels);
-        match appearance {
-            Some(appearance) if self.has_appearance => mesh.with_appearance(Appearance {
-                materials: appearance.materials,
-                material_of: self.material_of.unwrap_or_default(),
-                textures: appearance.textures,
-                uvs: self.uvs.unwrap_or_default(),
-                vertex_colors: self.colors.unwrap_or_default(),
-            }),
-            _ => Ok(mesh),
-        }
+        let appearance = appearance.filter(|_| self.has_appearance).map(|of| Appearance {
+            materials: of.materials,
+            material_of: self.material_of.unwrap_or_default(),
+            textures: of.textures,
+            uvs: self.uvs.unwrap_or_default(),
+            vertex_colors: self.colors.unwrap_or_default(),
+        });
+        Mesh::new(self.positions, self.triangles)?.with_labels(labels).with_appearance(appearance)
     }
 }

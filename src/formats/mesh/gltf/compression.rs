@@ -12,11 +12,12 @@ use draco_core::{
 use meshoptimizer_rs::{Limits, Workspace, codec};
 use serde::Deserialize;
 
+use crate::formats::io::bytes::Budget;
 use crate::formats::mesh::gltf::accessors::view_bytes;
 use crate::formats::mesh::gltf::json::{Accessor, Mesh, MeshoptExtension, Primitive, View};
 use crate::formats::mesh::gltf::parts::{DECOMPRESS, in_primitive};
 use crate::formats::read::proportionate;
-use crate::formats::{ReadError, check_memory, content, excerpt, shortened};
+use crate::formats::{ReadError, content, excerpt, shortened};
 
 /// `KHR_draco_mesh_compression` of a primitive.
 #[derive(Debug, Deserialize)]
@@ -43,8 +44,7 @@ pub(super) struct Meshopt {
 
 type Buffers<'b> = Vec<Cow<'b, [u8]>>;
 
-/// Decompresses the views and attributes without uncompressed data. Returns all buffers, and the
-/// bytes of memory in use: `used` before, at most `limit`.
+/// Decompresses the views and attributes without uncompressed data. Returns all buffers.
 ///
 /// # Errors
 /// Malformed streams, streams that contradict the document, too little memory.
@@ -53,10 +53,10 @@ pub(super) fn decompress<'b>(
     accessors: &mut [Accessor],
     views: &mut Vec<View>,
     buffers: Buffers<'b>,
-    [used, limit]: [u64; 2],
-) -> Result<(Buffers<'b>, u64), ReadError> {
+    memory: &mut Budget,
+) -> Result<Buffers<'b>, ReadError> {
     let bytes = buffers.iter().map(|buffer| buffer.len() as u64).sum();
-    let mut room = Room { used, limit, left: proportionate(bytes) };
+    let mut room = Room { memory, left: proportionate(bytes) };
     let mut arrays = Compressed { accessors, views, buffers, sources: BTreeMap::new() };
     arrays.decompress_views(&mut room)?;
     for (at, mesh) in meshes.iter().enumerate() {
@@ -72,30 +72,28 @@ pub(super) fn decompress<'b>(
             }
         }
     }
-    Ok((arrays.buffers, room.used))
+    Ok(arrays.buffers)
 }
 
 /// Limits of the memory for decompressing.
-struct Room {
-    /// Bytes in use.
-    used: u64,
-    limit: u64,
+struct Room<'m> {
+    memory: &'m mut Budget,
     /// The remaining sum of all allocations, which bounds the time too.
     left: u64,
 }
 
-impl Room {
+impl Room<'_> {
     /// Takes `kept` bytes, and during the decoding `besides` more.
     fn take(&mut self, kept: u64, besides: u64) -> Result<(), ReadError> {
         let needed = kept.saturating_add(besides);
-        check_memory(self.used.saturating_add(needed), self.limit)?;
+        self.memory.take(needed)?;
+        self.memory.give_back(besides);
         self.left = self.left.checked_sub(needed).ok_or_else(|| {
             content(format!(
                 "its compressed geometry takes more than 2 GiB of memory for each MB of its \
                  buffers, as no model does: {DECOMPRESS}"
             ))
         })?;
-        self.used += kept;
         Ok(())
     }
 }

@@ -240,17 +240,8 @@ pub(super) fn most_memory(json: &[u8]) -> u64 {
 /// # Errors
 /// Not JSON, not glTF, or an unsupported version.
 pub(super) fn parse(json: &[u8]) -> Result<Document<'_>, ReadError> {
-    #[derive(Deserialize)]
-    struct Versioned {
-        asset: Asset,
-    }
-    let document = serde_json::from_slice::<Document>(json).map_err(|error| {
-        // A document of another version may have another structure.
-        let versioned = serde_json::from_slice::<Versioned>(json);
-        let version = versioned.ok().and_then(|other| refuse_version(&other.asset).err());
-        let version = version.or_else(|| is_version_1(json).then(|| unsupported_version("1.0")));
-        version.unwrap_or_else(|| located(&error))
-    })?;
+    let document = serde_json::from_slice::<Document>(json)
+        .map_err(|error| refuse_other_version(json).err().unwrap_or_else(|| located(&error)))?;
     refuse_version(&document.asset)?;
     Ok(document)
 }
@@ -262,19 +253,29 @@ fn refuse_version(asset: &Asset) -> Result<(), ReadError> {
     if is_read { Ok(()) } else { Err(unsupported_version(needed)) }
 }
 
-/// Whether the document has the structure of glTF 1.0, in which `asset` is optional, and top-level
-/// collections are objects, not arrays.
-fn is_version_1(json: &[u8]) -> bool {
+/// Refuses a document of another version, whose structure may be another: in glTF 1.0 `asset` is
+/// optional, and top-level collections are objects, not arrays.
+fn refuse_other_version(json: &[u8]) -> Result<(), ReadError> {
     #[derive(Deserialize)]
-    struct Collections<'a> {
+    struct AnyVersion<'a> {
+        asset: Option<Asset>,
         #[serde(borrow)]
         meshes: Option<&'a RawValue>,
         #[serde(borrow)]
         accessors: Option<&'a RawValue>,
     }
+    let Ok(AnyVersion { asset, meshes, accessors }) = serde_json::from_slice(json) else {
+        return Ok(());
+    };
     let is_object = |value: Option<&RawValue>| value.is_some_and(|v| v.get().starts_with('{'));
-    serde_json::from_slice::<Collections>(json)
-        .is_ok_and(|found| is_object(found.meshes) || is_object(found.accessors))
+    match asset {
+        Some(asset) => refuse_version(&asset)?,
+        None if is_object(meshes) || is_object(accessors) => {
+            return Err(unsupported_version("1.0"));
+        }
+        None => {}
+    }
+    Ok(())
 }
 
 pub(super) fn unsupported_version(version: &str) -> ReadError {

@@ -4,8 +4,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
+use crate::formats::io::warnings::NamedWarnings;
 use crate::formats::mesh::gltf::accessors::light;
-use crate::formats::mesh::out_of_range::ClampedFactors;
+use crate::formats::mesh::out_of_range::clamped_factors;
 use crate::mesh::appearance::{Alpha, Material};
 
 /// A material.
@@ -32,8 +33,8 @@ impl Surface {
     pub(super) const DEFAULT: &'static Self =
         &Self { material: Material::WHITE, textures: [None; 3] };
 
-    /// The material at `index`; its factors outside their range are `clamped`.
-    fn of(properties: Properties, index: usize, clamped: &mut ClampedFactors) -> Self {
+    /// The material at `index`; factors outside their range are warnings.
+    fn of(properties: Properties, index: usize, warnings: &mut NamedWarnings) -> Self {
         let Properties { name, pbr_metallic_roughness, alpha_mode, alpha_cutoff, .. } = properties;
         let Properties { emissive_factor, emissive_texture, extensions, .. } = properties;
         let name = name.unwrap_or_default();
@@ -41,50 +42,53 @@ impl Surface {
             "" => &format!("material {index} (counted from 0)"),
             name => name,
         };
-        let strength = extensions.emissive_strength.map_or(1.0, |of| of.emissive_strength);
+        let strength = extensions.emissive_strength.and_then(|of| of.emissive_strength);
+        let strength = strength.unwrap_or(1.0);
         let emission = emissive_factor.map(|factor| factor * strength);
         let key = match strength {
             1.0 => "emissiveFactor",
             _ => "emissiveFactor by emissiveStrength",
         };
         // Light may be brighter than white.
-        let emission = clamped.clamp(called, key, emission, f32::MAX.into());
+        let emission = clamped_factors(warnings, [called, key], emission, f32::MAX.into());
         let emission_texture = emissive_texture.map(PlacedTexture::of);
         // The extension takes precedence, as it specifies, and states neither.
         let of_metal = extensions.specular_glossiness.is_none();
-        let mut base =
-            extensions.specular_glossiness.map_or(pbr_metallic_roughness, |other| Base {
-                base_color_factor: other.diffuse_factor,
-                base_color_texture: other.diffuse_texture,
-                ..Base::default()
-            });
+        let base = extensions.specular_glossiness.map_or(pbr_metallic_roughness, |other| Base {
+            base_color_factor: other.diffuse_factor,
+            base_color_texture: other.diffuse_texture,
+            ..Base::default()
+        });
         let key = if of_metal { "baseColorFactor" } else { "diffuseFactor" };
-        base.base_color_factor = clamped.clamp(called, key, base.base_color_factor, 1.0);
+        let color = base.base_color_factor.unwrap_or([1.0; 4]);
+        let mut color = clamped_factors(warnings, [called, key], color, 1.0);
         let mut color_texture = base.base_color_texture.map(PlacedTexture::of);
         let is_opaque = matches!(alpha_mode, AlphaMode::Opaque);
-        let [.., opacity] = base.base_color_factor;
+        let [.., opacity] = color;
         // Black but for its emission: a texture may still be that of its opacity.
-        if base.base_color_factor == [0.0, 0.0, 0.0, opacity]
+        if color == [0.0, 0.0, 0.0, opacity]
             && emissive_factor != [0.0; 3]
             && (is_opaque || color_texture.is_none())
         {
             let [r, g, b] = emission;
-            base.base_color_factor = [r, g, b, opacity];
+            color = [r, g, b, opacity];
             color_texture = emission_texture;
         }
-        let mut color = base.base_color_factor.map(light);
+        let mut color = color.map(light);
         let alpha = match alpha_mode {
             AlphaMode::Opaque => Alpha::Opaque,
             AlphaMode::Blend => Alpha::Blend,
             AlphaMode::Mask => {
-                if alpha_cutoff > 1.0 {
+                let cutoff = alpha_cutoff.unwrap_or(0.5);
+                if cutoff > 1.0 {
                     color[3] = 0;
                 }
-                Alpha::Mask(light(alpha_cutoff))
+                Alpha::Mask(light(cutoff))
             }
         };
-        let mut unit = |key: &str, factor: f64| {
-            let [factor] = clamped.clamp(called, key, [factor], 1.0);
+        let mut unit = |key: &str, factor: Option<f64>| {
+            let factor = [factor.unwrap_or(1.0)];
+            let [factor] = clamped_factors(warnings, [called, key], factor, 1.0);
             of_metal.then_some(factor as f32)
         };
         let metallic = unit("metallicFactor", base.metallic_factor);
@@ -134,7 +138,7 @@ impl UvTransform {
     /// Scale, then counter-clockwise rotation as seen with `v` down, then translation. Sines of
     /// `libm` are the same on every machine.
     fn of(transform: &Transform) -> Self {
-        let [su, sv] = transform.scale;
+        let [su, sv] = transform.scale.unwrap_or([1.0; 2]);
         let [u, v] = transform.offset;
         let (sin, cos) = libm::sincos(transform.rotation);
         Self([[cos * su, sin * sv, u], [-sin * su, cos * sv, v]])
@@ -145,16 +149,16 @@ impl UvTransform {
     }
 }
 
-/// The materials of a document's list, or the error of each, and factors outside their range.
+/// The materials of a document's list, or the error of each, and warnings.
 pub(super) fn surfaces(
     materials: Option<&RawValue>,
-) -> (Vec<Result<Surface, String>>, ClampedFactors) {
-    let mut clamped = ClampedFactors::default();
+) -> (Vec<Result<Surface, String>>, NamedWarnings) {
+    let mut warnings = NamedWarnings::default();
     let items = items(materials).into_iter().enumerate();
     let surface = |(index, material): (usize, Result<Properties, _>)| {
-        material.map(|properties| Surface::of(properties, index, &mut clamped))
+        material.map(|properties| Surface::of(properties, index, &mut warnings))
     };
-    (items.map(surface).collect(), clamped)
+    (items.map(surface).collect(), warnings)
 }
 
 /// The items of a list, parsed one by one, so that an error affects one item only. Anything but a
@@ -171,62 +175,37 @@ pub(super) fn items<T: DeserializeOwned>(list: Option<&RawValue>) -> Vec<Result<
     items.unwrap_or_default().into_iter().map(parse).collect()
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Properties {
     name: Option<String>,
     pbr_metallic_roughness: Base,
     alpha_mode: AlphaMode,
-    alpha_cutoff: f64,
+    alpha_cutoff: Option<f64>,
     /// In linear light.
     emissive_factor: [f64; 3],
     emissive_texture: Option<TextureInfo>,
     extensions: Extensions,
 }
 
-impl Default for Properties {
-    fn default() -> Self {
-        Self {
-            name: None,
-            pbr_metallic_roughness: Base::default(),
-            alpha_mode: AlphaMode::Opaque,
-            alpha_cutoff: 0.5,
-            emissive_factor: [0.0; 3],
-            emissive_texture: None,
-            extensions: Extensions::default(),
-        }
-    }
-}
-
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 enum AlphaMode {
+    #[default]
     Opaque,
     Mask,
     Blend,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Base {
     /// In linear light.
-    base_color_factor: [f64; 4],
+    base_color_factor: Option<[f64; 4]>,
     base_color_texture: Option<TextureInfo>,
-    metallic_factor: f64,
-    roughness_factor: f64,
+    metallic_factor: Option<f64>,
+    roughness_factor: Option<f64>,
     metallic_roughness_texture: Option<TextureInfo>,
-}
-
-impl Default for Base {
-    fn default() -> Self {
-        Self {
-            base_color_factor: [1.0; 4],
-            base_color_texture: None,
-            metallic_factor: 1.0,
-            roughness_factor: 1.0,
-            metallic_roughness_texture: None,
-        }
-    }
 }
 
 #[derive(Default, Deserialize)]
@@ -238,28 +217,17 @@ struct Extensions {
     emissive_strength: Option<EmissiveStrength>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct EmissiveStrength {
-    emissive_strength: f64,
-}
-
-impl Default for EmissiveStrength {
-    fn default() -> Self {
-        Self { emissive_strength: 1.0 }
-    }
+    emissive_strength: Option<f64>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct SpecularGlossiness {
-    #[serde(default = "white")]
-    diffuse_factor: [f64; 4],
+    diffuse_factor: Option<[f64; 4]>,
     diffuse_texture: Option<TextureInfo>,
-}
-
-fn white() -> [f64; 4] {
-    [1.0; 4]
 }
 
 #[derive(Deserialize)]
@@ -279,18 +247,12 @@ struct TextureExtensions {
     transform: Option<Transform>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Transform {
     offset: [f64; 2],
     /// Radians.
     rotation: f64,
-    scale: [f64; 2],
+    scale: Option<[f64; 2]>,
     tex_coord: Option<u32>,
-}
-
-impl Default for Transform {
-    fn default() -> Self {
-        Self { offset: [0.0; 2], rotation: 0.0, scale: [1.0; 2], tex_coord: None }
-    }
 }

@@ -20,6 +20,7 @@ mod pose;
 mod scene;
 
 use crate::base::numbers::counted;
+use crate::formats::io::bytes::Budget;
 use crate::formats::io::warnings::{NameCounts, counted_warning};
 use crate::formats::mesh::gltf::accessors::Arrays;
 use crate::formats::mesh::gltf::attributes::DocumentAppearance;
@@ -28,11 +29,10 @@ use crate::formats::mesh::gltf::images::DocumentTextures;
 use crate::formats::mesh::gltf::json::Document;
 use crate::formats::mesh::gltf::parts::{DECOMPRESS, DRACO, Skipped, parts};
 use crate::formats::mesh::gltf::pose::Skins;
-use crate::formats::mesh::gltf::scene::{Instance, expanded, instance_count, scene};
+use crate::formats::mesh::gltf::scene::{expanded, scene};
 use crate::formats::{
     LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory, content, excerpt,
 };
-use crate::mesh::Labels;
 
 /// glTF 2.0 of Khronos, `.gltf`.
 pub const SPEC: MeshSpec = MeshSpec { extension: "gltf", ..BINARY_SPEC };
@@ -49,9 +49,6 @@ pub const BINARY_SPEC: MeshSpec = MeshSpec {
 
 /// Bytes of memory independent of the file.
 const REST: u64 = 16 << 10;
-/// Bytes of an instance, and of its translation, rotation and scale.
-const INSTANCE: u64 = (size_of::<Instance>() + 10 * size_of::<f64>()) as u64;
-
 /// Reads the meshes in the scene of `bytes`. Buffers and images in other files are among the
 /// `sidecars`.
 ///
@@ -59,40 +56,30 @@ const INSTANCE: u64 = (size_of::<Instance>() + 10 * size_of::<f64>()) as u64;
 /// No glTF, malformed or cut off, extensions that are required and not known, buffers that are
 /// missing or too short, indices out of range, coordinates that are not finite, no triangles.
 fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
-    let limit = options.memory;
+    let mut memory = Budget::new(options.memory);
     let (json, binary) = buffers::open(bytes)?;
-    let for_document = bytes.len() as u64 + json::most_memory(json) + REST;
-    check_memory(for_document, limit)?;
+    memory.take(bytes.len() as u64 + json::most_memory(json) + REST)?;
     let document = json::parse(json)?;
     refuse_extensions(&document)?;
     #[cfg(feature = "gltf-compression")]
     let mut document = document;
 
-    let sources = buffers::sources(&document.buffers, binary, sidecars);
-    let for_buffers = for_document.saturating_add(buffers::most_memory(&sources));
-    check_memory(for_buffers, limit)?;
-    let buffers = buffers::load(&document.buffers, sources)?;
+    let buffers = buffers::load(&document.buffers, binary, sidecars, &mut memory)?;
     #[cfg(feature = "gltf-compression")]
-    let (buffers, for_buffers) = compression::decompress(
+    let buffers = compression::decompress(
         &document.meshes,
         &mut document.accessors,
         &mut document.buffer_views,
         buffers,
-        [for_buffers, limit],
+        &mut memory,
     )?;
     let arrays = Arrays::new(&document, buffers);
     let scene = scene(&document).map_err(content)?;
-    let instance_count = instance_count(&scene.instances, &arrays).map_err(content)?;
-    // Those of one node are one object.
-    let for_object = |instance: &Instance| Labels::OBJECT + instance.name.len() as u64;
-    let for_objects: u64 = scene.instances.iter().map(for_object).sum();
-    let for_instances = instance_count.saturating_mul(INSTANCE).saturating_add(for_objects);
-    let for_instances = for_buffers.saturating_add(for_instances);
-    check_memory(for_instances, limit)?;
-    let for_matrices = Skins::most_memory(&arrays, &scene.instances);
-    check_memory(for_instances.saturating_add(for_matrices), limit)?;
-    let skins = Skins::new(&arrays, &scene.instances, &scene.scene_from_node);
-    let instances = expanded(scene.instances, &arrays).map_err(content)?;
+    let instances = expanded(scene.instances, &arrays, &mut memory)?;
+    let for_matrices = Skins::most_memory(&arrays, &instances);
+    memory.take(for_matrices)?;
+    let skins = Skins::new(&arrays, &instances, &scene.scene_from_node);
+    memory.give_back(for_matrices);
     let mut appearance =
         options.appearance.then(|| DocumentAppearance::new(&document, options.maps));
     let mut skipped = Skipped::default();
@@ -103,8 +90,8 @@ fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<Load
     })?;
 
     let totals = Totals::of(&instances, &parts);
-    let needed = totals.memory(for_instances);
-    check_memory(needed, limit)?;
+    let needed = totals.memory(memory.used);
+    check_memory(needed, memory.limit)?;
     totals.check()?;
     if let Some(appearance) = &mut appearance {
         let used = || instances.iter().map(|instance| instance.mesh);
@@ -112,7 +99,7 @@ fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<Load
         let shown = shown.map(|part| appearance.textures_of(part));
         // Colours first: the memory may not suffice for all.
         let shown = (0..3).flat_map(|layer| shown.clone().filter_map(move |of| of[layer]));
-        let textures = DocumentTextures::read(&arrays, sidecars, shown, limit - needed);
+        let textures = DocumentTextures::read(&arrays, sidecars, shown, memory.limit - needed);
         appearance.choose_materials(textures, &mut parts, used());
     }
     let materials = appearance.as_ref().map_or(0, |appearance| appearance.materials.len());
@@ -133,57 +120,29 @@ fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<Load
 
 /// Extensions, by the beginnings of their names, that are supported, or affect neither shape nor
 /// colours.
-const HARMLESS: [&str; 25] = [
-    "KHR_materials_",
-    "KHR_texture_",
-    "KHR_lights_",
-    "KHR_animation_pointer",
-    "KHR_interactivity",
-    "KHR_node_hoverability",
-    "KHR_node_selectability",
-    "KHR_physics_",
-    "KHR_xmp",
-    "KHR_audio",
-    "KHR_mesh_quantization",
-    "EXT_mesh_gpu_instancing",
-    "EXT_texture_",
-    "EXT_lights_",
-    "EXT_feature_metadata",
-    "EXT_instance_features",
-    "EXT_mesh_features",
-    "EXT_structural_metadata",
-    "CESIUM_primitive_outline",
-    "FB_ngon_encoding",
-    "MSFT_lod",
-    "MSFT_texture_",
-    "OMI_",
-    "VRM",
-    "AGI_articulations",
-];
+const HARMLESS: &str = "\
+    KHR_materials_ KHR_texture_ KHR_lights_ KHR_animation_pointer KHR_interactivity \
+    KHR_node_hoverability KHR_node_selectability KHR_physics_ KHR_xmp KHR_audio \
+    KHR_mesh_quantization EXT_mesh_gpu_instancing EXT_texture_ EXT_lights_ EXT_feature_metadata \
+    EXT_instance_features EXT_mesh_features EXT_structural_metadata CESIUM_primitive_outline \
+    FB_ngon_encoding MSFT_lod MSFT_texture_ OMI_ VRM AGI_articulations";
 
 /// Extensions, by the beginnings of their names, that affect colours only.
-const LOOKS_ONLY: [&str; 8] = [
-    "KHR_techniques_webgl",
-    "KHR_technique_webgl",
-    "KHR_blend",
-    "EXT_materials_",
-    "ADOBE_materials_",
-    "FB_materials_",
-    "MSFT_packing_",
-    "MPEG_texture_video",
-];
+const LOOKS_ONLY: &str = "\
+    KHR_techniques_webgl KHR_technique_webgl KHR_blend EXT_materials_ ADOBE_materials_ \
+    FB_materials_ MSFT_packing_ MPEG_texture_video";
 
 /// Extensions with a fallback, which is read unless they are required and not supported.
 const COMPRESSIONS: [&str; 3] = [DRACO, "EXT_meshopt_compression", "KHR_meshopt_compression"];
 
-fn is_one_of(extension: &str, beginnings: &[&str]) -> bool {
-    beginnings.iter().any(|beginning| extension.starts_with(beginning))
+fn is_one_of(extension: &str, beginnings: &str) -> bool {
+    beginnings.split(' ').any(|beginning| extension.starts_with(beginning))
 }
 
 fn refuse_extensions(document: &Document) -> Result<(), ReadError> {
     let is_read = |name: &str| {
         let is_decompressed = cfg!(feature = "gltf-compression") && COMPRESSIONS.contains(&name);
-        is_decompressed || is_one_of(name, &HARMLESS) || is_one_of(name, &LOOKS_ONLY)
+        is_decompressed || is_one_of(name, HARMLESS) || is_one_of(name, LOOKS_ONLY)
     };
     let Some(extension) = document.extensions_required.iter().find(|name| !is_read(name)) else {
         return Ok(());
@@ -230,13 +189,13 @@ fn warnings(document: &Document, skipped: &Skipped, other_scenes: NameCounts) ->
     let scenes = format!("skipped, {scenes}: {which}");
     warn(other_scenes.count as u64, ["scene was", "scenes were"], &scenes);
     for name in &document.extensions_used {
-        if is_one_of(name, &LOOKS_ONLY) {
+        if is_one_of(name, LOOKS_ONLY) {
             let name = excerpt(name);
             warnings.push(format!("the extension {name} was ignored: colours may differ"));
         }
     }
     let is_known = |name: &str| {
-        is_one_of(name, &HARMLESS) || is_one_of(name, &LOOKS_ONLY) || COMPRESSIONS.contains(&name)
+        is_one_of(name, HARMLESS) || is_one_of(name, LOOKS_ONLY) || COMPRESSIONS.contains(&name)
     };
     if let Some(extension) = document.extensions_used.iter().find(|name| !is_known(name)) {
         let extension = excerpt(extension);

@@ -83,7 +83,7 @@ fn joints(
     skin: &Skin,
     scene_from_node: &[Option<Transform>],
 ) -> Result<Vec<Transform>, String> {
-    let matrices = |at| arrays.numbers(at, "MAT4", "matrices");
+    let matrices = |at| arrays.numbers(at, "matrices");
     let inverse_bind = skin.inverse_bind_matrices.map(matrices).transpose();
     let inverse_bind = inverse_bind.map_err(|what| format!("has bind matrices whose {what}"))?;
     let joint = |(n, &node): (usize, &usize)| {
@@ -107,7 +107,7 @@ fn morph(
     for (target, &weight) in targets.filter(|&(_, &weight)| weight != 0.0) {
         let Some(&accessor) = target.get("POSITION") else { continue };
         arrays.check_count(accessor, positions.len() as u64)?;
-        let moves: Vec<[f64; 3]> = arrays.numbers(accessor, "VEC3", "positions")?;
+        let moves: Vec<[f64; 3]> = arrays.numbers(accessor, "positions")?;
         for (position, by) in positions.iter_mut().zip(moves) {
             (0..3).for_each(|axis| position[axis] += weight * by[axis]);
         }
@@ -131,8 +131,8 @@ fn skin(
         let (numbers, weights) = (get("JOINTS")?, get("WEIGHTS")?);
         arrays.check_count(numbers, positions.len() as u64)?;
         arrays.check_count(weights, positions.len() as u64)?;
-        let numbers = arrays.indices(numbers, "VEC4")?;
-        sets.push((numbers, arrays.numbers(weights, "VEC4", "rotations or weights")?));
+        let numbers = arrays.indices(numbers)?;
+        sets.push((numbers, arrays.numbers(weights, "rotations or weights")?));
     }
     for (vertex, position) in positions.iter_mut().enumerate() {
         let influences = || {

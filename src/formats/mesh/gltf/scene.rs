@@ -2,10 +2,16 @@
 
 use std::array::from_fn;
 
+use crate::formats::io::bytes::Budget;
 use crate::formats::io::warnings::NameCounts;
 use crate::formats::mesh::gltf::accessors::Arrays;
 use crate::formats::mesh::gltf::json::{Document, Instancing, Mesh, Node};
 use crate::formats::mesh::transform::Transform;
+use crate::formats::{ReadError, content};
+use crate::mesh::Labels;
+
+/// Bytes of an instance, and of its translation, rotation and scale.
+const INSTANCE: u64 = (size_of::<Instance>() + 10 * size_of::<f64>()) as u64;
 
 /// A mesh in the scene.
 #[derive(Debug, Clone, Copy)]
@@ -99,18 +105,6 @@ fn parent_from_node(node: &Node) -> Result<Transform, String> {
     }
 }
 
-/// The number of instances, including those of `EXT_mesh_gpu_instancing`.
-///
-/// # Errors
-/// Malformed accessors, or accessors with different counts.
-pub(super) fn instance_count(instances: &[Instance], arrays: &Arrays) -> Result<u64, String> {
-    let mut sum: u64 = 0;
-    for instance in instances {
-        sum = sum.saturating_add(instancing_count(instance, arrays)?.unwrap_or(1) as u64);
-    }
-    Ok(sum)
-}
-
 /// The number of instances of an instance with the extension; `None` without it.
 fn instancing_count(instance: &Instance, arrays: &Arrays) -> Result<Option<usize>, String> {
     let Some(Instancing { attributes }) = instance.instancing else { return Ok(None) };
@@ -130,40 +124,58 @@ fn instancing_count(instance: &Instance, arrays: &Arrays) -> Result<Option<usize
 /// All instances, with those of `EXT_mesh_gpu_instancing` expanded.
 ///
 /// # Errors
-/// As [`instance_count`]; malformed accessors.
+/// Malformed accessors, or accessors with different counts; too little memory.
 pub(super) fn expanded<'a>(
     instances: Vec<Instance<'a>>,
     arrays: &Arrays,
-) -> Result<Vec<Instance<'a>>, String> {
+    memory: &mut Budget,
+) -> Result<Vec<Instance<'a>>, ReadError> {
+    let counts = instances.iter().map(|instance| instancing_count(instance, arrays));
+    let counts: Vec<Option<usize>> = counts.collect::<Result<_, _>>().map_err(content)?;
+    let count = counts.iter().map(|count| count.unwrap_or(1)).fold(0, usize::saturating_add);
+    // Those of one node are one object.
+    let for_object = |instance: &Instance| Labels::OBJECT + instance.name.len() as u64;
+    memory.take(instances.iter().map(for_object).sum())?;
+    memory.take((count as u64).saturating_mul(INSTANCE))?;
     if instances.iter().all(|instance| instance.instancing.is_none()) {
         return Ok(instances);
     }
-    let mut all = Vec::with_capacity(instance_count(&instances, arrays)? as usize);
-    for instance in instances {
-        let (Some(count), Some(Instancing { attributes })) =
-            (instancing_count(&instance, arrays)?, instance.instancing)
-        else {
-            all.push(instance);
-            continue;
-        };
-        let get = |name: &str| attributes.get(name).copied();
-        let vectors = |at| arrays.numbers::<3>(at, "VEC3", "positions");
-        let translations = get("TRANSLATION").map(vectors).transpose()?;
-        let rotations = |at| arrays.numbers(at, "VEC4", "rotations or weights");
-        let rotations = get("ROTATION").map(rotations).transpose()?;
-        let scales = get("SCALE").map(vectors).transpose()?;
-        for n in 0..count {
-            let node_from_mesh = Transform::of_trs(
-                translations.as_ref().map(|all| all[n]),
-                rotations.as_ref().map(|all| all[n]),
-                scales.as_ref().map(|all| all[n]),
-            )
-            .map_err(|what| format!("EXT_mesh_gpu_instancing: instance {n} has {what}"))?;
-            let scene_from_mesh = instance.scene_from_mesh.times(node_from_mesh);
-            all.push(Instance { scene_from_mesh, instancing: None, ..instance });
+    let mut all = Vec::with_capacity(count);
+    for (instance, count) in instances.into_iter().zip(counts) {
+        match (count, instance.instancing) {
+            (Some(count), Some(instancing)) => {
+                add_instances(&instance, count, instancing, arrays, &mut all).map_err(content)?;
+            }
+            _ => all.push(instance),
         }
     }
     Ok(all)
+}
+
+fn add_instances<'a>(
+    instance: &Instance<'a>,
+    count: usize,
+    Instancing { attributes }: &Instancing,
+    arrays: &Arrays,
+    all: &mut Vec<Instance<'a>>,
+) -> Result<(), String> {
+    let get = |name: &str| attributes.get(name).copied();
+    let vectors = |at| arrays.numbers::<3>(at, "positions");
+    let translations = get("TRANSLATION").map(vectors).transpose()?;
+    let rotations = |at| arrays.numbers(at, "rotations or weights");
+    let rotations = get("ROTATION").map(rotations).transpose()?;
+    let scales = get("SCALE").map(vectors).transpose()?;
+    for n in 0..count {
+        let node_from_mesh = Transform::of_trs(
+            translations.as_ref().map(|all| all[n]),
+            rotations.as_ref().map(|all| all[n]),
+            scales.as_ref().map(|all| all[n]),
+        )
+        .map_err(|what| format!("EXT_mesh_gpu_instancing: instance {n} has {what}"))?;
+        let scene_from_mesh = instance.scene_from_mesh.times(node_from_mesh);
+        all.push(Instance { scene_from_mesh, instancing: None, ..*instance });
+    }
+    Ok(())
 }
 
 /// The root nodes of the default scene, or else of the first, which most programs show; without

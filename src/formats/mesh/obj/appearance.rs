@@ -13,11 +13,11 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::base::srgb::{linear, linear_of};
 use crate::formats::Sidecars;
-use crate::formats::io::warnings::NameCounts;
+use crate::formats::io::warnings::NamedWarnings;
 use crate::formats::mesh::obj::faces::{FaceAttributes, Slot};
 use crate::formats::mesh::obj::libraries::Materials;
 use crate::formats::mesh::obj::materials::{
-    self, Definition, Map, before_comment, tint_and_strength,
+    self, COLOR, Definition, Map, OPACITY, before_comment, tint_and_strength,
 };
 use crate::formats::mesh::textures::{ImageChannels, LoadedTextures, TextureLoader};
 use crate::mesh::appearance::{Alpha, Appearance, Material, Texture, TextureRef, Wrap};
@@ -50,7 +50,7 @@ pub(super) fn appearance(
     let mut kept: Vec<Material> = Vec::new();
     let most = looks.iter().map(|look| look.number).max().unwrap_or(0);
     let mut index_of_look = vec![0; most as usize + 1];
-    let mut ignored = IgnoredProperties::default();
+    let mut ignored = NamedWarnings::default();
     let (mut last, mut first_kept) = (None, 0);
     for (look, &images) in looks.iter().zip(&images) {
         let Slot { material: number, is_plain, is_colorless } = Slot::unpack(look.slot);
@@ -59,7 +59,8 @@ pub(super) fn appearance(
         let name = materials.name(number).to_owned();
         let material = Material { name, ..textures.material(defined, images, has_vertex_colors) };
         if let Some(defined) = defined {
-            ignored.add(defined, is_plain, &material, has_vertex_colors);
+            let mut ignore = |what| ignored.add(what, &material.name);
+            ignored_properties(defined, is_plain, &material, has_vertex_colors, &mut ignore);
         }
         if last.replace(number) != Some(number) {
             first_kept = kept.len();
@@ -72,7 +73,7 @@ pub(super) fn appearance(
         }
     }
     let LoadedTextures { list: textures, mut warnings, .. } = textures.loaded;
-    warnings.extend(ignored.warnings());
+    warnings.extend(ignored.list());
     let mut material_of = slots;
     material_of.iter_mut().for_each(|look| *look = index_of_look[*look as usize]);
     if kept.len() == 1 {
@@ -99,8 +100,8 @@ fn looks(materials: &Materials, slots: &mut [u32], uvs: &[[[f32; 2]; 3]]) -> Vec
     let used = used_slots(slots);
     let is_tiled = |slot: &u32| match Slot::unpack(*slot) {
         Slot { material, is_plain: false, .. } => materials.get(material).is_some_and(|defined| {
-            let maps = defined.definition.maps();
-            maps.into_iter().flatten().any(|map| map.of_tile(FIRST_TILE).is_some())
+            let maps = &defined.definition.maps;
+            maps.iter().flatten().any(|map| map.of_tile(FIRST_TILE).is_some())
         }),
         _ => false,
     };
@@ -151,8 +152,8 @@ fn request_of(
     loader: &mut TextureLoader,
 ) -> [Option<usize>; 5] {
     let materials::Material { definition, folders } = defined;
-    let find = |map: Option<&Map>| {
-        let map = map?;
+    let mut paths = definition.maps.each_ref().map(|map| {
+        let map = map.as_ref()?;
         let of_tile = tile.and_then(|tile| map.of_tile(tile));
         let file = match &of_tile {
             // Without an image of this tile, that of the first is repeated.
@@ -160,19 +161,17 @@ fn request_of(
             _ => &map.file,
         };
         loader.find(&[file, before_comment(file)], folders)
-    };
-    let [color, opacity, emission, metallic, roughness] = definition.maps().map(find);
+    });
     // The opacity of the colour image is used anyway.
-    let opacity = opacity.filter(|path| Some(path) != color.as_ref());
-    let rgba = ImageChannels::Rgba;
-    let images = [
-        (color, rgba),
-        (opacity, ImageChannels::Opacity),
-        (emission, rgba),
-        (metallic, rgba),
-        (roughness, rgba),
-    ];
-    images.map(|(path, channels)| Some(loader.request_file(path?, channels)))
+    if paths[OPACITY] == paths[COLOR] {
+        paths[OPACITY] = None;
+    }
+    let mut at = 0..;
+    paths.map(|path| {
+        let is_opacity = at.next() == Some(OPACITY);
+        let channels = if is_opacity { ImageChannels::Opacity } else { ImageChannels::Rgba };
+        Some(loader.request_file(path?, channels))
+    })
 }
 
 /// The images that could be read.
@@ -188,11 +187,11 @@ impl Textures {
         Self { loaded, are_transparent }
     }
 
-    fn get(&self, request: Option<usize>, map: Option<&Map>) -> Option<TextureRef> {
+    fn get(&self, request: Option<usize>, map: &Option<Map>) -> Option<TextureRef> {
         let texture = self.loaded.of_requests[request?]?;
-        let Map { clamp, filter, .. } = *map?;
-        let wrap = if clamp { Wrap::Clamp } else { Wrap::Repeat };
-        Some(TextureRef { texture, wrap: [wrap; 2], filter })
+        let Map { clamp, filter, .. } = map.as_ref()?;
+        let wrap = if *clamp { Wrap::Clamp } else { Wrap::Repeat };
+        Some(TextureRef { texture, wrap: [wrap; 2], filter: *filter })
     }
 
     /// The material `defined` with these images, on a mesh with or without vertex colours.
@@ -204,9 +203,8 @@ impl Textures {
     ) -> Material {
         let none = Definition::default();
         let definition = defined.map_or(&none, |defined| &defined.definition);
-        let maps = definition.maps();
         let [texture, opacity, emission_texture, metallic_texture, roughness_texture] =
-            array::from_fn(|n| self.get(requests[n], maps[n]));
+            array::from_fn(|n| self.get(requests[n], &definition.maps[n]));
         let has_vertex_colors = has_vertex_colors && texture.is_none();
         let [r, g, b] = match definition.color {
             _ if has_vertex_colors => WHITE,
@@ -249,63 +247,36 @@ impl Textures {
     }
 }
 
-/// Ignored properties, by the names of materials.
-#[derive(Default)]
-struct IgnoredProperties {
-    images: NameCounts,
-    vertex_colors: NameCounts,
-    colors: NameCounts,
-    placements: NameCounts,
-    maps: NameCounts,
-}
-
-impl IgnoredProperties {
-    /// Notes the properties of `defined` that `material`, its conversion in `slot`, does not have.
-    fn add(
-        &mut self,
-        defined: &materials::Material,
-        is_plain: bool,
-        material: &Material,
-        has_vertex_colors: bool,
-    ) {
-        let name = &material.name;
-        let Definition { color, color_map, opacity_map, .. } = &defined.definition;
-        let is_colored = color.is_some_and(|[r, g, b]| r != g || g != b);
-        if defined.definition.has_other_maps {
-            self.maps.add(name);
-        }
-        if is_plain {
-            self.images.add(name);
-        }
-        if material.texture.is_some() && has_vertex_colors {
-            self.vertex_colors.add(name);
-        }
-        if material.has_vertex_colors && is_colored {
-            self.colors.add(name);
-        }
-        if let (Some(one), Some(two)) = (color_map, opacity_map)
-            && one.placement != two.placement
-        {
-            self.placements.add(name);
-        }
+/// Calls `ignore` with a sentence for each property of `defined` that `material`, its conversion,
+/// does not have.
+fn ignored_properties(
+    defined: &materials::Material,
+    is_plain: bool,
+    material: &Material,
+    has_vertex_colors: bool,
+    ignore: &mut impl FnMut(&'static str),
+) {
+    let Definition { color, maps, has_other_maps, .. } = &defined.definition;
+    if is_plain {
+        ignore("faces without texture coordinates have the plain colour of their materials");
     }
-
-    fn warnings(&self) -> impl Iterator<Item = String> {
-        let Self { images, vertex_colors, colors, placements, maps } = self;
-        let warnings = [
-            images.warning(
-                "faces without texture coordinates have the plain colour of their materials",
-            ),
-            vertex_colors.warning("colours of vertices are not shown on materials with an image"),
-            colors.warning("colours of vertices are shown instead of those of materials"),
-            placements.warning(
-                "the scale and offset of opacity maps (map_d) were ignored: those of map_Kd are used",
-            ),
-            maps.warning(
-                "images of emission, metal and roughness (map_Ke, map_Pm, map_Pr) with another \
-                 scale or offset than the first image were ignored",
-            ),
-        ];
-        warnings.into_iter().flatten()
+    if material.texture.is_some() && has_vertex_colors {
+        ignore("colours of vertices are not shown on materials with an image");
+    }
+    if material.has_vertex_colors && color.is_some_and(|[r, g, b]| r != g || g != b) {
+        ignore("colours of vertices are shown instead of those of materials");
+    }
+    if let (Some(one), Some(two)) = (&maps[COLOR], &maps[OPACITY])
+        && one.placement != two.placement
+    {
+        ignore(
+            "the scale and offset of opacity maps (map_d) were ignored: those of map_Kd are used",
+        );
+    }
+    if *has_other_maps {
+        ignore(
+            "images of emission, metal and roughness (map_Ke, map_Pm, map_Pr) with another scale \
+             or offset than the first image were ignored",
+        );
     }
 }

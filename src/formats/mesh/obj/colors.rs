@@ -17,39 +17,28 @@ pub(super) struct VertexColors {
 }
 
 impl VertexColors {
-    /// The scale of the colours of the vertices of each part, of `counts` vertices, of which some
-    /// may have none; `None` if no vertex has a colour.
-    pub(super) fn of(parts: &[Vec<[f64; 3]>], counts: impl Iterator<Item = usize>) -> Option<Self> {
+    /// The scale of the colours of the vertices of each part, of which some may be missing; `None`
+    /// if no vertex has a colour.
+    pub(super) fn of(parts: &[Vec<[f64; 3]>]) -> Option<Self> {
         let colors = || parts.iter().flatten();
         let is_missing = |color: &[f64; 3]| color.iter().any(|value| value.is_nan());
-        let is_any_defined = colors().any(|color| !is_missing(color));
-        let is_part_without = |(part, count): (&Vec<_>, usize)| part.is_empty() && count > 0;
-        is_any_defined.then(|| {
-            let are_of_255 = colors().any(|&color| exceeds_display(color));
-            let most = if are_of_255 { 255.0 } else { 1.0 };
-            let is_clamped = |color: &&[f64; 3]| {
-                !is_missing(color) && color.iter().any(|value| !is_unit(value / most))
-            };
-            let are_some_missing =
-                colors().any(is_missing) || parts.iter().zip(counts).any(is_part_without);
-            let clamped = colors().filter(is_clamped).count() as u64;
-            Self { are_of_255, are_some_missing, clamped }
-        })
+        if colors().all(is_missing) {
+            return None;
+        }
+        let are_of_255 = colors().any(|&color| exceeds_display(color));
+        let most = if are_of_255 { 255.0 } else { 1.0 };
+        let is_clamped = |color: &&[f64; 3]| {
+            !is_missing(color) && color.iter().any(|value| !is_unit(value / most))
+        };
+        let are_some_missing = colors().any(is_missing);
+        let clamped = colors().filter(is_clamped).count() as u64;
+        Some(Self { are_of_255, are_some_missing, clamped })
     }
 
-    /// Converts the colours of all parts, of `counts` vertices each, to linear light; [`NO_COLOR`]
-    /// for those that are missing.
-    pub(super) fn linear(
-        self,
-        parts: &[Vec<[f64; 3]>],
-        counts: impl Iterator<Item = usize> + Clone,
-    ) -> Vec<Linear> {
-        let mut all = Vec::with_capacity(counts.clone().sum());
-        for (part, count) in parts.iter().zip(counts) {
-            let end = all.len() + count;
-            all.extend(part.iter().map(|&color| self.linear_of(color)));
-            all.resize(end, NO_COLOR);
-        }
+    /// Converts the colours of all parts to linear light; [`NO_COLOR`] for those that are missing.
+    pub(super) fn linear(self, parts: &[Vec<[f64; 3]>]) -> Vec<Linear> {
+        let mut all = Vec::with_capacity(parts.iter().map(Vec::len).sum());
+        all.extend(parts.iter().flatten().map(|&color| self.linear_of(color)));
         all
     }
 

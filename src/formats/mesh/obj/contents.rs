@@ -48,7 +48,7 @@ pub(super) type Counts = [usize; 3];
 #[derive(Debug, Default)]
 pub(super) struct Skipped {
     /// `p` and `l` statements.
-    pub(super) points_and_lines: usize,
+    pub(super) points_and_lines: u64,
     /// Statements of curves, surfaces and patches.
     pub(super) free_form: usize,
     /// Statements that include a file or run a command.
@@ -134,7 +134,7 @@ impl<'a> Contents<'a> {
         let [vertices, texcoords, _] = contents.totals.map(|count| count as u64);
         let triangles: u64 = contents.parts.iter().map(|part| part.triangles as u64).sum();
         let names = &contents.materials.names;
-        let materials = names.len() as u64;
+        let materials = names.len() as u64 - 1;
         let per_triangle = TRIANGLE + if materials > 0 { PAINTED } else { 0 };
         contents.memory += VERTEX * vertices + 16 * texcoords + per_triangle * triangles;
         // Names are here, in the list of materials, and in up to three appearances of each.
@@ -154,9 +154,8 @@ impl<'a> Contents<'a> {
         if found.inherits {
             self.materials.set_used(material);
         }
-        let names = [""].into_iter().chain(materials.names.in_order());
-        for (local, name) in (0..).zip(names) {
-            let number = self.materials.number(name);
+        for (local, name) in (0..).zip(materials.names.in_order()) {
+            let number = self.materials.names.number(name);
             if materials.is_used(local) {
                 self.materials.set_used(number);
             }
@@ -198,7 +197,9 @@ impl PartContents {
 
     fn other(&mut self, statement: &str) {
         match first_word(statement).unwrap_or_default() {
-            "usemtl" => self.material = Some(self.materials.number(after_keyword(statement))),
+            "usemtl" => {
+                self.material = Some(self.materials.names.number(after_keyword(statement)));
+            }
             "o" | "g" => self.objects += Labels::OBJECT + 2 * statement.len() as u64,
             "mtllib" => _ = self.libraries.number(after_keyword(statement)),
             // Eight digits are three bytes, as their list grows and in the list of all parts.
@@ -267,25 +268,23 @@ impl Names {
     }
 }
 
-/// The materials that faces have. A material's number is that of its name plus 1; 0 is none.
-#[derive(Debug, Default)]
+/// The materials that faces have, by the numbers of their names; 0 is the empty name: none.
+#[derive(Debug)]
 pub(super) struct Uses {
     pub(super) names: Names,
     /// Whether any face has each material; shorter by those that no face has.
     is_used: Vec<bool>,
 }
 
+impl Default for Uses {
+    fn default() -> Self {
+        let mut names = Names::default();
+        names.number("");
+        Self { names, is_used: Vec::new() }
+    }
+}
+
 impl Uses {
-    /// The number of the material `name`; an empty name is none.
-    pub(super) fn number(&mut self, name: &str) -> u32 {
-        if name.is_empty() { 0 } else { self.names.number(name) + 1 }
-    }
-
-    /// The number of `name`; 0 if it has none.
-    pub(super) fn find(&self, name: &str) -> u32 {
-        self.names.find(name).map_or(0, |number| number + 1)
-    }
-
     pub(super) fn set_used(&mut self, material: u32) {
         let at = material as usize;
         if self.is_used.len() <= at {

@@ -1,5 +1,7 @@
 //! The third pass: faces, triangulated.
 
+use std::ops::Range;
+
 use crate::base::srgb::Linear;
 use crate::formats::io::tokens::shown;
 use crate::formats::mesh::flat_colors::{NO_COLOR, lacks_color};
@@ -11,7 +13,7 @@ use crate::formats::mesh::obj::text::{
     Fault, Keyword, Words, after_keyword, divided, each, first_word, visit, without_comment,
 };
 use crate::formats::mesh::obj::vertices::Vertices;
-use crate::formats::mesh::polygons::Triangulator;
+use crate::formats::mesh::polygons::{FaceFaults, Triangulator};
 use crate::mesh::Labels;
 use crate::mesh::appearance::is_placed;
 
@@ -82,10 +84,7 @@ pub(super) struct Faces {
     names: Vec<NameStatement>,
     /// The appearance of the triangles.
     pub(super) attributes: FaceAttributes,
-    /// Faces of fewer than three corners.
-    pub(super) points_and_lines: usize,
-    /// Polygons that cannot be triangulated correctly.
-    pub(super) crossing: u64,
+    pub(super) faults: FaceFaults,
     /// The first face with an invalid index of a texture coordinate or normal.
     pub(super) bad_corners: Option<Fault>,
     /// The number of further faces with such an index.
@@ -123,23 +122,17 @@ impl Faces {
                 others: Self::default(),
             };
             reader.read(part);
-            reader.others.crossing = reader.triangulator.crossing;
+            reader.others.faults = reader.triangulator.faults;
             (reader.len, reader.others)
         });
 
         let mut all = Self::default();
         let (mut start, mut end) = (0, 0);
         for (part, (len, read)) in parts.iter().zip(read) {
-            // Compaction: a polygon may have fewer triangles than counted.
-            if end < start {
-                triangles.copy_within(start..start + len, end);
-                if !slots.is_empty() {
-                    slots.copy_within(start..start + len, end);
-                }
-                if !uvs.is_empty() {
-                    uvs.copy_within(start..start + len, end);
-                }
-            }
+            let part_of = start..start + len;
+            move_down(&mut triangles, part_of.clone(), end);
+            move_down(&mut slots, part_of.clone(), end);
+            move_down(&mut uvs, part_of, end);
             all.append(read, end);
             start += part.triangles;
             end += len;
@@ -167,8 +160,7 @@ impl Faces {
     fn append(&mut self, next: Self, first: usize) {
         let moved = |name: NameStatement| NameStatement { first: first + name.first, ..name };
         self.names.extend(next.names.into_iter().map(moved));
-        self.points_and_lines += next.points_and_lines;
-        self.crossing += next.crossing;
+        self.faults = self.faults.plus(next.faults);
         self.other_bad_corners += next.other_bad_corners;
         match (&self.bad_corners, next.bad_corners) {
             (Some(_), Some(_)) => self.other_bad_corners += 1,
@@ -176,6 +168,14 @@ impl Faces {
             _ => {}
         }
         self.fault = self.fault.take().or(next.fault);
+    }
+}
+
+/// Moves a part to `end`: before it, polygons may have fewer triangles than counted. The list may be
+/// empty.
+fn move_down<T: Copy>(list: &mut [T], part: Range<usize>, end: usize) {
+    if end < part.start && !list.is_empty() {
+        list.copy_within(part, end);
     }
 }
 
@@ -231,7 +231,8 @@ impl Reader<'_> {
         let keyword = first_word(statement).unwrap_or_default();
         match keyword {
             "usemtl" => {
-                self.material = self.contents.materials.find(after_keyword(statement));
+                let name = after_keyword(statement);
+                self.material = self.contents.materials.names.find(name).unwrap_or(0);
             }
             "o" | "g" => {
                 let name = without_comment(after_keyword(statement)).trim_end().to_owned();
@@ -282,17 +283,10 @@ impl Reader<'_> {
                 Some(_) => self.others.other_bad_corners += 1,
             }
         }
-        match self.corners.len() {
-            0..=2 => self.others.points_and_lines += 1,
-            3 => self.add([0, 1, 2]),
-            _ => {
-                let position = |corner: &Corner| self.vertices.positions[corner.vertex as usize];
-                let positions: Vec<[f64; 3]> = self.corners.iter().map(position).collect();
-                for corners in self.triangulator.triangulate(&positions) {
-                    self.add(corners);
-                }
-            }
-        }
+        let position =
+            |corner: usize| self.vertices.positions[self.corners[corner].vertex as usize];
+        let triangles = self.triangulator.face(self.corners.len(), position);
+        triangles.iter().for_each(|&corners| self.add(corners));
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use crate::formats::mesh::obj::contents::Contents;
 use crate::formats::mesh::obj::materials::{
     Library, Material, Placement, before_comment, name_of_tile,
 };
-use crate::formats::mesh::obj::text::lines;
+use crate::formats::mesh::obj::text::clean;
 use crate::formats::mesh::sidecars::{Finder, IMAGE_FOLDERS};
 use crate::formats::{ReadError, Sidecars, excerpt};
 
@@ -50,11 +50,10 @@ impl Materials {
                 }
             }
         }
-        warnings.extend(library.warnings());
+        warnings.extend(library.warnings.list());
         let mut undefined = NameCounts::default();
         let uses = &contents.materials;
-        let names = [""].into_iter().chain(uses.names.in_order()).map(str::to_owned);
-        let names: Vec<String> = names.collect();
+        let names: Vec<String> = uses.names.in_order().into_iter().map(str::to_owned).collect();
         let by_number = (0..).zip(&names).map(|(number, name)| {
             if !uses.is_used(number) || name.is_empty() || !library.is_any_read {
                 return None;
@@ -96,8 +95,9 @@ impl Materials {
 /// Notes the images by their names in statements: a file, and its last word. Of UDIM tiles the
 /// first hundred, if the folders have any.
 fn note_images(named: BTreeSet<[String; 2]>, sidecars: &Sidecars, folders: &[PathBuf]) {
-    let unlogged = sidecars.unlogged();
-    let mut finder = Finder::new(&unlogged);
+    // What is looked for here is not logged.
+    let other = sidecars.with_new_log();
+    let mut finder = Finder::new(&other);
     let mut has_tiles = |file: &str| {
         let any = name_of_tile(file, "????");
         any.is_some_and(|any| finder.find(&any, folders, &IMAGE_FOLDERS).is_some())
@@ -141,7 +141,7 @@ fn find(contents: &Contents, sidecars: &Sidecars) -> (Vec<PathBuf>, Vec<String>)
     let mut warnings: Vec<String> = finder.warning().into_iter().collect();
     warnings.extend(missing.warning("material files not found"));
     if libraries.is_empty()
-        && contents.materials.names.len() > 0
+        && contents.materials.names.len() > 1
         && let Some(path) = beside(sidecars)
     {
         warnings.push(format!("the file names no material file: {} is used", quoted(&path)));
@@ -186,7 +186,7 @@ fn read_text(sidecars: &Sidecars, path: &Path, limit: u64) -> Result<String, Str
     if bytes.len() as u64 > limit {
         return Err(TOO_LARGE.to_owned());
     }
-    let text = lines(bytes.into_owned());
+    let text = clean(bytes.into_owned());
     if text.contains('\0') { Err("it contains zero bytes".into()) } else { Ok(text) }
 }
 

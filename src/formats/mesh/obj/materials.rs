@@ -14,10 +14,17 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
-use crate::formats::io::warnings::NameCounts;
+use crate::formats::io::warnings::NamedWarnings;
 use crate::formats::mesh::obj::text::{first_word, statements, without_comment};
-use crate::formats::mesh::out_of_range::ClampedFactors;
+use crate::formats::mesh::out_of_range::clamped_factors;
 use crate::mesh::appearance::Filter;
+
+/// The statements of images, in lower case: of colour, opacity, emission, metal and roughness.
+const MAPS: [&str; 5] = ["map_kd", "map_d", "map_ke", "map_pm", "map_pr"];
+/// Indices of images.
+pub(super) const COLOR: usize = 0;
+pub(super) const OPACITY: usize = 1;
+const EMISSION: usize = 2;
 
 /// The definition of a material.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -28,23 +35,16 @@ pub(super) struct Definition {
     dissolve: Option<f64>,
     /// `Tr`: transparency, from 0 to 1.
     transparency: Option<f64>,
-    /// `map_Kd`.
-    pub(super) color_map: Option<Map>,
-    /// `map_d`.
-    pub(super) opacity_map: Option<Map>,
     /// `Pm`, from 0 to 1.
     pub(super) metallic: Option<f64>,
     /// `Pr`, from 0 to 1.
     pub(super) roughness: Option<f64>,
     /// `Ke`: see [`tint_and_strength`].
     pub(super) emission: Option<[f64; 3]>,
-    /// `map_Ke`.
-    pub(super) emission_map: Option<Map>,
-    /// `map_Pm`.
-    metallic_map: Option<Map>,
-    /// `map_Pr`.
-    roughness_map: Option<Map>,
-    /// Whether there is a `map_Ke`, `map_Pm` or `map_Pr` placed otherwise than the other images.
+    /// The images, in the order of [`MAPS`].
+    pub(super) maps: [Option<Map>; 5],
+    /// Whether there is an image besides that of colour and opacity that is placed otherwise than
+    /// the others.
     pub(super) has_other_maps: bool,
 }
 
@@ -59,29 +59,23 @@ impl Definition {
     /// that are placed otherwise than the first are left out.
     fn completed(mut self) -> Self {
         let black = [0.0; 3];
-        let is_black = self.color_map.is_none() && self.color.is_none_or(|color| color == black);
+        let is_black = self.maps[COLOR].is_none() && self.color.is_none_or(|color| color == black);
         let emission = self.emission.filter(|&color| color != black);
-        if is_black && (emission.is_some() || self.emission_map.is_some()) {
+        if is_black && (emission.is_some() || self.maps[EMISSION].is_some()) {
             self.color = emission.map(|emission| tint_and_strength(emission).0);
-            self.color_map = self.emission_map.clone();
+            self.maps[COLOR] = self.maps[EMISSION].clone();
         }
         let placement = self.map().map(|map| map.placement);
-        for map in [&mut self.emission_map, &mut self.metallic_map, &mut self.roughness_map] {
+        for map in &mut self.maps[EMISSION..] {
             let other = map.take_if(|map| Some(map.placement) != placement);
             self.has_other_maps |= other.is_some();
         }
         self
     }
 
-    /// The images of colour, opacity, emission, metal and roughness.
-    pub(super) fn maps(&self) -> [Option<&Map>; 5] {
-        let Self { color_map, opacity_map, emission_map, metallic_map, roughness_map, .. } = self;
-        [color_map, opacity_map, emission_map, metallic_map, roughness_map].map(Option::as_ref)
-    }
-
     /// The image whose options transform the texture coordinates, if there is one.
     pub(super) fn map(&self) -> Option<&Map> {
-        self.maps().into_iter().flatten().next()
+        self.maps.iter().flatten().next()
     }
 }
 
@@ -149,7 +143,8 @@ pub(super) struct Library {
     pub(super) named: BTreeSet<[String; 2]>,
     /// The filter of the next image.
     filter: Filter,
-    ignored: Ignored,
+    /// Properties that are ignored or reinterpreted.
+    pub(super) warnings: NamedWarnings,
 }
 
 /// A material that is defined.
@@ -163,23 +158,13 @@ pub(super) struct Material {
 impl Material {
     /// Without the images besides those of colour and opacity.
     pub(super) fn without_maps(mut self) -> Self {
-        let Definition { emission_map, metallic_map, roughness_map, .. } = &mut self.definition;
-        [emission_map, metallic_map, roughness_map].into_iter().for_each(|map| *map = None);
+        self.definition.maps[EMISSION..].fill(None);
         self.definition.has_other_maps = false;
         self
     }
 }
 
-/// Ignored properties, by keyword or by material.
-#[derive(Debug, Default)]
-struct Ignored {
-    malformed: NameCounts,
-    spectra: NameCounts,
-    options: NameCounts,
-    repeated: NameCounts,
-    of_255: NameCounts,
-    clamped: ClampedFactors,
-}
+const MALFORMED: &str = "malformed lines of material files were skipped";
 
 impl Library {
     /// Adds the materials in the `text` of a file, whose images may be in these folders.
@@ -221,7 +206,9 @@ impl Library {
         let definition = definition.completed();
         if let Some(known) = self.materials.get(&name) {
             if known.definition != definition {
-                self.ignored.repeated.add(&name);
+                let what =
+                    "materials are defined more than once, and their first definition is used";
+                self.warnings.add(what, &name);
             }
             return;
         }
@@ -240,39 +227,22 @@ impl Library {
         exact(name).or_else(|| exact(before_comment(name))).or_else(commented)
     }
 
-    /// Warnings about properties that are ignored or reinterpreted.
-    pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
-        let Ignored { malformed, spectra, options, repeated, of_255, clamped } = &self.ignored;
-        let warnings = [
-            malformed.warning("malformed lines of material files were skipped"),
-            spectra.warning("colours of materials were ignored that are given as spectra or XYZ"),
-            options.warning("options of images have no effect"),
-            repeated.warning(
-                "materials are defined more than once, and their first definition is used",
-            ),
-            of_255.warning("colours of materials exceed 1, and are read as 0 to 255"),
-            clamped.warning(),
-        ];
-        warnings.into_iter().flatten()
-    }
-
     /// Reads a statement of the material `name`.
     fn read(&mut self, keyword: &str, rest: &str, name: &str, definition: &mut Definition) {
-        let Definition { color, dissolve, transparency, color_map, opacity_map, .. } = definition;
-        let Definition { emission, emission_map, metallic, metallic_map, .. } = definition;
-        let Definition { roughness, roughness_map, .. } = definition;
-        match &keyword.to_ascii_lowercase()[..] {
+        let lower = &keyword.to_ascii_lowercase()[..];
+        if let Some(at) = MAPS.iter().position(|&map| map == lower) {
+            definition.maps[at] = self.map(rest);
+            return;
+        }
+        let Definition { color, dissolve, transparency, metallic, roughness, emission, .. } =
+            definition;
+        match lower {
             "kd" => *color = self.color(name, keyword, rest).or(*color),
             "ke" => *emission = self.light(name, keyword, rest).or(*emission),
             "d" => *dissolve = self.last_number(name, keyword, rest).or(*dissolve),
             "tr" => *transparency = self.last_number(name, keyword, rest).or(*transparency),
             "pm" => *metallic = self.last_number(name, keyword, rest).or(*metallic),
             "pr" => *roughness = self.last_number(name, keyword, rest).or(*roughness),
-            "map_kd" => *color_map = self.map(rest),
-            "map_ke" => *emission_map = self.map(rest),
-            "map_pm" => *metallic_map = self.map(rest),
-            "map_pr" => *roughness_map = self.map(rest),
-            "map_d" => *opacity_map = self.map(rest),
             _ => {}
         }
     }
@@ -282,24 +252,25 @@ impl Library {
         let color = self.color_numbers(name, keyword, rest)?;
         let is_of_255 = exceeds_display(color);
         if is_of_255 {
-            self.ignored.of_255.add(name);
+            self.warnings.add("colours of materials exceed 1, and are read as 0 to 255", name);
         }
         let most = if is_of_255 { 255.0 } else { 1.0 };
-        let color = self.ignored.clamped.clamp(name, keyword, color, most);
+        let color = clamped_factors(&mut self.warnings, [name, keyword], color, most);
         Some(color.map(|value| value / most))
     }
 
     /// Parses an emission, which may be brighter than white.
     fn light(&mut self, name: &str, keyword: &str, rest: &str) -> Option<[f64; 3]> {
         let light = self.color_numbers(name, keyword, rest)?;
-        Some(self.ignored.clamped.clamp(name, keyword, light, f32::MAX.into()))
+        Some(clamped_factors(&mut self.warnings, [name, keyword], light, f32::MAX.into()))
     }
 
     /// Parses the numbers of a colour; a single one is a grey.
     fn color_numbers(&mut self, name: &str, keyword: &str, rest: &str) -> Option<[f64; 3]> {
         let words: Vec<&str> = without_comment(rest).split_whitespace().take(4).collect();
         if matches!(words.first(), Some(&("spectral" | "xyz"))) {
-            self.ignored.spectra.add(name);
+            self.warnings
+                .add("colours of materials were ignored that are given as spectra or XYZ", name);
             return None;
         }
         let rgb = match words[..] {
@@ -312,7 +283,7 @@ impl Library {
         let color = read.and_then(|material| material.diffuse).map(|color| color.map(decimal));
         let color = color.filter(|color| color.iter().all(|value| value.is_finite()));
         if color.is_none() {
-            self.ignored.malformed.add(&format!("{keyword} {rest}"));
+            self.warnings.add(MALFORMED, &format!("{keyword} {rest}"));
         }
         color
     }
@@ -323,9 +294,9 @@ impl Library {
         let dissolve = word.and_then(|word| statement("d", word)?.dissolve);
         let number = dissolve.map(decimal).filter(|number| number.is_finite());
         if number.is_none() {
-            self.ignored.malformed.add(&format!("{keyword} {rest}"));
+            self.warnings.add(MALFORMED, &format!("{keyword} {rest}"));
         }
-        let [number] = self.ignored.clamped.clamp(name, keyword, [number?], 1.0);
+        let [number] = clamped_factors(&mut self.warnings, [name, keyword], [number?], 1.0);
         Some(number)
     }
 
@@ -334,7 +305,7 @@ impl Library {
         self.filter = match mode.split('_').next() {
             Some("NEAREST") => Filter::Nearest,
             Some("LINEAR" | "BILINEAR" | "TRILINEAR") => Filter::Linear,
-            _ => return self.ignored.malformed.add(&format!("interpolateMode {mode}")),
+            _ => return self.warnings.add(MALFORMED, &format!("interpolateMode {mode}")),
         };
     }
 
@@ -346,8 +317,7 @@ impl Library {
             filter: self.filter,
             placement: Placement::default(),
         };
-        let texture = statement("map_Kd", rest)?.diffuse_texture?;
-        let mut rest = &texture[..];
+        let mut rest = rest;
         while let Some(after) = self.option(rest, &mut map) {
             rest = after;
         }
@@ -359,7 +329,7 @@ impl Library {
     /// valid values is a file name.
     fn option<'a>(&mut self, text: &'a str, map: &mut Map) -> Option<&'a str> {
         let (name, rest) = split_word(text)?;
-        Some(match name {
+        let rest = match name {
             "-clamp" => {
                 let (is_on, rest) = switch(rest)?;
                 map.clamp = is_on;
@@ -375,20 +345,18 @@ impl Library {
                 map.placement.offset = values.map(|value| value.unwrap_or(0.0));
                 rest
             }
-            // Without effect on the colour.
             "-blendu" | "-blendv" | "-cc" => switch(rest)?.1,
             "-bm" | "-boost" | "-texres" => numbers(rest, 1)?.1,
-            "-t" | "-mm" | "-imfchan" | "-type" => {
-                let rest = match name {
-                    "-t" => numbers(rest, 3)?.1,
-                    "-mm" => numbers(rest, 2)?.1,
-                    _ => split_word(rest)?.1,
-                };
-                self.ignored.options.add(name);
-                rest
-            }
+            "-mm" => numbers(rest, 2)?.1,
+            "-t" => numbers(rest, 3)?.1,
+            "-imfchan" | "-type" => split_word(rest)?.1,
             _ => return None,
-        })
+        };
+        // The others have no effect on the colour.
+        if matches!(name, "-t" | "-mm" | "-imfchan" | "-type") {
+            self.warnings.add("options of images have no effect", name);
+        }
+        Some(rest)
     }
 }
 

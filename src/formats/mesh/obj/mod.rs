@@ -24,9 +24,7 @@ mod numbers;
 mod text;
 mod vertices;
 
-use crate::formats::io::warnings::{
-    counted_warning, only_points_and_lines, points_and_lines_warning,
-};
+use crate::formats::io::warnings::{counted_warning, only_points_and_lines};
 use crate::formats::mesh::obj::appearance::appearance;
 use crate::formats::mesh::obj::colors::VertexColors;
 use crate::formats::mesh::obj::contents::{Contents, Skipped};
@@ -34,7 +32,6 @@ use crate::formats::mesh::obj::faces::Faces;
 use crate::formats::mesh::obj::libraries::Materials;
 use crate::formats::mesh::obj::text::{check_text, clean};
 use crate::formats::mesh::obj::vertices::{Vertices, fault_of_vertex};
-use crate::formats::mesh::polygons::crossing_warning;
 use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory};
 use crate::mesh::{Mesh, MeshError};
 
@@ -57,7 +54,8 @@ fn read(
     sidecars: &Sidecars,
     options: &ReadOptions,
 ) -> Result<LoadedMesh, ReadError> {
-    let text = clean(bytes, options.memory)?;
+    check_text(&bytes)?;
+    let text = clean(bytes);
     let contents = Contents::of(&text);
     check_memory(contents.memory, options.memory)?;
     let left = options.memory - contents.memory;
@@ -68,21 +66,19 @@ fn read(
     };
     let mut vertices = Vertices::of(&contents, materials.any_mapped);
     let mut faces = Faces::of(&contents, &vertices, &materials);
+    faces.faults.points_and_lines += contents.skipped.points_and_lines;
     if let Some(fault) = vertices.fault.take().into_iter().chain(faces.fault.take()).min() {
         return Err(contents.error(fault));
     }
     if faces.triangles.is_empty() {
-        return Err(nothing_found(&contents.skipped, &faces));
+        return Err(nothing_found(faces.faults.points_and_lines));
     }
-    let counts = || contents.parts.iter().map(|part| part.counts[0]);
-    let colors =
-        if options.appearance { VertexColors::of(&vertices.colors, counts()) } else { None };
+    let colors = options.appearance.then(|| VertexColors::of(&vertices.colors)).flatten();
     let mut warnings = warnings(&contents, &vertices, &faces);
     let labels = faces.labels();
     let mut attributes = faces.attributes;
     if let Some(colors) = colors {
-        let colors = colors.linear(&vertices.colors, counts());
-        attributes.set_colors(colors, &faces.triangles);
+        attributes.set_colors(colors.linear(&vertices.colors), &faces.triangles);
     }
     let mesh = Mesh::new(vertices.positions, faces.triangles).map_err(|error| match error {
         MeshError::NotFinite { vertex, .. } => fault_of_vertex(&contents, vertex)
@@ -101,18 +97,16 @@ fn read(
     Ok(LoadedMesh::new(mesh.with_appearance(appearance)?, warnings))
 }
 
-fn nothing_found(skipped: &Skipped, faces: &Faces) -> ReadError {
-    ReadError::Content(match skipped.points_and_lines + faces.points_and_lines {
+fn nothing_found(points_and_lines: u64) -> ReadError {
+    ReadError::Content(match points_and_lines {
         0 => "no faces found: is this an OBJ mesh?".into(),
-        points_and_lines => only_points_and_lines(points_and_lines as u64),
+        points_and_lines => only_points_and_lines(points_and_lines),
     })
 }
 
 fn warnings(contents: &Contents, vertices: &Vertices, faces: &Faces) -> Vec<String> {
-    let Skipped { points_and_lines, free_form, calls, unknown } = &contents.skipped;
-    let mut warnings = Vec::from_iter(points_and_lines_warning(
-        (points_and_lines + faces.points_and_lines) as u64,
-    ));
+    let Skipped { free_form, calls, unknown, .. } = &contents.skipped;
+    let mut warnings: Vec<String> = faces.faults.warnings().collect();
     let mut warn = |count: usize, names: [&str; 2], what: &str| {
         warnings.extend(counted_warning(count as u64, names, what));
     };
@@ -125,8 +119,6 @@ fn warnings(contents: &Contents, vertices: &Vertices, faces: &Faces) -> Vec<Stri
     warn(calls.count, lines, &format!("that may include a file or run a command: {names}"));
     let names = unknown.quoted_and_others();
     warn(unknown.count, lines, &format!("with unknown OBJ keywords: {names}"));
-    warnings.extend(crossing_warning(faces.crossing));
-    warnings.extend(vertices.mended.clone());
     if let Some(fault) = faces.bad_corners.clone() {
         let others = match faces.other_bad_corners {
             0 => String::new(),

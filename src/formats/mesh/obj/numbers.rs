@@ -1,7 +1,5 @@
 //! Parses numbers, correctly rounded.
 
-use crate::formats::io::tokens::shown;
-
 /// Powers of ten, exact in 64-bit floating point.
 const POWERS: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
@@ -48,35 +46,4 @@ pub(super) fn index(word: &[u8]) -> Option<i64> {
     let digits = || word.iter().try_fold(0, digit);
     let is_short = (1..=18).contains(&word.len());
     is_short.then(digits).flatten().or_else(|| str::from_utf8(word).ok()?.parse().ok())
-}
-
-/// Parses numbers, also those whose exponent's sign precedes the `e`, as some programs write.
-#[derive(Debug, Default)]
-pub(super) struct Numbers {
-    /// A warning about the first of those.
-    pub(super) mended: Option<String>,
-}
-
-impl Numbers {
-    #[inline]
-    pub(super) fn parse(&mut self, word: &[u8]) -> Option<f64> {
-        number(word).or_else(|| self.mend(word))
-    }
-
-    #[cold]
-    fn mend(&mut self, word: &[u8]) -> Option<f64> {
-        let is_swapped =
-            |part: &[u8]| matches!(part, [b'0'..=b'9' | b'.', b'+' | b'-', b'e', b'0'..=b'9']);
-        let at = word.windows(4).position(is_swapped)?;
-        let mut mended = word.to_vec();
-        mended.swap(at + 1, at + 2);
-        let number = number(&mended)?;
-        self.mended.get_or_insert_with(|| {
-            let [before, after] = [word, &mended].map(shown);
-            format!(
-                "numbers such as {before} were read as {after}: the exponent's sign follows the 'e'"
-            )
-        });
-        Some(number)
-    }
 }

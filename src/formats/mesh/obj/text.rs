@@ -6,61 +6,25 @@ use std::borrow::Cow;
 use memchr::memchr;
 use rayon::prelude::*;
 
-use crate::formats::{ReadError, check_memory, content};
-
-/// The text in `bytes`, in the same memory: UTF-8 without byte order mark, lines ended by `\n` or
-/// `\r\n`. UTF-16 is converted, in at most `limit` bytes for both.
-///
-/// # Errors
-/// Empty or not text; the memory limit.
-pub(super) fn clean(bytes: Vec<u8>, limit: u64) -> Result<String, ReadError> {
-    if utf_16(&bytes).is_some() {
-        // Two bytes become at most three.
-        check_memory((bytes.len() as u64).saturating_mul(5) / 2, limit)?;
-    }
-    let text = lines(bytes);
-    match memchr(0, text.as_bytes()) {
-        Some(_) => Err(not_text()),
-        None => Ok(text),
-    }
-}
+use crate::formats::{ReadError, content};
 
 /// Rejects bytes that are not text.
 pub(super) fn check_text(bytes: &[u8]) -> Result<(), ReadError> {
-    if memchr(0, bytes).is_some() && utf_16(bytes).is_none() { Err(not_text()) } else { Ok(()) }
+    match memchr(0, bytes) {
+        Some(_) => Err(content("not an OBJ text file: it contains zero bytes")),
+        None => Ok(()),
+    }
 }
 
-fn not_text() -> ReadError {
-    content("not an OBJ text file: it contains zero bytes")
-}
-
-/// As [`clean`], but accepts any bytes.
-pub(super) fn lines(bytes: Vec<u8>) -> String {
-    let mut bytes = utf_16(&bytes).map(|number| from_utf_16(&bytes, number)).unwrap_or(bytes);
+/// The text in `bytes`, in the same memory: UTF-8 without byte order mark, lines ended by `\n` or
+/// `\r\n`.
+pub(super) fn clean(mut bytes: Vec<u8>) -> String {
     end_lines(&mut bytes);
     let mut text = into_text(bytes);
     if text.starts_with('\u{feff}') {
         text.drain(..'\u{feff}'.len_utf8());
     }
     text
-}
-
-/// The byte order, if `bytes` are UTF-16: by the byte order mark, or a first character in ASCII.
-fn utf_16(bytes: &[u8]) -> Option<fn([u8; 2]) -> u16> {
-    match bytes {
-        [0xff, 0xfe, ..] | [b'\t'..=b'~', 0, ..] => Some(u16::from_le_bytes),
-        [0xfe, 0xff, ..] | [0, b'\t'..=b'~', ..] => Some(u16::from_be_bytes),
-        _ => None,
-    }
-}
-
-fn from_utf_16(bytes: &[u8], number: fn([u8; 2]) -> u16) -> Vec<u8> {
-    let (pairs, _) = bytes.as_chunks::<2>();
-    let characters = || char::decode_utf16(pairs.iter().map(|&pair| number(pair)));
-    let characters = || characters().map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER));
-    let mut text = String::with_capacity(characters().map(char::len_utf8).sum());
-    text.extend(characters());
-    text.into_bytes()
 }
 
 /// Converts carriage returns without a line feed to line ends.

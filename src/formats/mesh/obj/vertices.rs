@@ -3,7 +3,7 @@
 use crate::base::numbers::counted_as;
 use crate::formats::io::tokens::shown;
 use crate::formats::mesh::obj::contents::{Contents, PAINTED_KEYWORD, Part};
-use crate::formats::mesh::obj::numbers::Numbers;
+use crate::formats::mesh::obj::numbers::number;
 use crate::formats::mesh::obj::text::{
     Fault, Keyword, Words, after_keyword, divided, each, first_word, visit,
 };
@@ -17,7 +17,7 @@ pub(super) struct Vertices {
     pub(super) positions: Vec<[f64; 3]>,
     /// Empty if they are not needed.
     pub(super) texcoords: Vec<[f64; 2]>,
-    /// The colours of the vertices of each part; empty if none of them has one.
+    /// The colours of the vertices of each part; empty if no vertex has one.
     pub(super) colors: Vec<Vec<[f64; 3]>>,
     /// Vertices with a seventh number, which is taken for an opacity.
     pub(super) opacities: usize,
@@ -25,8 +25,6 @@ pub(super) struct Vertices {
     pub(super) weights: usize,
     /// A warning about colours in comments that are not those of all vertices.
     pub(super) unpainted: Option<String>,
-    /// A warning about numbers such as `3.1+e2`.
-    pub(super) mended: Option<String>,
     pub(super) fault: Option<Fault>,
 }
 
@@ -47,20 +45,24 @@ impl Vertices {
         let read = each(work, |(at, (part, (positions, texcoords)))| {
             let mut reader = Reader { positions, texcoords, ..Reader::default() };
             let fault = reader.read(part).err().map(|(line, what)| Fault { part: at, line, what });
-            let Reader { colors, painted, opacities, weights, numbers, .. } = reader;
-            (colors, painted, opacities, weights, numbers.mended, fault)
+            let Reader { colors, painted, opacities, weights, .. } = reader;
+            (colors, painted, opacities, weights, fault)
         });
         let mut painted = Vec::new();
-        for (colors, of_part, opacities, weights, mended, fault) in read {
+        for (colors, of_part, opacities, weights, fault) in read {
             all.colors.push(colors);
             painted.extend(of_part);
             all.opacities += opacities;
             all.weights += weights;
-            all.mended = all.mended.or(mended);
             all.fault = all.fault.or(fault);
         }
         if !painted.is_empty() && all.colors.iter().all(Vec::is_empty) {
             all.paint(&painted, lens(0));
+        }
+        if all.colors.iter().any(|colors| !colors.is_empty()) {
+            all.colors.iter_mut().zip(lens(0)).for_each(|(colors, count)| {
+                colors.resize(count, NO_COLOR);
+            });
         }
         all
     }
@@ -95,7 +97,6 @@ struct Reader<'a> {
     painted: Vec<[u8; 3]>,
     opacities: usize,
     weights: usize,
-    numbers: Numbers,
 }
 
 impl Reader<'_> {
@@ -123,8 +124,8 @@ impl Reader<'_> {
         let mut rest = words.clone();
         let mut position = [0.0; 3];
         for value in &mut position {
-            let number = rest.next().and_then(|word| self.numbers.parse(word));
-            *value = number.ok_or_else(|| vertex_fault(words.clone()))?;
+            let parsed = rest.next().and_then(number);
+            *value = parsed.ok_or_else(|| vertex_fault(words.clone()))?;
         }
         self.positions[self.count] = position;
         self.count += 1;
@@ -142,10 +143,10 @@ impl Reader<'_> {
     /// are neither. A colour that is not made of numbers is none.
     fn extras(&mut self, first: &[u8], mut words: Words) -> Option<()> {
         let Some(second) = words.next() else {
-            self.weights += usize::from(self.numbers.parse(first)? != 1.0);
+            self.weights += usize::from(number(first)? != 1.0);
             return Some(());
         };
-        let color = [first, second, words.next()?].map(|word| self.numbers.parse(word));
+        let color = [first, second, words.next()?].map(number);
         self.opacities += usize::from(words.next().is_some());
         if words.next().is_some() {
             return None;
@@ -195,7 +196,7 @@ impl Reader<'_> {
         needed: usize,
     ) -> Result<[f64; N], String> {
         let mut numbers = [0.0; N];
-        for (count, number) in numbers.iter_mut().enumerate() {
+        for (count, value) in numbers.iter_mut().enumerate() {
             let Some(word) = words.next() else {
                 let is = counted_as(count as u64, "number", "numbers");
                 if count < needed {
@@ -203,8 +204,7 @@ impl Reader<'_> {
                 }
                 break;
             };
-            let parsed = self.numbers.parse(word);
-            *number = parsed.ok_or_else(|| format!("'{}' is not a number", shown(word)))?;
+            *value = number(word).ok_or_else(|| format!("'{}' is not a number", shown(word)))?;
         }
         Ok(numbers)
     }
@@ -223,8 +223,7 @@ fn vertex_fault(words: Words) -> String {
 
 /// Describes the first of `most` words that is not a finite number.
 fn non_finite(mut words: Words, most: usize) -> Option<String> {
-    let mut numbers = Numbers::default();
-    let mut is_finite = |word: &&[u8]| numbers.parse(word).is_some_and(f64::is_finite);
+    let is_finite = |word: &&[u8]| number(word).is_some_and(f64::is_finite);
     let word = words.by_ref().take(most).find(|word| !is_finite(word))?;
     Some(format!("'{}' is not a finite number", shown(word)))
 }

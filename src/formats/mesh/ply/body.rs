@@ -1,9 +1,10 @@
 //! The records of a PLY file, number by number. A 64-bit float represents all types exactly.
 
 use crate::formats::io::tokens::{Tokens, number, quoted};
+use crate::formats::mesh::flat_colors::ColorScale;
 use crate::formats::mesh::ply::build::{Build, Face, texcoord};
 use crate::formats::mesh::ply::channels::{
-    Channels, Scale, corner_texcoords, full, is_told_by_type, texcoords, texture_number,
+    Channels, corner_texcoords, full, is_told_by_type, texcoords, texture_number,
 };
 use crate::formats::mesh::ply::header::{AXES, Element, Header, Property, Role, Scalar};
 use crate::formats::{ReadError, content};
@@ -242,27 +243,34 @@ pub(super) fn count_faces<'a, V: Values<'a>>(
     Ok(counts)
 }
 
-/// Reads the records with one of `roles`, of those of a mesh; returns the cursor after the last.
+/// Reads the records of a mesh; returns the cursor after the last.
 pub(super) fn read_records<'a, V: Values<'a>>(
     header: &Header,
     mut values: V,
-    roles: &[Role],
     build: &mut Build,
 ) -> Result<V, ReadError> {
+    // Faces need the vertices.
+    let mut early = Vec::new();
+    let mut has_vertices = header.of_role(Role::Vertex).next().is_none();
     for element in &header.elements {
-        match element.role() {
-            role @ Role::Vertex if roles.contains(&role) => {
-                read_vertices(element, &mut values, build)?;
-            }
-            role @ (Role::Face | Role::Strip) if roles.contains(&role) => {
-                read_faces(element, &mut values, build)?;
-            }
-            _ => each_record(element, &mut values, |values| {
+        let role = element.role();
+        let is_face = matches!(role, Role::Face | Role::Strip);
+        if role == Role::Vertex {
+            read_vertices(element, &mut values, build)?;
+            has_vertices = true;
+        } else if is_face && has_vertices {
+            read_faces(element, &mut values, build)?;
+        } else {
+            early.extend(is_face.then(|| (element, values.clone())));
+            each_record(element, &mut values, |values| {
                 element.properties.iter().try_for_each(|p| skip(values, p).map(|_| ()))?;
                 values.end();
                 Ok(())
-            })?,
+            })?;
         }
+    }
+    for (element, mut values) in early {
+        read_faces(element, &mut values, build)?;
     }
     Ok(values)
 }
@@ -339,12 +347,24 @@ impl Slots {
     }
 }
 
+/// Sends the colours of an element to their slots, if they are to be read. Returns their scale.
+fn read_colors<'a, V: Values<'a>>(
+    element: &Element,
+    is_read: bool,
+    slots: &mut Slots,
+    values: &V,
+) -> Result<Option<ColorScale>, ReadError> {
+    let Some(channels) = Channels::of(element).filter(|_| is_read) else { return Ok(None) };
+    slots.send_color(channels);
+    scale_of(element, channels, values.clone()).map(Some)
+}
+
 /// The scale of an element's colours: by their type or, if that is ambiguous, by their values.
 fn scale_of<'a, V: Values<'a>>(
     element: &Element,
     channels: Channels,
     mut values: V,
-) -> Result<Scale, ReadError> {
+) -> Result<ColorScale, ReadError> {
     let Channels { light, opacity } = channels;
     let [light, opacity] = [Some(light[0]), opacity].map(|property| {
         property.map_or(Scalar::U8, |property| element.properties[property].scalar)
@@ -363,7 +383,7 @@ fn scale_of<'a, V: Values<'a>>(
         })?;
     }
     let [r, g, b, a] = color(&largest);
-    Ok(Scale { light: full(light, r.max(g).max(b)), opacity: full(opacity, a) })
+    Ok(ColorScale { light: full(light, r.max(g).max(b)), opacity: full(opacity, a) })
 }
 
 fn read_vertices<'a, V: Values<'a>>(
@@ -374,12 +394,7 @@ fn read_vertices<'a, V: Values<'a>>(
     let attributes = build.appearance.attributes;
     let mut slots = Slots::new(element);
     slots.send(POSITION, AXES.iter().filter_map(|&axis| element.find(&[axis], false)));
-    let channels = Channels::of(element).filter(|_| attributes.vertex_colors);
-    let scale = channels.map(|channels| {
-        slots.send_color(channels);
-        scale_of(element, channels, values.clone())
-    });
-    let scale = scale.transpose()?;
+    let scale = read_colors(element, attributes.vertex_colors, &mut slots, values)?;
     let texcoords = texcoords(element).filter(|_| attributes.vertex_texcoords);
     slots.send(TEXCOORDS, texcoords.into_iter().flatten());
     let mut record = EMPTY;
@@ -402,12 +417,7 @@ fn read_faces<'a, V: Values<'a>>(
 ) -> Result<(), ReadError> {
     let attributes = build.appearance.attributes;
     let mut slots = Slots::new(element);
-    let channels = Channels::of(element).filter(|_| attributes.face_colors);
-    let scale = channels.map(|channels| {
-        slots.send_color(channels);
-        scale_of(element, channels, values.clone())
-    });
-    let scale = scale.transpose()?;
+    let scale = read_colors(element, attributes.face_colors, &mut slots, values)?;
     slots.send(TEXTURE, texture_number(element).filter(|_| attributes.has_texcoords()));
     let list = element.corners();
     let texcoords_list = corner_texcoords(element).filter(|_| attributes.corner_texcoords);

@@ -5,9 +5,11 @@
 use crate::base::srgb::{Linear, Rgba};
 use crate::formats::io::tokens::quoted;
 use crate::formats::io::warnings::counted_warning;
-use crate::formats::mesh::flat_colors::{ALL_TRANSPARENT, FlatColors, NO_COLOR, lacks_color};
+use crate::formats::mesh::flat_colors::{
+    ALL_TRANSPARENT, ColorScale, FlatColors, NO_COLOR, lacks_color,
+};
 use crate::formats::mesh::out_of_range::{clamped_colors, unplaced};
-use crate::formats::mesh::ply::channels::{Channels, Scale, corner_texcoords, texcoords};
+use crate::formats::mesh::ply::channels::{Channels, corner_texcoords, texcoords};
 use crate::formats::mesh::ply::header::{Element, Header, Role};
 use crate::formats::mesh::polygons::Triangulator;
 use crate::formats::mesh::textures::{LoadedTextures, TextureLoader};
@@ -177,7 +179,7 @@ impl AppearanceBuilder {
 
     /// Adds the colour of a vertex, if vertices have colours.
     #[inline]
-    pub(super) fn add_vertex_color(&mut self, color: Option<(Scale, [f64; 4])>) {
+    pub(super) fn add_vertex_color(&mut self, color: Option<(ColorScale, [f64; 4])>) {
         let Some((scale, color)) = color else { return };
         self.clamped[0] += u64::from(!scale.holds(color));
         self.vertex_colors.push(scale.linear(color));
@@ -185,7 +187,7 @@ impl AppearanceBuilder {
 
     /// The colour of a face, if faces have colours.
     #[inline]
-    pub(super) fn face_color(&mut self, color: Option<(Scale, [f64; 4])>) -> Option<Rgba> {
+    pub(super) fn face_color(&mut self, color: Option<(ColorScale, [f64; 4])>) -> Option<Rgba> {
         let (scale, color) = color?;
         self.clamped[1] += u64::from(!scale.holds(color));
         Some(scale.srgb(color))
@@ -312,8 +314,6 @@ pub(super) struct Build {
     pub(super) triangles: Vec<[u32; 3]>,
     pub(super) appearance: AppearanceBuilder,
     pub(super) triangulator: Triangulator,
-    /// Faces of fewer than three corners.
-    pub(super) points_and_lines: u64,
 }
 
 impl Build {
@@ -324,33 +324,21 @@ impl Build {
             triangles: Vec::with_capacity(triangles),
             appearance,
             triangulator: Triangulator::default(),
-            points_and_lines: 0,
         }
     }
 
     /// Adds the triangles of a polygon.
     pub(super) fn add_face(&mut self, corners: &[i64], face: Face) -> Result<(), String> {
-        let triangles = match *corners {
-            [] | [_] | [_, _] => {
-                self.points_and_lines += 1;
-                return Ok(());
-            }
-            [_, _, _] => {
-                let material = self.appearance.material_of(face, 3);
-                return self.add_triangle(corners, [0, 1, 2], material);
-            }
-            _ => {
-                let mut outline = Vec::with_capacity(corners.len());
-                for &corner in corners {
-                    outline.push(self.positions[self.vertex(corner)? as usize]);
-                }
-                self.triangulator.triangulate(&outline)
-            }
-        };
+        if corners.len() > 3 {
+            corners.iter().try_for_each(|&corner| self.vertex(corner).map(|_| ()))?;
+        }
+        let position = |corner: usize| self.positions[corners[corner] as usize];
+        let triangles = self.triangulator.face(corners.len(), position);
+        if triangles.is_empty() {
+            return Ok(());
+        }
         let material = self.appearance.material_of(face, corners.len());
-        triangles
-            .into_iter()
-            .try_for_each(|triangle| self.add_triangle(corners, triangle, material))
+        triangles.iter().try_for_each(|&triangle| self.add_triangle(corners, triangle, material))
     }
 
     /// Adds the triangles of strips; -1 or the end of the list ends a strip. The orientation

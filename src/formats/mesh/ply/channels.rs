@@ -1,8 +1,6 @@
 //! The colour and texture properties of a PLY file, by the names that programs use, and the scales
 //! of their values.
 
-use crate::base::srgb::{Linear, Rgba, linear, linear_of};
-use crate::formats::mesh::out_of_range::is_unit;
 use crate::formats::mesh::ply::header::{Element, Scalar};
 
 /// Red, green, blue, opacity.
@@ -46,42 +44,6 @@ pub(super) fn corner_texcoords(element: &Element) -> Option<usize> {
 /// The texture index property of a face.
 pub(super) fn texture_number(element: &Element) -> Option<usize> {
     element.find(&[b"texnumber"], false)
-}
-
-/// The values of full light and full opacity.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Scale {
-    pub(super) light: f64,
-    pub(super) opacity: f64,
-}
-
-impl Scale {
-    /// Whether a colour is in the range of the scale.
-    #[inline]
-    pub(super) fn holds(self, [r, g, b, opacity]: [f64; 4]) -> bool {
-        [r, g, b].into_iter().all(|value| is_unit(value / self.light))
-            && is_unit(opacity / self.opacity)
-    }
-
-    /// Converts a colour, in sRGB as nearly all programs write, to linear light.
-    pub(super) fn linear(self, [r, g, b, opacity]: [f64; 4]) -> Linear {
-        let light = |value: f64| {
-            if self.light == 255.0 && value.fract() == 0.0 {
-                linear_of(value as u8)
-            } else {
-                linear(value / self.light)
-            }
-        };
-        let opacity = (opacity / self.opacity).clamp(0.0, 1.0) * f64::from(u16::MAX);
-        [light(r), light(g), light(b), opacity.round() as u16]
-    }
-
-    /// Converts a colour to 8-bit sRGB.
-    pub(super) fn srgb(self, [r, g, b, opacity]: [f64; 4]) -> Rgba {
-        let byte = |value: f64| (value.clamp(0.0, 1.0) * 255.0).round() as u8;
-        let light = |value: f64| byte(value / self.light);
-        [light(r), light(g), light(b), byte(opacity / self.opacity)]
-    }
 }
 
 /// Whether the type of a channel determines its full value; otherwise the values do.

@@ -249,13 +249,6 @@ impl<'a> Header<'a> {
         self.of_role(role).fold(0, |sum, element| sum.saturating_add(element.count))
     }
 
-    /// Whether faces come before vertices.
-    pub(super) fn has_faces_first(&self) -> bool {
-        let mut roles = self.elements.iter().map(Element::role);
-        let first = roles.find(|role| [Role::Vertex, Role::Face, Role::Strip].contains(role));
-        first.is_some_and(|role| role != Role::Vertex)
-    }
-
     /// Rejects counts that exceed the file's length, which holds at most `most_values` numbers. So
     /// allocations are proportional to the file.
     pub(super) fn check_room(&self, most_values: u64) -> Result<(), ReadError> {

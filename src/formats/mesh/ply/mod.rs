@@ -12,16 +12,14 @@ mod channels;
 mod header;
 
 use crate::base::numbers::counted;
-use crate::formats::io::warnings::{
-    counted_warning, only_points_and_lines, points_and_lines_warning,
-};
+use crate::formats::io::warnings::{counted_warning, only_points_and_lines};
 use crate::formats::mesh::flat_colors::FlatColors;
 use crate::formats::mesh::ply::body::{
     Binary, FaceCounts, Problem, Text, Values, count_faces, read_records,
 };
 use crate::formats::mesh::ply::build::{AppearanceBuilder, Attributes, Build};
 use crate::formats::mesh::ply::header::{Encoding, Header, Role};
-use crate::formats::mesh::polygons::TRIANGULATION;
+use crate::formats::mesh::polygons::{FaceFaults, TRIANGULATION};
 use crate::formats::mesh::textures::TextureLoader;
 use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory};
 use crate::mesh::Mesh;
@@ -114,32 +112,22 @@ impl File<'_> {
         let appearance = AppearanceBuilder::new(attributes, counts, names, loader, &mut warnings);
 
         let mut build = Build::new(counts, appearance);
-        let (vertex, face) = (&[Role::Vertex], &[Role::Face, Role::Strip]);
-        let end = if header.has_faces_first() {
-            read_records(header, values.clone(), vertex, &mut build)?;
-            read_records(header, values, face, &mut build)?
-        } else {
-            read_records(header, values, &[&vertex[..], face].concat(), &mut build)?
-        };
+        let end = read_records(header, values, &mut build)?;
         if !more_is_allowed && end.left() > 0 {
             return Err(end.error("the last element", Problem::Other("more numbers follow".into())));
         }
         let more = "more numbers than the header declares: they were skipped";
         warnings.extend(counted_warning(end.extra(), ["line has", "lines have"], more));
-        let points_and_lines = build.points_and_lines.saturating_add(header.count(Role::Edge));
+        let edges = FaceFaults { points_and_lines: header.count(Role::Edge), crossing: 0 };
+        let faults = build.triangulator.faults.plus(edges);
         if build.triangles.is_empty() {
-            return Err(nothing_to_voxelize(vertices, points_and_lines));
+            return Err(nothing_to_voxelize(vertices, faults.points_and_lines));
         }
-        warnings.extend(points_and_lines_warning(points_and_lines));
-        warnings.extend(build.triangulator.warning());
+        warnings.extend(faults.warnings());
         let skipped = "after the last element were skipped";
         warnings.extend(counted_warning(end.left() as u64, ["byte", "bytes"], skipped));
         let appearance = build.appearance.finish(&mut warnings);
-        let mesh = Mesh::new(build.positions, build.triangles)?;
-        let mesh = match appearance {
-            Some(appearance) => mesh.with_appearance(appearance)?,
-            None => mesh,
-        };
+        let mesh = Mesh::new(build.positions, build.triangles)?.with_appearance(appearance)?;
         Ok(LoadedMesh::new(mesh, warnings))
     }
 

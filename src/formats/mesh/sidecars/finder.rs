@@ -58,7 +58,7 @@ impl<'a> Finder<'a> {
                 inside.iter().find_map(|folder| self.walk(folder, base))
             })
         });
-        if found.is_none() && self.sidecars.is_logged() {
+        if found.is_none() {
             // `is_file` records where a file of exactly this name would be found, for `--resume`.
             for folder in folders {
                 let places = inside.iter().map(|inside| folder.join(inside));
@@ -113,6 +113,8 @@ impl<'a> Finder<'a> {
     }
 }
 
+/// Whether an entry has this name, in which a `?` stands for any character: readers have it in place
+/// of bytes in old encodings.
 fn matches(entry: &Entry, name: &str) -> bool {
     entry.lower == name
         || name.contains('?')

@@ -62,9 +62,7 @@ type Log = Arc<Mutex<BTreeMap<PathBuf, Sidecar>>>;
 
 #[derive(Debug, Clone)]
 enum Files {
-    None,
-    /// Without a log nothing is noted.
-    OnDisk(Option<Log>),
+    OnDisk(Log),
     /// By their normalized names: components separated by `/`, without `.` and `..`.
     InMemory(Arc<BTreeMap<String, Vec<u8>>>),
 }
@@ -77,7 +75,7 @@ impl Sidecars {
     /// No sidecar files. No file is opened.
     #[must_use]
     pub fn none() -> Self {
-        Self::new(Files::None, PathBuf::new())
+        Self::in_memory::<&str, Vec<u8>>([])
     }
 
     /// The files in `folder` on disk, and wherever else the mesh says that they are.
@@ -85,10 +83,7 @@ impl Sidecars {
     pub fn folder(folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
         let is_here = folder.as_os_str().is_empty();
-        Self::new(
-            Files::OnDisk(Some(Log::default())),
-            if is_here { PathBuf::from(".") } else { folder },
-        )
+        Self::new(Files::OnDisk(Log::default()), if is_here { PathBuf::from(".") } else { folder })
     }
 
     /// The files beside the mesh at `path` on disk, and wherever else the mesh says that they are.
@@ -145,7 +140,7 @@ impl Sidecars {
     /// The same files, of which none has been looked for.
     pub(crate) fn with_new_log(&self) -> Self {
         let files = match &self.files {
-            Files::OnDisk(_) => Files::OnDisk(Some(Log::default())),
+            Files::OnDisk(_) => Files::OnDisk(Log::default()),
             other => other.clone(),
         };
         Self { files, ..self.clone() }
@@ -158,10 +153,10 @@ impl Sidecars {
         named: impl IntoIterator<Item = impl AsRef<[N]>>,
         folders: &[PathBuf],
     ) {
-        let Files::OnDisk(log @ Some(_)) = &self.files else { return };
+        let Files::OnDisk(log) = &self.files else { return };
         // A missing image is not logged.
-        let unlogged = self.unlogged();
-        let mut finder = Finder::new(&unlogged);
+        let other = self.with_new_log();
+        let mut finder = Finder::new(&other);
         for names in named {
             let mut names = names.as_ref().iter().map(AsRef::as_ref);
             let found = names.find_map(|name| finder.find(name, folders, &IMAGE_FOLDERS));
@@ -171,21 +166,9 @@ impl Sidecars {
         }
     }
 
-    /// The same files, of which nothing is logged.
-    pub(super) fn unlogged(&self) -> Self {
-        match self.is_logged() {
-            true => Self { files: Files::OnDisk(None), ..self.clone() },
-            false => self.clone(),
-        }
-    }
-
-    fn is_logged(&self) -> bool {
-        matches!(self.files, Files::OnDisk(Some(_)))
-    }
-
     /// The files on disk that a reader looked for or the mesh names, in the order of their paths.
     pub(crate) fn noted(&self) -> Vec<Sidecar> {
-        let Files::OnDisk(Some(log)) = &self.files else { return Vec::new() };
+        let Files::OnDisk(log) = &self.files else { return Vec::new() };
         let log = log.lock().unwrap_or_else(PoisonError::into_inner);
         log.values().cloned().collect()
     }
@@ -203,7 +186,6 @@ impl Sidecars {
     /// Whether `path` is a file.
     pub(super) fn is_file(&self, path: &Path) -> bool {
         match &self.files {
-            Files::None => false,
             Files::OnDisk(log) => {
                 let is_file = path.is_file() && self.allows(path);
                 if !is_file {
@@ -218,7 +200,6 @@ impl Sidecars {
     /// Whether `path` is a file or a folder.
     fn exists(&self, path: &Path) -> bool {
         match &self.files {
-            Files::None => false,
             Files::OnDisk(_) => path.exists() && self.allows(path),
             Files::InMemory(_) => self.is_file(path) || !self.list(path).is_empty(),
         }
@@ -227,7 +208,6 @@ impl Sidecars {
     /// The names in a folder, in order; none where it cannot be read.
     fn list(&self, folder: &Path) -> Vec<OsString> {
         let mut names: Vec<OsString> = match &self.files {
-            Files::None => Vec::new(),
             Files::OnDisk(_) if !self.allows(folder) => Vec::new(),
             Files::OnDisk(_) => {
                 let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -252,7 +232,7 @@ impl Sidecars {
     pub(super) fn canonical(&self, path: PathBuf) -> PathBuf {
         match &self.files {
             Files::OnDisk(_) => fs::canonicalize(&path).unwrap_or(path),
-            _ => normalized_path(&path).into(),
+            Files::InMemory(_) => normalized_path(&path).into(),
         }
     }
 
@@ -305,8 +285,7 @@ impl Sidecars {
     }
 }
 
-fn record(log: &Option<Log>, path: &Path, modified: Option<SystemTime>, is_used: bool) {
-    let Some(log) = log else { return };
+fn record(log: &Log, path: &Path, modified: Option<SystemTime>, is_used: bool) {
     let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
     let new = || Sidecar { path: path.to_owned(), modified, is_used };
     log.entry(path.to_owned()).or_insert_with(new).is_used |= is_used;

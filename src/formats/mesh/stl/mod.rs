@@ -59,11 +59,9 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
     let for_colors =
         scheme.map_or(0, |_| 4 * count + FlatColors::most_memory(count.min(MOST_COLORS)));
     check_memory(bytes.len() as u64 + count * TRIANGLE + for_colors + REST, limit)?;
-    let mut mesh = soup(records.iter().flat_map(corners).collect()).map_err(located)?;
-    if let Some(scheme) = scheme {
-        mesh = mesh.with_appearance(colors::appearance(scheme, records))?;
-    }
-    Ok(LoadedMesh::new(mesh, warnings))
+    let mesh = soup(records.iter().flat_map(corners).collect()).map_err(located)?;
+    let appearance = scheme.map(|scheme| colors::appearance(scheme, records));
+    Ok(LoadedMesh::new(mesh.with_appearance(appearance)?, warnings))
 }
 
 /// The mesh of unshared vertices, three per triangle.

@@ -1,8 +1,8 @@
 //! The mesh of a model's build.
 
 use crate::base::numbers::grouped;
+use crate::formats::io::bytes::Budget;
 use crate::formats::mesh::flat_colors::FlatColors;
-use crate::formats::mesh::threemf::Budget;
 use crate::formats::mesh::threemf::model::{Counts, Model, Object, Paint};
 use crate::formats::mesh::transform::Transform;
 use crate::formats::{LoadedMesh, ReadError, content};
@@ -133,17 +133,12 @@ impl<'a> Build<'a> {
     fn finish(self) -> Result<LoadedMesh, ReadError> {
         let mut warnings = self.model.warnings();
         let labels = Labels::of(self.objects, self.triangles.len(), false);
-        let mut mesh = Mesh::new(self.positions, self.triangles)?.with_labels(labels);
-        if self.has_colors {
-            let (materials, changes) = self.materials.finish();
-            warnings.extend(changes);
-            let material_of = self.material_of;
-            mesh = mesh.with_appearance(Appearance {
-                materials,
-                material_of,
-                ..Appearance::default()
-            })?;
-        }
-        Ok(LoadedMesh::new(mesh, warnings))
+        let mesh = Mesh::new(self.positions, self.triangles)?.with_labels(labels);
+        let (materials, changes) = self.materials.finish();
+        warnings.extend(changes);
+        let material_of = self.material_of;
+        let appearance = Appearance { materials, material_of, ..Appearance::default() };
+        let appearance = self.has_colors.then_some(appearance);
+        Ok(LoadedMesh::new(mesh.with_appearance(appearance)?, warnings))
     }
 }

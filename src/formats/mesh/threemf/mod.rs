@@ -9,10 +9,11 @@ mod model;
 mod package;
 mod xml;
 
+use crate::formats::io::bytes::Budget;
 use crate::formats::mesh::threemf::build::build;
 use crate::formats::mesh::threemf::model::Model;
 use crate::formats::mesh::threemf::package::{Package, check_start};
-use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, check_memory};
+use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions};
 
 /// 3MF of the 3MF Consortium, `.3mf`.
 pub const SPEC: MeshSpec = MeshSpec {
@@ -32,31 +33,9 @@ const REST: u64 = 64 << 10;
 /// No package, or a damaged one; malformed XML; an object, a property or a vertex that does not
 /// exist; numbers that are not finite; an extension that is required and not read; no triangles.
 fn read(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
-    let mut memory = Budget { used: 0, limit: options.memory };
+    let mut memory = Budget::new(options.memory);
     memory.take(bytes.len() as u64 + REST)?;
     let package = Package::open(bytes)?;
     let model = Model::read(&package, &mut memory)?;
     build(model, options.appearance, memory)
-}
-
-/// The memory of the reader, in bytes.
-struct Budget {
-    used: u64,
-    limit: u64,
-}
-
-impl Budget {
-    fn take(&mut self, bytes: u64) -> Result<(), ReadError> {
-        self.used = self.used.saturating_add(bytes);
-        check_memory(self.used, self.limit)
-    }
-
-    /// Takes an item of a list that doubles when it grows.
-    fn take_record<T>(&mut self) -> Result<(), ReadError> {
-        self.take(2 * size_of::<T>() as u64)
-    }
-
-    fn give_back(&mut self, bytes: u64) {
-        self.used -= bytes;
-    }
 }

@@ -6,7 +6,7 @@ use std::io::Read;
 use flate2::bufread::DeflateDecoder;
 use rawzip::{CompressionMethod, ZipArchive, ZipArchiveEntryWayfinder, ZipSliceArchive};
 
-use crate::formats::mesh::threemf::Budget;
+use crate::formats::io::bytes::Budget;
 use crate::formats::mesh::threemf::xml::Xml;
 use crate::formats::{ReadError, content, excerpt};
 

@@ -56,28 +56,22 @@ fn pngs_of_grey_and_of_16_bits_are_read() {
 }
 
 #[test]
-fn pngs_with_a_palette_are_read() {
-    let set = |encoder: &mut png::Encoder<'_, &mut Vec<u8>>| {
-        encoder.set_color(png::ColorType::Indexed);
-        encoder.set_depth(png::BitDepth::Two);
-        encoder.set_palette(TEXELS.map(|[r, g, b, _]| [r, g, b]).concat());
-        encoder.set_trns(vec![255, 255, 7]);
+fn pngs_with_a_palette_are_read_also_if_it_and_a_text_are_much_larger_than_the_image() {
+    let read = |size, colors: Vec<u8>, bits, text: &str, data: &[u8]| {
+        let set = |encoder: &mut png::Encoder<'_, &mut Vec<u8>>| {
+            encoder.set_color(png::ColorType::Indexed);
+            encoder.set_depth(bits);
+            encoder.set_palette(colors.clone());
+            encoder.set_trns(vec![255, 255, 7]);
+            encoder.add_text_chunk("Comment".to_owned(), text.to_owned()).unwrap();
+        };
+        texture(&with_image("t.png", png_with(size, set, data))).texels().to_vec()
     };
-    let bytes = png_with([2, 2], set, &[0b0001_0000, 0b1011_0000]);
-    let found = texture(&with_image("t.png", bytes));
-    assert_eq!(found.texels(), [RED, GREEN, [0, 0, 255, 7], GREY]);
-}
-
-#[test]
-fn small_pngs_with_large_palettes_and_texts_are_read() {
-    let set = |encoder: &mut png::Encoder<'_, &mut Vec<u8>>| {
-        encoder.set_color(png::ColorType::Indexed);
-        encoder.set_depth(png::BitDepth::Eight);
-        encoder.set_palette([255, 0, 0].repeat(256));
-        encoder.add_text_chunk("Comment".to_owned(), "x".repeat(40_000)).unwrap();
-    };
-    let bytes = png_with([1, 1], set, &[255]);
-    assert_eq!(texture(&with_image("t.png", bytes)).texels(), [RED]);
+    let four = TEXELS.map(|[r, g, b, _]| [r, g, b]).concat();
+    let found = read([2, 2], four, png::BitDepth::Two, "", &[0b0001_0000, 0b1011_0000]);
+    assert_eq!(found, [RED, GREEN, [0, 0, 255, 7], GREY]);
+    let many = [255, 0, 0].repeat(256);
+    assert_eq!(read([1, 1], many, png::BitDepth::Eight, &"x".repeat(40_000), &[255]), [RED]);
 }
 
 /// A JPEG of 8 x 8 equal texels, of these components; four are cyan, magenta, yellow and black,

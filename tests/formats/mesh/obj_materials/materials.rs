@@ -3,6 +3,7 @@
 use crate::common::prelude::*;
 
 use super::*;
+use crate::mesh::obj::mutate;
 
 #[test]
 fn colours_are_values_as_on_a_screen() {
@@ -207,25 +208,20 @@ fn a_grey_says_nothing_where_there_is_an_image_and_a_colour_multiplies_it() {
 }
 
 #[test]
-fn texture_coordinates_point_up_in_the_file_and_scale_and_offset_of_an_image_move_them() {
-    for (options, expected) in [
-        ("", [[0.0, 1.0], [1.0, 1.0], [0.25, 0.25]]),
-        ("-s 2 4 1", [[0.0, 1.0], [2.0, 1.0], [0.5, -2.0]]),
-        ("-s 2", [[0.0, 1.0], [2.0, 1.0], [0.5, 0.25]]),
-        ("-o 0.5 0.25", [[0.5, 0.75], [1.5, 0.75], [0.75, 0.0]]),
-        ("-o 0.5 0.25 0 -s 2 4 1", [[0.5, 0.75], [2.5, 0.75], [1.0, -2.25]]),
+fn texture_coordinates_point_up_in_the_file_and_options_of_an_image_move_and_clamp_them() {
+    let whole = [[0.0, 1.0], [1.0, 1.0], [0.25, 0.25]];
+    for (options, uvs, wrap) in [
+        ("", whole, Wrap::Repeat),
+        ("-clamp off", whole, Wrap::Repeat),
+        ("-clamp on", whole, Wrap::Clamp),
+        ("-s 2 4 1", [[0.0, 1.0], [2.0, 1.0], [0.5, -2.0]], Wrap::Repeat),
+        ("-s 2", [[0.0, 1.0], [2.0, 1.0], [0.5, 0.25]], Wrap::Repeat),
+        ("-o 0.5 0.25", [[0.5, 0.75], [1.5, 0.75], [0.75, 0.0]], Wrap::Repeat),
+        ("-o 0.5 0.25 0 -s 2 4 1", [[0.5, 0.75], [2.5, 0.75], [1.0, -2.25]], Wrap::Repeat),
     ] {
-        assert_eq!(painted(&format!("map_Kd {options} t.png")).uvs, [expected], "{options}");
-    }
-}
-
-#[test]
-fn an_image_is_repeated_unless_it_is_clamped() {
-    for (options, expected) in
-        [("", Wrap::Repeat), ("-clamp off", Wrap::Repeat), ("-clamp on", Wrap::Clamp)]
-    {
-        let material = only(&painted(&format!("map_Kd {options} t.png")));
-        assert_eq!(material.texture.unwrap().wrap, [expected; 2], "{options}");
+        let look = painted(&format!("map_Kd {options} t.png"));
+        assert_eq!(look.uvs, [uvs], "{options}");
+        assert_eq!(only(&look).texture.unwrap().wrap, [wrap; 2], "{options}");
     }
 }
 
@@ -538,21 +534,12 @@ fn mutated_material_files_are_read() {
     let seed =
         "newmtl a\nKd 0.5 0.25 1\nd 0.5\nTr 0.5\nmap_Kd -clamp on -s 1 2 3 t.png\nmap_d t.png\n";
     let fragments = "\n|\r|\\\n| |-|#|\"|1e999|nan|-o|-s 1|\nnewmtl |\nmap_Kd";
-    let fragments: Vec<&str> = fragments.split('|').collect();
     let mut folder = Folder::new().with("t.png", png(&TEXELS));
     let mut plain = 0;
     for seed_of_run in 0..3000 {
         let mut rng = fastrand::Rng::with_seed(seed_of_run);
         let mut bytes = seed.as_bytes().to_vec();
-        for _ in 0..rng.u32(1..=6) {
-            let at = rng.usize(0..=bytes.len());
-            let end = (at + rng.usize(0..9)).min(bytes.len());
-            let new = match rng.bool() {
-                true => fragments[rng.usize(0..fragments.len())].as_bytes().to_vec(),
-                false => vec![rng.u8(..); end - at],
-            };
-            bytes.splice(at..end, new);
-        }
+        (0..rng.u32(1..=6)).for_each(|_| mutate(&mut rng, &mut bytes, fragments, 0..=255));
         folder = folder.with("m.mtl", bytes);
         let loaded = folder.read(PAINTED_BY_A);
         plain += usize::from(loaded.mesh.appearance().is_none());

@@ -23,17 +23,6 @@ fn colors(loaded: &LoadedMesh) -> Vec<Linear> {
     (0..loaded.mesh.positions().len()).map(|x| color_at(x as f64)).collect()
 }
 
-#[test]
-fn they_are_values_as_on_a_screen() {
-    let loaded = read(&["0 0 0 1 0 0", "1 0 0 0.5 0.25 0.501961", "2 1 0 0 1 0.123456789"]);
-    assert_eq!(loaded.warnings, Vec::<String>::new());
-    let quarter = [linear(0.5), linear(0.25), linear_of(128), u16::MAX];
-    let odd = screen([0.0, 1.0, 0.123456789]);
-    assert_eq!(colors(&loaded), [screen(TO_RED), quarter, odd]);
-    let material = only(&appearance(&loaded.mesh));
-    assert_eq!((material.color, material.has_vertex_colors), (WHITE, true));
-}
-
 fn clamped(vertices: usize) -> String {
     let have = if vertices == 1 { "vertex has" } else { "vertices have" };
     format!(
@@ -43,23 +32,35 @@ fn clamped(vertices: usize) -> String {
 }
 
 #[test]
-fn they_are_clamped_and_that_is_said() {
-    let loaded = read(&["0 0 0 1 -1 0", "1 0 0 1.5 0 0", "2 1 0 1.000001 0 0"]);
-    assert_eq!(loaded.warnings, [clamped(2)]);
-    assert_eq!(colors(&loaded), [screen(TO_RED); 3]);
-}
-
-#[test]
-fn they_may_be_numbers_up_to_255_and_that_is_said() {
-    let loaded = read(&["0 0 0 255 0 0", "1 0 0 1 1 128", "2 1 0 300 0 2.5"]);
-    let said = "colours of vertices exceed 1, and are read as 0 to 255";
-    assert_eq!(loaded.warnings, [said.to_owned(), clamped(1)]);
-    let [one, two, three] = [
-        [u16::MAX, 0, 0, u16::MAX],
-        [linear_of(1), linear_of(1), linear_of(128), u16::MAX],
-        [u16::MAX, 0, linear(2.5 / 255.0), u16::MAX],
-    ];
-    assert_eq!(colors(&loaded), [one, two, three]);
+fn they_are_values_as_on_a_screen_up_to_1_or_255_and_clamped() {
+    let of_255 = "colours of vertices exceed 1, and are read as 0 to 255".to_owned();
+    let red = screen(TO_RED);
+    for (vertices, expected, warnings) in [
+        (
+            ["0 0 0 1 0 0", "1 0 0 0.5 0.25 0.501961", "2 1 0 0 1 0.123456789"],
+            [
+                red,
+                [linear(0.5), linear(0.25), linear_of(128), u16::MAX],
+                screen([0.0, 1.0, 0.123456789]),
+            ],
+            vec![],
+        ),
+        (["0 0 0 1 -1 0", "1 0 0 1.5 0 0", "2 1 0 1.000001 0 0"], [red; 3], vec![clamped(2)]),
+        (
+            ["0 0 0 255 0 0", "1 0 0 1 1 128", "2 1 0 300 0 2.5"],
+            [
+                red,
+                [linear_of(1), linear_of(1), linear_of(128), u16::MAX],
+                [u16::MAX, 0, linear(2.5 / 255.0), u16::MAX],
+            ],
+            vec![of_255, clamped(1)],
+        ),
+    ] {
+        let loaded = read(&vertices);
+        assert_eq!((&loaded.warnings, colors(&loaded)), (&warnings, expected.to_vec()));
+        let material = only(&appearance(&loaded.mesh));
+        assert_eq!((material.color, material.has_vertex_colors), (WHITE, true));
+    }
 }
 
 const SOME_MISSING: &str =

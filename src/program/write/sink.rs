@@ -22,8 +22,6 @@ pub struct Sink {
     /// The path as the user gave it.
     pub name: String,
     target: Target,
-    /// The files that the run reads.
-    pub inputs: Inputs,
 }
 
 /// The files that a run reads, which its outputs must not replace.
@@ -86,9 +84,8 @@ enum Target {
 impl Sink {
     /// Checks that `path` is writable and is none of `inputs`.
     pub fn new(path: &Path, inputs: &Inputs) -> Result<Self> {
-        let inputs = inputs.clone();
         if path == Path::new("-") {
-            return Ok(Self { name: "standard output".to_owned(), target: Target::Stdout, inputs });
+            return Ok(Self { name: "standard output".to_owned(), target: Target::Stdout });
         }
         let name = path_text(path);
         let named = || name.clone();
@@ -101,7 +98,7 @@ impl Sink {
             }
         };
         inputs.refuse(path).with_context(named)?;
-        Ok(Self { name, target, inputs })
+        Ok(Self { name, target })
     }
 
     /// Checks that the file is none of `inputs`, which were not known before.

@@ -236,7 +236,7 @@ impl Fields {
         let element = Element::of(descr).ok_or_else(|| {
             content(format!(
                 "elements of type {} are not supported: use bool or uint8 (distances are read \
-                 from .npz, .vdb and .nvdb)",
+                 from .npz and .vdb)",
                 excerpt(descr)
             ))
         })?;

@@ -172,7 +172,7 @@ pub struct Written {
     pub warnings: Vec<String>,
     /// What the format does not hold.
     pub notes: Vec<String>,
-    /// With their names. Only the first is open: it keeps this process's lock.
+    /// With their names.
     #[serde(skip)]
     files: Vec<(String, Replacement)>,
 }
@@ -197,20 +197,15 @@ impl Written {
             // Everything is synchronized before the first file is renamed, so little can fail
             // later.
             let file = Replacement::write(path, |out| write(item, out));
-            let file = file.with_context(|| shown(path))?;
-            let file = if files.is_empty() { file } else { file.closed() };
-            files.push((path_text(path), file));
+            files.push((path_text(path), file.with_context(|| shown(path))?));
         }
         let names = Names::Several(files.iter().map(|(name, _)| name.clone()).collect());
         let bytes = files.iter().map(|(_, file)| file.bytes()).sum();
         Ok(Self { names, bytes, warnings: Vec::new(), notes: Vec::new(), files })
     }
 
-    /// Renames all files, the open one last. An error lists the files already renamed.
+    /// Renames all files. An error lists the files already renamed.
     pub fn finish(mut self) -> Result<Self> {
-        if !self.files.is_empty() {
-            self.files.rotate_left(1);
-        }
         let mut renamed: Vec<String> = Vec::new();
         for (name, file) in self.files.drain(..) {
             file.finish().with_context(|| match &renamed[..] {

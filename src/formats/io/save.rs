@@ -223,26 +223,6 @@ mod tests {
         assert_eq!(files(folder.path()), ["a.bin"]);
     }
 
-    #[cfg(unix)]
-    #[test]
-    fn the_target_of_a_link_is_replaced_and_keeps_its_permissions() {
-        use std::os::unix::fs::{PermissionsExt, symlink};
-        let folder = tempfile::tempdir().unwrap();
-        let [path, link] = ["a.bin", "link.bin"].map(|name| folder.path().join(name));
-        fs::write(&path, b"old").unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
-        symlink("a.bin", &link).unwrap();
-        replace_file(&link, |out| Ok(out.write_all(b"new")?)).unwrap();
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(fs::read(&path).unwrap(), b"new");
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
-        // A missing target is made.
-        fs::remove_file(&path).unwrap();
-        replace_file(&link, |out| Ok(out.write_all(b"newer")?)).unwrap();
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(fs::read(&path).unwrap(), b"newer");
-    }
-
     #[test]
     fn long_names_are_no_obstacle() {
         let folder = tempfile::tempdir().unwrap();

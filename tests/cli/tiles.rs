@@ -8,7 +8,7 @@ const LIGHTHOUSE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse
 fn tiles_joined_are_the_file_of_the_whole() {
     let folder = folder();
     for (options, format) in
-        [("--mode thin", "npz"), ("--mode solid --interior-color red --pad 1", "npz"), ("", "vdb")]
+        [("--mode thin", "npz"), ("--mode solid --interior-color red --pad 1", "npz"), ("", "nvdb")]
     {
         let run = |more: &str| {
             let args = format!("{LIGHTHOUSE} --res 60 {options} --format {format} -q {more}");
@@ -33,10 +33,10 @@ fn tiles_joined_are_the_file_of_the_whole() {
         let gap = &json(&joined)["warnings"][0];
         assert!(gap.as_str().unwrap().ends_with("of the whole grid empty: is one missing?"));
         succeeds(&folder, &format!("diff --exact whole.{format} joined.{format}"));
-        // A .vdb holds the mean colour of its grid as the colour of empty voxels, and a tile's is
+        // An .nvdb holds the mean colour of its grid as the colour of empty voxels, and a tile's is
         // its own: `diff --exact` above has compared the voxels.
         let read = |name: &str| fs::read(folder.join(format!("{name}.{format}"))).unwrap();
-        assert!(format == "vdb" || read("whole") == read("joined"), "{options}");
+        assert!(format == "nvdb" || read("whole") == read("joined"), "{options}");
         fs::remove_dir_all(folder.join("tiles")).unwrap();
     }
 }

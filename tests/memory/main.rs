@@ -753,7 +753,7 @@ fn reading_colours_takes_a_few_times_what_they_and_the_grid_do() {
     ] {
         let grid = colored(&grid);
         let size = grid.bytes() + grid.colors.as_ref().unwrap().bytes();
-        for format in [GridFormat::Vdb, GridFormat::Bricks, GridFormat::Npz] {
+        for format in [GridFormat::Vdb, GridFormat::Nvdb, GridFormat::Bricks, GridFormat::Npz] {
             if format == GridFormat::Npz && grid.dims() == [4096; 3] {
                 continue;
             }
@@ -825,9 +825,13 @@ fn reading_grids_takes_no_more_memory_than_it_may() {
             &plain,
             &[GridFormat::Npz, GridFormat::Npy, GridFormat::Binvox, GridFormat::Bricks][..],
         ),
-        ("scattered", &plain, &[GridFormat::Vdb]),
-        ("scattered colours", &colored, &[GridFormat::Npz, GridFormat::Bricks, GridFormat::Vdb]),
-        ("scattered, one colour", &uniform, &[GridFormat::Npz, GridFormat::Vdb]),
+        ("scattered", &plain, &[GridFormat::Vdb, GridFormat::Nvdb]),
+        (
+            "scattered colours",
+            &colored,
+            &[GridFormat::Npz, GridFormat::Bricks, GridFormat::Vdb, GridFormat::Nvdb],
+        ),
+        ("scattered, one colour", &uniform, &[GridFormat::Npz, GridFormat::Vdb, GridFormat::Nvdb]),
         ("a full slab", &slab, &[GridFormat::Binvox, GridFormat::Bricks]),
     ] {
         for &format in formats {
@@ -912,10 +916,12 @@ fn reading_trees_takes_a_few_times_the_grid() {
     for (name, grid) in
         [("a sphere, 4096 cubed", cap(4096, 100)), ("scattered", scattered([1024; 3], 5_000))]
     {
-        let (back, peak) = read_back(&grid, GridFormat::Vdb);
-        assert!(back == grid);
-        println!("{name}: {peak} bytes, the grid {}", grid.bytes());
-        assert!(peak <= 4 * grid.bytes() + (1 << 20), "{name}: {peak} bytes");
+        for format in [GridFormat::Vdb, GridFormat::Nvdb] {
+            let (back, peak) = read_back(&grid, format);
+            assert!(back == grid);
+            println!("{name}, {}: {peak} bytes, the grid {}", format.extension(), grid.bytes());
+            assert!(peak <= 4 * grid.bytes() + (1 << 20), "{name}: {peak} bytes");
+        }
     }
 }
 

@@ -148,7 +148,9 @@ fn seeds() -> Vec<(&'static str, String, Vec<u8>)> {
         let format = MESH_FORMATS.iter().position(|spec| spec.extension == extension).unwrap();
         seeds.push(("meshes", name.to_owned(), [&[format as u8], &bytes[..]].concat()));
     }
-    for (number, format) in targets::grid_formats().into_iter().enumerate() {
+    // A NanoVDB file is too large for a seed; `round_trips` changes bytes of those that it writes.
+    let is_small = |(_, format): &(usize, GridFormat)| *format != GridFormat::Nvdb;
+    for (number, format) in targets::grid_formats().into_iter().enumerate().filter(is_small) {
         for (name, grid) in [("plain", grid()), ("colored", colored())] {
             let mut bytes = vec![number as u8];
             write_grid(&grid, format, &mut bytes).unwrap();

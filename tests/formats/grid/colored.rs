@@ -11,6 +11,8 @@ use crate::common::environment::python_with;
 
 /// Formats that hold red, green, blue and opacity.
 const WITH_OPACITY: [GridFormat; 2] = [GridFormat::Npz, GridFormat::Bricks];
+/// Formats that hold red, green and blue.
+const OPAQUE: [GridFormat; 2] = [GridFormat::Vdb, GridFormat::Nvdb];
 
 /// The same grid, coloured: of about half the bricks some voxels have colours of their own, and all
 /// others have one; where it is opaque, all are.
@@ -59,12 +61,14 @@ fn files_give_back_the_colours_that_were_written() {
         for format in WITH_OPACITY {
             check(&colored(&grid, false), format);
         }
-        for format in WITH_OPACITY.into_iter().chain([GridFormat::Vdb]) {
+        for format in WITH_OPACITY.into_iter().chain(OPAQUE) {
             check(&colored(&grid, true), format);
         }
     }
     for grid in [blocks(), far()] {
-        check(&colored(&grid, true), GridFormat::Vdb);
+        for format in OPAQUE {
+            check(&colored(&grid, true), format);
+        }
         check(&colored(&grid, false), GridFormat::Bricks);
     }
 }
@@ -89,12 +93,10 @@ fn the_interior_of_a_solid_takes_no_room() {
     let own = grid.colors.as_ref().unwrap().own_count();
     for format in [GridFormat::Bricks, GridFormat::Npz, GridFormat::Vdb, GridFormat::Nvdb] {
         let bytes = written(&grid, format);
-        if format != GridFormat::Nvdb {
-            let back = read(format, &bytes).unwrap();
-            assert!(listed(&back) == listed(&grid));
-            let colors = back.colors.unwrap();
-            assert_eq!((colors.rest(), colors.own_count()), ([90, 80, 70, 255], own), "{format:?}");
-        }
+        let back = read(format, &bytes).unwrap();
+        assert!(listed(&back) == listed(&grid));
+        let colors = back.colors.unwrap();
+        assert_eq!((colors.rest(), colors.own_count()), ([90, 80, 70, 255], own), "{format:?}");
         let plain = written(&blocks(), format);
         // An upper and a lower node, 12 bytes and a little for each voxel.
         let room = if format == GridFormat::Nvdb { 800_000 } else { 20_000 } + 15 * own as usize;
@@ -114,7 +116,7 @@ fn a_format_says_which_part_of_colours_it_loses() {
     }
     assert!(says(GridFormat::Npy, &opaque).contains("write .npz"));
     let rest_only = tiny().with_colors(Colors::uniform([1, 2, 3, 254]));
-    for format in [GridFormat::Vdb, GridFormat::Nvdb] {
+    for format in OPAQUE {
         assert_eq!(says(format, &opaque), "");
         for grid in [&clear, &rest_only] {
             assert_eq!(says(format, grid), "how opaque the voxels are is not kept");
@@ -219,12 +221,16 @@ fn every_truncated_prefix_of_colored_files_is_refused() {
         }
         assert!(read(format, &[&bytes[..], &[0]].concat()).is_err());
     }
+    let bytes = written(&colored(&tiny(), true), GridFormat::Nvdb);
+    for len in (0..bytes.len()).step_by(991).chain([bytes.len() - 1]) {
+        assert!(read(GridFormat::Nvdb, &bytes[..len]).is_err(), "{len} bytes");
+    }
 }
 
 #[test]
 fn colored_files_with_changed_bytes_are_read_or_refused() {
     let small = random_grid([19, 20, 30], 90, &mut fastrand::Rng::with_seed(3));
-    for format in [GridFormat::Npz, GridFormat::Bricks, GridFormat::Vdb] {
+    for format in [GridFormat::Npz, GridFormat::Bricks, GridFormat::Vdb, GridFormat::Nvdb] {
         super::read_with_changes(format, &written(&colored(&tiny(), true), format));
         super::read_with_changes(format, &written(&colored(&small, true), format));
     }
@@ -304,7 +310,7 @@ fn colours_of_empty_voxels_are_left_out() {
         let expected = less.voxels().map(|voxel| grid.color(voxel));
         let expected: Vec<Option<Rgba>> = expected.collect();
         let less = less.clone().with_colors(grid.colors.clone().unwrap());
-        for format in WITH_OPACITY.into_iter().chain([GridFormat::Vdb]) {
+        for format in WITH_OPACITY.into_iter().chain(OPAQUE) {
             let again = read(format, &written(&less, format)).unwrap();
             assert_eq!(again, less, "{format:?}");
             let found: Vec<Option<Rgba>> = less.voxels().map(|voxel| again.color(voxel)).collect();
@@ -562,4 +568,21 @@ fn nanovdb_reads_colours_voxel_for_voxel() {
     let Some(output) = nanovdb(&["colors"], folder.path()) else { return };
     let count = grid.occupied();
     assert_eq!(output.trim(), format!("2 density Cd 1 1 {count} {count} 0 1"));
+}
+
+#[test]
+fn colours_that_nanovdb_writes_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(_) = nanovdb(&["writecolors"], folder.path()) else { return };
+    for name in ["none", "zip", "blosc"] {
+        let loaded = load(&folder, name, GridFormat::Nvdb).unwrap();
+        assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
+        let colors = loaded.grid.colors.as_ref().unwrap();
+        // The value is that of the place: x, y, z.
+        let place = [-160, -8, 1000];
+        for voxel in loaded.grid.voxels() {
+            let expected = [0, 1, 2].map(|a| (voxel[a] as i32 + place[a]).rem_euclid(256) as u8);
+            assert_eq!(colors.of(voxel)[..3], expected, "{name}, {voxel:?}");
+        }
+    }
 }

@@ -129,7 +129,7 @@ for name in ['box', 'knot', 'sheet']:
 #[test]
 fn distances_are_read_as_the_solid_inside() {
     for (name, field) in fields() {
-        for format in [GridFormat::Vdb, GridFormat::Npz] {
+        for format in [GridFormat::Vdb, GridFormat::Nvdb, GridFormat::Npz] {
             let bytes = written(&field, format);
             let LoadedGrid { grid, warnings, .. } =
                 read_grid_from(&mut &bytes[..], format).unwrap();

@@ -171,14 +171,15 @@ fn assert_given_back(grid: &VoxelGrid, format: GridFormat) {
 
 #[test]
 fn files_give_back_the_grid_that_was_written() {
-    use GridFormat::{Bricks, Litematic, Npz, Schem, Vdb, Vox};
+    use GridFormat::{Bricks, Litematic, Npz, Nvdb, Schem, Vdb, Vox};
     grids().into_par_iter().for_each(|grid| {
-        for format in [Vox, Npz, Bricks, Vdb, Schem, Litematic] {
+        for format in [Vox, Npz, Bricks, Vdb, Nvdb, Schem, Litematic] {
             assert_given_back(&grid, format);
         }
     });
     for grid in [vdb::blocks(), vdb::far()] {
         assert_given_back(&grid, Vdb);
+        assert_given_back(&grid, Nvdb);
     }
 }
 

@@ -1,12 +1,17 @@
-// NanoVDB's own headers on what is written here. Called in a folder:
+// NanoVDB's own headers on what is written here, and the other way round. Called in a folder:
 //
 //     nvdb check N    reads 0.nvdb to N-1.nvdb, each beside its voxels as .npy; prints a line each
 //     nvdb pbrt N     does what pbrt-v4 does with 0.nvdb to N-1.nvdb, each beside its voxels as .npy and
 //                     its place as .txt; prints a line each
 //     nvdb far        reads far.nvdb beside the list of its voxels, and prints a line
 //     nvdb colors     reads the colours of grid.nvdb beside the list of them, and prints a line
+//     nvdb writecolors writes files whose colours are their places'
 //     nvdb distances NAME  reads the level set NAME.nvdb beside its distances as NAME.raw and what else is
 //                     known of it as NAME.txt, and prints a line
+//     nvdb write      writes files to be read, and what voxels they hold
+
+#define NANOVDB_USE_ZIP
+#define NANOVDB_USE_BLOSC
 
 #include <cmath>
 #include <cstdio>
@@ -15,10 +20,12 @@
 #include <fstream>
 #include <iterator>
 
+#include <nanovdb/util/GridBuilder.h>
 #include <nanovdb/util/GridChecksum.h>
 #include <nanovdb/util/GridStats.h>
 #include <nanovdb/util/GridValidator.h>
 #include <nanovdb/util/IO.h>
+#include <nanovdb/util/Primitives.h>
 #include <nanovdb/util/SampleFromVoxels.h>
 
 using nanovdb::Coord;
@@ -245,6 +252,60 @@ static void distances(const std::string& name) {
         (unsigned long)grid->activeVoxelCount());
 }
 
+static float light(int value) {
+    double v = value / 255.0;
+    return float(v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4));
+}
+
+static void writeColors() {
+    nanovdb::GridBuilder<float> density(0.0f, nanovdb::GridClass::FogVolume);
+    nanovdb::GridBuilder<nanovdb::Vec3f> colors(nanovdb::Vec3f(0.5f));
+    auto densities = density.getAccessor();
+    auto values = colors.getAccessor();
+    unsigned state = 1;
+    for (int i = 0; i < 3000; ++i) {
+        auto next = [&](int n) { return int((state = state * 1664525u + 1013904223u) >> 8) % n; };
+        Coord ijk(next(300) - 160, next(40) - 8, next(200) + 1000);
+        densities.setValue(ijk, 1.0f);
+        values.setValue(ijk, nanovdb::Vec3f(light(ijk[0] & 255), light(ijk[1] & 255), light(ijk[2] & 255)));
+    }
+    std::vector<nanovdb::GridHandle<>> handles;
+    handles.push_back(colors.getHandle<>(0.25, Vec3d(1, 2, 3), "Cd"));
+    handles.push_back(density.getHandle<>(0.25, Vec3d(1, 2, 3), "density"));
+    nanovdb::io::writeGrids("none.nvdb", handles, nanovdb::io::Codec::NONE);
+    nanovdb::io::writeGrids("zip.nvdb", handles, nanovdb::io::Codec::ZIP);
+    nanovdb::io::writeGrids("blosc.nvdb", handles, nanovdb::io::Codec::BLOSC);
+}
+
+static void write() {
+    nanovdb::GridBuilder<float> builder(0.0f, nanovdb::GridClass::FogVolume);
+    auto accessor = builder.getAccessor();
+    std::ofstream voxels("voxels.txt");
+    unsigned state = 1;
+    for (int i = 0; i < 3000; ++i) {
+        auto next = [&](int n) { return int((state = state * 1664525u + 1013904223u) >> 8) % n; };
+        Coord ijk(next(300) - 160, next(40) - 8, next(200) + 1000);
+        float value = float(next(7) - 2);
+        if (accessor.isActive(ijk) || value == 0) continue;
+        accessor.setValue(ijk, value);
+        if (value > 0) voxels << ijk[0] << ' ' << ijk[1] << ' ' << ijk[2] << '\n';
+    }
+    auto handle = builder.getHandle<>(0.25, Vec3d(1, 2, 3), "smoke");
+    nanovdb::io::writeGrid("none.nvdb", handle, nanovdb::io::Codec::NONE);
+    nanovdb::io::writeGrid("zip.nvdb", handle, nanovdb::io::Codec::ZIP);
+    nanovdb::io::writeGrid("blosc.nvdb", handle, nanovdb::io::Codec::BLOSC);
+    auto surface = nanovdb::createLevelSetSphere<float>(10.0f);
+    nanovdb::io::writeGrid("level.nvdb", surface, nanovdb::io::Codec::NONE);
+    // As nanovdb_convert does it: a segment for each grid.
+    std::ofstream segments("segments.nvdb", std::ios::binary);
+    nanovdb::io::writeGrid(segments, surface, nanovdb::io::Codec::NONE);
+    nanovdb::io::writeGrid(segments, handle, nanovdb::io::Codec::ZIP);
+    std::vector<nanovdb::GridHandle<>> handles;
+    handles.push_back(std::move(surface));
+    handles.push_back(std::move(handle));
+    nanovdb::io::writeGrids("several.nvdb", handles, nanovdb::io::Codec::NONE);
+}
+
 int main(int argc, char** argv) {
     if (argc == 3 && !strcmp(argv[1], "check")) {
         for (int n = 0; n < atoi(argv[2]); ++n) check(n);
@@ -254,7 +315,11 @@ int main(int argc, char** argv) {
         distances(argv[2]);
     } else if (argc == 2 && !strcmp(argv[1], "far")) {
         far();
-    } else {
+    } else if (argc == 2 && !strcmp(argv[1], "colors")) {
         colors();
+    } else if (argc == 2 && !strcmp(argv[1], "writecolors")) {
+        writeColors();
+    } else {
+        write();
     }
 }

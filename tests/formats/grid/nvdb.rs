@@ -1,7 +1,7 @@
 //! NanoVDB: against its own C++ headers, by a small program that is built here.
 //!
-//! These tests need `TRIVOX_NANOVDB` to name the folder that holds `nanovdb/NanoVDB.h`, and a C++
-//! compiler by the name of `c++`.
+//! These tests need `TRIVOX_NANOVDB` to name the folder that holds `nanovdb/NanoVDB.h`, a C++
+//! compiler by the name of `c++`, zlib and Blosc.
 
 use std::process::Command;
 use std::sync::LazyLock;
@@ -20,7 +20,7 @@ static PROGRAM: LazyLock<Option<(TempDir, PathBuf)>> = LazyLock::new(|| {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats/grid/nvdb.cpp");
     let mut compiler = Command::new("c++");
     compiler.args(["-std=c++17", "-O1", "-w", "-I"]).arg(headers).arg(source);
-    let output = compiler.arg("-o").arg(&program).output().unwrap();
+    let output = compiler.arg("-o").arg(&program).args(["-lz", "-lblosc"]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Some((folder, program))
 });
@@ -109,6 +109,120 @@ fn nanovdb_finds_voxels_far_apart() {
     assert_eq!(output.trim(), format!("1 1 {} 0", far().occupied()));
 }
 
+#[test]
+fn what_nanovdb_writes_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(_) = nanovdb(&["write"], folder.path()) else { return };
+    let load = |name: &str| load(&folder, name, GridFormat::Nvdb);
+    let text = std::fs::read_to_string(folder.path().join("voxels.txt")).unwrap();
+    let voxels = text.lines().map(|line| {
+        let voxel: Vec<i64> = line.split(' ').map(|n| n.parse().unwrap()).collect();
+        <[i64; 3]>::try_from(voxel).unwrap()
+    });
+    let expected: BTreeSet<[i64; 3]> = voxels.collect();
+    assert!(expected.len() > 1000);
+    for name in ["none", "zip", "blosc", "several", "segments"] {
+        let loaded = load(name).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let base = [-160, -8, 1000];
+        let found: BTreeSet<_> = (voxel_set(&loaded.grid).into_iter())
+            .map(|voxel| [0, 1, 2].map(|a| voxel[a] + base[a]))
+            .collect();
+        assert!(found == expected, "{name}: {} voxels, not {}", found.len(), expected.len());
+        let origin = [1.0 - 160.5 * 0.25, 2.0 - 8.5 * 0.25, 3.0 + 999.5 * 0.25];
+        assert_eq!(loaded.grid.world, World::at(origin, 0.25, Up::Y));
+        let said = if name.starts_with('s') { 1 } else { 0 };
+        assert_eq!(loaded.warnings.len(), said, "{name}: {:?}", loaded.warnings);
+    }
+    for name in ["zip", "blosc"] {
+        let bytes = std::fs::read(folder.path().join(name).with_extension("nvdb")).unwrap();
+        read_with_changes(GridFormat::Nvdb, &bytes);
+    }
+    // A ball of radius 10 around the origin.
+    let ball = load("level").unwrap();
+    let voxels = (0..26_u32.pow(3)).map(|i| [i / 676, i / 26 % 26, i % 26]);
+    let squared = |voxel: &[u32; 3]| voxel.iter().map(|&c| (i64::from(c) - 16).pow(2)).sum::<i64>();
+    let expected = voxels.filter(|voxel| squared(voxel) < 100);
+    assert!(ball.grid == VoxelGrid::from_voxels([26; 3], expected).unwrap(), "{ball:?}");
+    assert!(ball.warnings[0].contains("only the sign"), "{:?}", ball.warnings);
+}
+
+#[test]
+fn all_segments_are_read_before_a_grid_is_chosen() {
+    let density = written(&tiny(), GridFormat::Nvdb);
+    let mut fog = written(&far(), GridFormat::Nvdb);
+    // The name in the head of the segment.
+    fog[192..199].copy_from_slice(b"another");
+    for parts in [[&fog, &density], [&density, &fog]] {
+        let bytes = parts.map(|part| &part[..]).concat();
+        let loaded = read_grid_from(&mut &bytes[..], GridFormat::Nvdb).unwrap();
+        assert!(loaded.grid == tiny());
+        assert_eq!(loaded.warnings, ["only the grid density is read, not another"]);
+    }
+    let twice = [&fog[..], &fog].concat();
+    let loaded = read_grid_from(&mut &twice[..], GridFormat::Nvdb).unwrap();
+    assert!(loaded.grid == far());
+    assert_eq!(loaded.warnings, ["only the grid another is read, not another"]);
+    let more = [&density[..], b"NanoVDB1"].concat();
+    refused(GridFormat::Nvdb, &more, "there are more bytes after the last grid");
+}
+
+/// Lengths and places at which something begins or ends, with some in between.
+fn places_of_interest(len: usize) -> impl Iterator<Item = usize> {
+    let parts = [200, 872, 936, 1000, 1032, 9272, 271_432, 272_520, 305_288, 307_432, 307_720];
+    let near = parts.into_iter().flat_map(|at: usize| at.saturating_sub(24)..at + 24);
+    (0..1200).chain(near).chain((0..len).step_by(997)).filter(move |&at| at < len)
+}
+
+#[test]
+fn truncated_nvdb_is_refused() {
+    let bytes = tiny_nvdb();
+    for len in places_of_interest(bytes.len()) {
+        let error = read(GridFormat::Nvdb, &bytes[..len]).expect_err("a truncated file was read");
+        assert!(matches!(error, ReadError::Content(_)), "{len} bytes: {error}");
+    }
+    refused(GridFormat::Nvdb, &[&bytes[..], &[0]].concat(), "more");
+}
+
+#[test]
+fn nvdb_with_any_byte_changed_is_read_or_refused_in_proportion() {
+    let mut bytes = tiny_nvdb();
+    for index in places_of_interest(bytes.len()) {
+        let original = bytes[index];
+        for value in [0, 0xff, original ^ 1] {
+            bytes[index] = value;
+            match read(GridFormat::Nvdb, &bytes) {
+                // A byte of a mask is eight tiles of at most 128 voxels.
+                Ok(grid) => assert!(grid.brick_count() <= 8 * 16 * 16 * 16 + 1, "byte {index}"),
+                Err(error) => assert!(!error.to_string().is_empty()),
+            }
+        }
+        bytes[index] = original;
+    }
+}
+
+#[test]
+fn malformed_nvdb_is_refused_with_the_reason() {
+    // Of the head of the file, of that of the grid, of the tree, of the root, of the nodes.
+    for (why, at, value) in [
+        ("not a NanoVDB file", 0, b'n'),
+        ("version 33.3", 10, 0x20),
+        ("compression 3", 14, 3),
+        ("a grid's name cannot be a text", 16 + 138, 1),
+        ("there are more bytes after the last grid", 12, 0),
+        ("no grid in it is a fog volume or a level set of floats: there are [", 48, 2),
+        ("no grid in it is a fog volume or a level set of floats: there are [", 52, 3),
+        ("the file ends in blind data", 24, 0),
+        ("the grid begins with neither", 200, b'X'),
+        ("the grid's end", 200 + 32, 0),
+        ("a node should lie at byte", 1000 + 8, 32),
+        ("the file ends in a node", 271_432 + 1088 + 2, 9),
+    ] {
+        let mut bytes = tiny_nvdb();
+        bytes[at] = value;
+        refused(GridFormat::Nvdb, &bytes, why);
+    }
+}
+
 /// A file of the tiny grid, part by part. What it has of zeros is only counted.
 pub(crate) fn tiny_nvdb() -> Vec<u8> {
     let number = |n: u32| n.to_le_bytes().to_vec();
@@ -185,6 +299,30 @@ pub(crate) fn tiny_nvdb() -> Vec<u8> {
 
 /// Where the nodes of the tiny grid are in its file.
 const NODES: std::ops::Range<usize> = 1032..307_432;
+
+#[test]
+fn a_flipped_bit_of_nvdb_is_refused() {
+    let bytes = written(&tiny(), GridFormat::Nvdb);
+    let grid = read(GridFormat::Nvdb, &bytes).unwrap();
+    assert_eq!(grid.world, tiny().world);
+    // Of the grid's head without magic and checksum, of nodes, and of all of the leaf's mask.
+    let head = 200 + 16..NODES.start;
+    let leaf = 200 + 304_416 + 672..200 + 304_416 + 672 + 100;
+    for at in head.chain(NODES.step_by(2999)).chain(leaf) {
+        let mut bytes = bytes.clone();
+        bytes[at] ^= 1 << (at % 8);
+        assert!(read(GridFormat::Nvdb, &bytes).is_err(), "byte {at}");
+    }
+    let mut changed = bytes.clone();
+    changed[200 + 304_416 + 672 + 16] ^= 2;
+    refused(GridFormat::Nvdb, &changed, "the checksum of the nodes is another");
+    let mut changed = bytes.clone();
+    changed[200 + 528] ^= 1;
+    refused(GridFormat::Nvdb, &changed, "the checksum of the grid's head is another");
+    // Of others, who need not have one.
+    changed[200 + 8..200 + 16].fill(255);
+    assert!(read(GridFormat::Nvdb, &changed).is_ok());
+}
 
 #[test]
 fn nvdb_has_the_bytes_it_always_had() {

@@ -109,8 +109,8 @@ fn tiles_of_the_root_are_read_and_written() {
     for format in [GridFormat::Vdb, GridFormat::Nvdb] {
         let bytes = written(&grid, format);
         assert!(bytes.len() < 2000, "{} bytes", bytes.len());
+        assert!(read(format, &bytes).unwrap() == grid);
     }
-    assert!(read(GridFormat::Vdb, &written(&grid, GridFormat::Vdb)).unwrap() == grid);
 }
 
 #[test]

@@ -222,7 +222,7 @@ impl Fields {
         let element = Element::of(descr).ok_or_else(|| {
             content(format!(
                 "elements of type {} are not supported: use bool or uint8 (distances are read \
-                 from .npz and .vdb)",
+                 from .npz, .vdb and .nvdb)",
                 excerpt(descr)
             ))
         })?;

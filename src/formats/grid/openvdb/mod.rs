@@ -17,8 +17,11 @@
 pub mod nvdb;
 pub mod vdb;
 
+mod blosc;
 mod channel;
+mod nodes;
 mod record;
+mod source;
 mod tree;
 mod world;
 

@@ -6,10 +6,7 @@
 //! first) and its *buffers* (each leaf's mask again, and its values). Values are half floats, only
 //! of active voxels and tiles. Half floats distinguish all sRGB values, in half the size.
 
-mod blosc;
-mod nodes;
 mod read;
-mod source;
 mod values;
 mod write;
 

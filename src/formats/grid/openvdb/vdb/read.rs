@@ -2,10 +2,10 @@
 
 use std::io::BufRead;
 
-use super::nodes::{FoundGrid, NO_COLOR, Nodes};
-use super::source::Source;
 use super::values::{Kind, Values};
 use super::{LEAF_MASK, LOWER_MASK, MAGIC, UPPER_MASK, VERSION};
+use crate::formats::grid::openvdb::nodes::{FoundGrid, NO_COLOR, Nodes};
+use crate::formats::grid::openvdb::source::Source;
 use crate::formats::grid::openvdb::tree::{
     LEAF_VOXELS, LOWER_VOXELS, UPPER_VOXELS, child_corner, set_indices,
 };

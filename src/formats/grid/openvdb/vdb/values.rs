@@ -5,13 +5,13 @@ use std::io::{Cursor, Read};
 
 use flate2::read::ZlibDecoder;
 
-use super::blosc::Chunks;
-use super::nodes::NO_COLOR;
-use super::source::Source;
 use super::{ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK, SELECTED_BACKGROUND};
 use crate::base::srgb::Rgba;
 use crate::formats::grid::npy::header::Element;
+use crate::formats::grid::openvdb::blosc::Chunks;
 use crate::formats::grid::openvdb::channel::rgba_of;
+use crate::formats::grid::openvdb::nodes::NO_COLOR;
+use crate::formats::grid::openvdb::source::Source;
 use crate::formats::{ReadError, content};
 use crate::grid::{Mask, set_bits};
 

@@ -3,6 +3,8 @@
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Read};
 
+use crc32fast::Hasher;
+
 use crate::formats::io::bytes::{ended, skip};
 use crate::formats::{ReadError, content, excerpt};
 
@@ -14,19 +16,34 @@ pub(super) struct Source<'a> {
     input: Box<dyn Read + 'a>,
     /// Bytes read so far.
     at: u64,
+    /// The CRC-32 of the bytes read since [`start_crc`](Self::start_crc).
+    crc: Option<Hasher>,
 }
 
 impl Read for Source<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(bytes)?;
         self.at += read as u64;
+        if let Some(crc) = &mut self.crc {
+            crc.update(&bytes[..read]);
+        }
         Ok(read)
     }
 }
 
 impl<'a> Source<'a> {
     pub(super) fn new(input: impl Read + 'a) -> Self {
-        Self { input: Box::new(input), at: 0 }
+        Self { input: Box::new(input), at: 0, crc: None }
+    }
+
+    /// Starts a CRC-32 of the bytes that follow.
+    pub(super) fn start_crc(&mut self) {
+        self.crc = Some(Hasher::new());
+    }
+
+    /// The CRC-32 so far; of no bytes if it was not started.
+    pub(super) fn crc(&self) -> Hasher {
+        self.crc.clone().unwrap_or_default()
     }
 
     pub(super) fn at(&self) -> u64 {
@@ -114,11 +131,18 @@ impl<'a> Source<'a> {
         self.skip(len, what)
     }
 
+    /// The next byte; `None` at the end of the file.
+    pub(super) fn next_byte(&mut self) -> Result<Option<u8>, ReadError> {
+        let mut bytes = Vec::new();
+        self.by_ref().take(1).read_to_end(&mut bytes)?;
+        Ok(bytes.first().copied())
+    }
+
     /// # Errors
     /// There are more bytes.
     pub(super) fn end(&mut self) -> Result<(), ReadError> {
         let at = self.at;
-        match self.by_ref().bytes().next().transpose()? {
+        match self.next_byte()? {
             None => Ok(()),
             Some(_) => Err(content(format!("there are more bytes after the last grid's, {at}"))),
         }

@@ -1,16 +1,4 @@
-//! NanoVDB `.nvdb`: OpenVDB's tree in the memory layout of GPUs.
-//!
-//! K. Museth, "NanoVDB: A GPU-Friendly and Portable VDB Data Structure For Real-Time Rendering And
-//! Simulation" (SIGGRAPH Talks, 2021). Version 32.3 of the format, with the magic `NanoVDB0` that
-//! version began with: the one pbrt-v4 reads, and later versions of the library read it too.
-//!
-//! A file is a header of 16 bytes, for each grid 176 bytes of metadata and its name, and the grids
-//! in their memory layout: a grid header of 672 bytes, a tree header of 64, then the root and its
-//! entries, all upper nodes, all lower nodes, all leaves, and in `density` the text field as "blind
-//! data". Child pointers are byte offsets relative to the node. Floats take 2 KiB per leaf, colours
-//! 6 KiB.
-//!
-//! Written in two passes: nodes are counted first, which gives all offsets, then streamed. Takes
+//! Writing in two passes: nodes are counted first, which gives all offsets, then streamed. Takes
 //! less than 2 MiB besides the grid.
 //!
 //! Statistics cover the occupied voxels, whose value is 1: minimum, maximum and mean are 1, and the
@@ -18,6 +6,10 @@
 
 use std::io::Write;
 
+use super::{
+    ALIGNMENT, BLIND, CRC_DIGITS, CRC_LABEL, FLOAT, FOG_VOLUME, GRID, LEVEL_SET, MAGIC,
+    NO_CHECKSUM, ROOT_ENTRY, Sizes, TREE, UNKNOWN_CLASS, VECTOR, VERSION,
+};
 use crate::base::srgb::Rgba;
 use crate::formats::grid::description::Description;
 use crate::formats::grid::openvdb::TEXT;
@@ -26,86 +18,9 @@ use crate::formats::grid::openvdb::record::{Record, put_bits};
 use crate::formats::grid::openvdb::tree::{Bounds, Tree, UPPER_VOXELS, brick_at};
 use crate::formats::grid::openvdb::world::WorldFromIndex;
 use crate::formats::io::checked::Checked;
-use crate::formats::{GridSpec, Out, WriteError, lost_opacity};
+use crate::formats::{Out, WriteError};
 use crate::grid::{Mask, VoxelGrid, is_empty, mask_places, run_bounds};
 use crate::solid::distance::DistanceField;
-
-/// NanoVDB's `.nvdb`.
-pub const SPEC: GridSpec = GridSpec {
-    extension: "nvdb",
-    name: "NanoVDB",
-    carries: "up to 65,536 voxels per axis; position and voxel size; up axis in custom blind data; \
-              RGB",
-    write: Some(|grid, _, out| write(grid, out)),
-    lost: |grid, _| lost_opacity(grid),
-    distances: Some(write_distances),
-    has_colors: true,
-    ..GridSpec::PLAIN
-};
-
-/// The magic number of files and of grids.
-const MAGIC: [u8; 8] = *b"NanoVDB0";
-/// 32.3.3: the major version, which determines the layout, in 11 bits, then 11 and 10.
-const VERSION: u32 = 32 << 21 | 3 << 10 | 3;
-
-/// Marks an absent checksum, or half of one.
-const NO_CHECKSUM: u32 = u32::MAX;
-/// In the text field, before 8 hexadecimal digits: the CRC-32 of all nodes and of the text before
-/// it. The format's own checksum covers the header only, as libraries compute that of nodes in
-/// three ways.
-const CRC_LABEL: &str = " crc32=";
-const CRC_DIGITS: usize = 8;
-
-/// `GridType::Float`.
-const FLOAT: u32 = 1;
-/// `GridType::Vec3f`.
-const VECTOR: u32 = 6;
-/// `GridClass::Unknown`.
-const UNKNOWN_CLASS: u32 = 0;
-/// `GridClass::LevelSet`.
-const LEVEL_SET: u32 = 1;
-/// `GridClass::FogVolume`.
-const FOG_VOLUME: u32 = 2;
-
-// Bytes.
-const GRID: usize = 672;
-const TREE: usize = 64;
-const ROOT_ENTRY: usize = 32;
-const BLIND: usize = 288;
-/// The alignment of all parts.
-const ALIGNMENT: usize = 32;
-
-/// Sizes in bytes of nodes with values of one or three floats.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Sizes {
-    value: usize,
-    /// A child or a tile's value.
-    entry: usize,
-    /// The root without its entries.
-    root: usize,
-    upper: usize,
-    lower: usize,
-    leaf: usize,
-}
-
-impl Sizes {
-    fn of(floats: usize) -> Self {
-        let value = 4 * floats;
-        let entry = value.next_multiple_of(8);
-        // Minimum, maximum, mean and standard deviation.
-        let statistics = 2 * value + 8;
-        // A box and flags; two masks.
-        let head = |masks: usize| (32 + masks + statistics).next_multiple_of(ALIGNMENT);
-        Self {
-            value,
-            entry,
-            root: (28 + value + statistics).next_multiple_of(ALIGNMENT),
-            upper: head(2 * 4096) + 32_768 * entry,
-            lower: head(2 * 512) + 4096 * entry,
-            leaf: (16 + 64 + statistics).next_multiple_of(ALIGNMENT) + 512 * value,
-        }
-    }
-}
 
 /// Grid flag: all nodes have bounding boxes.
 const HAS_BOUNDS: u32 = 0b10;
@@ -502,17 +417,4 @@ fn blind_data(text: &str) -> Record {
     record.bytes(text.as_bytes());
     record.align(ALIGNMENT);
     record
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nodes_have_the_sizes_that_the_library_gives_them() {
-        let [floats, vectors] = [1, 3].map(Sizes::of);
-        let nodes = |sizes: Sizes| [sizes.root, sizes.upper, sizes.lower, sizes.leaf];
-        assert_eq!(nodes(floats), [64, 270_400, 33_856, 2144]);
-        assert_eq!(nodes(vectors), [96, 532_544, 66_624, 6272]);
-    }
 }

@@ -1,0 +1,440 @@
+//! Reading, level by level in file order. Children may be in any order, but all nodes of a level
+//! must come before those of the next.
+
+use std::io::{BufRead, Read};
+
+use flate2::read::ZlibDecoder;
+
+use super::{
+    BLIND, CRC_DIGITS, CRC_LABEL, FLOAT, FOG_VOLUME, GRID, GRID_MAGICS, LEVEL_SET, MAGICS,
+    MAJOR_VERSION, METADATA, NO_CHECKSUM, ROOT_ENTRY, Sizes, TREE, UNKNOWN_CLASS, VECTOR,
+};
+use crate::base::srgb::Rgba;
+use crate::formats::grid::openvdb::blosc::Chunks;
+use crate::formats::grid::openvdb::channel::rgba_of;
+use crate::formats::grid::openvdb::nodes::{FoundGrid, NO_COLOR, Nodes};
+use crate::formats::grid::openvdb::source::Source;
+use crate::formats::grid::openvdb::tree::{
+    LEAF_VOXELS, LOWER_VOXELS, UPPER_VOXELS, child_corner, set_indices,
+};
+use crate::formats::grid::openvdb::world::WorldFromIndex;
+use crate::formats::grid::openvdb::{COLOR, DENSITY, TEXT};
+use crate::formats::{LoadedGrid, ReadError, content, excerpt};
+use crate::grid::FULL;
+
+/// Bytes at the beginning of a grid that its checksum does not cover.
+const UNCHECKED: usize = 16;
+/// Version 32.6.0, the last in which the first half of the checksum also covers the root.
+const LAST_WITH_ROOT: u32 = MAJOR_VERSION << 21 | 6 << 10;
+/// Most bytes of the text field.
+const MAX_TEXT: u64 = 1 << 12;
+
+/// Reads the grid of floats named `density`, or else the first fog volume, or else the first level
+/// set, of all segments of the file. Voxels are occupied if active and above 0; of a level set, if
+/// below 0. Colours are those of the grid of vectors named `Cd`.
+///
+/// # Errors
+/// Malformed content; no such grid; a major version other than 32; nodes not in level order; voxels
+/// more than 65,536 apart.
+pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
+    let mut source = Source::new(input);
+    let mut found = SelectedGrids { limit, ..SelectedGrids::default() };
+    let magic = source.array("the first 8 bytes: not a NanoVDB file")?;
+    check_magic(magic, "not a NanoVDB file: it")?;
+    found.read_segment(&mut source)?;
+    while let Some(first) = source.next_byte()? {
+        let mut magic = [first; 8];
+        source.fill(&mut magic[1..], "more bytes after the last grid")?;
+        check_magic(magic, "there are more bytes after the last grid: what follows")?;
+        found.read_segment(&mut source)?;
+    }
+    found.into_grid()
+}
+
+fn check_magic(magic: [u8; 8], what: &str) -> Result<(), ReadError> {
+    if MAGICS.contains(&magic) {
+        Ok(())
+    } else {
+        Err(content(format!("{what} begins with neither 'NanoVDB0' nor 'NanoVDB2'")))
+    }
+}
+
+/// The grids that were read of the segments so far. A segment is a head, and grids of one
+/// compression; `nanovdb_convert` writes one for each grid.
+#[derive(Default)]
+struct SelectedGrids {
+    /// Bytes of memory.
+    limit: u64,
+    /// The grid whose voxels are read.
+    chosen: Option<(Rank, FoundGrid)>,
+    colors: Option<FoundGrid>,
+    /// The names of the other grids.
+    others: Vec<String>,
+}
+
+impl SelectedGrids {
+    /// Reads a segment after its magic. A grid of it is chosen instead of an earlier one if its
+    /// rank is before that one's.
+    fn read_segment(&mut self, source: &mut Source) -> Result<(), ReadError> {
+        check_version(source)?;
+        let [count, codec] = source.numbers(u16::from_le_bytes, "the head")?;
+        let grids = (0..count).map(|_| GridHead::read(source));
+        let grids: Vec<GridHead> = grids.collect::<Result<_, _>>()?;
+        let ranked = grids.iter().enumerate().filter_map(|(n, grid)| Some((grid.rank()?, n)));
+        let best = self.chosen.as_ref().map(|&(rank, _)| rank);
+        let wanted = ranked.min().filter(|&(rank, _)| best.is_none_or(|best| rank < best));
+        for (n, grid) in grids.into_iter().enumerate() {
+            let end = source.at().saturating_add(grid.file_bytes);
+            if let Some((rank, _)) = wanted.filter(|&(_, wanted)| wanted == n) {
+                self.others.extend(self.chosen.take().map(|(_, chosen)| chosen.name));
+                let left = self.left();
+                self.chosen = Some((rank, read_codec(source, codec, grid, left)?));
+            } else if self.colors.is_none() && grid.is_color() {
+                self.colors = Some(read_codec(source, codec, grid, self.left())?);
+            } else {
+                self.others.push(grid.name);
+            }
+            source.skip_to(end, "the next grid")?;
+        }
+        Ok(())
+    }
+
+    /// Bytes of memory that another grid may take.
+    fn left(&self) -> u64 {
+        let chosen = self.chosen.as_ref().map(|(_, grid)| grid);
+        let taken: u64 =
+            chosen.into_iter().chain(&self.colors).map(|grid| grid.nodes.bytes()).sum();
+        self.limit.saturating_sub(taken)
+    }
+
+    fn into_grid(self) -> Result<LoadedGrid, ReadError> {
+        let Self { chosen, colors, mut others, limit } = self;
+        if chosen.is_none() && colors.is_some() {
+            others.push(COLOR.to_owned());
+        }
+        let Some((_, chosen)) = chosen else {
+            let names = excerpt(&others.join(", "));
+            return Err(content(format!(
+                "no grid in it is a fog volume or a level set of floats: there are [{names}]"
+            )));
+        };
+        chosen.into_grid(colors, &others, limit)
+    }
+}
+
+fn check_version(source: &mut Source) -> Result<(), ReadError> {
+    let version = source.u32("the version")?;
+    match version >> 21 {
+        MAJOR_VERSION => Ok(()),
+        major => Err(source.fault(format_args!(
+            "version {major}.{} of the format is not supported, only {MAJOR_VERSION}",
+            version >> 10 & 0x7ff
+        ))),
+    }
+}
+
+/// Grids in order of preference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Density,
+    FogVolume,
+    LevelSet,
+}
+
+/// The metadata of a grid in the head of a segment.
+struct GridHead {
+    name: String,
+    file_bytes: u64,
+    kind: u32,
+    class: u32,
+}
+
+impl GridHead {
+    fn read(source: &mut Source) -> Result<Self, ReadError> {
+        let record: [u8; METADATA] = source.array("what stands before a grid")?;
+        let name = source.text_of(u32_at(&record, 136), "a grid's name")?;
+        Ok(Self {
+            name: name.trim_end_matches('\0').to_owned(),
+            file_bytes: u64_at(&record, 8),
+            kind: u32_at(&record, 32),
+            class: u32_at(&record, 36),
+        })
+    }
+
+    /// `None` for a grid that is not read.
+    fn rank(&self) -> Option<Rank> {
+        match self.class {
+            _ if self.kind != FLOAT => None,
+            UNKNOWN_CLASS | FOG_VOLUME | LEVEL_SET if self.name == DENSITY => Some(Rank::Density),
+            UNKNOWN_CLASS | FOG_VOLUME => Some(Rank::FogVolume),
+            LEVEL_SET => Some(Rank::LevelSet),
+            _ => None,
+        }
+    }
+
+    fn is_color(&self) -> bool {
+        self.kind == VECTOR && self.name == COLOR
+    }
+}
+
+fn read_codec(
+    source: &mut Source,
+    codec: u16,
+    head: GridHead,
+    limit: u64,
+) -> Result<FoundGrid, ReadError> {
+    const ZIP: u16 = 1;
+    const BLOSC: u16 = 2;
+    match codec {
+        0 => read_grid(source.take(head.file_bytes), head, limit),
+        ZIP => {
+            let bytes = source.u64("the grid")?;
+            read_grid(ZlibDecoder::new(source.take(bytes)), head, limit)
+        }
+        BLOSC => read_grid(Chunks::new(source.take(head.file_bytes)), head, limit),
+        _ => Err(content(format!("compression {codec} is not supported"))),
+    }
+}
+
+/// Reads the grid at the beginning of `input`.
+fn read_grid(input: impl Read, head: GridHead, limit: u64) -> Result<FoundGrid, ReadError> {
+    let source = Source::new(input);
+    let (is_level_set, is_color) = (head.class == LEVEL_SET, head.is_color());
+    let sizes = Sizes::of(if is_color { 3 } else { 1 });
+    let mut reader = Reader { source, nodes: Nodes::within(limit), sizes, is_level_set, is_color };
+    let mut grid = [0; GRID];
+    let (unchecked, checked) = grid.split_at_mut(UNCHECKED);
+    reader.source.fill(unchecked, "the grid")?;
+    reader.source.start_crc();
+    reader.source.fill(checked, "the grid")?;
+    let [magic, version] = [&grid[..8], &grid[16..20]];
+    if !GRID_MAGICS.iter().any(|known| known == magic) {
+        return Err(content("the grid begins with neither 'NanoVDB0' nor 'NanoVDB1'"));
+    }
+    check_version(&mut Source::new(version))?;
+    let [bytes, blind] = [32, 640].map(|at| u64_at(&grid, at));
+    reader.tree(&grid)?;
+    let Reader { mut source, nodes, .. } = reader;
+    let text = read_text(&mut source, blind, u32_at(&grid, 648))?;
+    source.skip_to(bytes, "the grid's end")?;
+    let world_from_index = world_from_index(&grid);
+    Ok(FoundGrid { name: head.name, nodes, text, world_from_index, is_level_set })
+}
+
+/// Checks the first half of a grid's checksum, which covers its header, if present.
+fn check_head(grid: &[u8; GRID], crc: crc32fast::Hasher) -> Result<(), ReadError> {
+    let [head, nodes] = [8, 12].map(|at| u32_at(grid, at));
+    let is_absent = head == 0 || [head, nodes] == [NO_CHECKSUM; 2];
+    if is_absent || head == crc.finalize() { Ok(()) } else { Err(damaged("the grid's head")) }
+}
+
+fn damaged(what: &str) -> ReadError {
+    content(format!("the checksum of {what} is another: the file is damaged, copy it again"))
+}
+
+/// The transform by the map's matrix and translation in double precision.
+fn world_from_index(grid: &[u8; GRID]) -> Option<WorldFromIndex> {
+    let number = |at: usize| f64::from_bits(u64_at(grid, at));
+    // Matrix, inverse and translation, after the same in single precision and a taper.
+    let matrix = [0, 1, 2].map(|row| [0, 1, 2].map(|column| number(384 + 8 * (3 * row + column))));
+    WorldFromIndex::of_matrix(matrix, [528, 536, 544].map(number))
+}
+
+/// Finds the text field among `count` blind records at `begin`.
+fn read_text(source: &mut Source, begin: u64, count: u32) -> Result<Option<String>, ReadError> {
+    const WHAT: &str = "blind data";
+    if count == 0 {
+        return Ok(None);
+    }
+    source.skip_to(begin, WHAT)?;
+    let mut crc = source.crc();
+    let mut found = None;
+    for _ in 0..count {
+        let at = source.at();
+        let record: [u8; BLIND] = source.array(WHAT)?;
+        let [offset, bytes] = [0, 8].map(|at| u64_at(&record, at));
+        let name = record[32..].split(|&byte| byte == 0).next();
+        if name == Some(TEXT.as_bytes()) && bytes <= MAX_TEXT {
+            found = Some((at.saturating_add(offset), bytes));
+        }
+    }
+    let Some((at, bytes)) = found else { return Ok(None) };
+    source.skip_to(at, WHAT)?;
+    let text = source.text_of(bytes as u32, WHAT)?;
+    let Some((description, digits)) = text.rsplit_once(CRC_LABEL) else { return Ok(Some(text)) };
+    crc.update(description.as_bytes());
+    crc.update(CRC_LABEL.as_bytes());
+    match digits == format!("{:0width$x}", crc.finalize(), width = CRC_DIGITS) {
+        true => Ok(Some(description.to_owned())),
+        false => Err(damaged("the nodes")),
+    }
+}
+
+/// A child node.
+#[derive(Clone, Copy)]
+struct Child {
+    /// Byte offset in the grid.
+    at: u64,
+    corner: [i32; 3],
+}
+
+/// Reads a tree.
+struct Reader<'a> {
+    source: Source<'a>,
+    nodes: Nodes,
+    sizes: Sizes,
+    /// Takes the voxels below 0, active or not, instead of the active ones above 0.
+    is_level_set: bool,
+    is_color: bool,
+}
+
+impl Reader<'_> {
+    fn tree(&mut self, grid: &[u8; GRID]) -> Result<(), ReadError> {
+        let tree: [u8; TREE] = self.source.array("the tree")?;
+        let without_root = self.source.crc();
+        let root = u64_at(&tree, 24).saturating_add(GRID as u64);
+        let mut uppers = self.root(root)?;
+        let is_after_tree = root == (GRID + TREE) as u64;
+        match u32_at(grid, 16) {
+            ..=LAST_WITH_ROOT if is_after_tree => check_head(grid, self.source.crc())?,
+            ..=LAST_WITH_ROOT => {}
+            _ => check_head(grid, without_root)?,
+        }
+        self.source.start_crc();
+        let mut lowers = self.level(&mut uppers, |reader, upper| {
+            reader.node::<512>(upper, reader.sizes.upper, LOWER_VOXELS)
+        })?;
+        drop(uppers);
+        let mut leaves = self.level(&mut lowers, |reader, lower| {
+            reader.node::<64>(lower, reader.sizes.lower, LEAF_VOXELS)
+        })?;
+        drop(lowers);
+        let mut bytes = vec![0; self.sizes.leaf];
+        self.level(&mut leaves, |reader, leaf| reader.leaf(leaf, &mut bytes).map(|()| Vec::new()))?;
+        Ok(())
+    }
+
+    /// Reads the nodes of a level, and returns their children.
+    fn level(
+        &mut self,
+        nodes: &mut [Child],
+        mut read: impl FnMut(&mut Self, Child) -> Result<Vec<Child>, ReadError>,
+    ) -> Result<Vec<Child>, ReadError> {
+        nodes.sort_unstable_by_key(|node| node.at);
+        let mut children = Vec::new();
+        for &node in &*nodes {
+            self.source.skip_to(node.at, "a node")?;
+            children.extend(read(self, node)?);
+            // In lists that grow, or have grown.
+            let listed = (2 * nodes.len() + 3 * children.len()) * size_of::<Child>();
+            self.nodes.check_memory(listed as u64)?;
+        }
+        Ok(children)
+    }
+
+    fn root(&mut self, at: u64) -> Result<Vec<Child>, ReadError> {
+        const WHAT: &str = "the root";
+        self.source.skip_to(at, WHAT)?;
+        let mut root = vec![0; self.sizes.root];
+        self.source.fill(&mut root, WHAT)?;
+        self.nodes.background = self.decode(&root[28..]).unwrap_or(NO_COLOR);
+        let mut children = Vec::new();
+        for _ in 0..u32_at(&root, 24) {
+            let entry: [u8; ROOT_ENTRY] = self.source.array(WHAT)?;
+            let [key, child] = [0, 8].map(|at| u64_at(&entry, at));
+            let corner = root_corner(key);
+            let state = u32_at(&entry, 16);
+            match child {
+                0 => {
+                    let value =
+                        self.decode(&entry[20..]).filter(|_| state != 0 || self.is_level_set);
+                    value.into_iter().for_each(|v| self.nodes.tile(corner, UPPER_VOXELS, v));
+                    self.nodes.check_tiles()?;
+                }
+                _ => children.push(Child { at: at.wrapping_add(child), corner }),
+            }
+        }
+        Ok(children)
+    }
+
+    /// Reads a node of `bytes` with masks of `WORDS` words; adds its tiles, of `edge` voxels, and
+    /// returns its children.
+    fn node<const WORDS: usize>(
+        &mut self,
+        Child { at, corner }: Child,
+        bytes: usize,
+        edge: u32,
+    ) -> Result<Vec<Child>, ReadError> {
+        const WHAT: &str = "a node";
+        let (mut tiles, mut nodes) = ([0; WORDS], [0; WORDS]);
+        // Bounding box and flags.
+        self.source.skip(32, WHAT)?;
+        self.source.words(&mut tiles, WHAT)?;
+        self.source.words(&mut nodes, WHAT)?;
+        let entries = 64 * WORDS;
+        let entry_bytes = self.sizes.entry;
+        self.source.skip_to(at + (bytes - entry_bytes * entries) as u64, WHAT)?;
+        let per_axis = 1 << (entries.ilog2() / 3);
+        let mut table = vec![0; entry_bytes * entries];
+        self.source.fill(&mut table, WHAT)?;
+        let entry = |n| &table[n as usize * entry_bytes..][..entry_bytes];
+        let place = |place| child_corner(corner, place, per_axis, edge);
+        let all = if self.is_level_set { u64::MAX } else { 0 };
+        tiles.iter_mut().zip(nodes).for_each(|(tiles, nodes)| *tiles = (*tiles | all) & !nodes);
+        for n in set_indices(&tiles) {
+            if let Some(value) = self.decode(entry(n)) {
+                self.nodes.tile(place(n), edge, value);
+            }
+        }
+        self.nodes.check_tiles()?;
+        let child = |n| Child { at: at.wrapping_add(u64_at(entry(n), 0)), corner: place(n) };
+        Ok(set_indices(&nodes).map(child).collect())
+    }
+
+    /// Reads a leaf, into a buffer `bytes` of a leaf's size.
+    fn leaf(&mut self, leaf: Child, bytes: &mut [u8]) -> Result<(), ReadError> {
+        self.source.fill(bytes, "a leaf")?;
+        let value_bytes = self.sizes.value;
+        let (head, values) = bytes.split_at(bytes.len() - 512 * value_bytes);
+        let mut mask = std::array::from_fn(|x| u64_at(head, 16 + 8 * x));
+        if self.is_level_set {
+            mask = FULL;
+        }
+        for n in set_indices(&mask.clone()) {
+            match self.decode(&values[n as usize * value_bytes..]) {
+                Some(color) if self.is_color => self.nodes.colors.push(color),
+                Some(_) => {}
+                None => mask[(n / 64) as usize] &= !(1 << (n % 64)),
+            }
+        }
+        self.nodes.leaf(leaf.corner, mask);
+        Ok(())
+    }
+
+    /// Decodes the value at the beginning of `bytes`; `None` for a density that is not above 0, or
+    /// a distance that is neither below 0 nor -0, the distance inside of a centre on the surface.
+    fn decode(&self, bytes: &[u8]) -> Option<Rgba> {
+        let float = |n: usize| f32::from_bits(u32_at(bytes, 4 * n));
+        match self.is_color {
+            true => Some(rgba_of([0, 1, 2].map(float))),
+            false if self.is_level_set => {
+                let is_inside = float(0) <= 0.0 && float(0).is_sign_negative();
+                is_inside.then_some(NO_COLOR)
+            }
+            false => (float(0) > 0.0).then_some(NO_COLOR),
+        }
+    }
+}
+
+/// The corner of a root entry: 21 bits per axis, in upper nodes, of the unsigned coordinates.
+fn root_corner(key: u64) -> [i32; 3] {
+    [42, 21, 0].map(|shift| ((key >> shift) as u32 & 0x1f_ffff).wrapping_mul(UPPER_VOXELS) as i32)
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    bytes[at..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    bytes[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}

@@ -1,9 +1,9 @@
 //! MagicaVoxel: against `dot_vox`, and against files made by hand.
 
+use trivox::GridError;
 use trivox::formats::write_grid_with;
 use trivox::grid::mask_voxels;
 use trivox::surface::palette::Palette;
-use trivox::GridError;
 
 use super::*;
 

@@ -268,6 +268,41 @@ fn malformed_colours_of_bricks_are_refused_with_the_reason() {
     }
 }
 
+/// An archive of one array, stored, as far as it is read.
+fn npz_of(name: &str, array: &[u8]) -> Vec<u8> {
+    let [crc, len] = [crc32fast::hash(array), array.len() as u32].map(u32::to_le_bytes);
+    let name_len = (name.len() as u16).to_le_bytes();
+    let head = [b"PK\x03\x04\x14\0", &[0; 8][..], &crc, &len, &len, &name_len, &[0; 2]];
+    let end = [b"PK\x05\x06", &[0; 18][..]];
+    [&head.concat(), name.as_bytes(), array, &end.concat()].concat()
+}
+
+#[test]
+fn arrays_that_are_a_batch_or_colours_are_what_their_name_says() {
+    // A batch of one grid of 2x1x4 voxels, or the colours of 1x2x1.
+    let data = [0, 1, 0, 0, 0, 0, 1, 1];
+    let shapes = ["(1, 2, 1, 4)", "(1, 1, 2, 1, 4)"];
+    for bytes in shapes.map(|shape| npy_file("|u1", "False", shape, &data)) {
+        let as_npz = |name| npz_of(name, &bytes);
+        let load = |format, bytes: &[u8]| read_grid_from(&mut &bytes[..], format).unwrap();
+        let batch = load(GridFormat::Npz, &as_npz("occupied.npy"));
+        assert!(batch.warnings.is_empty() && batch.grid.colors.is_none(), "{:?}", batch.warnings);
+        let voxels = BTreeSet::from([[0, 0, 1], [1, 0, 2], [1, 0, 3]]);
+        assert_eq!((batch.grid.dims(), voxel_set(&batch.grid)), ([2, 1, 4], voxels));
+        let colors = load(GridFormat::Npz, &as_npz("rgba.npy"));
+        assert!(colors.warnings.is_empty(), "{:?}", colors.warnings);
+        let expected = BTreeSet::from([([0, 1, 0], [0, 0, 1, 1])]);
+        assert_eq!((colors.grid.dims(), listed(&colors.grid)), ([1, 2, 1], expected));
+        for other in [load(GridFormat::Npy, &bytes), load(GridFormat::Npz, &as_npz("arr_0.npy"))] {
+            assert!(other.grid == colors.grid);
+            let why = "shape (1, 2, 1, 4) is read as colours of 1x2x1 voxels";
+            assert!(other.warnings.concat().contains(why), "{:?}", other.warnings);
+        }
+    }
+    let bools = npy_file("|b1", "False", "(1, 2, 1, 4)", &data);
+    assert_eq!(read(GridFormat::Npy, &bools).unwrap().dims(), [2, 1, 4]);
+}
+
 #[test]
 fn npy_of_colours_has_voxels_where_they_are_not_wholly_transparent() {
     let data = [[0; 4], [9, 8, 7, 0], [1, 2, 3, 4], [0, 0, 0, 255]];
@@ -276,11 +311,16 @@ fn npy_of_colours_has_voxels_where_they_are_not_wholly_transparent() {
     let expected = [([0, 1, 0], [1, 2, 3, 4]), ([0, 1, 1], [0, 0, 0, 255])];
     assert_eq!((grid.dims(), listed(&grid)), ([1, 2, 2], BTreeSet::from(expected)));
     assert_eq!(grid.colors.as_ref().unwrap().own_count(), 2);
+    // In Fortran order the channel is slowest, then z, then y.
+    let channels = (0..4).flat_map(|channel| [0, 2, 1, 3].map(|voxel: usize| data[voxel][channel]));
+    let fortran = npy_file("|u1", "True", "(1, 2, 2, 4)", &channels.collect::<Vec<u8>>());
+    let back = read(GridFormat::Npy, &fortran).unwrap();
+    assert!(back == grid, "{back:?}");
     let huge = npy_file("|u1", "False", "(65536, 65536, 65536, 4)", &[1; 99]);
     for (why, bytes) in [
         ("after 8 or more of 16 bytes", file(&data[..3])),
         ("more bytes after the array's 16", file(&[[1; 4]; 5])),
-        ("colours in Fortran order", npy_file("|u1", "True", "(1, 2, 2, 4)", &[1; 16])),
+        ("after 8 or more of 16 bytes", npy_file("|u1", "True", "(1, 2, 2, 4)", &[1; 11])),
         ("colours of type |i1", npy_file("|i1", "False", "(2, 2, 1, 4)", data.as_flattened())),
         ("colours of type |b1", npy_file("|b1", "False", "(2, 2, 1, 4)", data.as_flattened())),
         ("shape (2, 2, 2, 3)", npy_file("|u1", "False", "(2, 2, 2, 3)", &[0; 24])),
@@ -353,21 +393,17 @@ for x, y, z in numpy.argwhere(occupied): print(x, y, z, *rgba[x, y, z])
         ("only.npz", ""),
         ("without.npz", "1 more of its arrays are ignored: the voxels are those of rgba.npy"),
         ("unnamed.npz", ""),
+        ("fortran.npz", ""),
     ] {
         let loaded = load(name);
         assert_eq!(loaded.warnings.join("; "), warning, "{name}");
         let found: BTreeSet<_> = listed(&loaded.grid).into_iter().map(line).collect();
         assert!(found == expected, "{name}");
     }
-    for (name, why) in [
-        ("size.npz", "it has 18x9x30 voxels, and occupied.npy 19x9x30"),
-        ("fortran.npz", "colours in Fortran order are not supported"),
-    ] {
-        let loaded = load(name);
-        let warning = format!("rgba.npy is ignored: {why}");
-        assert!(loaded.warnings.join("; ").starts_with(&warning), "{:?}", loaded.warnings);
-        assert!(loaded.grid.colors.is_none() && loaded.grid.occupied() == expected.len() as u64);
-    }
+    let loaded = load("size.npz");
+    let warning = "rgba.npy is ignored: it has 18x9x30 voxels, and occupied.npy 19x9x30";
+    assert!(loaded.warnings.join("; ").starts_with(warning), "{:?}", loaded.warnings);
+    assert!(loaded.grid.colors.is_none() && loaded.grid.occupied() == expected.len() as u64);
 }
 
 /// What others read: neither cubic nor a mirror image of itself, with full bricks of one colour.

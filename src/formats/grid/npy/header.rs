@@ -111,6 +111,24 @@ impl Header {
         self.voxels() * self.element.bytes as u64
     }
 
+    /// The other meaning of uint8 of shape (1, x, y, 4): a batch of one grid of occupancy, not
+    /// colours.
+    pub(crate) fn as_batch(&self) -> Option<Self> {
+        let [1, x, y] = self.dims else { return None };
+        let element = Element { kind: Kind::Unsigned, bytes: 1, is_big: false };
+        let batch = Self { dims: [x, y, 4], element, is_fortran: self.is_fortran };
+        (self.element == Element::RGBA).then_some(batch)
+    }
+
+    /// A warning that the colours may be a batch of one grid of occupancy.
+    pub(crate) fn doubt(&self) -> Option<String> {
+        let [x, y, z] = self.as_batch()?.dims;
+        Some(format!(
+            "an array of uint8 of shape (1, {x}, {y}, {z}) is read as colours of 1x{x}x{y} voxels: \
+             occupancy of {x}x{y}x{z} is of shape ({x}, {y}, {z}), or of bool"
+        ))
+    }
+
     pub(super) fn voxels(&self) -> u64 {
         volume(self.dims)
     }
@@ -232,11 +250,6 @@ impl Fields {
             "False" => false,
             other => return Err(content(format!("'fortran_order' is {}", excerpt(other)))),
         };
-        if has_channels && is_fortran {
-            return Err(content(
-                "colours in Fortran order are not supported: save `numpy.ascontiguousarray` of them",
-            ));
-        }
         Ok(Header { dims, element: if has_channels { Element::RGBA } else { element }, is_fortran })
     }
 }

@@ -1,11 +1,12 @@
 //! NumPy `.npy`: occupancy as an array of shape `(nx, ny, nz)`, index `[x, y, z]`.
 //!
 //! Written as `bool` in C order, also for grids with colours: scripts expect occupancy, and `.npz`
-//! holds both. Read in C or Fortran order (colours in C order), of either byte order, with leading axes of length 1, as
+//! holds both. Read in C or Fortran order, of either byte order, with leading axes of length 1, as
 //! `bool`; as integers, occupied unless zero; as floats that are 0 or 1; as `uint8` of shape `(nx,
 //! ny, nz, 4)`: red, green, blue and opacity in sRGB, occupied unless the opacity is zero; and as
-//! integers of shape `(n, 3)`: the coordinates of the occupied voxels. Only coordinates are in memory
-//! as a whole: a file of 4096 cubed is 64 GiB, its grid about a hundredth of that. Writing takes a few MiB besides the grid; reading takes a few times the grid,
+//! integers of shape `(n, 3)`: the coordinates of the occupied voxels. Only colours in Fortran order
+//! and coordinates are in memory as a whole: a file of 4096 cubed is 64 GiB, its grid about a
+//! hundredth of that. Writing takes a few MiB besides the grid; reading takes a few times the grid,
 //! and 4 bytes per brick of a slice, 1 MiB at 4096 cubed. The format has no world position.
 //!
 //! A field of distances is an array of `float32`.
@@ -134,8 +135,9 @@ pub(super) fn header<N: Display>(descr: &str, shape: &[N]) -> Vec<u8> {
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let fields = Fields::read(input)?;
     let Some(array) = fields.coordinates() else {
-        let grid = read_grid(input, &fields.grid()?, limit)?;
-        return Ok(LoadedGrid::new(grid, Vec::new()));
+        let header = fields.grid()?;
+        let grid = read_grid(input, &header, limit)?;
+        return Ok(LoadedGrid::new(grid, Vec::from_iter(header.doubt())));
     };
     let grid = read::coordinates(input, &array, limit)?;
     end(input, array.count * 3 * array.integer.bytes as u64)?;

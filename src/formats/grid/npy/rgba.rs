@@ -10,7 +10,7 @@ use crate::formats::grid::brick_colors::{
     self, COLOR_BYTES, ColorRun, MaskColors, RUN_BYTES, Room,
 };
 use crate::formats::grid::brick_slice::BrickSlice;
-use crate::formats::io::bytes::fill;
+use crate::formats::io::bytes::{ended, fill, read_exactly};
 use crate::formats::{ReadError, check_memory, content};
 use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, count, set_bits};
 
@@ -75,27 +75,44 @@ impl ColorArray {
         }
     }
 
-    /// Reads the array after the header, in at most `limit` bytes of memory.
+    /// Reads the array after the header, in at most `limit` bytes of memory. In Fortran order all
+    /// reds come first, then all greens: the array is in memory.
     pub(super) fn read_after(
         header: &Header,
         input: &mut dyn BufRead,
         limit: u64,
     ) -> Result<Self, ReadError> {
         let [nx, ny, nz] = header.dims;
-        let all = header.bytes();
+        let (voxels, all) = (header.voxels(), header.bytes());
+        let mut planes = Vec::new();
+        if header.is_fortran {
+            // A plane is there twice while its buffer grows.
+            check_memory(all + voxels, limit)?;
+            for n in 0..4 {
+                let what = format_args!("the array, after {} or more of {all} bytes", n * voxels);
+                planes.push(read_exactly(input, voxels).map_err(|error| ended(error, what))?);
+            }
+        }
         let mut row = vec![NONE; nz as usize];
         let mut bricks = Vec::new();
         let mut slice = BrickSlice::new();
-        let (mut colors, mut bytes) = (0, 0);
+        let (planes_bytes, mut colors, mut bytes) = (planes.len() as u64 * voxels, 0, 0);
         for x in 0..nx {
             for y in 0..ny {
-                let before = 4 * u64::from(nz) * (u64::from(x) * u64::from(ny) + u64::from(y));
-                let what = format_args!("the array, after {before} or more of {all} bytes");
-                fill(input, row.as_flattened_mut(), what)?;
+                if header.is_fortran {
+                    for (z, color) in row.iter_mut().enumerate() {
+                        let at = (z * ny as usize + y as usize) * nx as usize + x as usize;
+                        *color = std::array::from_fn(|channel| planes[channel][at]);
+                    }
+                } else {
+                    let before = 4 * u64::from(nz) * (u64::from(x) * u64::from(ny) + u64::from(y));
+                    let what = format_args!("the array, after {before} or more of {all} bytes");
+                    fill(input, row.as_flattened_mut(), what)?;
+                }
                 colors += add_row(&mut slice, [x, y], &row);
                 let runs = (bricks.len() + slice.len()) as u64;
                 bytes = runs * RUN_BYTES + colors * COLOR_BYTES;
-                check_memory(bytes, limit)?;
+                check_memory(planes_bytes + bytes, limit)?;
             }
             if x % BRICK == BRICK - 1 || x + 1 == nx {
                 bricks.extend(slice.drain().map(|(_, brick)| brick));

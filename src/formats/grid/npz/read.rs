@@ -50,6 +50,8 @@ struct Arrays {
     limit: u64,
     /// The first array that holds no voxels, and why.
     unread: Option<String>,
+    /// Warnings about arrays of voxels by name.
+    doubts: BTreeMap<String, String>,
     warnings: Vec<String>,
 }
 
@@ -84,10 +86,16 @@ impl Arrays {
             _ if is_rows(name) => self.take_rows(name, content)?,
             _ => {
                 let (mut content, limit) = (BufReader::new(content), self.left());
+                let mut doubt = None;
                 self.take_array(name, || {
-                    let header = Fields::read(&mut content)?.grid()?;
+                    let mut header = Fields::read(&mut content)?.grid()?;
+                    if name == OCCUPIED {
+                        header = header.as_batch().unwrap_or(header);
+                    }
+                    doubt = header.doubt();
                     npy::read_grid(&mut content, &header, limit)
                 })?;
+                self.doubts.extend(doubt.map(|doubt| (name.to_owned(), doubt)));
             }
         }
         Ok(())
@@ -181,6 +189,7 @@ impl Arrays {
         let taken = self.row_bytes.saturating_add(grid.bytes() + colors);
         grid.attributes = attributes(&grid, &mut self.rows, self.limit.saturating_sub(taken))?;
         let mut warnings = self.warnings;
+        warnings.extend(self.doubts.remove(&name));
         let mut ignored = self.ignored;
         ignored.extend(self.rows.into_keys());
         if ignored.iter().any(|name| name == DISTANCES) {

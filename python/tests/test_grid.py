@@ -253,7 +253,7 @@ def test_a_grid_that_no_file_holds_is_refused_at_once(tmp_path):
     huge = trivox.Grid.from_coords([[0, 0, 1]], [65536] * 3)
     for name, error, why in (
         ("a.npy", OSError, "there is space for"),
-        ("a.vox", trivox.WriteError, "one .vox file holds at most 2,000"),
+        ("a.vox", trivox.WriteError, "a .vox holds at most 2,000"),
     ):
         with pytest.raises(error, match=why):
             huge.save(tmp_path / name)

@@ -16,8 +16,6 @@ pub use crate::formats::error::{ReadError, UnknownFormat, WriteError};
 pub use crate::formats::grid::minecraft::BlockList;
 #[cfg(feature = "palette")]
 pub use crate::formats::grid::minecraft::schem::{Blocks, BlocksError, MAX_BLOCKS};
-#[cfg(feature = "palette")]
-pub use crate::formats::grid::vox::{MAX_SCENE, VoxFiles, VoxPart};
 pub use crate::formats::io::reporting::Reporting;
 #[doc(hidden)]
 pub use crate::formats::io::save::{check_file, check_space, replaceable, write_counted};
@@ -26,8 +24,8 @@ pub use crate::formats::io::save::{replace_file, save_distances, save_grid, save
 pub use crate::formats::io::temporary::{self, Replacement};
 pub use crate::formats::mesh::sidecars::{Sidecar, Sidecars};
 pub use crate::formats::read::{
-    LoadedGrid, LoadedMesh, MeshFile, Part, ReadOptions, read_grid, read_grid_from,
-    read_grid_from_with, read_grid_with, read_mesh, read_mesh_from, read_mesh_with,
+    LoadedGrid, LoadedMesh, MeshFile, ReadOptions, read_grid, read_grid_from, read_grid_from_with,
+    read_grid_with, read_mesh, read_mesh_from, read_mesh_with,
 };
 pub use crate::formats::spec::{GridSpec, MeshSpec, SIGN_ONLY};
 pub use crate::formats::table::{GridFormat, MESH_FORMATS, check_known_extension, is_mesh};

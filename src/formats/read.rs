@@ -1,7 +1,6 @@
 //! Reads meshes and grids.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::iter;
@@ -92,34 +91,14 @@ pub struct LoadedGrid {
     pub grid: VoxelGrid,
     /// One sentence for each kind of thing that was skipped.
     pub warnings: Vec<String>,
-    /// Set if the file holds a part of a grid that was written as several files. Its text is also
-    /// one of the warnings.
-    pub part: Option<Part>,
     /// The names of the blocks of a schematic and their numbers, the most frequent first; empty for
     /// other formats.
     pub blocks: Vec<(String, u64)>,
 }
 
-/// A part of a grid that is written as several files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Part {
-    /// The index of its first voxel in the whole grid.
-    pub from: [u32; 3],
-    /// The dimensions of the whole grid.
-    pub of: [u32; 3],
-}
-
-impl fmt::Display for Part {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { from, of: [x, y, z] } = self;
-        write!(f, "it is a part of a grid of {x}x{y}x{z} voxels, from voxel {from:?} on")
-    }
-}
-
 impl LoadedGrid {
     pub(super) fn new(grid: VoxelGrid, warnings: Vec<String>) -> Self {
-        Self { grid, warnings, part: None, blocks: Vec::new() }
+        Self { grid, warnings, blocks: Vec::new() }
     }
 }
 

@@ -100,7 +100,7 @@ const BUFFER: usize = 1 << 18;
 
 /// # Errors
 /// The grid's place is impossible, which readers refuse.
-pub(super) fn check_place(place: Option<Place>) -> Result<(), WriteError> {
+fn check_place(place: Option<Place>) -> Result<(), WriteError> {
     match place.filter(|place| !place.is_possible()) {
         Some(place) => Err(WriteError::Unsupported(format!(
             "a grid cannot lie at {place:?}: use a finite origin and a positive voxel size"

@@ -11,7 +11,7 @@ use crate::console::print_warnings;
 use crate::inputs::{self, Task};
 use crate::memory::Memory;
 use crate::tips::refuse_likely_mistakes;
-use crate::write::destination::{self, Outputs};
+use crate::write::destination;
 use crate::write::sink::Inputs;
 
 /// A run, before it starts.
@@ -24,8 +24,6 @@ pub struct Plan<'a> {
     /// Whether the run is one of several meshes by its arguments, however many there are, so that a
     /// script gets output of one shape.
     pub several: bool,
-    /// The outputs of all shards.
-    pub outputs: Outputs,
     /// The files that all tasks read.
     pub inputs: Inputs,
     pub write_options: WriteOptions,
@@ -45,7 +43,6 @@ impl<'a> Plan<'a> {
         let several = named + left_out.len() > 1 || has_list || job.shard.is_some();
         // Outputs of all shards are checked, so that no shard overwrites another's file.
         let folder = destination::assign(job, several, &mut tasks)?;
-        let outputs = Outputs::of(&tasks);
         if let Some(shard) = job.shard {
             tasks = shard.of(tasks);
         }
@@ -61,6 +58,6 @@ impl<'a> Plan<'a> {
         let resume = job.resume.then(|| job.determining(lattice, &write_options));
         let lists = job.meshes.iter().filter_map(|arg| inputs::list(arg).map(Path::new));
         let inputs = Inputs::new(job.palette.files().chain(job.lattice.as_deref()).chain(lists));
-        Ok(Self { job, tasks, named, several, outputs, inputs, write_options, resume, memory })
+        Ok(Self { job, tasks, named, several, inputs, write_options, resume, memory })
     }
 }

@@ -18,7 +18,6 @@ use crate::grids::Contents;
 use crate::inputs::Task;
 use crate::summary::Skipped;
 use crate::text::shown;
-use crate::write::sink::Names;
 
 /// The folder of records.
 const FOLDER: &str = ".voxelize";
@@ -84,17 +83,14 @@ pub fn kept(task: &Task, origin: &Origin) -> Option<Skipped> {
     is_kept.then(|| Skipped::new(&task.mesh, target, record.contents))
 }
 
-/// Writes a record that the file of `task`, of these `names`, has this `origin` and these sidecar
-/// files. Devices and pipes have none. Fails if a sidecar file was changed after it was read.
+/// Writes a record that the file of `task` has this `origin` and these sidecar files. Devices and pipes have none. Fails if a sidecar file was changed after it was read.
 pub fn remember(
     task: &Task,
-    names: &Names,
     origin: io::Result<Origin>,
     sidecars: &[Sidecar],
     contents: impl FnOnce() -> Contents,
 ) -> Result<()> {
     let origin = origin?;
-    ensure!(matches!(names, Names::One(_)), "it is several files");
     let Some(target) = task.target.as_deref().filter(|target| target.is_file()) else {
         return Ok(());
     };

@@ -66,18 +66,16 @@ impl Plan<'_> {
         }
         if !summary.differs() && (!summary.refused || self.job.force) {
             let written = self.write(&targets, &voxelized.grid, field, &mut summary, progress)?;
-            if let Some(Written { names, bytes, warnings, .. }) = written {
+            if let Some(Written { names, bytes, .. }) = written {
                 let contents = || Contents::of(&voxelized.grid, field);
                 // A doubtful solid must fail again in the next run.
                 if let Some(origin) = origin.filter(|_| !summary.refused)
-                    && let Err(why) =
-                        resume::remember(task, &names, origin, &placed.sidecars, contents)
+                    && let Err(why) = resume::remember(task, origin, &placed.sidecars, contents)
                 {
                     summary.warnings.push(format!(
                         "--resume will make the output again: its record cannot be written: {why:#}"
                     ));
                 }
-                summary.warnings.extend(warnings);
                 summary.bytes = Some(bytes);
                 summary.output = Some(names);
             }
@@ -132,7 +130,6 @@ impl Plan<'_> {
         if let Some(output) = &targets.output {
             output.sink.refuse(sidecars)?;
             output.check_dims(dims, self.job.distance.is_some())?;
-            output.refuse_parts(dims, &self.outputs)?;
         }
         targets.preview.as_ref().map_or(Ok(()), |preview| preview.refuse(sidecars))
     }

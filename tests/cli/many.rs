@@ -68,25 +68,6 @@ fn a_mesh_that_takes_longer_than_the_time_limit_fails() {
     succeeds(&folder, "0.obj 1.obj --res 64 --time-limit 600 -o out -q");
 }
 
-/// A grid of more voxels than a .vox file holds is several files.
-#[test]
-fn a_part_of_a_grid_never_replaces_the_output_of_another_mesh() {
-    let folder = folder();
-    folder.write("a.obj", "v 0 0 0\nv 2100 0 0\nv 0 1 0\nf 1 2 3\n");
-    folder.write("a-0-0-0.obj", "v 0 0 0\nv 3 0 0\nv 0 1 0\nf 1 2 3\n");
-    let why = "out/a-0-0-0.vox: would be a part of this grid, but is the output of another mesh";
-    let refusals = |shard: &str| {
-        let args = format!("a.obj a-0-0-0.obj --voxel-size 1 -o out/ {shard}");
-        let said = stderr(&voxelize(&folder, &args));
-        assert!(!folder.join("out/a-1-0-0.vox").exists(), "{said}");
-        said.matches(why).count()
-    };
-    assert_eq!(refusals(""), 1);
-    assert_eq!(refusals("--shard 1/2") + refusals("--shard 2/2"), 1);
-    let kept = read_grid(folder.join("out/a-0-0-0.vox")).unwrap().grid;
-    assert_eq!(kept.dims(), [3, 1, 1]);
-}
-
 #[test]
 fn an_output_that_cannot_be_written_fails_its_mesh_alone_and_names_it() {
     let folder = with_meshes(2);
@@ -95,9 +76,6 @@ fn an_output_that_cannot_be_written_fails_its_mesh_alone_and_names_it() {
     assert!(stderr(&run).starts_with("error: 0.obj: out/0.vox: is a folder"), "{}", stderr(&run));
     assert!(json_lines(&run)[0]["error"].as_str().unwrap().starts_with("out/0.vox: is a folder"));
     assert!(read_grid(folder.join("out/1.vox")).is_ok());
-    fs::create_dir_all(folder.join("large/1-0-0-0.vox")).unwrap();
-    fails(&folder, "1.obj 0.obj --res 2001 -o large", "error: 1.obj: large/1-0-0-0.vox: ");
-    assert!(files(&folder.join("large")).iter().all(|name| !name.starts_with("1-1")));
 }
 
 #[test]

@@ -52,8 +52,8 @@ fn records_that_a_killed_run_began_are_removed_though_all_outputs_are_kept() {
     let folder = with_meshes(1);
     assert_eq!(kept(&folder, "0.obj --res 12 -o out/"), none());
     let begun = folder.join("out/.voxelize/.trivox-1.2-3.tmp");
-    let hour_ago = SystemTime::now() - Duration::from_secs(3600);
-    fs::File::create(begun).unwrap().set_modified(hour_ago).unwrap();
+    let long_ago = SystemTime::now() - Duration::from_secs(25 * 3600);
+    fs::File::create(begun).unwrap().set_modified(long_ago).unwrap();
     assert_eq!(kept(&folder, "0.obj --res 12 -o out/"), ["0.obj"]);
     assert_eq!(files(&folder.join("out/.voxelize")), ["0.vox.json"]);
 }

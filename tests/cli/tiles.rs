@@ -75,30 +75,6 @@ fn tiles_that_are_padded_to_cubes_are_not_joined() {
 }
 
 #[test]
-fn files_of_several_vox_grids_are_not_joined() {
-    let folder = folder();
-    let text = "v 0 0 0\nv 5000 0 0\nv 0 3 2\nv 4999 7 5\nf 1 2 3\nf 2 4 3\n";
-    folder.write("long.obj", text);
-    for (name, bounds) in [("a", ""), ("b", "--bounds 0,0,0,4000,7,5")] {
-        let args = format!("long.obj --voxel-size 1 {bounds} -o {name}.vox -q");
-        succeeds(&folder, &args);
-    }
-    succeeds(&folder, "mesh.obj --res 8 -o mesh.vox -q");
-    let parts = |of: [&str; 3]| of.map(|name| format!("{name}.vox")).join(" ");
-    let [zero, one, two] = ["a-0-0-0", "a-1-0-0", "a-2-0-0"];
-    let mixed = parts(["b-0-0-0", "b-1-0-0", two]);
-    refuses(&folder, &format!("join {mixed} -o j.npz"), "of one run");
-    refuses(&folder, &format!("join {zero}.vox mesh.vox -o j.npz"), "mesh.vox is no part");
-    // The first file is missing. That is no error: parts without voxels have no file.
-    let joined = voxelize(&folder, &format!("join {one}.vox {two}.vox -o j.npz"));
-    assert!(stderr(&joined).contains("is one missing?"), "{}", stderr(&joined));
-    assert_eq!(folder.grid("j.npz").dims(), [5000, 7, 5]);
-    let joined = voxelize(&folder, &format!("join {} -o j.npz", parts([zero, one, two])));
-    assert!(joined.status.success() && !stderr(&joined).contains("part of"), "{}", stderr(&joined));
-    assert_eq!(folder.grid("j.npz").dims(), [5000, 7, 5]);
-}
-
-#[test]
 fn tiles_with_other_up_axes_are_not_joined() {
     let folder = folder();
     for (number, up) in [(1, "y"), (2, "z")] {

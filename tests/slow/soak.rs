@@ -135,13 +135,13 @@ fn a_batch_that_is_killed_again_and_again_ends_with_the_same_files() {
         }
     }
     assert!(kills > 0, "no batch was killed in time");
-    // Temporary files of killed runs are removed by the next run once they are a minute old.
+    // Temporary files of killed runs are removed by the next run once they are a day old.
     let out = killed.path().join("out");
     let found = outputs_if_any(killed.path());
     let temporary: Vec<_> = found.keys().filter(|name| name.ends_with(".tmp")).collect();
     for name in &temporary {
         let file = fs::File::options().write(true).open(out.join(name)).unwrap();
-        file.set_modified(SystemTime::now() - Duration::from_secs(120)).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(25 * 3600)).unwrap();
     }
     _ = fs::remove_file(out.join("00.vox"));
     assert!(batch(killed.path()).status().unwrap().success());

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use crate::base::srgb::Rgba;
 use crate::formats::{ReadError, check_memory, content};
-use crate::grid::{BrickKey, Colors, Mask, VoxelGrid, count};
+use crate::grid::{BrickKey, Colors, Mask, VoxelGrid, count, mask_places};
 
 /// Bytes of memory for a run: in a list that grows, and in the grid.
 pub(crate) const RUN_BYTES: u64 = 3 * size_of::<ColorRun>() as u64 + 96;
@@ -79,26 +79,6 @@ impl Segment<'_> {
         }
     }
 
-    /// At least the number of voxels of a brick whose colour differs from `rest`; exact if only
-    /// voxels of the grid have colours.
-    fn own_bound(&self, missing: Rgba, rest: Rgba) -> u64 {
-        let Some(ColorRun { mask, colors, .. }) = &self.colors else {
-            return if missing == rest { 0 } else { count(&self.voxels).into() };
-        };
-        let with_color = match colors {
-            MaskColors::All(color) if *color == rest => 0,
-            MaskColors::All(_) => {
-                let both: Mask = std::array::from_fn(|x| self.voxels[x] & mask[x]);
-                count(&both).into()
-            }
-            MaskColors::Each(colors) => {
-                colors.iter().filter(|&&color| color != rest).count() as u64
-            }
-        };
-        let without: Mask = std::array::from_fn(|x| self.voxels[x] & !mask[x]);
-        with_color + if missing == rest { 0 } else { u64::from(count(&without)) }
-    }
-
     /// The voxels of a brick whose colour differs from `rest`, and these colours.
     fn own(&self, missing: Rgba, rest: Rgba) -> (Mask, Vec<Rgba>) {
         let (mut own, mut own_colors) = ([0; 8], Vec::new());
@@ -107,22 +87,18 @@ impl Segment<'_> {
             None => (&[0; 8], &MaskColors::All(missing)),
         };
         let mut index = 0;
-        for (x, own) in own.iter_mut().enumerate() {
-            let mut left = mask[x] | self.voxels[x];
-            while left != 0 {
-                let bit = left & left.wrapping_neg();
-                left ^= bit;
-                let has_color = mask[x] & bit != 0;
-                let color = match colors {
-                    _ if !has_color => missing,
-                    MaskColors::All(color) => *color,
-                    MaskColors::Each(colors) => colors[index],
-                };
-                index += usize::from(has_color);
-                if color != rest && self.voxels[x] & bit != 0 {
-                    *own |= bit;
-                    own_colors.push(color);
-                }
+        let all: Mask = std::array::from_fn(|x| mask[x] | self.voxels[x]);
+        for (x, bit) in mask_places(all) {
+            let has = |mask: &Mask| mask[x as usize] >> bit & 1 == 1;
+            let color = match colors {
+                _ if !has(mask) => missing,
+                MaskColors::All(color) => *color,
+                MaskColors::Each(colors) => colors[index],
+            };
+            index += usize::from(has(mask));
+            if color != rest && has(&self.voxels) {
+                own[x as usize] |= 1 << bit;
+                own_colors.push(color);
             }
         }
         (own, own_colors)
@@ -185,10 +161,14 @@ pub(crate) fn colors<'a>(
 ) -> Result<Colors, ReadError> {
     let segments = || segments(grid, color_runs.clone());
     let rest = most_common(segments(), missing);
+    let own = || {
+        let others = segments().filter(|segment| segment.uniform_color(missing) != Some(rest));
+        others.map(|segment| (segment.start, segment.len, segment.own(missing, rest)))
+    };
     let (mut bricks, mut voxels, mut in_runs) = (0, 0, 0);
-    for segment in segments() {
-        let (len, own) = (u64::from(segment.len), segment.own_bound(missing, rest));
-        bricks += if own > 0 { len } else { 0 };
+    for (_, len, (_, own)) in own().filter(|(.., (_, own))| !own.is_empty()) {
+        let (len, own) = (u64::from(len), own.len() as u64);
+        bricks += len;
         voxels += len * own;
         in_runs += if len > 1 { len * own } else { 0 };
     }
@@ -198,9 +178,8 @@ pub(crate) fn colors<'a>(
     check_memory(room.taken.saturating_add(Colors::bytes_of(bricks, voxels)), room.limit)?;
     let mut colors = Colors::uniform(rest);
     colors.reserve(bricks as usize, voxels as usize);
-    for segment in segments().filter(|segment| segment.uniform_color(missing) != Some(rest)) {
-        let (mask, own) = segment.own(missing, rest);
-        (0..segment.len).for_each(|n| colors.push(segment.start.along_x(n), mask, &own));
+    for (start, len, (mask, own)) in own() {
+        (0..len).for_each(|n| colors.push(start.along_x(n), mask, &own));
     }
     Ok(colors)
 }

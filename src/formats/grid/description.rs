@@ -1,26 +1,22 @@
-//! The text attribute by which files describe a grid: its dimensions, its world position and, for a
-//! part of a grid, its region of the whole grid.
+//! The text attribute by which files describe a grid: its dimensions and its world position.
 
 use std::fmt;
 
-use crate::formats::Part;
 use crate::formats::io::tokens::numbers;
 use crate::grid::{Place, VoxelGrid, World};
 
 /// The attribute, such as `1 dims=55,99,100 up=y origin=-1.5,0.0,2.0 voxel=0.125`: a version, the
 /// grid's dimensions, its [`World`] unless that is the default, without `origin` and `voxel` if the
-/// place is not known. Numbers have the fewest digits that read back exactly. For a part,
-/// `from=2000,0,0 of=2055,99,100` follows.
+/// place is not known. Numbers have the fewest digits that read back exactly.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Description {
     pub dims: [u32; 3],
     pub world: World,
-    pub part: Option<Part>,
 }
 
 impl fmt::Display for Description {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { dims: [x, y, z], world, part } = self;
+        let Self { dims: [x, y, z], world } = self;
         write!(f, "1 dims={x},{y},{z}")?;
         if *world != World::default() {
             write!(f, " up={}", world.up)?;
@@ -28,14 +24,15 @@ impl fmt::Display for Description {
         if let Some(Place { origin: [x, y, z], voxel_size }) = world.place {
             write!(f, " origin={x:?},{y:?},{z:?} voxel={voxel_size:?}")?;
         }
-        if let Some(Part { from: [x, y, z], of: [dx, dy, dz] }) = part {
-            write!(f, " from={x},{y},{z} of={dx},{dy},{dz}")?;
-        }
         Ok(())
     }
 }
 
 impl Description {
+    pub(crate) fn of(grid: &VoxelGrid) -> Self {
+        Self { dims: grid.dims(), world: grid.world }
+    }
+
     /// `None` if the text is malformed or of another version.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut words = text.strip_prefix("1 ")?.split(' ').peekable();
@@ -51,31 +48,8 @@ impl Description {
                 world.place = Some(parse_place(origin, value("voxel=")?)?);
             }
         }
-        let part = match value("from=") {
-            Some(from) => Some(parse_part(from, value("of=")?, dims)?),
-            None => None,
-        };
-        words.next().is_none().then_some(Self { dims, world, part })
+        words.next().is_none().then_some(Self { dims, world })
     }
-}
-
-/// The [`Description`] of a whole grid.
-pub(crate) fn describe(grid: &VoxelGrid) -> String {
-    Description { dims: grid.dims(), world: grid.world, part: None }.to_string()
-}
-
-/// The inverse of [`describe`]; `None` if the text is malformed or describes a part.
-pub(crate) fn parse_description(text: &str) -> Option<([u32; 3], World)> {
-    let Description { dims, world, part } = Description::parse(text)?;
-    part.is_none().then_some((dims, world))
-}
-
-/// A part of `dims` voxels, which must be inside the grid.
-fn parse_part(from: &str, of: &str, dims: [u32; 3]) -> Option<Part> {
-    let from: [u32; 3] = numbers(from.split(','))?;
-    let of: [u32; 3] = numbers(of.split(','))?;
-    let is_inside = |a: usize| from[a].checked_add(dims[a]).is_some_and(|end| end <= of[a]);
-    (0..3).all(is_inside).then_some(Part { from, of })
 }
 
 fn parse_place(origin: &str, voxel: &str) -> Option<Place> {
@@ -90,17 +64,10 @@ mod tests {
 
     #[test]
     fn descriptions_are_read_back_as_written() {
-        let region = Part { from: [2000, 0, 4000], of: [2055, 99, 4100] };
         for (up, c) in [(Up::Y, 0.1 + 0.2), (Up::Z, -0.0), (Up::Y, 5e-324), (Up::Z, f64::MAX)] {
             let place = Place { origin: [c, -c, 1.0 / 3.0], voxel_size: f64::MIN_POSITIVE };
-            for (place, part) in [
-                (None, None),
-                (Some(place), None),
-                (None, Some(region)),
-                (Some(place), Some(region)),
-            ] {
-                let world = World { up, place };
-                let description = Description { dims: [55, 99, 100], world, part };
+            for place in [None, Some(place)] {
+                let description = Description { dims: [55, 99, 100], world: World { up, place } };
                 let text = description.to_string();
                 let read = Description::parse(&text).expect(&text);
                 assert_eq!(read, description, "{text}");
@@ -113,7 +80,7 @@ mod tests {
 
     #[test]
     fn malformed_descriptions_are_refused() {
-        let good = "1 dims=5,6,7 up=y origin=0.0,1.0,2.0 voxel=0.5 from=2,0,0 of=7,6,8";
+        let good = "1 dims=5,6,7 up=y origin=0.0,1.0,2.0 voxel=0.5";
         assert!(Description::parse(good).is_some());
         for (from, to) in [
             ("1 ", "2 "),
@@ -128,11 +95,6 @@ mod tests {
             ("2.0 ", "1e999 "),
             ("voxel=0.5", "voxel=0.0"),
             ("voxel=0.5", "voxel=0.5 more"),
-            ("from=2,0,0", "from=3,0,0"),
-            ("from=2,0,0", "from=4294967295,0,0"),
-            (" of=7,6,8", ""),
-            ("of=7,6,8", "of=7,6,6"),
-            ("of=7,6,8", "of=7,6,8 more"),
         ] {
             let text = good.replace(from, to);
             assert_eq!(Description::parse(&text), None, "{text}");

@@ -1,12 +1,9 @@
 //! Temporary files: a file is written beside the one that it replaces, and renamed once it is
 //! complete.
 //!
-//! A process marks its temporary files with a tag of its own, and holds a lock on at least one of
-//! them while any exist. Files whose tag has no lock belong to no living process of this machine,
-//! nor of another one if the file system shares locks. The next process that writes in the folder
-//! removes them.
+//! The next process that writes in the folder removes what a killed one left.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -26,8 +23,8 @@ static SWEPT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 const PREFIX: &str = ".trivox-";
 const SUFFIX: &str = ".tmp";
 
-/// Younger files are kept: their process may not have locked them yet.
-const OLD: Duration = Duration::from_secs(60);
+/// A file to which nothing was written for so long belongs to no living process.
+const OLD: Duration = Duration::from_secs(24 * 60 * 60);
 
 fn files() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     FILES.lock().unwrap_or_else(PoisonError::into_inner)
@@ -44,9 +41,6 @@ pub struct TemporaryFile {
 /// A complete file, on the disk, beside the one that it replaces; removed if it is dropped.
 #[derive(Debug)]
 pub struct Replacement {
-    /// Keeps the lock; `None` if the file was closed.
-    file: Option<File>,
-    // Dropped after the file.
     entry: Entry,
     target: PathBuf,
     bytes: u64,
@@ -86,9 +80,6 @@ impl TemporaryFile {
                 io::Error::new(error.kind(), message)
             })?;
         files.insert(path.clone());
-        drop(files);
-        // On file systems without locks nothing is cleaned up either.
-        _ = file.try_lock();
         Ok(Self { file, entry: Entry(path) })
     }
 
@@ -105,7 +96,7 @@ impl TemporaryFile {
     pub(super) fn complete(self, target: PathBuf, bytes: u64) -> Result<Replacement, WriteError> {
         // Some file systems only report a full disk here.
         self.file.sync_all()?;
-        Ok(Replacement { file: Some(self.file), entry: self.entry, target, bytes })
+        Ok(Replacement { entry: self.entry, target, bytes })
     }
 }
 
@@ -116,20 +107,12 @@ impl Replacement {
         self.bytes
     }
 
-    /// Closes the file, since the number of open files is limited. Until it is renamed, another
-    /// replacement of this process must stay open.
-    #[must_use]
-    pub fn closed(self) -> Self {
-        Self { file: None, ..self }
-    }
-
     /// Renames the file, and keeps the permissions of an existing one.
     ///
     /// # Errors
     /// The operating system reports an error; an existing file is unchanged.
     pub fn finish(self) -> Result<(), WriteError> {
-        let Self { file, entry, target, .. } = self;
-        drop(file);
+        let Self { entry, target, .. } = self;
         if let Ok(old) = fs::metadata(&target) {
             fs::set_permissions(&entry.0, old.permissions())?;
         }
@@ -213,18 +196,11 @@ pub fn sweep_once(folder: &Path) {
 }
 
 fn sweep(folder: &Path) -> io::Result<()> {
-    let mut by_tag: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
-    let own = tag();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        if let Some(tag) = tag_of(&entry.file_name()).filter(|found| *found != own)
-            && entry.file_type()?.is_file()
-        {
-            by_tag.entry(tag).or_default().push(entry.path());
+        if tag_of(&entry.file_name()).is_some() && is_abandoned(&entry)? {
+            _ = fs::remove_file(entry.path());
         }
-    }
-    for paths in by_tag.values().filter(|paths| paths.iter().all(|path| is_abandoned(path))) {
-        paths.iter().for_each(|path| _ = fs::remove_file(path));
     }
     Ok(())
 }
@@ -235,12 +211,9 @@ fn tag_of(name: &OsStr) -> Option<String> {
     Some(tag_and_rest.split_once('-')?.0.to_owned())
 }
 
-/// Whether a temporary file is old and not locked by any process.
-fn is_abandoned(path: &Path) -> bool {
-    let is_old = || fs::metadata(path)?.modified()?.elapsed().map_err(io::Error::other);
-    let is_unlocked =
-        || File::options().write(true).open(path)?.try_lock().map_err(io::Error::from);
-    is_old().is_ok_and(|age| age > OLD) && is_unlocked().is_ok()
+fn is_abandoned(entry: &fs::DirEntry) -> io::Result<bool> {
+    let file = entry.metadata()?;
+    Ok(file.is_file() && file.modified()?.elapsed().is_ok_and(|age| age > OLD))
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -248,20 +221,6 @@ fn is_abandoned(path: &Path) -> bool {
 mod tests {
     use super::*;
     use std::thread;
-
-    #[test]
-    fn a_complete_file_keeps_its_lock_unless_it_is_closed() {
-        let folder = tempfile::tempdir().unwrap();
-        let target = folder.path().join("out.vox");
-        let complete = TemporaryFile::beside(&target).unwrap().complete(target, 0).unwrap();
-        let lock = || File::options().write(true).open(&complete.entry.0).unwrap().try_lock();
-        assert!(lock().is_err());
-        let path = complete.entry.0.clone();
-        let closed = complete.closed();
-        assert!(File::options().write(true).open(&path).unwrap().try_lock().is_ok());
-        drop(closed);
-        assert!(!path.exists());
-    }
 
     #[test]
     fn a_file_that_cannot_be_finished_is_gone_before_it_is_off_the_list() {

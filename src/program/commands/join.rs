@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use trivox::formats::{LoadedGrid, Part};
+use trivox::formats::LoadedGrid;
 use trivox::{Tile, VoxelGrid};
 
 use crate::ExitStatus;
@@ -27,13 +27,8 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     let output = Output::new(&args.output, args.write.format, &inputs)?;
     refuse_missing(&args.grids)?;
     let (mut tiles, mut warnings) = (Vec::new(), Vec::new());
-    let mut parts = Vec::new();
     for path in &args.grids {
-        let LoadedGrid { grid, warnings: mut of_grid, part, .. } =
-            progress.load(path, args.read.memory)?;
-        // Parts are what `join` is for.
-        of_grid.retain(|warning| part.is_none_or(|part| *warning != part.to_string()));
-        parts.push(part);
+        let LoadedGrid { grid, warnings: of_grid, .. } = progress.load(path, args.read.memory)?;
         if grid.world.place.is_none() {
             bail!(
                 "{}: does not say where it lies: join tiles in a format that does, such as .npz",
@@ -44,14 +39,7 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
         warnings.extend(of_grid.into_iter().map(|warning| format!("{name}: {warning}")));
         tiles.push(grid);
     }
-    let grid = match whole_of(&args.grids, &parts)? {
-        // Parts without voxels have no file: the dimensions are the stated ones.
-        Some(dims) => {
-            let from = parts.iter().flatten().map(|part| part.from);
-            VoxelGrid::assemble(dims, &from.zip(&tiles).collect::<Vec<_>>())
-        }
-        None => VoxelGrid::join(&tiles.iter().collect::<Vec<_>>()),
-    };
+    let grid = VoxelGrid::join(&tiles.iter().collect::<Vec<_>>());
     let grid = grid.context("the grids are not tiles of one")?;
     warnings.extend(gap(&grid, &tiles));
     warnings.extend(grid.left_out(&tiles));
@@ -61,22 +49,6 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     let report = Report { tiles: args.grids.len(), whole, written };
     args.report.print(&report, &report.written.warnings, || report.text())?;
     Ok(ExitStatus::Done)
-}
-
-/// The dimensions of the whole grid, if the files say that they are its parts.
-/// Refuses parts of several grids, or of one grid and none.
-fn whole_of(paths: &[PathBuf], parts: &[Option<Part>]) -> Result<Option<[u32; 3]>> {
-    let wholes: Vec<_> = parts.iter().map(|part| part.map(|part| part.of)).collect();
-    let Some(first) = wholes.first().copied() else { return Ok(None) };
-    let Some(other) = wholes.iter().position(|whole| *whole != first) else { return Ok(first) };
-    let described = |index: usize| {
-        let name = shown(&paths[index]);
-        match wholes[index] {
-            Some([x, y, z]) => format!("{name} is a part of a grid of {x}x{y}x{z} voxels"),
-            None => format!("{name} is no part of a larger grid"),
-        }
-    };
-    bail!("{}, but {}: join the files of one run", described(0), described(other))
 }
 
 /// Refuses files that all have names of tiles, if one of the tiles is not among them.

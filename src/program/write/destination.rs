@@ -5,7 +5,6 @@ use std::fs;
 use std::io::ErrorKind;
 use std::iter;
 use std::path::{Path, PathBuf, is_separator};
-use std::sync::OnceLock;
 
 use anyhow::{Context, Result, anyhow, bail};
 use trivox::Tile;
@@ -110,28 +109,6 @@ pub fn prepare(folder: &Path, tasks: &[Task]) -> Result<()> {
         TemporaryFile::beside(&folder.join("voxels")).map(drop).with_context(named)?;
     }
     Ok(())
-}
-
-/// The outputs of all meshes of a run.
-#[derive(Debug)]
-pub struct Outputs {
-    paths: Vec<PathBuf>,
-    /// The files they lead to, resolved on demand: for many paths that takes seconds.
-    files: OnceLock<HashSet<PathBuf>>,
-}
-
-impl Outputs {
-    /// Those of `tasks`.
-    pub fn of(tasks: &[Task]) -> Self {
-        let paths = tasks.iter().filter_map(|task| task.target.clone()).collect();
-        Self { paths, files: OnceLock::new() }
-    }
-
-    /// Whether `path` is one of them. Their folders must exist.
-    pub fn has(&self, path: &Path) -> bool {
-        let resolve_all = || self.paths.iter().map(|path| resolved(path)).collect();
-        self.files.get_or_init(resolve_all).contains(&resolved(path))
-    }
 }
 
 /// How two meshes get outputs of their own.

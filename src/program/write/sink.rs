@@ -22,8 +22,6 @@ pub struct Sink {
     /// The path as the user gave it.
     pub name: String,
     target: Target,
-    /// The files that the run reads.
-    pub inputs: Inputs,
 }
 
 /// The files that a run reads, which its outputs must not replace.
@@ -86,9 +84,8 @@ enum Target {
 impl Sink {
     /// Checks that `path` is writable and is none of `inputs`.
     pub fn new(path: &Path, inputs: &Inputs) -> Result<Self> {
-        let inputs = inputs.clone();
         if path == Path::new("-") {
-            return Ok(Self { name: "standard output".to_owned(), target: Target::Stdout, inputs });
+            return Ok(Self { name: "standard output".to_owned(), target: Target::Stdout });
         }
         let name = path_text(path);
         let named = || name.clone();
@@ -101,7 +98,7 @@ impl Sink {
             }
         };
         inputs.refuse(path).with_context(named)?;
-        Ok(Self { name, target, inputs })
+        Ok(Self { name, target })
     }
 
     /// Checks that the file is none of `inputs`, which were not known before.
@@ -175,7 +172,7 @@ pub struct Written {
     pub warnings: Vec<String>,
     /// What the format does not hold.
     pub notes: Vec<String>,
-    /// With their names. Only the first is open: it keeps this process's lock.
+    /// With their names.
     #[serde(skip)]
     files: Vec<(String, Replacement)>,
 }
@@ -200,20 +197,15 @@ impl Written {
             // Everything is synchronized before the first file is renamed, so little can fail
             // later.
             let file = Replacement::write(path, |out| write(item, out));
-            let file = file.with_context(|| shown(path))?;
-            let file = if files.is_empty() { file } else { file.closed() };
-            files.push((path_text(path), file));
+            files.push((path_text(path), file.with_context(|| shown(path))?));
         }
         let names = Names::Several(files.iter().map(|(name, _)| name.clone()).collect());
         let bytes = files.iter().map(|(_, file)| file.bytes()).sum();
         Ok(Self { names, bytes, warnings: Vec::new(), notes: Vec::new(), files })
     }
 
-    /// Renames all files, the open one last. An error lists the files already renamed.
+    /// Renames all files. An error lists the files already renamed.
     pub fn finish(mut self) -> Result<Self> {
-        if !self.files.is_empty() {
-            self.files.rotate_left(1);
-        }
         let mut renamed: Vec<String> = Vec::new();
         for (name, file) in self.files.drain(..) {
             file.finish().with_context(|| match &renamed[..] {

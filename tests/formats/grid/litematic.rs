@@ -7,7 +7,7 @@ use serde::Deserialize;
 use trivox::formats::{Blocks, MAX_BLOCKS};
 
 use super::colored::{colored, listed};
-use super::schem::{changed, turned, unzipped, zipped};
+use super::schem::{changed, turned, unzipped, zipped, zipped_tags};
 use super::*;
 
 #[derive(Deserialize)]
@@ -157,9 +157,8 @@ fn numbers_of_every_count_of_bits_are_packed() {
     }
 }
 
-fn loaded(tags: &Value) -> Result<LoadedGrid, ReadError> {
-    let bytes = zipped(&fastnbt::to_bytes(tags).unwrap());
-    read_grid_from(&mut &bytes[..], GridFormat::Litematic)
+fn loaded(tags: &Value) -> LoadedGrid {
+    read_grid_from(&mut &zipped_tags(tags)[..], GridFormat::Litematic).unwrap()
 }
 
 fn place([x, y, z]: [i32; 3]) -> Value {
@@ -194,7 +193,7 @@ fn regions_of_other_programs_are_put_together() {
     let other = small([1, 1, -1], [1, 2, 1], &[0b01_00]);
     let tags = nbt!({"Version": 6, "SubVersion": 1, "MinecraftDataVersion": 2975,
         "Regions": {"a": negative, "b": other}, "Metadata": {"Name": "two"}});
-    let LoadedGrid { grid, warnings, .. } = loaded(&tags).unwrap();
+    let LoadedGrid { grid, warnings, .. } = loaded(&tags);
     assert_eq!((grid.dims(), grid.world), ([5, 3, 3], World::default()));
     let [red, grey] = [[161, 40, 35, 255], [150, 150, 150, 255]];
     assert_eq!(listed(&grid), [([1, 0, 1], grey), ([4, 2, 0], red)].into());
@@ -236,14 +235,14 @@ fn blocks_of_many_palettes_are_one_kind_by_name() {
     };
     let regions = (0..66).map(|y| (format!("r{y}"), region(y))).collect();
     let tags = nbt!({"Version": 5, "Regions": Value::Compound(regions)});
-    let LoadedGrid { grid, blocks, .. } = loaded(&tags).unwrap();
+    let LoadedGrid { grid, blocks, .. } = loaded(&tags);
     assert_eq!(grid.occupied(), 2 * 66);
     let expected = ["minecraft:b0", "minecraft:b999"].map(|name| (name.to_owned(), 66));
     assert_eq!(blocks, expected);
     let many = Value::List((0..65_535).map(state).collect());
     let region = changed(region(0), |tags| _ = tags.insert("BlockStatePalette".into(), many));
-    let error = loaded(&nbt!({"Version": 5, "Regions": {"r": region}})).unwrap_err().to_string();
-    assert!(error.contains("more than 65534 kinds of blocks"), "{error}");
+    let tags = zipped_tags(&nbt!({"Version": 5, "Regions": {"r": region}}));
+    refused(GridFormat::Litematic, &tags, "more than 65534 kinds of blocks");
 }
 
 #[test]
@@ -252,7 +251,7 @@ fn malformed_litematics_are_refused() {
     let one = |size: [i32; 3], words: &[i64]| of(small([0; 3], size, words));
     let region = || small([0; 3], [1; 3], &[1]);
     let without = |name: &str| of(changed(region(), |tags| _ = tags.remove(name).unwrap()));
-    assert_eq!(loaded(&one([1, 1, 2], &[0b01])).unwrap().grid.occupied(), 1);
+    assert_eq!(loaded(&one([1, 1, 2], &[0b01])).grid.occupied(), 1);
     let far = nbt!({"Version": 5, "Regions": {
         "a": small([i32::MIN; 3], [1; 3], &[1]), "b": small([i32::MAX; 3], [1; 3], &[1])}});
     let numbers = of(nbt!({"BlockStatePalette": [1, 2]}));
@@ -278,9 +277,8 @@ fn malformed_litematics_are_refused() {
         (nbt!({"Regions": {}}), "not a Litematica schematic: it has no 'Version'"),
         (nbt!({"Version": 5, "Regions": {"r": 1}}), "the region 'r' is not a compound"),
     ] {
-        let error = loaded(&tags).unwrap_err();
+        let error = refused(GridFormat::Litematic, &zipped_tags(&tags), why);
         assert!(matches!(error, ReadError::Content(_)), "{error:?}");
-        assert!(error.to_string().contains(why), "{error}, not {why}");
     }
     let schem = written(&tiny(), GridFormat::Schem);
     refused(GridFormat::Litematic, &schem, "not a Litematica schematic: it has no 'Version'");
@@ -303,12 +301,4 @@ fn lengths_that_lie_are_refused_before_they_are_read() {
     ] {
         refused(GridFormat::Litematic, &lying(words, 1000), why);
     }
-}
-
-#[test]
-fn grids_that_a_litematic_cannot_hold_are_refused() {
-    let why = GridFormat::Litematic.check_dims([1291; 3]).unwrap_err().to_string();
-    assert!(why.contains("2,147,483,647 in all at most"), "{why}");
-    assert!(GridFormat::Litematic.check_dims([65536, 32767, 1]).is_ok());
-    assert!(GridFormat::Litematic.check_dims([65536, 32768, 1]).is_err());
 }

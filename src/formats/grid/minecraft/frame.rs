@@ -8,30 +8,23 @@ use crate::grid::{BRICK, BrickKey, Up, VoxelGrid};
 
 /// A grid in the game's axes.
 pub(super) struct Frame {
-    pub(super) width: u32,
-    pub(super) height: u32,
-    pub(super) length: u32,
+    /// Blocks along the width, height and length.
+    pub(super) size: [u32; 3],
     pub(super) up: Up,
 }
 
 impl Frame {
     pub(super) fn new(grid: &VoxelGrid) -> Self {
         let up = grid.world.up;
-        let [width, y, z] = grid.dims();
-        let [height, length] = if up == Up::Y { [y, z] } else { [z, y] };
-        Self { width, height, length, up }
+        Self { size: Self { size: grid.dims(), up }.dims(), up }
     }
 
-    /// Blocks along the game's axes.
-    pub(super) fn size(&self) -> [u32; 3] {
-        [self.width, self.height, self.length]
-    }
-
-    /// Voxels along the grid's axes.
+    /// Voxels along the grid's axes. The exchange of axes is its own inverse.
     pub(super) fn dims(&self) -> [u32; 3] {
+        let [width, height, length] = self.size;
         match self.up {
-            Up::Y => [self.width, self.height, self.length],
-            Up::Z => [self.width, self.length, self.height],
+            Up::Y => self.size,
+            Up::Z => [width, length, height],
         }
     }
 
@@ -39,7 +32,7 @@ impl Frame {
     pub(super) fn grid_from_game(&self, [x, up, across]: [u32; 3]) -> [u32; 3] {
         match self.up {
             Up::Y => [x, up, across],
-            Up::Z => [x, self.length - 1 - across, up],
+            Up::Z => [x, self.size[2] - 1 - across, up],
         }
     }
 
@@ -53,7 +46,7 @@ impl Frame {
         bits: u32,
         encode: impl Fn(Vec<u8>) -> Vec<u8> + Sync,
     ) -> io::Result<()> {
-        let [width, height, length] = self.size().map(u64::from);
+        let [width, height, length] = self.size.map(u64::from);
         // The fewest rows in whole words.
         let whole = 64 >> (width * u64::from(bits)).trailing_zeros().min(6);
         let at_once = (CHUNK as u64).div_ceil(width).next_multiple_of(whole);
@@ -71,18 +64,19 @@ impl Frame {
     /// Sets the blocks that are not air in consecutive rows, from the row `first` in file order on.
     /// Returns whether all are air.
     fn fill(&self, grid: &VoxelGrid, kinds: &Kinds, first: u64, blocks: &mut [u8]) -> bool {
-        let width = self.width as usize;
+        let [width, _, length] = self.size;
+        let width = width as usize;
         let (mut row, mut rest, mut is_air) = (first, blocks, true);
         while !rest.is_empty() {
-            let [height, along] = [row / u64::from(self.length), row % u64::from(self.length)];
+            let [height, along] = [row / u64::from(length), row % u64::from(length)];
             let [height, along] = [height as u32, along as u32];
-            let across = if self.up == Up::Y { along } else { self.length - 1 - along };
+            let across = if self.up == Up::Y { along } else { length - 1 - along };
             // The rows that are left in this brick, at this height, and in all.
             let in_brick = match self.up {
                 Up::Y => BRICK - across % BRICK,
                 Up::Z => across % BRICK + 1,
             };
-            let count = in_brick.min(self.length - along).min((rest.len() / width) as u32);
+            let count = in_brick.min(length - along).min((rest.len() / width) as u32);
             let rows;
             (rows, rest) = rest.split_at_mut(count as usize * width);
             let brick = self.brick(height / BRICK, across / BRICK);

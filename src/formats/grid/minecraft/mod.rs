@@ -40,7 +40,7 @@ const MAX_VOLUME: u64 = i32::MAX as u64;
 
 /// The width, height and length of `grid`, in blocks.
 pub(crate) fn size(grid: &VoxelGrid) -> [u32; 3] {
-    Frame::new(grid).size()
+    Frame::new(grid).size
 }
 
 /// The blocks of a schematic.
@@ -96,7 +96,7 @@ fn write_world(tags: &mut Tags, world: &World) -> io::Result<()> {
     tags.compound("trivox")?;
     if let Some(Place { origin, voxel_size }) = world.place {
         tags.doubles("Origin", origin)?;
-        tags.double("VoxelSize", voxel_size)?;
+        tags.put(DOUBLE, "VoxelSize", &voxel_size.to_be_bytes())?;
     }
     tags.string("Up", world.up.name())?;
     tags.end()

@@ -10,7 +10,7 @@ const END: u8 = 0;
 const BYTE: u8 = 1;
 pub(super) const SHORT: u8 = 2;
 pub(super) const INT: u8 = 3;
-const LONG: u8 = 4;
+pub(super) const LONG: u8 = 4;
 const FLOAT: u8 = 5;
 pub(super) const DOUBLE: u8 = 6;
 pub(super) const BYTE_ARRAY: u8 = 7;
@@ -38,20 +38,8 @@ impl Tags<'_, '_> {
         self.out.write_all(&[END])
     }
 
-    pub(super) fn short(&mut self, name: &str, value: u16) -> io::Result<()> {
-        self.put(SHORT, name, &value.to_be_bytes())
-    }
-
     pub(super) fn int(&mut self, name: &str, value: u32) -> io::Result<()> {
         self.put(INT, name, &value.to_be_bytes())
-    }
-
-    pub(super) fn long(&mut self, name: &str, value: u64) -> io::Result<()> {
-        self.put(LONG, name, &value.to_be_bytes())
-    }
-
-    pub(super) fn double(&mut self, name: &str, value: f64) -> io::Result<()> {
-        self.put(DOUBLE, name, &value.to_be_bytes())
     }
 
     pub(super) fn string(&mut self, name: &str, value: &str) -> io::Result<()> {
@@ -69,19 +57,15 @@ impl Tags<'_, '_> {
         self.out.write_all(values.map(u32::to_be_bytes).as_flattened())
     }
 
-    /// Begins an array of `length` elements, which must follow: [`BYTE_ARRAY`] or [`LONG_ARRAY`].
-    pub(super) fn array(&mut self, tag: u8, name: &str, length: u32) -> io::Result<()> {
-        self.put(tag, name, &length.to_be_bytes())
-    }
-
     /// Begins a list of `length` compounds, which must follow, each with its end.
     pub(super) fn compounds(&mut self, name: &str, length: u32) -> io::Result<()> {
         self.put(LIST, name, &[COMPOUND])?;
         self.out.write_all(&length.to_be_bytes())
     }
 
-    /// A tag, and the beginning of its value.
-    fn put(&mut self, tag: u8, name: &str, value: &[u8]) -> io::Result<()> {
+    /// A tag, and its value, or the beginning of that: of an array its length, whose elements must
+    /// follow.
+    pub(super) fn put(&mut self, tag: u8, name: &str, value: &[u8]) -> io::Result<()> {
         self.out.write_all(&[tag])?;
         self.text(name)?;
         self.out.write_all(value)

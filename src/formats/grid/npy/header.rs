@@ -56,6 +56,10 @@ impl Element {
         Some(Self { kind, bytes: bytes.parse().ok()?, is_big: descr.starts_with('>') })
     }
 
+    pub(crate) fn is_float(self) -> bool {
+        self.kind == Kind::Float
+    }
+
     /// The integer, or the bits of a float, at the beginning of `bytes`.
     pub(super) fn integer(self, bytes: &[u8]) -> i128 {
         let mut low = [0; 16];

@@ -2,7 +2,7 @@
 
 use crate::base::srgb::Rgba;
 use crate::formats::grid::brick_colors::{self, ColorRun, MaskColors, Room};
-use crate::formats::grid::description;
+use crate::formats::grid::description::Description;
 use crate::formats::grid::openvdb::world::WorldFromIndex;
 use crate::formats::spec::SIGN_ONLY;
 use crate::formats::{LoadedGrid, ReadError, check_memory, checked_dims, content, excerpt};
@@ -112,12 +112,12 @@ impl FoundGrid {
         nodes.leaves.retain(|(_, mask)| !is_empty(mask));
         nodes.leaves.sort_unstable_by_key(|&(at, _)| canonical(at));
         let tiles = joined(std::mem::take(&mut nodes.tiles));
-        let described = text.as_deref().and_then(description::parse_description);
+        let described = text.as_deref().and_then(Description::parse);
         let leaves = nodes.leaves.iter().map(|(at, mask)| leaf_bounds(*at, mask));
         let bounds = leaves.chain(tiles.iter().map(Tile::bounds)).reduce(union_bounds);
         let frame = match described {
-            Some((dims, _)) if holds(dims, bounds) => Frame { base: [0; 3], dims },
-            Some(([x, y, z], _)) => {
+            Some(Description { dims, .. }) if holds(dims, bounds) => Frame { base: [0; 3], dims },
+            Some(Description { dims: [x, y, z], .. }) => {
                 warnings.push(format!("there are voxels outside the {x}x{y}x{z} of the grid"));
                 Frame::around(bounds)?
             }
@@ -135,7 +135,7 @@ impl FoundGrid {
         });
         let rows = || merged(leaves.clone(), &full);
         check_apart(rows().map(|row| (row.at, row.len)))?;
-        let world = frame.world(described.map(|(_, world)| world), world_from_index);
+        let world = frame.world(described.map(|described| described.world), world_from_index);
         let fits = |_| Ok::<_, ReadError>(());
         let (mut grid, _) = in_order_within(frame.dims, world, &[()], fits, |(), writer| {
             rows().for_each(|row| writer.push(frame.key(row.at), row.len, row.mask));

@@ -6,7 +6,7 @@ use std::fmt;
 use super::paint::Paint;
 use super::scene::{Model, NodeKind, Pose, ROOT, Scene};
 use super::{ATTRIBUTE, Description, Frame};
-use crate::formats::{Part, ReadError, check_memory, checked_dims, content, excerpt};
+use crate::formats::{ReadError, check_memory, checked_dims, content, excerpt};
 use crate::grid::{BrickKey, Mask, Up, VoxelGrid, World, union_bounds};
 
 /// Deepest nesting of nodes.
@@ -30,12 +30,9 @@ struct Instance {
     pose: Pose,
 }
 
-/// The union of all instances of `scene`, in at most `limit` bytes of memory; its region of a larger
-/// grid, if it is a part of one; and the number of voxels with each palette index.
-pub(super) fn assemble(
-    scene: &Scene,
-    limit: u64,
-) -> Result<(VoxelGrid, Option<Part>, [u64; 256]), ReadError> {
+/// The union of all instances of `scene`, in at most `limit` bytes of memory, and the number of voxels
+/// with each palette index.
+pub(super) fn assemble(scene: &Scene, limit: u64) -> Result<(VoxelGrid, [u64; 256]), ReadError> {
     let mut instances = instances(scene)?;
     // Duplicate instances add no voxels, but cost time.
     let mut seen = HashSet::new();
@@ -69,7 +66,7 @@ pub(super) fn assemble(
     let plain = World { up: Up::Z, place: None };
     grid.world = description.map_or(plain, |description| description.world);
     grid.colors = colors;
-    Ok((grid, description.and_then(|description| description.part), counts))
+    Ok((grid, counts))
 }
 
 /// An error about node `id`, at byte `at` of the file.

@@ -21,14 +21,10 @@
 //! The root attribute `trivox` stores what the format does not: the grid's dimensions, its up axis
 //! and its position in mesh coordinates. With it, reading restores the grid that was written.
 //!
-//! Larger grids are written as several files, each a box of up to 2000 voxels per axis, centred as
-//! a grid of its own. The attribute stores the box's position in mesh coordinates and in the grid.
-//!
 //! # Colours
 //! A voxel's colour is an index into a palette (`RGBA`): the index is 1 for the first entry, and
-//! 255 are usable. A grid's colours are quantized to 255 or fewer by [`palette`](crate::surface::palette),
-//! the same in all its files; a grid without colours is light grey, in a palette of colours to
-//! paint with.
+//! 255 are usable. A grid's colours are quantized to 255 or fewer by [`palette`](crate::surface::palette);
+//! a grid without colours is light grey, in a palette of colours to paint with.
 //!
 //! Reading uses the file's palette, or MagicaVoxel's default, without opacity, which has no effect
 //! in MagicaVoxel. Materials (`MATL`) are ignored with a warning; `IMAP`, the display order of the
@@ -39,7 +35,6 @@
 mod assemble;
 mod paint;
 mod parse;
-mod parts;
 mod scene;
 mod write;
 
@@ -52,17 +47,16 @@ use crate::formats::{GridSpec, LoadedGrid, ReadError, WriteOptions, check_memory
 use crate::grid::{Up, VoxelGrid};
 use crate::surface::palette::{MAX_COLORS, count_colors};
 
-pub use parts::VoxPart;
-pub use write::{VoxFiles, check_dims, write};
+pub use write::{check_dims, write};
 
 /// MagicaVoxel's `.vox`.
 pub const SPEC: GridSpec = GridSpec {
     extension: "vox",
     name: "MagicaVoxel",
-    carries: "any size, past 2,000 voxels per axis as several files; 255 colours; position, voxel \
-              size and up axis in a custom attribute",
+    carries: "up to 2,000 voxels per axis; 255 colours; position, voxel size and up axis in a custom \
+              attribute",
     read: Some(read),
-    write: Some(|grid, options, out| write(grid, options, out)),
+    write: Some(write),
     check_dims,
     lost,
     has_colors: true,
@@ -88,10 +82,8 @@ fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     }
     let scene = parse::parse(&file)?;
     let limit = limit - 2 * file.len() as u64;
-    let (grid, part, counts) = assemble::assemble(&scene, limit)?;
-    let mut warnings = scene.warnings(&counts);
-    warnings.extend(part.map(|part| part.to_string()));
-    Ok(LoadedGrid { part, ..LoadedGrid::new(grid, warnings) })
+    let (grid, counts) = assemble::assemble(&scene, limit)?;
+    Ok(LoadedGrid::new(grid, scene.warnings(&counts)))
 }
 
 fn lost(grid: &VoxelGrid, options: &WriteOptions) -> Vec<String> {
@@ -115,14 +107,14 @@ fn lost(grid: &VoxelGrid, options: &WriteOptions) -> Vec<String> {
 
 /// Most voxels along an axis of one model.
 const MAX_MODEL: u32 = 256;
-/// Most voxels along an axis of a scene, and of a file: positions -1000 to 999.
-pub const MAX_SCENE: u32 = 2000;
+/// Most voxels along an axis of a scene: positions -1000 to 999.
+const MAX_SCENE: u32 = 2000;
 /// The first position past MagicaVoxel's world.
 const WORLD_END: i64 = 1000;
 /// The root attribute that describes the grid.
 const ATTRIBUTE: &str = "trivox";
 
-/// The box of a grid, or of a part of one, in MagicaVoxel's axes.
+/// The box of a grid, or of a model, in MagicaVoxel's axes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Frame {
     /// Voxels along the grid's axes.

@@ -1,15 +1,13 @@
 //! Writing in two passes: models are counted first, which gives all chunk lengths, then streamed.
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 
-use super::parts::{Region, VoxPart};
 use super::{ATTRIBUTE, Description, Frame, MAX_MODEL, MAX_SCENE};
 use crate::base::numbers::{AXES, counted, grouped};
 use crate::base::ordered::in_pool;
 use crate::base::srgb::Rgba;
-use crate::formats::write::check_place;
-use crate::formats::{WriteError, WriteOptions};
-use crate::grid::{BrickKey, BrickRun, Colors, Mask, VoxelGrid, World, count, mask_voxels};
+use crate::formats::{Out, WriteError, WriteOptions};
+use crate::grid::{BRICK, BrickKey, BrickRun, Colors, Mask, VoxelGrid, count, mask_voxels};
 use crate::surface::palette::IndexedColors;
 
 const VERSION: i32 = 150;
@@ -21,16 +19,39 @@ const CHUNK_HEAD: u64 = 12;
 /// Writes `grid`, in its colours or those of the options' palette.
 ///
 /// # Errors
-/// `out` fails; more than 2000 voxels along an axis, which MagicaVoxel would clip (use
-/// [`VoxFiles`]); more bytes than 32-bit lengths can express.
-pub fn write(
-    grid: &VoxelGrid,
-    options: &WriteOptions,
-    out: &mut dyn Write,
-) -> Result<(), WriteError> {
+/// `out` fails; more than 2000 voxels along an axis, which MagicaVoxel would clip; more bytes than
+/// 32-bit lengths can express.
+pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<(), WriteError> {
     check_dims(grid.dims())?;
-    let files = VoxFiles::new(grid, options);
-    files.write(&files.parts()[0], out)
+    let models = Model::all(grid);
+    let scene = if options.plain {
+        check_plain(grid.dims()).map(|()| Vec::new())?
+    } else {
+        scene_graph(grid, &models)
+    };
+    let indexed = IndexedColors::new(grid, options.palette.as_ref(), options.dither);
+    let voxels = Voxels { grid, colors: grid.colors.as_ref().zip(indexed) };
+    let palette = voxels.palette_chunk();
+    let children =
+        models.iter().map(Model::file_len).sum::<u64>() + (scene.len() + palette.len()) as u64;
+    let Ok(children) = i32::try_from(children) else {
+        return Err(WriteError::Unsupported(format!(
+            "the grid's {} would take {}, but .vox files hold at most {}: use a lower \
+             resolution, or write .npy",
+            counted(grid.occupied(), "voxel"),
+            counted(children, "byte"),
+            grouped(i32::MAX as u64)
+        )));
+    };
+
+    out.write_all(b"VOX ")?;
+    out.write_all(&VERSION.to_le_bytes())?;
+    write_head(out, b"MAIN", 0, children)?;
+    for model in &models {
+        voxels.write_model(model, out)?;
+    }
+    out.write_all(&scene)?;
+    Ok(out.write_all(&palette)?)
 }
 
 /// Checks that MagicaVoxel's world can hold a grid of `dims` voxels.
@@ -41,9 +62,8 @@ pub fn check_dims(dims: [u32; 3]) -> Result<(), WriteError> {
     let too_long = AXES.into_iter().zip(dims).find(|&(_, d)| d > MAX_SCENE);
     too_long.map_or(Ok(()), |(axis, voxels)| {
         Err(WriteError::Unsupported(format!(
-            "the grid is {} voxels along the {axis} axis, but one .vox file holds at most {}: use a \
-             lower resolution or another format such as .npz; the program `voxelize` writes several \
-             files beside each other if a file is named",
+            "the grid is {} voxels along the {axis} axis, but a .vox holds at most {}: use a lower \
+             resolution, tiles (--tile), or another format such as .vdb",
             grouped(voxels.into()),
             grouped(MAX_SCENE.into())
         )))
@@ -62,76 +82,13 @@ fn check_plain([x, y, z]: [u32; 3]) -> Result<(), WriteError> {
     )))
 }
 
-/// A grid split into files with one palette; a single file if the grid fits MagicaVoxel's world.
-#[derive(Debug)]
-pub struct VoxFiles<'a> {
+/// The voxels of a grid with their palette indices.
+struct Voxels<'a> {
     grid: &'a VoxelGrid,
     colors: Option<(&'a Colors, IndexedColors)>,
-    parts: Vec<VoxPart>,
-    is_plain: bool,
 }
 
-impl<'a> VoxFiles<'a> {
-    /// The files of `grid`.
-    #[must_use]
-    pub fn new(grid: &'a VoxelGrid, options: &WriteOptions) -> Self {
-        let indexed = IndexedColors::new(grid, options.palette.as_ref(), options.dither);
-        let colors = grid.colors.as_ref().zip(indexed);
-        Self { grid, colors, parts: VoxPart::all(grid), is_plain: options.plain }
-    }
-
-    /// The parts that are not empty, in order; for an empty grid the first part.
-    #[must_use]
-    pub fn parts(&self) -> &[VoxPart] {
-        &self.parts
-    }
-
-    /// Writes one of the parts.
-    ///
-    /// # Errors
-    /// `out` fails; more bytes than 32-bit lengths can express.
-    pub fn write(&self, part: &VoxPart, out: &mut dyn Write) -> Result<(), WriteError> {
-        let world = part.world(self.grid.world);
-        check_place(world.place)?;
-        let models = part.region.divided(self.grid, MAX_MODEL).into_iter();
-        let models = models.map(|(region, voxels)| Model {
-            region,
-            frame: Frame { dims: region.dims, up: world.up },
-            voxels: voxels as u32,
-        });
-        let models: Vec<Model> = models.collect();
-        let scene = if self.is_plain {
-            check_plain(self.grid.dims()).map(|()| Vec::new())?
-        } else {
-            scene_graph(part, world, &models)
-        };
-        let palette = self.palette_chunk();
-        let children =
-            models.iter().map(Model::file_len).sum::<u64>() + (scene.len() + palette.len()) as u64;
-        let Ok(children) = i32::try_from(children) else {
-            let voxels: u64 = models.iter().map(|model| u64::from(model.voxels)).sum();
-            let what = format!(
-                "the grid's {} would take {}, but .vox files hold at most {}: use a lower \
-                 resolution, or write .npy",
-                counted(voxels, "voxel"),
-                counted(children, "byte"),
-                grouped(i32::MAX as u64)
-            );
-            return Err(WriteError::Unsupported(what));
-        };
-
-        let mut out = BufWriter::new(out);
-        out.write_all(b"VOX ")?;
-        out.write_all(&VERSION.to_le_bytes())?;
-        write_head(&mut out, b"MAIN", 0, children)?;
-        for model in &models {
-            self.write_model(model, &mut out)?;
-        }
-        out.write_all(&scene)?;
-        out.write_all(&palette)?;
-        Ok(out.flush()?)
-    }
-
+impl Voxels<'_> {
     fn palette_chunk(&self) -> Vec<u8> {
         let mut palette = uncolored_palette();
         if let Some((_, colors)) = &self.colors {
@@ -150,8 +107,7 @@ impl<'a> VoxFiles<'a> {
 
         /// Bricks that are encoded at once.
         const BRICKS: usize = 256;
-        let [first, end] = model.region.bricks();
-        let runs = self.grid.brick_runs_in(first, end);
+        let runs = self.grid.brick_runs_in(model.base.map(|b| b / BRICK), model.end_bricks());
         let each = |run: BrickRun| (0..run.len).map(move |n| (run.start.along_x(n), run.mask));
         let mut bricks = runs.flat_map(each);
         let batches = std::iter::from_fn(|| {
@@ -169,7 +125,7 @@ impl<'a> VoxFiles<'a> {
         for &(key, mask) in bricks {
             let color_of = self.colors_of(key);
             for voxel in mask_voxels(key.first_voxel(), mask) {
-                let place = std::array::from_fn(|a| voxel[a] - model.region.base[a]);
+                let place = std::array::from_fn(|a| voxel[a] - model.base[a]);
                 let [x, y, z] = model.frame.vox_from_grid(place).map(|c| c as u8);
                 bytes.extend([x, y, z, color_of(voxel)]);
             }
@@ -187,15 +143,42 @@ impl<'a> VoxFiles<'a> {
     }
 }
 
-/// A box of a part.
+/// A box of a grid, aligned to bricks.
 struct Model {
-    region: Region,
+    /// The minimum corner, in the grid's voxels.
+    base: [u32; 3],
     frame: Frame,
     /// At most 256 cubed, 2^24.
     voxels: u32,
 }
 
 impl Model {
+    /// The boxes of [`MAX_MODEL`] voxels along each axis, fewer at the end, that have voxels of
+    /// `grid`, `x` fastest; of an empty grid the first.
+    fn all(grid: &VoxelGrid) -> Vec<Self> {
+        let [nx, ny, nz] = grid.dims().map(|d| d.div_ceil(MAX_MODEL));
+        let mut voxels = vec![0; (nx * ny * nz) as usize];
+        for run in grid.brick_runs() {
+            for key in (0..run.len).map(|n| run.start.along_x(n)) {
+                let [x, y, z] = key.position().map(|b| b / (MAX_MODEL / BRICK));
+                voxels[((z * ny + y) * nx + x) as usize] += count(&run.mask);
+            }
+        }
+        let is_wanted =
+            |&(index, voxels): &(u32, u32)| voxels > 0 || grid.occupied() == 0 && index == 0;
+        let model = |(index, voxels)| {
+            let base = [index % nx, index / nx % ny, index / nx / ny].map(|n| n * MAX_MODEL);
+            let dims = std::array::from_fn(|a| MAX_MODEL.min(grid.dims()[a] - base[a]));
+            Self { base, frame: Frame { dims, up: grid.world.up }, voxels }
+        };
+        (0..).zip(voxels).filter(is_wanted).map(model).collect()
+    }
+
+    /// The end of its half-open box of bricks.
+    fn end_bricks(&self) -> [u32; 3] {
+        std::array::from_fn(|a| (self.base[a] + self.frame.dims[a]).div_ceil(BRICK))
+    }
+
     fn content_len(&self) -> u32 {
         4 + 4 * self.voxels
     }
@@ -205,20 +188,19 @@ impl Model {
         CHUNK_HEAD + 12 + CHUNK_HEAD + u64::from(self.content_len())
     }
 
-    /// The pivot's position in MagicaVoxel's world, in the scene of `part`.
-    fn pivot(&self, part: &VoxPart, scene: &Frame) -> [i64; 3] {
-        let first: [u32; 3] = std::array::from_fn(|a| self.region.base[a] - part.region.base[a]);
-        let last = std::array::from_fn(|a| first[a] + self.frame.dims[a] - 1);
-        let [a, b] = [first, last].map(|end| scene.vox_from_grid(end));
+    /// The pivot's position in MagicaVoxel's world.
+    fn pivot(&self, scene: &Frame) -> [i64; 3] {
+        let last = std::array::from_fn(|a| self.base[a] + self.frame.dims[a] - 1);
+        let [a, b] = [self.base, last].map(|end| scene.vox_from_grid(end));
         let (corner, size) = (scene.corner(), self.frame.size());
         std::array::from_fn(|i| corner[i] + i64::from(a[i].min(b[i]) + size[i] / 2))
     }
 }
 
 /// Transform 0 over group 1 over a transform and a shape for each model.
-fn scene_graph(part: &VoxPart, world: World, models: &[Model]) -> Vec<u8> {
-    let scene = Frame { dims: part.dims(), up: world.up };
-    let text = Description { dims: part.dims(), world, part: part.part() }.to_string();
+fn scene_graph(grid: &VoxelGrid, models: &[Model]) -> Vec<u8> {
+    let scene = Frame { dims: grid.dims(), up: grid.world.up };
+    let text = Description::of(grid).to_string();
     // No layer.
     let mut graph = transform([0, 1, -1], &[(ATTRIBUTE, &text)], &[]);
     // At most 8 cubed models.
@@ -226,7 +208,7 @@ fn scene_graph(part: &VoxPart, world: World, models: &[Model]) -> Vec<u8> {
     let group = Chunk::default().int(1).dict(&[]).int(count);
     graph.extend((0..count).fold(group, |group, i| group.int(2 + 2 * i)).finish(b"nGRP"));
     for (i, model) in (0..).zip(models) {
-        let [x, y, z] = model.pivot(part, &scene);
+        let [x, y, z] = model.pivot(&scene);
         let place = format!("{x} {y} {z}");
         graph.extend(transform([2 + 2 * i, 3 + 2 * i, 0], &[], &[("_t", &place)]));
         let shape = Chunk::default().int(3 + 2 * i).dict(&[]);

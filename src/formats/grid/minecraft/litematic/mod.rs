@@ -17,7 +17,7 @@ use std::io;
 pub use self::read::read;
 use super::frame::Frame;
 use super::kinds::Kinds;
-use super::nbt::{LONG_ARRAY, Tags};
+use super::nbt::{LONG, LONG_ARRAY, Tags};
 use super::{gzip, schem, write_world};
 use crate::formats::grid::dense;
 use crate::formats::{GridSpec, Out, WriteError, WriteOptions};
@@ -79,13 +79,13 @@ fn write_metadata(tags: &mut Tags, grid: &VoxelGrid, frame: &Frame) -> io::Resul
     tags.string("Name", NAME)?;
     tags.string("Author", NAME)?;
     tags.string("Description", "")?;
-    tags.long("TimeCreated", 0)?;
-    tags.long("TimeModified", 0)?;
+    tags.put(LONG, "TimeCreated", &[0; 8])?;
+    tags.put(LONG, "TimeModified", &[0; 8])?;
     tags.int("RegionCount", 1)?;
     // Both are at most [`super::MAX_VOLUME`].
     tags.int("TotalBlocks", grid.occupied() as u32)?;
     tags.int("TotalVolume", dense::volume(grid.dims()) as u32)?;
-    write_place(tags, "EnclosingSize", frame.size())?;
+    write_place(tags, "EnclosingSize", frame.size)?;
     if grid.world != World::default() {
         write_world(tags, &grid.world)?;
     }
@@ -102,7 +102,7 @@ fn write_place(tags: &mut Tags, name: &str, place: [u32; 3]) -> io::Result<()> {
 
 fn write_region(tags: &mut Tags, grid: &VoxelGrid, frame: &Frame, kinds: &Kinds) -> io::Result<()> {
     write_place(tags, "Position", [0; 3])?;
-    write_place(tags, "Size", frame.size())?;
+    write_place(tags, "Size", frame.size)?;
     tags.compounds("BlockStatePalette", kinds.names.len() as u32)?;
     for name in &kinds.names {
         write_state(tags, name)?;
@@ -113,7 +113,7 @@ fn write_region(tags: &mut Tags, grid: &VoxelGrid, frame: &Frame, kinds: &Kinds)
     let bits = bits(kinds.names.len());
     // At most 2^31 blocks of 8 bits.
     let words = (dense::volume(grid.dims()) * u64::from(bits)).div_ceil(64);
-    tags.array(LONG_ARRAY, "BlockStates", words as u32)?;
+    tags.put(LONG_ARRAY, "BlockStates", &(words as u32).to_be_bytes())?;
     frame.write(grid, kinds, tags.out, bits, |numbers| packed(&numbers, bits))
 }
 

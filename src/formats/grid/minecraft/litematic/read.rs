@@ -182,8 +182,7 @@ impl Schematic {
         }
         let world = self.world.world()?;
         let (low, size) = bounds(&self.regions)?;
-        let [width, height, length] = size;
-        let frame = Frame { width, height, length, up: world.up };
+        let frame = Frame { size, up: world.up };
         let placed = self.regions.iter().map(|region| Blocks::new(region, low));
         let placed: Vec<Blocks> = placed.collect::<Result<_, _>>()?;
         let volume: u64 = placed.iter().map(|blocks| dense::volume(blocks.size)).sum();
@@ -199,7 +198,7 @@ impl Schematic {
         let mut later = later.into_iter().peekable();
         // The regions of the current eight heights, in their order.
         let (mut current, mut kinds) = (Vec::new(), Vec::new());
-        for slice in (0..height).step_by(BRICK as usize) {
+        for slice in (0..size[1]).step_by(BRICK as usize) {
             current.extend(std::iter::from_fn(|| {
                 later.next_if(|&n| placed[n].low[1] < slice + BRICK)
             }));

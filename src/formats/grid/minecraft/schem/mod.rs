@@ -13,7 +13,7 @@ pub use self::read::read;
 pub use super::blocks::{Blocks, BlocksError, MAX_BLOCKS};
 use super::frame::Frame;
 use super::kinds::Kinds;
-use super::nbt::{BYTE_ARRAY, Tags};
+use super::nbt::{self, BYTE_ARRAY, Tags};
 use super::{MAX_VOLUME, gzip, lost, write_world};
 use crate::formats::grid::dense;
 use crate::formats::{GridSpec, Out, WriteError, WriteOptions};
@@ -72,7 +72,7 @@ pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<
         }
         tags.end()?;
         let data = if options.plain { "BlockData" } else { "Data" };
-        tags.array(BYTE_ARRAY, data, bytes as u32)?;
+        tags.put(BYTE_ARRAY, data, &(bytes as u32).to_be_bytes())?;
         let has_long = kinds.names.len() > SHORT;
         frame.write(grid, &kinds, tags.out, u8::BITS, |blocks| encoded(blocks, has_long))?;
         // Optional in the specification, but WorldEdit always writes it, so readers may rely on it.
@@ -98,10 +98,8 @@ fn encoded(blocks: Vec<u8>, has_long: bool) -> Vec<u8> {
 
 fn write_head(tags: &mut Tags, grid: &VoxelGrid, frame: &Frame, version: u32) -> io::Result<()> {
     tags.int("DataVersion", version)?;
-    for (name, blocks) in
-        [("Width", frame.width), ("Height", frame.height), ("Length", frame.length)]
-    {
-        tags.short(name, blocks as u16)?;
+    for (name, blocks) in ["Width", "Height", "Length"].into_iter().zip(frame.size) {
+        tags.put(nbt::SHORT, name, &(blocks as u16).to_be_bytes())?;
     }
     tags.ints("Offset", [0; 3])?;
     if grid.world != World::default() {

@@ -120,7 +120,7 @@ impl Schematic {
         let (Some((kinds, numbers)), Some(data)) = (self.palette, self.data) else {
             return Err(content("the schematic has no blocks: 'Palette' or 'Data' is missing"));
         };
-        let frame = Frame { width, height, length, up: world.up };
+        let frame = Frame { size: [width, height, length], up: world.up };
         if frame.dims().contains(&0) {
             return Err(content("a schematic needs at least one block along each axis"));
         }

@@ -11,7 +11,7 @@ use super::{
     NO_CHECKSUM, ROOT_ENTRY, Sizes, TREE, UNKNOWN_CLASS, VECTOR, VERSION,
 };
 use crate::base::srgb::Rgba;
-use crate::formats::grid::description;
+use crate::formats::grid::description::Description;
 use crate::formats::grid::openvdb::TEXT;
 use crate::formats::grid::openvdb::channel::{Channel, Entry, Value, float, world_distance};
 use crate::formats::grid::openvdb::record::{Record, put_bits};
@@ -132,7 +132,7 @@ impl Layout {
         let text = match tree.channel {
             // With a placeholder for the CRC-32.
             Channel::Density | Channel::Distance(_) => {
-                Some(description::describe(tree.grid) + CRC_LABEL + &"0".repeat(CRC_DIGITS))
+                Some(Description::of(tree.grid).to_string() + CRC_LABEL + &"0".repeat(CRC_DIGITS))
             }
             Channel::Color(_) => None,
         };

@@ -4,10 +4,10 @@
 use std::io::{Cursor, Read};
 
 use flate2::read::ZlibDecoder;
-use half::f16;
 
 use super::{ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK, SELECTED_BACKGROUND};
 use crate::base::srgb::Rgba;
+use crate::formats::grid::npy::header::Element;
 use crate::formats::grid::openvdb::blosc::Chunks;
 use crate::formats::grid::openvdb::channel::rgba_of;
 use crate::formats::grid::openvdb::nodes::NO_COLOR;
@@ -28,117 +28,50 @@ const SELECTED_TWO: u8 = 5;
 const ALL: u8 = 6;
 
 /// The types of values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Kind {
-    /// Of a single value outside nodes.
-    alone: Number,
-    /// Of a value in a node.
-    in_node: Number,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Number {
-    Half,
-    Float,
-    Double,
-    Int32,
-    Int64,
-    Bool,
+    /// Of a number outside nodes.
+    alone: Element,
+    /// Of a number in a node.
+    in_node: Element,
+    /// The numbers of a value.
+    numbers: usize,
     /// Activity only, without values.
-    Mask,
-    HalfVector,
-    Vector,
+    is_mask: bool,
 }
 
 impl Kind {
     /// The types by the name of a tree with 8, 16 and 32 children along each axis.
     pub(super) fn of_tree(name: &str) -> Option<Self> {
-        let (alone, in_node) = match name {
-            "Tree_float_5_4_3_HalfFloat" => (Number::Float, Number::Half),
-            "Tree_float_5_4_3" => (Number::Float, Number::Float),
-            "Tree_double_5_4_3_HalfFloat" => (Number::Double, Number::Half),
-            "Tree_double_5_4_3" => (Number::Double, Number::Double),
-            "Tree_int32_5_4_3" => (Number::Int32, Number::Int32),
-            "Tree_int64_5_4_3" => (Number::Int64, Number::Int64),
-            "Tree_bool_5_4_3" => (Number::Bool, Number::Bool),
-            "Tree_mask_5_4_3" => (Number::Mask, Number::Mask),
-            "Tree_vec3s_5_4_3_HalfFloat" => (Number::Vector, Number::HalfVector),
-            "Tree_vec3s_5_4_3" => (Number::Vector, Number::Vector),
+        let whole = name.strip_suffix("_HalfFloat");
+        let name = whole.unwrap_or(name).strip_prefix("Tree_")?.strip_suffix("_5_4_3")?;
+        let (alone, numbers) = match name {
+            "float" => ("<f4", 1),
+            "double" => ("<f8", 1),
+            "int32" => ("<i4", 1),
+            "int64" => ("<i8", 1),
+            "bool" | "mask" => ("|b1", 1),
+            "vec3s" => ("<f4", 3),
             _ => return None,
         };
-        Some(Self { alone, in_node })
+        let in_node = if whole.is_some() { "<f2" } else { alone };
+        let (alone, in_node) = (Element::of(alone)?, Element::of(in_node)?);
+        Some(Self { alone, in_node, numbers, is_mask: name == "mask" })
     }
 
     pub(super) fn is_color(self) -> bool {
-        self.alone == Number::Vector
+        self.numbers == 3
     }
 
     /// Whether values can be distances.
     pub(super) fn is_float(self) -> bool {
-        matches!(self.alone, Number::Float | Number::Double)
+        self.alone.is_float() && self.numbers == 1
     }
 }
 
-impl Number {
-    fn bytes(self) -> usize {
-        match self {
-            Self::Bool | Self::Mask => 1,
-            Self::Half => 2,
-            Self::Float | Self::Int32 => 4,
-            Self::HalfVector => 6,
-            Self::Double | Self::Int64 => 8,
-            Self::Vector => 12,
-        }
-    }
-
-    /// Decodes a value; `None` for a density that is not above 0.
-    #[inline]
-    fn decode(self, bytes: &[u8]) -> Option<Rgba> {
-        match self {
-            Self::HalfVector => {
-                let halves = bytes.as_chunks().0;
-                Some(rgba_of([0, 1, 2].map(|n| f16::from_le_bytes(halves[n]).to_f32())))
-            }
-            Self::Vector => {
-                let floats = bytes.as_chunks().0;
-                Some(rgba_of([0, 1, 2].map(|n| f32::from_le_bytes(floats[n]))))
-            }
-            _ => self.is_positive(bytes).then_some(NO_COLOR),
-        }
-    }
-
-    /// Whether a number is above 0. The bits of positive floats, infinity included, are 1 to those
-    /// of infinity.
-    fn is_positive(self, bytes: &[u8]) -> bool {
-        (1..=self.greatest_bits()).contains(&bits_of(bytes))
-    }
-
-    /// Whether a float is below 0 or is -0, the distance of a voxel inside whose centre is on the
-    /// surface: it has a sign, and is not NaN.
-    fn is_negative(self, bytes: &[u8]) -> bool {
-        let sign = 1 << (8 * bytes.len() - 1);
-        let bits = bits_of(bytes);
-        bits & sign != 0 && (bits & !sign) <= self.greatest_bits()
-    }
-
-    /// The bits of the greatest number, infinity included.
-    fn greatest_bits(self) -> u64 {
-        match self {
-            Self::Half => 0x7c00,
-            Self::Float => u64::from(f32::INFINITY.to_bits()),
-            Self::Double => f64::INFINITY.to_bits(),
-            Self::Int32 => i32::MAX as u64,
-            Self::Int64 => i64::MAX as u64,
-            Self::Bool | Self::Mask | Self::HalfVector | Self::Vector => u8::MAX.into(),
-        }
-    }
-}
-
-/// The bits of a number of at most 8 bytes.
-fn bits_of(bytes: &[u8]) -> u64 {
-    let mut low = [0; 8];
-    low[..bytes.len()].copy_from_slice(bytes);
-    u64::from_le_bytes(low)
+/// Whether a distance is below 0 or is -0, that of a voxel inside whose centre is on the surface.
+fn is_inside(distance: f64) -> bool {
+    distance <= 0.0 && distance.is_sign_negative()
 }
 
 /// A decoder of a grid's values.
@@ -169,33 +102,35 @@ impl Values {
 
     /// Reads the value of voxels in no node.
     pub(super) fn background(&mut self, source: &mut Source) -> Result<Option<Rgba>, ReadError> {
-        let (bytes, number) = (self.single(source, "the background")?, self.kind.alone);
-        let bytes = &bytes[..number.bytes()];
-        self.level_set =
-            self.level_set.map(|_| [number.is_negative(bytes), number.is_positive(bytes)]);
-        Ok(self.decode(number, bytes))
+        let bytes = self.single(source, "the background")?;
+        let number = self.kind.alone.number(&bytes);
+        self.level_set = self.level_set.map(|_| [is_inside(number), number > 0.0]);
+        Ok(self.decode(self.kind.alone, &bytes))
     }
 
     /// Reads a single value outside nodes.
     pub(super) fn whole(&self, source: &mut Source, what: &str) -> Result<Option<Rgba>, ReadError> {
-        let bytes = self.single(source, what)?;
-        Ok(self.decode(self.kind.alone, &bytes[..self.kind.alone.bytes()]))
+        Ok(self.decode(self.kind.alone, &self.single(source, what)?))
     }
 
     /// The bytes of a single value outside nodes, and zeros.
     fn single(&self, source: &mut Source, what: &str) -> Result<[u8; 12], ReadError> {
         let mut bytes = [0; 12];
-        source.fill(&mut bytes[..self.kind.alone.bytes()], what)?;
+        source.fill(&mut bytes[..self.kind.numbers * self.kind.alone.bytes], what)?;
         Ok(bytes)
     }
 
     /// Decodes a value; `None` for a density that is not above 0, or a distance not below 0.
     #[inline]
-    fn decode(&self, number: Number, bytes: &[u8]) -> Option<Rgba> {
-        match self.level_set {
-            Some(_) => number.is_negative(bytes).then_some(NO_COLOR),
-            None => number.decode(bytes),
+    fn decode(&self, element: Element, bytes: &[u8]) -> Option<Rgba> {
+        if self.kind.is_color() {
+            return Some(rgba_of(
+                [0, 1, 2].map(|n| element.number(&bytes[n * element.bytes..]) as f32),
+            ));
         }
+        let number = element.number(bytes);
+        let is_taken = if self.is_level_set() { is_inside(number) } else { number > 0.0 };
+        is_taken.then_some(NO_COLOR)
     }
 
     /// Reads a leaf's buffer, clears the mask's voxels without a value, and adds the colours of the
@@ -212,13 +147,13 @@ impl Values {
         if again != *mask {
             return Err(source.fault("a leaf's mask differs from that in the topology"));
         }
-        let number = self.kind.in_node;
-        if !matches!(number, Number::Bool | Number::Mask) {
+        // Truths are bits in leaves.
+        if self.kind.in_node.bytes > 1 {
             let is_color = self.kind.is_color();
             return self.node(source, mask, |_, value| colors.extend(is_color.then_some(value)));
         }
         source.array::<12>(WHAT)?;
-        if number == Number::Bool {
+        if !self.kind.is_mask {
             source.words(&mut again, WHAT)?;
             mask.iter_mut().zip(again).for_each(|(word, values)| *word &= values);
         }
@@ -273,7 +208,7 @@ impl Values {
         inactive: [bool; 2],
         mut take: impl FnMut(u32, Rgba),
     ) {
-        let number = self.kind.in_node;
+        let value_bytes = self.kind.numbers * self.kind.in_node.bytes;
         let mut stored = 0;
         for (n, (word, selected)) in active.iter_mut().zip(&self.selected).enumerate() {
             let mut kept = 0;
@@ -281,7 +216,7 @@ impl Values {
                 let index = if is_dense { 64 * n + bit as usize } else { stored };
                 let value = if is_dense || *word >> bit & 1 == 1 {
                     stored += 1;
-                    self.decode(number, &self.bytes[index * number.bytes()..][..number.bytes()])
+                    self.decode(self.kind.in_node, &self.bytes[index * value_bytes..])
                 } else {
                     inactive[(selected >> bit & 1) as usize].then_some(NO_COLOR)
                 };
@@ -297,9 +232,9 @@ impl Values {
     /// Reads `count` values.
     fn load(&mut self, source: &mut Source, count: usize) -> Result<(), ReadError> {
         const WHAT: &str = "the values of a node";
-        let is_half = self.kind.alone != self.kind.in_node;
+        let is_half = self.kind.alone.bytes != self.kind.in_node.bytes;
         self.bytes.clear();
-        self.bytes.resize(count * self.kind.in_node.bytes(), 0);
+        self.bytes.resize(count * self.kind.numbers * self.kind.in_node.bytes, 0);
         let is_packed = self.compression & (ZIP | BLOSC) != 0 && !(is_half && count == 0);
         // Not positive if compression did not reduce the size: the negated length.
         let packed = if is_packed { source.u64(WHAT)?.cast_signed() } else { 0 };

@@ -9,7 +9,7 @@ use super::{
     ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK, LOWER_MASK, MAGIC, SELECTED_BACKGROUND,
     UPPER_MASK, VERSION,
 };
-use crate::formats::grid::description;
+use crate::formats::grid::description::Description;
 use crate::formats::grid::openvdb::TEXT;
 use crate::formats::grid::openvdb::channel::{
     Channel, Entry, colors_of, half, rounded, world_distance,
@@ -157,7 +157,7 @@ fn hash_with(grid: &VoxelGrid, colors: &Colors) -> String {
 fn grid_head(tree: &Tree, world_from_index: &WorldFromIndex) -> Record {
     let corner = |corner: [u32; 3]| corner.map(u32::to_le_bytes).concat();
     let [lo, hi] = tree.bounds().unwrap_or_default();
-    let text = description::describe(tree.grid);
+    let text = Description::of(tree.grid).to_string();
     let (class, last): (_, (&str, &[u8])) = match tree.channel {
         Channel::Density => ("fog volume", (TEXT, text.as_bytes())),
         // A transform of the grid does not transform its values.

@@ -24,7 +24,6 @@ use crate::text::{
     significant, sized,
 };
 use crate::tips::nearest;
-use crate::write::sink::Names;
 
 /// The result of a mesh. In JSON it has the fields of its variant.
 #[derive(Debug, Serialize)]
@@ -54,9 +53,9 @@ pub struct MeshSummary {
     pub check: Option<Check>,
     /// Whether the solid is doubtful and `--strict` was given.
     pub refused: bool,
-    pub output: Option<Names>,
+    pub output: Option<String>,
     /// The picture, if requested.
-    pub preview: Option<Names>,
+    pub preview: Option<String>,
     pub bytes: Option<u64>,
     pub timings_ms: Timings,
     /// Milliseconds of each stage, if the GPU measures them.

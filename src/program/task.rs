@@ -66,7 +66,7 @@ impl Plan<'_> {
         }
         if !summary.differs() && (!summary.refused || self.job.force) {
             let written = self.write(&targets, &voxelized.grid, field, &mut summary, progress)?;
-            if let Some(Written { names, bytes, .. }) = written {
+            if let Some(Written { name, bytes, .. }) = written {
                 let contents = || Contents::of(&voxelized.grid, field);
                 // A doubtful solid must fail again in the next run.
                 if let Some(origin) = origin.filter(|_| !summary.refused)
@@ -77,7 +77,7 @@ impl Plan<'_> {
                     ));
                 }
                 summary.bytes = Some(bytes);
-                summary.output = Some(names);
+                summary.output = Some(name);
             }
         }
         summary.timings_ms.total = milliseconds(began.elapsed());
@@ -177,7 +177,7 @@ impl Plan<'_> {
         // A reader that closes standard output early does not prevent the preview.
         let has_failed = written.as_ref().is_err_and(|error| !error.is::<StdoutClosedEarly>());
         if !has_failed && let Some((picture, time)) = drawn {
-            summary.preview = Some(picture.finish()?.names);
+            summary.preview = Some(picture.finish()?.name);
             summary.timings_ms.preview = Some(time);
         }
         let (written, time) = written?.unzip();

@@ -42,8 +42,8 @@ struct Report {
 
 impl Report {
     fn text(&self) -> String {
-        let (read, Written { names, bytes, .. }) = (self.input.text(), &self.written);
+        let (read, Written { name, bytes, .. }) = (self.input.text(), &self.written);
         let (bytes, notes) = (counted(*bytes, "byte"), self.written.note_lines());
-        format!("read      {read}\nwrote     {names}, {bytes}\n{notes}")
+        format!("read      {read}\nwrote     {name}, {bytes}\n{notes}")
     }
 }

@@ -14,7 +14,7 @@ use crate::grids::{GridSummary, described};
 use crate::progress::TerminalProgress;
 use crate::text::{counted, range, ratio, shown};
 use crate::write::pictures::{preview, preview_options};
-use crate::write::sink::{Inputs, Names, Sink};
+use crate::write::sink::{Inputs, Sink};
 
 /// Maximum number of differing voxels listed.
 const NAMED: usize = 8;
@@ -49,7 +49,7 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
             warnings.push("no voxel is occupied: the picture is empty".to_owned());
         }
         let picture = picture(&a.grid, &b.grid)?;
-        anyhow::Ok(sink.write(|out| Ok(picture.write_png(out)?))?.finish()?.names)
+        anyhow::Ok(sink.write(|out| Ok(picture.write_png(out)?))?.finish()?.name)
     };
     let preview = sink.map(draw).transpose()?;
     let named = |&(voxel, side): &([u32; 3], usize)| Differing { voxel, only_in: NAMES[side] };
@@ -134,7 +134,7 @@ struct Report {
     voxels: Vec<Differing>,
     /// The picture of both, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
-    preview: Option<Names>,
+    preview: Option<String>,
     warnings: Vec<String>,
 }
 

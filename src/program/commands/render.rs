@@ -21,7 +21,7 @@ use crate::summary::timed;
 use crate::text::{counted, duration, shown};
 use crate::voxels::Voxels;
 use crate::write::pictures::{Pictures, check_extension, is_gif};
-use crate::write::sink::{Inputs, Names, Written, refuse_shared_stdout};
+use crate::write::sink::{Inputs, Written, refuse_shared_stdout};
 
 /// Reads the grid, draws it and writes the pictures.
 pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
@@ -60,7 +60,7 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     let (written, draw) = timed(draw)?;
     progress.finish();
 
-    let Written { names: output, bytes, .. } = written;
+    let Written { name: output, bytes, .. } = written;
     let [width, height] = args.size;
     let report = Report {
         input: GridSummary::new(&args.file, &grid),
@@ -138,7 +138,7 @@ fn options(args: &RenderArgs) -> RenderOptions {
 struct Report {
     #[serde(flatten)]
     input: GridSummary,
-    output: Names,
+    output: String,
     width: u32,
     height: u32,
     /// The camera of the first picture.

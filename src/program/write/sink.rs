@@ -1,7 +1,6 @@
 //! The destination of a file: standard output, a stream, or a file that is replaced once the new
 //! one is complete. None of the files that a run reads is replaced.
 
-use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -14,7 +13,7 @@ use trivox::formats::{GridFormat, Replacement, Sidecar, WriteError, replaceable,
 use trivox::{ColorSource, VoxelizeError, Voxelizer};
 
 use crate::console::{StdoutClosed, stdout_error};
-use crate::text::{path_text, shown};
+use crate::text::path_text;
 
 /// The destination of a file, checked before the work begins.
 #[derive(Debug, Clone)]
@@ -121,7 +120,7 @@ impl Sink {
         write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
     ) -> Result<Written> {
         let named = || self.name.clone();
-        let mut files = Vec::new();
+        let mut file = None;
         let bytes = match &self.target {
             Target::Stdout => write_counted(io::stdout().lock(), write).map_err(of_stdout)?,
             Target::Stream(path) => File::options()
@@ -131,14 +130,11 @@ impl Sink {
                 .and_then(|stream| write_counted(stream, write))
                 .with_context(named)?,
             Target::File(path) => {
-                let file = Replacement::write(path, write).with_context(named)?;
-                let bytes = file.bytes();
-                files.push((named(), file));
-                bytes
+                let replacement = Replacement::write(path, write).with_context(named)?;
+                file.insert(replacement).bytes()
             }
         };
-        let (warnings, notes) = (Vec::new(), Vec::new());
-        Ok(Written { names: Names::One(named()), bytes, warnings, notes, files })
+        Ok(Written { name: named(), bytes, warnings: Vec::new(), notes: Vec::new(), file })
     }
 }
 
@@ -160,59 +156,27 @@ fn of_stdout(error: WriteError) -> anyhow::Error {
     }
 }
 
-/// A complete output. Its files replace existing ones together, in [`finish`](Self::finish); until
-/// then they have temporary names.
+/// A complete output. A file replaces an existing one in [`finish`](Self::finish); until then it has
+/// a temporary name.
 #[derive(Debug, Serialize)]
-#[must_use = "unfinished files are removed"]
+#[must_use = "an unfinished file is removed"]
 pub struct Written {
     #[serde(rename = "output")]
-    pub names: Names,
-    /// Total size in bytes.
+    pub name: String,
+    /// Its size in bytes.
     pub bytes: u64,
     pub warnings: Vec<String>,
     /// What the format does not hold.
     pub notes: Vec<String>,
-    /// With their names.
     #[serde(skip)]
-    files: Vec<(String, Replacement)>,
-}
-
-/// The file names of an output: in JSON a string, or a list if there are several.
-#[derive(Debug, Clone, Serialize)]
-#[serde(untagged)]
-pub enum Names {
-    One(String),
-    Several(Vec<String>),
+    file: Option<Replacement>,
 }
 
 impl Written {
-    /// The files at the paths of `items` with the outputs of `write`.
-    pub fn several<T, P: AsRef<Path>>(
-        items: impl IntoIterator<Item = (P, T)>,
-        mut write: impl FnMut(T, &mut dyn Write) -> Result<(), WriteError>,
-    ) -> Result<Self> {
-        let mut files = Vec::new();
-        for (path, item) in items {
-            let path = path.as_ref();
-            // Everything is synchronized before the first file is renamed, so little can fail
-            // later.
-            let file = Replacement::write(path, |out| write(item, out));
-            files.push((path_text(path), file.with_context(|| shown(path))?));
-        }
-        let names = Names::Several(files.iter().map(|(name, _)| name.clone()).collect());
-        let bytes = files.iter().map(|(_, file)| file.bytes()).sum();
-        Ok(Self { names, bytes, warnings: Vec::new(), notes: Vec::new(), files })
-    }
-
-    /// Renames all files. An error lists the files already renamed.
+    /// Renames the file.
     pub fn finish(mut self) -> Result<Self> {
-        let mut renamed: Vec<String> = Vec::new();
-        for (name, file) in self.files.drain(..) {
-            file.finish().with_context(|| match &renamed[..] {
-                [] => name.clone(),
-                _ => format!("{name}, after {} were written", renamed.join(", ")),
-            })?;
-            renamed.push(name);
+        if let Some(file) = self.file.take() {
+            file.finish().with_context(|| self.name.clone())?;
         }
         Ok(self)
     }
@@ -220,15 +184,6 @@ impl Written {
     /// The notes as lines.
     pub fn note_lines(&self) -> String {
         self.notes.iter().map(|note| format!("note: {note}\n")).collect()
-    }
-}
-
-impl fmt::Display for Names {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::One(name) => f.write_str(name),
-            Self::Several(names) => f.write_str(&names.join(", ")),
-        }
     }
 }
 

@@ -83,7 +83,8 @@ pub fn kept(task: &Task, origin: &Origin) -> Option<Skipped> {
     is_kept.then(|| Skipped::new(&task.mesh, target, record.contents))
 }
 
-/// Writes a record that the file of `task` has this `origin` and these sidecar files. Devices and pipes have none. Fails if a sidecar file was changed after it was read.
+/// Writes a record that the file of `task` has this `origin` and these sidecar files. Devices and
+/// pipes have none. Fails if a sidecar file was changed after it was read.
 pub fn remember(
     task: &Task,
     origin: io::Result<Origin>,

@@ -88,6 +88,7 @@ fn turntables_that_cannot_be_are_refused_and_change_nothing() {
             "b.webp: unknown file extension '.webp': pictures are .png files, animations",
         ),
         ("-o - --json", "both write to standard output"),
+        ("-o turn-%03d.png", "a turntable is one file"),
     ] {
         refuses(&folder, &format!("render a.npz --turntable 3 {args}"), complaint);
     }

@@ -231,3 +231,51 @@ fn coarse_voxels_are_occupied_exactly_where_fine_ones_in_them_are() {
     let covered = fine.voxels().map(|voxel| voxel.map(|c| c / 2));
     assert_same(&coarse, &VoxelGrid::from_voxels(dims, covered).unwrap(), "coarse");
 }
+
+#[test]
+fn voxels_around_triangles_at_the_highest_resolution_match_the_oracle() {
+    let mut rng = Rng::with_seed(12);
+    let corner = |rng: &mut Rng, base: [f64; 3]| base.map(|c| c + rng.f64() / 300.0);
+    let triangle = |rng: &mut Rng| {
+        let base = [rng.f64(), rng.f64(), rng.f64()];
+        [0; 3].map(|_| corner(rng, base))
+    };
+    let mut triangles: Vec<_> = (0..20).map(|_| triangle(&mut rng)).collect();
+    triangles.push([[0.0; 3], [1.0; 3], [1.0, 1.0, 1.0]]);
+    let mesh = at_resolution(&mesh_of(&triangles), 65_536);
+    let (grid, units_per_voxel) = (surface(&mesh), mesh.lattice().units_per_voxel());
+    let mut seen = [0, 0];
+    for _ in 0..20_000 {
+        // A voxel or a neighbour of one that holds a point of some triangle.
+        let [a, b, c] = mesh.triangle(rng.usize(0..mesh.len()));
+        let [s, t] = [rng.f64(), rng.f64()];
+        let voxel: [u32; 3] = std::array::from_fn(|i| {
+            let along = |from: i32, to: i32, t: f64| (f64::from(to - from) * t) as i32;
+            let on = a[i] + along(a[i], b[i], s * (1.0 - t)) + along(a[i], c[i], s * t);
+            ((on / units_per_voxel) + rng.i32(-1..=1)).clamp(0, grid.dims()[i] as i32 - 1) as u32
+        });
+        let center = voxel.map(|v| (2 * v as i32 + 1) * units_per_voxel / 2);
+        let expected = mesh.triangles().any(|t| oracle::touches(&t, center, units_per_voxel / 2));
+        assert_eq!(grid.contains(voxel), expected, "voxel {voxel:?}");
+        seen[usize::from(expected)] += 1;
+    }
+    assert!(seen.iter().all(|&n| n > 1_000), "{seen:?}");
+}
+
+#[test]
+fn soups_at_every_small_resolution_match_brute_force() {
+    for resolution in 1..=24 {
+        let mut rng = Rng::with_seed(u64::from(resolution));
+        let number = |rng: &mut Rng| rng.f64() * 3.7 - 1.1;
+        let corner = |rng: &mut Rng| [number(rng), number(rng) / 2.0, number(rng)];
+        let triangles: Vec<_> = (0..10).map(|_| [0; 3].map(|_| corner(&mut rng))).collect();
+        let options = PlaceOptions::new(Sizing::Resolution(resolution)).with_pad(resolution % 3);
+        let bounds = Bounds { min: [-0.7, -0.2, 0.3], max: [1.9, 0.9, 1.4] };
+        for options in [options, options.with_bounds(bounds)] {
+            let mesh = place(&mesh_of(&triangles), &options).unwrap();
+            let grid = surface(&mesh);
+            assert_same(&grid, &oracle::voxelize(&mesh), &format!("{options:?}"));
+            assert!(grid.occupied() > 0);
+        }
+    }
+}

@@ -168,7 +168,7 @@ export interface Estimate {
 export class Grid {
   private constructor();
   /**
-   * Reads a file with voxels: .vox, .npy, .npz, .binvox, .bricks, .vdb, .schem,
+   * Reads a file with voxels: .vox, .npy, .npz, .binvox, .bricks, .vdb, .nvdb, .schem,
    * .litematic.
    */
   static open(file: NamedFile): Promise<Grid>;

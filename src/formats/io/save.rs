@@ -106,8 +106,8 @@ pub fn save_distances(field: &DistanceField, path: impl AsRef<Path>) -> Result<(
 
 /// Writes a file in the folder of `path` with `write`, and renames it to `path` once it is complete
 /// and on the disk. On failure, an existing file is unchanged, and no new one remains. A killed
-/// process leaves its temporary file, `.trivox-*.tmp`; a process that writes in the folder a day later
-/// removes it. The target of a symbolic link is replaced, not the link; permissions are kept.
+/// process leaves its temporary file, `.trivox-*.tmp`; a process that writes in the folder a day
+/// later removes it. The target of a symbolic link is replaced, not the link; permissions are kept.
 ///
 /// # Errors
 /// Those of `write`; `path` is a folder, a pipe, a device or read-only; the folder is not writable.

@@ -1,7 +1,7 @@
 //! Temporary files: a file is written beside the one that it replaces, and renamed once it is
 //! complete.
 //!
-//! The next process that writes in the folder removes what a killed one left.
+//! A process that writes in the folder removes what a killed one left, a day later.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -198,7 +198,8 @@ pub fn sweep_once(folder: &Path) {
 fn sweep(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        if tag_of(&entry.file_name()).is_some() && is_abandoned(&entry)? {
+        // Another process may have renamed it.
+        if tag_of(&entry.file_name()).is_some() && is_abandoned(&entry).unwrap_or(false) {
             _ = fs::remove_file(entry.path());
         }
     }

@@ -36,6 +36,8 @@ pub const SPEC: MeshSpec = MeshSpec {
 
 /// Bytes of memory independent of the file.
 const REST: u64 = 4 << 10;
+/// Numbers after a position, at most: a normal, a colour and texture coordinates.
+const MOST: usize = 3 + 4 + 2;
 /// Bytes of a colour in a list.
 const COLOR: u64 = size_of::<(Range<usize>, Numbers)>() as u64;
 
@@ -101,9 +103,10 @@ impl<'a> Lines<'a> {
         Some(token)
     }
 
-    /// The other tokens of the line, or `count` where line ends are white space.
+    /// The other tokens of the line, at most one more than a vertex can have, or `count` where line
+    /// ends are white space.
     fn rest(&mut self, count: usize, rest: &mut Vec<&'a [u8]>) {
-        let most = if self.is_free { count } else { usize::MAX };
+        let most = if self.is_free { count } else { MOST + 1 };
         rest.clear();
         rest.extend(std::iter::from_fn(|| self.token()).take(most));
     }
@@ -296,10 +299,14 @@ impl Body {
         }
         let mut corners = Vec::new();
         for face in 0..faces {
-            body.read_corners(&mut lines, face, &mut corners)?;
+            lines.next("a face")?;
+            let count = lines.integer("the number of a face's corners")?;
+            // A corner takes two bytes of the file.
+            let most = count.min(bytes as u64 / 2) as usize;
+            let triangles = body.triangles.len() + most_triangles(most);
+            check_memory(fixed + body.memory(triangles, most, faces), options.memory)?;
+            body.read_corners(&mut lines, face, count, &mut corners)?;
             lines.rest(0, &mut rest);
-            let triangles = body.triangles.len() + most_triangles(corners.len());
-            check_memory(fixed + body.memory(triangles, corners.len(), faces), options.memory)?;
             body.add_face(&corners, if options.appearance { &rest } else { &[] });
         }
         if body.triangles.is_empty() {
@@ -359,10 +366,9 @@ impl Body {
         &self,
         lines: &mut Lines,
         face: usize,
+        count: u64,
         corners: &mut Vec<u32>,
     ) -> Result<(), ReadError> {
-        lines.next("a face")?;
-        let count = lines.integer("the number of a face's corners")?;
         corners.clear();
         for indices in 0..count {
             if lines.clone().token().is_none() {
@@ -407,7 +413,8 @@ impl Body {
         let vertices_have = ["vertex has", "vertices have"];
         let more_numbers = "more numbers than 'OFF' announces, which were skipped: colours need \
                             'COFF', normals 'NOFF'";
-        warnings.extend(counted_warning(self.longer, vertices_have, more_numbers));
+        let longer = if with_appearance { self.longer } else { 0 };
+        warnings.extend(counted_warning(longer, vertices_have, more_numbers));
         if with_appearance && header.texcoords {
             warnings.push("texture coordinates were skipped: OFF names no image for them".into());
         }

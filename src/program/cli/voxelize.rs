@@ -149,8 +149,8 @@ pub struct Job {
     #[arg(long, help_heading = "Many meshes")]
     pub recursive: bool,
 
-    /// Process only part I of N of the meshes, counted from 1: every Nth mesh, from the Ith on. All N
-    /// runs must find the same meshes.
+    /// Process only part I of N of the meshes, counted from 1: every Nth mesh, from the Ith on. All
+    /// N runs must find the same meshes.
     #[arg(long, value_name = "I/N", value_parser = Shard::parse, help_heading = "Many meshes")]
     pub shard: Option<Shard>,
 

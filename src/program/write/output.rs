@@ -83,7 +83,7 @@ impl Output {
         warnings.extend(palette.without_effect(Some(self.format), grid));
         let mut written = self.write(grid, None, options, progress)?;
         progress.finish();
-        written.warnings.splice(..0, warnings);
+        written.warnings = warnings;
         written.notes = self.format.lost_with(grid, options);
         Ok(written)
     }

@@ -48,6 +48,9 @@ impl Pictures {
     ) -> Result<Self> {
         let sink = Sink::new(path, inputs)?;
         let Some(frames) = frames else { return Ok(Self { sink, animation: None }) };
+        if path.to_string_lossy().contains(['%', '#']) {
+            bail!("{}: a turntable is one file: name it without a place for a number", shown(path));
+        }
         let default = frames.div_ceil(ORBIT).min(MAX_GIF_FPS.into()) as u16;
         let (fps, is_gif) = (fps.unwrap_or(default), is_gif(path));
         if is_gif && fps > MAX_GIF_FPS {

@@ -156,8 +156,8 @@ fn of_stdout(error: WriteError) -> anyhow::Error {
     }
 }
 
-/// A complete output. A file replaces an existing one in [`finish`](Self::finish); until then it has
-/// a temporary name.
+/// A complete output. A file replaces an existing one in [`finish`](Self::finish); until then it
+/// has a temporary name.
 #[derive(Debug, Serialize)]
 #[must_use = "an unfinished file is removed"]
 pub struct Written {

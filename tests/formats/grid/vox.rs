@@ -166,7 +166,7 @@ fn a_grid_past_magica_voxels_world_is_refused_with_the_reason() {
         let long = trivox::base::numbers::grouped(long.into());
         let limit = format!(
             "the grid is {long} voxels along the {axis} axis, but a .vox holds at most 2,000: use a \
-             lower resolution, tiles (--tile), or another format such as .vdb"
+             lower resolution, tiles, or another format such as .vdb"
         );
         assert_eq!(why, limit);
     }

@@ -454,7 +454,7 @@ fn beside_textures(file: &str) -> (tempfile::TempDir, Result<LoadedMesh, ReadErr
 #[test]
 fn textures_lie_on_the_corners_of_faces_with_v_up() {
     let header = "comment TextureFile maps\\a RED one.PNG\ncomment made by hand\n\
-                  comment TextureFile  C:\\me\\glass.png \n";
+                  comment TextureFile  C:\\me\\glass.png \ncomment TextureFile GLASS.png\n";
     let faces = ["4 0 1 2 3 8 0 0 1 0 1 .75 0 1 1", "3 0 1 2 6 0 0 .5 0 1 1 0", "3 0 1 2 0 -1"];
     let file = painted_square(header, ["", TEXCOORDS], [""; 4], &faces);
     let look = look(beside_textures(&file).1);
@@ -464,7 +464,7 @@ fn textures_lie_on_the_corners_of_faces_with_v_up() {
     let painting = |triangle: usize| look.material(triangle).texture.map(|of| of.texture);
     assert_eq!([0, 1, 2, 3].map(painting), [Some(1), Some(1), Some(0), None]);
     assert_eq!([0, 2].map(|i| look.material(i).alpha), [Alpha::Blend, Alpha::Opaque]);
-    assert_eq!(look.textures[1].texels(), [GREEN, [0, 0, 0, 0]]);
+    assert_eq!((look.textures.len(), look.textures[1].texels()), (2, &[GREEN, [0, 0, 0, 0]][..]));
 }
 
 #[test]

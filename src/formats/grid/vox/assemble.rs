@@ -30,8 +30,8 @@ struct Instance {
     pose: Pose,
 }
 
-/// The union of all instances of `scene`, in at most `limit` bytes of memory, and the number of voxels
-/// with each palette index.
+/// The union of all instances of `scene`, in at most `limit` bytes of memory, and the number of
+/// voxels with each palette index.
 pub(super) fn assemble(scene: &Scene, limit: u64) -> Result<(VoxelGrid, [u64; 256]), ReadError> {
     let mut instances = instances(scene)?;
     // Duplicate instances add no voxels, but cost time.

@@ -23,8 +23,9 @@
 //!
 //! # Colours
 //! A voxel's colour is an index into a palette (`RGBA`): the index is 1 for the first entry, and
-//! 255 are usable. A grid's colours are quantized to 255 or fewer by [`palette`](crate::surface::palette);
-//! a grid without colours is light grey, in a palette of colours to paint with.
+//! 255 are usable. A grid's colours are quantized to 255 or fewer by
+//! [`palette`](crate::surface::palette); a grid without colours is light grey, in a palette of
+//! colours to paint with.
 //!
 //! Reading uses the file's palette, or MagicaVoxel's default, without opacity, which has no effect
 //! in MagicaVoxel. Materials (`MATL`) are ignored with a warning; `IMAP`, the display order of the

@@ -63,7 +63,7 @@ pub fn check_dims(dims: [u32; 3]) -> Result<(), WriteError> {
     too_long.map_or(Ok(()), |(axis, voxels)| {
         Err(WriteError::Unsupported(format!(
             "the grid is {} voxels along the {axis} axis, but a .vox holds at most {}: use a lower \
-             resolution, tiles (--tile), or another format such as .vdb",
+             resolution, tiles, or another format such as .vdb",
             grouped(voxels.into()),
             grouped(MAX_SCENE.into())
         )))

@@ -258,7 +258,8 @@ fn refuse_version(asset: &Asset) -> Result<(), ReadError> {
 fn refuse_other_version(json: &[u8]) -> Result<(), ReadError> {
     #[derive(Deserialize)]
     struct AnyVersion<'a> {
-        asset: Option<Asset>,
+        #[serde(borrow)]
+        asset: Option<&'a RawValue>,
         #[serde(borrow)]
         meshes: Option<&'a RawValue>,
         #[serde(borrow)]
@@ -268,7 +269,8 @@ fn refuse_other_version(json: &[u8]) -> Result<(), ReadError> {
         return Ok(());
     };
     let is_object = |value: Option<&RawValue>| value.is_some_and(|v| v.get().starts_with('{'));
-    match asset {
+    // Of another version, it may have another form.
+    match asset.and_then(|asset| serde_json::from_str::<Asset>(asset.get()).ok()) {
         Some(asset) => refuse_version(&asset)?,
         None if is_object(meshes) || is_object(accessors) => {
             return Err(unsupported_version("1.0"));

@@ -171,8 +171,8 @@ impl Faces {
     }
 }
 
-/// Moves a part to `end`: before it, polygons may have fewer triangles than counted. The list may be
-/// empty.
+/// Moves a part to `end`: before it, polygons may have fewer triangles than counted. The list may
+/// be empty.
 fn move_down<T: Copy>(list: &mut [T], part: Range<usize>, end: usize) {
     if end < part.start && !list.is_empty() {
         list.copy_within(part, end);

@@ -113,8 +113,8 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// Whether an entry has this name, in which a `?` stands for any character: readers have it in place
-/// of bytes in old encodings.
+/// Whether an entry has this name, in which a `?` stands for any character: readers have it in
+/// place of bytes in old encodings.
 fn matches(entry: &Entry, name: &str) -> bool {
     entry.lower == name
         || name.contains('?')

@@ -241,7 +241,7 @@ impl WithSimd for DecideVoxels<'_> {
             let error = constant_error + half_taylor_error * squared * (one + squared);
             let number = taylor.at(h) + jumps[start as usize / LANES % jumps.len()];
             let certainty = (number - number.floor() - half).abs() - error;
-            // Mostly.
+            // Nearly always: all eight are decided.
             if certainty.least() > 0.0 && error.greatest() < MAX_VOXEL_ERROR {
                 let offsets = (number + half).floor();
                 let remainder = number - offsets;

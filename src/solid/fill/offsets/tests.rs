@@ -274,6 +274,10 @@ fn a_number_from_the_root_is_the_sum_or_its_error_leaves_no_doubt() {
                 let (number, error) = field.bvh.number(&field.root, p, tolerance);
                 (number, if error == 0.0 { 0.0 } else { error + ROUNDING })
             });
+            assert!(
+                sums.iter().all(|&(sum, error)| (sum - whole).abs() <= error),
+                "{sums:?}: {p:?}"
+            );
             let leaves_no_doubt = |&(sum, error): &(f64, f64)| {
                 sum == number && (error == 0.0 || half_integer_distance(sum) > error)
             };

@@ -163,15 +163,15 @@ fn a_name_that_several_files_have_is_said() {
 
 #[test]
 fn images_that_are_not_there_are_said_once_by_name() {
-    let mtl: String = (0..6)
+    let mtl: String = (0..14)
         .map(|n| format!("newmtl m{n}\nKd 0 0 1\nmap_Kd c:\\no\\{}.png # x\n", n / 2))
         .collect();
     let folder = Folder::new().with("m.mtl", mtl);
-    let faces: String = (0..6).map(|n| format!("usemtl m{n}\n{PAINTED}")).collect();
+    let faces: String = (0..14).map(|n| format!("usemtl m{n}\n{PAINTED}")).collect();
     let (appearance, warning) = folder.warned(format!("mtllib m.mtl\n{faces}"));
     let missing = |n| format!(r"'c:\no\{n}.png' (there is no such file beside the model)");
-    let names = [0, 1, 2].map(missing).join(", ");
-    assert_eq!(warning, format!("3 textures were replaced by plain colours: {names}"));
+    let names = [0, 1, 2, 3, 4].map(missing).join(", ");
+    assert_eq!(warning, format!("7 textures were replaced by plain colours: {names} and 2 more"));
     assert_eq!(appearance.material(1).color, screen([0.0, 0.0, 1.0]));
     assert!(appearance.textures.is_empty() && appearance.uvs.is_empty());
 }

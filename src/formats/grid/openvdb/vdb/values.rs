@@ -43,8 +43,8 @@ pub(super) struct Kind {
 impl Kind {
     /// The types by the name of a tree with 8, 16 and 32 children along each axis.
     pub(super) fn of_tree(name: &str) -> Option<Self> {
-        let whole = name.strip_suffix("_HalfFloat");
-        let name = whole.unwrap_or(name).strip_prefix("Tree_")?.strip_suffix("_5_4_3")?;
+        let half = name.strip_suffix("_HalfFloat");
+        let name = half.unwrap_or(name).strip_prefix("Tree_")?.strip_suffix("_5_4_3")?;
         let (alone, numbers) = match name {
             "float" => ("<f4", 1),
             "double" => ("<f8", 1),
@@ -54,7 +54,8 @@ impl Kind {
             "vec3s" => ("<f4", 3),
             _ => return None,
         };
-        let in_node = if whole.is_some() { "<f2" } else { alone };
+        // OpenVDB marks trees of integers too, but writes these as they are.
+        let in_node = if half.is_some() && alone.starts_with("<f") { "<f2" } else { alone };
         let (alone, in_node) = (Element::of(alone)?, Element::of(in_node)?);
         Some(Self { alone, in_node, numbers, is_mask: name == "mask" })
     }

@@ -100,7 +100,9 @@ fn note_images(named: BTreeSet<[String; 2]>, sidecars: &Sidecars, folders: &[Pat
     let mut finder = Finder::new(&other);
     let mut has_tiles = |file: &str| {
         let any = name_of_tile(file, "????");
-        any.is_some_and(|any| finder.find(&any, folders, &IMAGE_FOLDERS).is_some())
+        let found = any.and_then(|any| finder.find(&any, folders, &IMAGE_FOLDERS));
+        other.forget();
+        found.is_some()
     };
     let names = named.into_iter().flat_map(|[file, word]| {
         let last = if has_tiles(&file) { 1100 } else { 1000 };

@@ -146,6 +146,13 @@ impl Sidecars {
         Self { files, ..self.clone() }
     }
 
+    /// Empties the log.
+    pub(super) fn forget(&self) {
+        if let Files::OnDisk(log) = &self.files {
+            log.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        }
+    }
+
     /// Logs the images on disk, in or near `folders`, that a mesh names, used or not; of several
     /// names for an image, the first with a file.
     pub(super) fn note_images<N: AsRef<str>>(
@@ -160,6 +167,7 @@ impl Sidecars {
         for names in named {
             let mut names = names.as_ref().iter().map(AsRef::as_ref);
             let found = names.find_map(|name| finder.find(name, folders, &IMAGE_FOLDERS));
+            other.forget();
             if let Some(path) = found.map(|path| self.canonical(path)) {
                 record(log, &path, modified(&path), false);
             }

@@ -165,8 +165,7 @@ fn many_faults_at_once_are_all_found() {
     let right = at_resolution(&mesh, 100);
     for count in [2, 20, 400, 4000] {
         let planted = targets(&mut rng, &right, count);
-        let mut options = VerifyOptions::default();
-        options.named = usize::MAX;
+        let options = VerifyOptions { named: usize::MAX, ..VerifyOptions::default() };
         let verdict = judge(&mesh, &flipped(&right, &planted), &options);
         let found: BTreeSet<_> = verdict.first.iter().map(|w| (w.voxel, w.fault)).collect();
         let expected = planted.iter().map(|&v| (v.map(i64::from), fault_at(&right, v)));

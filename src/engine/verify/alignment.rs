@@ -66,8 +66,8 @@ impl Alignment {
     /// The inverse of [`apply`](Self::apply), also outside the exact grid.
     pub(super) fn invert(&self, voxel: [i64; 3], dims: [u32; 3]) -> [i64; 3] {
         let mut exact = [0; 3];
-        for a in 0..3 {
-            let (axis, along) = (self.axes[a], voxel[a] - self.shift[a]);
+        for (a, (at, shift)) in voxel.into_iter().zip(self.shift).enumerate() {
+            let (axis, along) = (self.axes[a], at - shift);
             exact[axis] = if self.mirrored[a] { i64::from(dims[axis]) - 1 - along } else { along };
         }
         exact

@@ -48,7 +48,8 @@ impl Pictures {
     ) -> Result<Self> {
         let sink = Sink::new(path, inputs)?;
         let Some(frames) = frames else { return Ok(Self { sink, animation: None }) };
-        if path.to_string_lossy().contains(['%', '#']) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.contains('%') || name.contains("##") {
             bail!("{}: a turntable is one file: name it without a place for a number", shown(path));
         }
         let default = frames.div_ceil(ORBIT).min(MAX_GIF_FPS.into()) as u16;

@@ -2,8 +2,9 @@
 //!
 //! Successive halving: all 48 symmetries with thousands of shifts are tested on a few voxels of the
 //! exact grid, the best of them on more, and so on; the voxels of the last few are counted in full,
-//! until the samples exclude the others. Only occupied voxels are sampled, and of a solid those
-//! at its surface: interior voxels match in most alignments.
+//! until the samples exclude the others, or the likeliest do not explain the differences. Only
+//! occupied voxels are sampled, and of a solid those at its surface: interior voxels match in most
+//! alignments.
 
 use rayon::prelude::*;
 

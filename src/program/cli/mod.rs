@@ -142,8 +142,8 @@ pub enum Command {
     ///
     /// Across z, x runs to the right and y upwards; across y, x to the right and z upwards; across
     /// x, y to the right and z upwards. The voxels go to standard output, a header to standard
-    /// error. Each line of text shows two rows of voxels with half-block characters;
-    /// with --ascii one row. On a terminal, lines are cut at its width.
+    /// error. Each line of text shows two rows of voxels with half-block characters; with --ascii
+    /// one row. On a terminal, lines are cut at its width.
     Slice(SliceArgs),
     /// Print a completion script for a shell.
     Completions {

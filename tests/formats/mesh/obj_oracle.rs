@@ -10,6 +10,7 @@
 //! - Vertices of too many numbers, corners of more than three indices of which some are empty, and
 //!   coordinates that are not finite: `tobj` reads them.
 //! - Polygons: `tobj` has no correct triangulation, so only their corners are compared.
+
 use super::obj::mutate;
 use crate::common::prelude::*;
 use std::panic::catch_unwind;

@@ -49,6 +49,7 @@ pub const BINARY_SPEC: MeshSpec = MeshSpec {
 
 /// Bytes of memory independent of the file.
 const REST: u64 = 16 << 10;
+
 /// Reads the meshes in the scene of `bytes`. Buffers and images in other files are among the
 /// `sidecars`.
 ///

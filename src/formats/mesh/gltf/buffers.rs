@@ -73,13 +73,13 @@ fn chunk<'a>(rest: &mut &'a [u8]) -> Result<(&'a [u8; 4], &'a [u8]), ReadError> 
     Ok((kind, bytes))
 }
 
-/// The bytes of a data URI; `None` for any other URI.
-pub(super) fn data_of_uri(uri: &str) -> Option<Result<Vec<u8>, String>> {
-    let data = uri.strip_prefix("data:")?;
-    let Some((_, text)) = data.split_once(";base64,") else {
-        return Some(Err("has data that are not in base 64".to_owned()));
-    };
-    Some(BASE_64.decode(text).map_err(|error| format!("is malformed base 64: {error}")))
+/// The beginning of a data URI.
+pub(super) const DATA: &str = "data:";
+
+/// The bytes of a data URI, by its text after [`DATA`].
+pub(super) fn decoded(data: &str) -> Result<Vec<u8>, String> {
+    let (_, text) = data.split_once(";base64,").ok_or("has data that are not in base 64")?;
+    BASE_64.decode(text).map_err(|error| format!("is malformed base 64: {error}"))
 }
 
 /// Base 64, with or without padding.
@@ -88,7 +88,7 @@ const BASE_64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// The bytes of all `buffers`, of which the first may be `binary`.
+/// The bytes of all `buffers`; the first may be `binary`, the chunk of a GLB file.
 ///
 /// # Errors
 /// A file that is missing or cannot be read; a buffer shorter than the document states; too little
@@ -103,16 +103,18 @@ pub(super) fn load<'a>(
     let mut loaded = Vec::with_capacity(buffers.len());
     for (index, buffer) in buffers.iter().enumerate() {
         let fault = |what: String| content(format!("buffer {index} (counted from 0) {what}"));
-        let bytes: Result<Cow<[u8]>, String> = match buffer.uri.as_deref() {
-            None if buffer.is_left_out() => Ok(Cow::Borrowed(&[])),
-            None => binary.filter(|_| index == 0).map(Cow::Borrowed).ok_or_else(|| {
+        let uri = buffer.uri.as_deref();
+        let data = uri.and_then(|uri| uri.strip_prefix(DATA));
+        let bytes: Result<Cow<[u8]>, String> = match (uri, data) {
+            (None, _) if buffer.is_left_out() => Ok(Cow::Borrowed(&[])),
+            (None, _) => binary.filter(|_| index == 0).map(Cow::Borrowed).ok_or_else(|| {
                 "has no data: decompress the file, or write it again with another tool".into()
             }),
-            Some(uri) if uri.starts_with("data:") => {
-                memory.take(uri.len() as u64 / 4 * 3 + 6)?;
-                data_of_uri(uri).unwrap_or_else(|| Ok(Vec::new())).map(Cow::Owned)
+            (Some(_), Some(data)) => {
+                memory.take(data.len() as u64 / 4 * 3 + 6)?;
+                decoded(data).map(Cow::Owned)
             }
-            Some(uri) => {
+            (Some(uri), None) => {
                 let path = find(uri, sidecars, &mut finder).map_err(fault)?;
                 let length = sidecars.cost(&path);
                 memory.take(length)?;

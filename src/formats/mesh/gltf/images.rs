@@ -10,7 +10,7 @@ use serde::de::IgnoredAny;
 
 use crate::formats::error::TOO_LARGE;
 use crate::formats::mesh::gltf::accessors::Arrays;
-use crate::formats::mesh::gltf::buffers::data_of_uri;
+use crate::formats::mesh::gltf::buffers::{DATA, decoded};
 use crate::formats::mesh::gltf::materials::items;
 use crate::formats::mesh::textures::TextureLoader;
 use crate::formats::{Sidecars, excerpt};
@@ -186,7 +186,7 @@ impl ImageInfo {
         if uri.len() as u64 / 4 * 3 > loader.left() {
             return Err(TOO_LARGE.into());
         }
-        if let Some(data) = data_of_uri(uri) {
+        if let Some(data) = uri.strip_prefix(DATA).map(decoded) {
             return Ok(Some(loader.request_bytes(name.to_owned(), Cow::Owned(data?))));
         }
         let elsewhere = "it is not beside the model: download it, and write its name there";

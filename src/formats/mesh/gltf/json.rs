@@ -253,7 +253,7 @@ fn refuse_version(asset: &Asset) -> Result<(), ReadError> {
     if is_read { Ok(()) } else { Err(unsupported_version(needed)) }
 }
 
-/// Refuses a document of another version, whose structure may be another: in glTF 1.0 `asset` is
+/// Refuses a document of another version, with a structure of its own: in glTF 1.0 `asset` is
 /// optional, and top-level collections are objects, not arrays.
 fn refuse_other_version(json: &[u8]) -> Result<(), ReadError> {
     #[derive(Deserialize)]

@@ -38,13 +38,25 @@ fn committed_files_are_what_the_program_makes() {
     assert_eq!(stale(&files), [files[1].0]);
 }
 
-/// What `voxelize info` says of a mesh's surface.
+/// The JSON report of `voxelize` on a mesh.
+fn report(mesh: &Path, args: &str) -> serde_json::Value {
+    let mut voxelize = Command::new(env!("CARGO_BIN_EXE_voxelize"));
+    let path = mesh.display().to_string();
+    let args = args.split(' ').map(|arg| arg.replace("MESH", &path));
+    let run = voxelize.args(args).arg("--json").output().unwrap();
+    serde_json::from_slice(&run.stdout).unwrap()
+}
+
+/// The topology of a mesh's surface.
 fn surface(mesh: &Path) -> serde_json::Value {
-    let mut info = Command::new(env!("CARGO_BIN_EXE_voxelize"));
-    let info = info.arg("info").arg(mesh).arg("--json").output().unwrap();
-    let mut info: serde_json::Value = serde_json::from_slice(&info.stdout).unwrap();
+    let mut info = report(mesh, "info MESH");
     assert_eq!(info["warnings"], serde_json::json!([]), "{}", mesh.display());
     info["surface"].take()
+}
+
+/// The triangles of parts that do not face outwards.
+fn flipped_triangles(mesh: &Path) -> serde_json::Value {
+    report(mesh, "MESH --res 32 --mode solid")["fill"]["flipped_triangles"].take()
 }
 
 #[test]
@@ -55,9 +67,10 @@ fn models_are_closed_face_outward_and_have_their_volumes() {
         ("cube.obj", 1..=1, 1.0..=1.0),
         ("tetrahedron.obj", 1..=1, 0.333_333..=0.333_334),
         ("torus-knot.obj", 1..=1, 20.0..=20.1),
-        // Closed parts, of which some share edges.
+        // Closed parts; some share edges.
         ("lighthouse.obj", 50..=200, 100_000.0..=130_000.0),
     ] {
+        assert_eq!(flipped_triangles(&asset(name)), 0, "{name}");
         let surface = surface(&asset(name));
         for (property, expected) in [("closed", true), ("oriented", true), ("inside_out", false)] {
             assert_eq!(surface[property], expected, "{name}: {surface}");
@@ -72,6 +85,13 @@ fn models_are_closed_face_outward_and_have_their_volumes() {
     let open = folder.path().join("open.obj");
     std::fs::write(&open, cube.replacen("\nf ", "\n# f ", 1)).unwrap();
     assert_eq!(surface(&open)["closed"], false);
+    // So is a part that faces inwards.
+    let parts = folder.path().join("parts.obj");
+    let corners = |x: u32| format!("v {x} 0 0\nv {} 0 0\nv {x} 1 0\nv {x} 0 1\n", x + 1);
+    let outwards = "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+    let inwards = "f 5 6 7\nf 5 8 6\nf 5 7 8\nf 6 8 7\n";
+    std::fs::write(&parts, [&*corners(0), &*corners(3), outwards, inwards].concat()).unwrap();
+    assert_eq!(flipped_triangles(&parts), 4);
 }
 
 /// What follows `keyword` on the lines that start with it.

@@ -23,7 +23,7 @@ impl Shard {
         }
     }
 
-    /// The items of this shard, in their order: every `of`th.
+    /// Every `of`th item, from item `index` on.
     pub fn of<T>(self, all: Vec<T>) -> Vec<T> {
         all.into_iter().skip(self.index - 1).step_by(self.of).collect()
     }

@@ -327,7 +327,7 @@ impl fmt::Display for Timings {
     }
 }
 
-/// A note on the block or the colour of voxels without colours.
+/// A note on the block, or the colour, that voxels without colours get.
 fn colorless_as(format: GridFormat, blocks: &[(String, u64)]) -> Option<String> {
     let what = match blocks.first() {
         Some((name, _)) => {

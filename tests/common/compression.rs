@@ -52,8 +52,8 @@ pub const DRACO: [(&str, &str); 4] = [
     ),
 ];
 
-/// A stream of meshopt: the accessor of its elements, their number and their bytes, what a view
-/// says of it, and its bytes.
+/// A stream of meshopt: its accessor, the number and the size of its elements, the extension object
+/// of its view, and its bytes.
 pub type Meshopt = (&'static str, [usize; 2], &'static str, &'static str);
 
 /// Indices, positions, texture coordinates and colours.

@@ -42,7 +42,7 @@ pub struct BatchLimits {
     pub bricks: u32,
     /// Listed crossings, 8 bytes each: those of voxels that have one of the same direction.
     pub crossings: u32,
-    /// Candidates per pass, at most: fewer at first, and on a GPU that is found to be slow.
+    /// Maximum number of candidates per pass; the first passes, and those of a slow GPU, have fewer.
     pub candidates: u32,
     /// Workgroups per dispatch dimension.
     pub groups: u32,
@@ -63,7 +63,7 @@ const MAX_CROSSINGS: u32 = 1 << 24;
 /// Candidates of a pass at first: at about 1,500 operations each, half a second on a GPU of 0.1
 /// TFLOPS. Drivers time out after two seconds or more.
 const FIRST_CANDIDATES_A_PASS: u32 = 1 << 25;
-/// Candidates of a pass once the GPU has been found to be slow, and to be fast.
+/// The range of candidates of a pass, by the speed of the GPU.
 const MIN_CANDIDATES_A_PASS: u32 = 1 << 23;
 const MAX_CANDIDATES_A_PASS: u32 = 1 << 28;
 /// The aim for the time of a run: a display that waits for it does not seem frozen.

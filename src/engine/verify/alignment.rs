@@ -48,8 +48,8 @@ impl Alignment {
         (displaced, mirrored, self.shift.iter().map(|s| s.unsigned_abs()).sum())
     }
 
-    /// The place of a part of the exact grid, a voxel or a brick, of which it has `dims` along each
-    /// axis, after permutation and mirroring.
+    /// The position of a voxel or a brick after permutation and mirroring; the exact grid has
+    /// `dims` of them along each axis.
     fn turn(&self, at: [u32; 3], dims: [u32; 3]) -> [u32; 3] {
         [0, 1, 2].map(|a| {
             let axis = self.axes[a];
@@ -96,7 +96,7 @@ impl Alignment {
         });
         let whole = self.axes.map(|axis| BRICK * bricks[axis]);
         let turned = VoxelGrid::from_bricks(whole, turned.collect())?;
-        // Mirrored by bricks, what the last one lacks is before the first voxel.
+        // Mirroring by bricks puts the padding of the last brick before the first voxel.
         let low = [0, 1, 2].map(|a| {
             let lacking = whole[a] - exact.dims()[self.axes[a]];
             corner[a] - self.shift[a] + if self.mirrored[a] { i64::from(lacking) } else { 0 }

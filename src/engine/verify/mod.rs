@@ -222,8 +222,8 @@ pub fn verify(
         };
         let identity = (as_placed <= limit).then_some(Alignment::IDENTITY);
         if let Some(alignment) = explained.or(identity) {
-            let made = Made { exact, lattice: *placed.lattice(), source, as_placed };
-            let verdict = made.judge(grid, alignment, options.named);
+            let exact = ExactGrid { exact, lattice: *placed.lattice(), source, as_placed };
+            let verdict = exact.judge(grid, alignment, options.named);
             best = Some(verdict.map_err(BackendError::from)?);
         }
         if best.as_ref().is_some_and(Verdict::is_right) {
@@ -234,7 +234,7 @@ pub fn verify(
 }
 
 /// The exact grid of one placement.
-struct Made {
+struct ExactGrid {
     exact: VoxelGrid,
     lattice: Lattice,
     source: PlacementSource,
@@ -242,7 +242,7 @@ struct Made {
     as_placed: u64,
 }
 
-impl Made {
+impl ExactGrid {
     fn judge(
         self,
         grid: &VoxelGrid,

@@ -15,9 +15,9 @@ use crate::lattice::MAX_DIM;
 
 /// Per round: the number of sampled voxels, and of candidates kept.
 const ROUNDS: [(usize, usize); 3] = [(16, 4096), (128, 512), (1024, 96)];
-/// The number of the likeliest that are counted in full though none of them explains the
-/// differences; those without a miss among the samples are all counted.
-const FRUITLESS: usize = 8;
+/// Maximum number of candidates that are counted in full without success, best first; one without a
+/// miss among the samples is always counted.
+const MAX_FRUITLESS: usize = 8;
 /// Maximum shift around that of equal origins, in voxels.
 const NEAR: i64 = 2;
 
@@ -54,7 +54,7 @@ pub(super) fn explain(
         let is_hopeless = match &best {
             // The samples are distinct: in full it has at least as many misses.
             Some(best) => best.order() <= candidate.order(),
-            None => tried >= FRUITLESS && candidate.misses > 0,
+            None => tried >= MAX_FRUITLESS && candidate.misses > 0,
         };
         if is_hopeless {
             break;
@@ -69,7 +69,7 @@ pub(super) fn explain(
     Ok(best.map(|best| best.alignment))
 }
 
-/// An alignment, and how many of the tested voxels it maps to voxels that are not occupied.
+/// An alignment, and its misses: the sampled voxels with an empty image.
 struct Candidate {
     misses: u64,
     alignment: Alignment,

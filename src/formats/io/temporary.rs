@@ -207,9 +207,9 @@ fn sweep(folder: &Path) -> io::Result<()> {
 }
 
 /// The tag in the name of a temporary file.
-fn tag_of(name: &OsStr) -> Option<String> {
+fn tag_of(name: &OsStr) -> Option<&str> {
     let tag_and_rest = name.to_str()?.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;
-    Some(tag_and_rest.split_once('-')?.0.to_owned())
+    Some(tag_and_rest.split_once('-')?.0)
 }
 
 fn is_abandoned(entry: &fs::DirEntry) -> io::Result<bool> {

@@ -224,7 +224,8 @@ impl<T> Colors<T> {
         Self { list: Vec::with_capacity(room), has_points: false, largest: 0.0 }
     }
 
-    /// Adds the colour of `words`; returns whether they are one.
+    /// Adds the colour that `words` begin with, three or four numbers; returns whether there is
+    /// one.
     fn add(&mut self, place: T, words: &[&[u8]]) -> bool {
         let numbers: Option<Vec<f64>> = words.iter().take(4).map(|word| number(word)).collect();
         let Some([r, g, b, opacity @ ..]) = numbers.as_deref() else { return false };
@@ -249,7 +250,7 @@ impl<T> Colors<T> {
         (colors, clamped)
     }
 
-    /// A warning if the numbers do not show what they are.
+    /// A warning if the numbers have an ambiguous scale: none is above 1 or has a point.
     fn warning(&self, whose: &str) -> Option<String> {
         let is_assumed = !self.has_points && self.largest == 1.0;
         is_assumed.then(|| {
@@ -319,7 +320,7 @@ impl Body {
         body.finish(header, more as u64, options.appearance)
     }
 
-    /// An upper bound of bytes for `triangles`, of which the last are those of a polygon.
+    /// Maximum memory of `triangles`, the polygon in work included, in bytes.
     fn memory(&self, triangles: usize, corners: usize, faces: usize) -> u64 {
         // Lists may just have grown.
         let room = if triangles > faces { 3 * triangles } else { faces };
@@ -389,7 +390,7 @@ impl Body {
         Ok(())
     }
 
-    /// Adds a face with the colour of `words`, if they are one.
+    /// Adds a face, in the colour that `words` begin with if there is one.
     fn add_face(&mut self, corners: &[u32], words: &[&[u8]]) {
         let start = self.triangles.len();
         let position = |corner: usize| self.positions[corners[corner] as usize];

@@ -17,8 +17,8 @@ pub(crate) fn is_unit(value: f64) -> bool {
 
 /// Warnings about so many vertices and faces with a colour value that is not [0 to 1](is_unit).
 pub(crate) fn clamped_colors([vertices, faces]: [u64; 2]) -> impl Iterator<Item = String> {
-    let what = "a colour with values outside their range: the nearest in it are used, and 0 for \
-                what is no number";
+    let what =
+        "a colour with values outside their range: the nearest in it are used, and 0 for NaN";
     let all = [(vertices, ["vertex has", "vertices have"]), (faces, ["face has", "faces have"])];
     all.into_iter().filter_map(move |(count, names)| counted_warning(count, names, what))
 }

@@ -12,7 +12,7 @@ use crate::formats::io::warnings::points_and_lines_warning;
 /// plane, the nodes of the ear clipping and the triangles.
 pub(crate) const TRIANGULATION: u64 = 512;
 
-/// The numbers of faces that have no surface, or cannot be triangulated correctly.
+/// Counts of faces without a surface, and without a correct triangulation.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct FaceFaults {
     /// Faces of fewer than three corners.

@@ -708,7 +708,7 @@ fn textures_are_read_from_text_a_buffer_and_a_file() {
     }
 }
 
-/// Images, textures, and what is said of them.
+/// Images and textures, each with its warning.
 const UNREAD_IMAGES: &str = r#"
 {"uri": "none.png"}
     'none.png' (there is no such file beside the model)
@@ -906,7 +906,7 @@ fn colours_of_vertices_are_linear_and_of_any_type() {
     assert!(found.materials[0].has_vertex_colors && found.materials[0].color == [opaque; 4]);
     let beyond = [&COLORS[..9], &[2.0, -1.0, f32::NAN]].concat();
     let said = "1 vertex has a colour with values outside their range: the nearest in it are used, \
-                and 0 for what is no number";
+                and 0 for NaN";
     let clamped = warned(read(fans(&[COLORED], "", &[(COLOR_KIND, floats(&beyond))])), said);
     assert_eq!(clamped.appearance().unwrap().vertex_colors, expected);
     let bytes = vec![255, 0, 51, 128];

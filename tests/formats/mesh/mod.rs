@@ -64,8 +64,8 @@ fn seeds() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     ]
 }
 
-/// The texts that the [`rows`] of a table, `old => new` with `\\n` for line ends, make of a `file`,
-/// and what is said of each.
+/// The rows of a table, `old => new` with `\\n` for line ends, applied to `file` one by one: each
+/// changed text, with its expected message.
 fn changes(file: &str, table: &str) -> Vec<(String, String)> {
     let changed = |(change, said): (&str, String)| {
         let change = change.replace("\\n", "\n");

@@ -49,7 +49,7 @@ fn line_ends_are_white_space_where_records_are_no_lines() {
 fn colours_of_vertices_and_faces_are_read() {
     let loaded = read(TEXT).unwrap();
     let said = "2 vertices have a colour with values outside their range: the nearest in it are used, \
-                and 0 for what is no number";
+                and 0 for NaN";
     assert_eq!(loaded.warnings, [said]);
     let look = loaded.mesh.appearance().unwrap();
     assert_eq!(look.vertex_colors, [RED, RED, BLUE, BLUE].map(linear_of_rgba));
@@ -83,7 +83,7 @@ fn all_colours_of_vertices_are_fractions_or_integers() {
     assert_eq!(integers, (vec![dark, red, green], vec![]));
     // With a point they are fractions, whatever they are.
     let said = "2 vertices have a colour with values outside their range: the nearest in it are \
-                used, and 0 for what is no number";
+                used, and 0 for NaN";
     let beyond = colored("COFF", ["255.0 0 0", "1 -1 0", "0 1 0"]);
     assert_eq!(beyond, (vec![red, red, green], vec![said.into()]));
     let face = format!("OFF 4 1 0\n{SQUARE}3 0 1 2 300 0 0\n");

@@ -326,7 +326,7 @@ fn colours_of_vertices_are_display_values_of_any_type_and_by_any_name() {
     let floats = "float red, float green, float blue";
     let file = painted_square("", [floats, ""], ["1.5 0 0", "1 0 nan", "1 0 0", "1 0 0"], &faces);
     let said = "2 vertices have a colour with values outside their range: the nearest in it are \
-                used, and 0 for what is no number";
+                used, and 0 for NaN";
     let bright = warned(read(file), said);
     assert_eq!(bright.appearance().unwrap().vertex_colors, [linear_of_rgba(RED); 4]);
     let file = painted_square("", ["", floats], [""; 4], &["4 0 1 2 3 1 -1 0"]);

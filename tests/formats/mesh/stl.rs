@@ -185,7 +185,7 @@ fn colors(bytes: &[u8]) -> Vec<Rgba> {
 #[test]
 fn colours_are_blue_first_where_the_top_bit_is_set_or_red_first_where_the_header_has_one() {
     let magics = b"a name COLOR=\xff\0\0\xff,MATERIAL=";
-    // Sets the top bit of its colours, and has no opacity.
+    // MeshLab sets the top bit of its colours, and writes no opacity.
     let meshlab = b"STLB MeshLab COLOR=\x7f\x7f\x7f MATERIAL=\x7f\x7f\x7f ";
     let [blue, green, red] = [0b11111_u16, 0b11_00000, 0b11111_00000_00000];
     let set = 0x8000;

@@ -63,8 +63,7 @@ impl Tags<'_, '_> {
         self.out.write_all(&length.to_be_bytes())
     }
 
-    /// A tag, and its value, or the beginning of that: of an array its length, whose elements must
-    /// follow.
+    /// A tag and its value; of an array only the length, before its elements.
     pub(super) fn put(&mut self, tag: u8, name: &str, value: &[u8]) -> io::Result<()> {
         self.out.write_all(&[tag])?;
         self.text(name)?;

@@ -153,8 +153,8 @@ struct Model {
 }
 
 impl Model {
-    /// The boxes of [`MAX_MODEL`] voxels along each axis, fewer at the end, that have voxels of
-    /// `grid`, `x` fastest; of an empty grid the first.
+    /// The occupied boxes of [`MAX_MODEL`] voxels along each axis, or fewer at the end, `x`
+    /// fastest; of an empty grid the first box.
     fn all(grid: &VoxelGrid) -> Vec<Self> {
         let [nx, ny, nz] = grid.dims().map(|d| d.div_ceil(MAX_MODEL));
         let mut voxels = vec![0; (nx * ny * nz) as usize];

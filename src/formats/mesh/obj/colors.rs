@@ -17,8 +17,8 @@ pub(super) struct VertexColors {
 }
 
 impl VertexColors {
-    /// The scale of the colours of the vertices of each part, of which some may be missing; `None`
-    /// if no vertex has a colour.
+    /// The scale of all parts' colours of vertices, NaN where a vertex has none; `None` if no
+    /// vertex has a colour.
     pub(super) fn of(parts: &[Vec<[f64; 3]>]) -> Option<Self> {
         let colors = || parts.iter().flatten();
         let is_missing = |color: &[f64; 3]| color.iter().any(|value| value.is_nan());

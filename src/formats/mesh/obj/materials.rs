@@ -43,8 +43,8 @@ pub(super) struct Definition {
     pub(super) emission: Option<[f64; 3]>,
     /// The images, in the order of [`MAPS`].
     pub(super) maps: [Option<Map>; 5],
-    /// Whether there is an image besides that of colour and opacity that is placed otherwise than
-    /// the others.
+    /// Whether an image was left out: one of emission, metal or roughness, with another placement
+    /// than the first image.
     pub(super) has_other_maps: bool,
 }
 

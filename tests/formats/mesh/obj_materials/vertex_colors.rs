@@ -27,7 +27,7 @@ fn clamped(vertices: usize) -> String {
     let have = if vertices == 1 { "vertex has" } else { "vertices have" };
     format!(
         "{vertices} {have} a colour with values outside their range: the nearest in it are used, \
-         and 0 for what is no number"
+         and 0 for NaN"
     )
 }
 

@@ -70,7 +70,7 @@ impl Kind {
     }
 }
 
-/// Whether a distance is below 0 or is -0, that of a voxel inside whose centre is on the surface.
+/// Whether a distance has a negative sign: a centre on the surface that counts as inside has -0.
 fn is_inside(distance: f64) -> bool {
     distance <= 0.0 && distance.is_sign_negative()
 }

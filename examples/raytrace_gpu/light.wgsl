@@ -21,8 +21,7 @@ const FILM = 0.94;
 const TO_SUN = vec3<f32>(-0.64, 0.60, 0.48);
 const SUN = vec3<f32>(0.95, 0.80, 0.58);
 const SKY = vec3<f32>(0.32, 0.40, 0.52);
-// Albedos in linear light.
-const MESH = vec3<f32>(0.716);
+// Albedo in linear light.
 const GROUND = vec3<f32>(0.66, 0.62, 0.55);
 const UP = vec3<f32>(0.0, 1.0, 0.0);
 
@@ -50,7 +49,7 @@ fn light_from(direction: vec3<f32>, n: u32) -> vec3<f32> {
         let normal = hit_normal(ray, touch);
         let to_sun = secondary_ray(ray, touch, TO_SUN);
         let to_sky = secondary_ray(ray, touch, normal + 0.99 * aside);
-        return shaded(MESH, normal, to_sun, to_sky);
+        return shaded(linear_color_of(touch.voxel).rgb, normal, to_sun, to_sky);
     }
     if direction.y < 0.0 {
         let point = eye - eye.y / direction.y * direction + 0.001 * UP;

@@ -1,15 +1,15 @@
 //! The ray tracer of `raytrace.rs` on a GPU, for a mesh that changes each frame: its vertices are
 //! voxelized and the voxels are traced in one submission, on the renderer's own device. Nothing is
-//! read back but the last picture.
+//! read back but the last picture. Voxels have the colours of the mesh's materials.
 //!
-//! `cargo run --release --example raytrace_gpu -- assets/torus-knot.obj 96 36 picture.png`
+//! `cargo run --release --example raytrace_gpu -- assets/lighthouse.obj 96 36 picture.png`
 
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 use bytemuck::{Pod, Zeroable};
 use image::{Rgb, RgbImage};
-use trivox::base::srgb::srgb_of;
+use trivox::base::srgb::{rgba_of, srgb_of};
 use trivox::gpu::Device;
 use trivox::view::gpu::{
     MeshBuffers, SCENE_SOURCE, SceneBuffers, SceneBuilder, SceneCapacity, SceneFailure,
@@ -20,6 +20,9 @@ use trivox::{Gpu, Lattice, Mesh, PlaceOptions, Sizing};
 
 /// From a point below the middle of the grid to the eye, in units of its longest side.
 const TO_EYE: [f32; 3] = [0.96, 0.90, 1.42];
+
+/// The colour of a mesh without materials.
+const GREY: [u8; 4] = [220, 220, 220, 255];
 
 /// `Camera` in the shader.
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -61,6 +64,7 @@ pub(crate) struct Renderer {
     lattice: Lattice,
     vertices: wgpu::Buffer,
     indices: wgpu::Buffer,
+    colors: wgpu::Buffer,
     vertex_count: u32,
     triangle_count: u32,
     pipeline: wgpu::ComputePipeline,
@@ -88,14 +92,20 @@ impl Renderer {
         let (vertices, triangle_count) = (positions.len() as u32, triangles.len() as u32);
         // Room for most meshes; `draw` says if a mesh needs more.
         let bricks = resolution.div_ceil(8).pow(2) * 16;
+        let voxels = 100 * bricks;
         let pairs = 4 * (triangle_count + bricks);
-        let capacity = SceneCapacity { vertices, triangles: triangle_count, pairs, bricks };
+        let capacity = SceneCapacity { vertices, triangles: triangle_count, pairs, bricks, voxels };
         let builder = SceneBuilder::new(&gpu, &lattice, capacity)?;
 
         let buffer = |label, contents: &[u8], usage| {
             own.create_buffer_init(&BufferInitDescriptor { label: Some(label), contents, usage })
         };
         let floats: Vec<[f32; 3]> = positions.iter().map(|p| p.map(|c| c as f32)).collect();
+        let color = |triangle| match mesh.appearance() {
+            Some(look) => rgba_of(look.material(triangle).color),
+            None => GREY,
+        };
+        let colors: Vec<[u8; 4]> = (0..triangles.len()).map(color).collect();
         let camera = Camera { side, rays, ..camera(lattice.dims, resolution) };
         let camera = buffer("camera", bytemuck::bytes_of(&camera), Usage::UNIFORM);
         let words = u64::from(4 * side * side);
@@ -113,6 +123,7 @@ impl Renderer {
         Ok(Self {
             vertices: buffer("vertices", bytemuck::cast_slice(&floats), Usage::STORAGE),
             indices: buffer("indices", bytemuck::cast_slice(triangles), Usage::STORAGE),
+            colors: buffer("colours", bytemuck::cast_slice(&colors), Usage::STORAGE),
             vertex_count: vertices,
             triangle_count,
             groups: [own_group, builder.scene().buffers().bind_group(&device)],
@@ -138,6 +149,7 @@ impl Renderer {
             index_offset: 0,
             triangle_count: self.triangle_count,
             voxels_from_mesh: turned(&self.lattice, angle.to_radians()),
+            colors: Some(&self.colors),
         };
         let Device { device, queue, .. } = &self.device;
         let mut encoder = device.create_command_encoder(&Default::default());
@@ -157,7 +169,9 @@ impl Renderer {
         let status = self.builder.status()?;
         match status.failure {
             None => {}
-            Some(SceneFailure::Pairs | SceneFailure::Bricks) => bail!("too small: {status:?}"),
+            Some(SceneFailure::Pairs | SceneFailure::Bricks | SceneFailure::Voxels) => {
+                bail!("too small: {status:?}")
+            }
             Some(failure) => bail!("the mesh cannot be voxelized: {failure:?}"),
         }
         let words = u64::from(4 * self.side * self.side);

@@ -3,6 +3,7 @@
 @group(0) @binding(1) var<storage, read> bricks: array<u32>;
 
 const BRICK_WORDS: u32 = 18u;
+const KEY_WORDS: u32 = 2u;
 
 // A brick's position.
 fn brick_at(index: u32) -> vec3<u32> {

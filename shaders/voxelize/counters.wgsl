@@ -14,9 +14,12 @@ const GROUPS: u32 = 20u;
 const CROSSINGS: u32 = 26u;
 // Of the nodes of a scene.
 const CHILDREN: u32 = 27u;
+// Of the voxels of a scene with colours.
+const SCENE_VOXELS: u32 = 28u;
 
 // Bits of the word FAILURES. Counting continues, so that the host learns the needed capacities.
 const PAIRS_FULL: u32 = 1u;
 const BRICKS_FULL: u32 = 2u;
 const TOO_MANY_CANDIDATES: u32 = 4u;
 const INVALID_MESH: u32 = 8u;
+const VOXELS_FULL: u32 = 16u;

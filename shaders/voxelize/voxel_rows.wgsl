@@ -2,78 +2,18 @@
 // the voxels that the triangle touches.
 // Dispatch: one invocation per (triangle, row of voxels) candidate.
 //
-// A pair has about five rows. So first one invocation for each pair of the workgroup's window sets
-// up its rows, SLOTS pairs at a time.
-//
-// #import exact/touches_row
-// #import voxelize/nodes
-// #import voxelize/mesh
-// #import voxelize/masks
-// #import voxelize/voxel_candidate
-
-// Of the pair of each slot: its first candidate; the first word of its brick's mask; and the first
-// and the last voxel of its box: the place in the brick, three bits for each coordinate.
-var<workgroup> boxes: array<vec4<u32>, SLOTS>;
-
-fn packed_place(voxel: vec3<i32>) -> u32 {
-    let v = vec3<u32>(voxel) & vec3<u32>(7u);
-    return v.x | (v.y << 3u) | (v.z << 6u);
-}
-
-fn place_of(packed: u32) -> vec3<i32> {
-    return vec3<i32>((vec3<u32>(packed) >> vec3<u32>(0u, 3u, 6u)) & vec3<u32>(7u));
-}
-
-fn set_up(slot: u32, found: WindowPair) {
-    let triangle = triangle_at(found.pair.triangle);
-    let range = candidates_of(found.pair, triangle);
-    let last = vec3<f32>(range.hi - range.lo);
-    set_up_rows(slot, triangle, node_cube(range.lo, 0u), last);
-    let word = brick_of(found.pair) * BRICK_WORDS + KEY_WORDS;
-    let ends = vec2<u32>(packed_place(range.lo), packed_place(range.hi));
-    boxes[slot] = vec4<u32>(found.pair.first, word, ends);
-}
-
-// Decides the row of a candidate; `index` is that of its pair.
-fn set_row(slot: u32, candidate: u32, index: u32) {
-    let box = boxes[slot];
-    let lo = place_of(box.z);
-    let hi = place_of(box.w);
-    let rank = i32(candidate - box.x);
-    // Rounds to less than a half of 1/8.
-    let x = i32((f32(rank) + 0.5) / f32(hi.y - lo.y + 1));
-    let row = vec3<i32>(x, rank - x * (hi.y - lo.y + 1), 0);
-    if x > hi.x - lo.x {
-        return;
-    }
-    let voxels = touched_voxels(slot, vec2<f32>(row.xy), f32(hi.z - lo.z));
-    var touched = voxels.touched;
-    if voxels.in_doubt != 0u {
-        let pair = pairs[list_of(0u) + index];
-        let first = unpack_node(pair) * 8 + lo + row;
-        let triangle = triangle_at(pair.triangle);
-        touched |= touches_in_doubt(triangle, node_cube(first, 0u), voxels.in_doubt);
-    }
-    let first = lo + row;
-    set_voxels(box.y + word_in_mask(first), touched << bit_of(first));
-}
+// #import voxelize/rows
 
 @compute @workgroup_size(GROUP)
 fn voxel_rows(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let found = window_pair(group, lane, ANY_FAILURE);
-    let place = place_in_window(lane);
-    let candidate = group_index(group) * GROUP + lane;
+    let rows = rows_of(group, lane);
     for (var round = 0u; round < GROUP / SLOTS; round++) {
-        if found.exists && (lane / SLOTS == round) {
-            set_up(lane % SLOTS, found);
+        let row = row_in_round(rows, lane, round);
+        if row.touched != 0u {
+            set_voxels(row.word, row.touched);
         }
-        workgroupBarrier();
-        if place / SLOTS == round {
-            set_row(place % SLOTS, candidate, window.x + place);
-        }
-        workgroupBarrier();
     }
 }

@@ -45,6 +45,7 @@ pub const MODULES: &[File] = &[
     file!("voxelize/append"),
     file!("voxelize/masks"),
     file!("voxelize/voxel_candidate"),
+    file!("voxelize/rows"),
     file!("voxelize/column_test"),
     file!("distance/bounds"),
     file!("distance/params"),
@@ -107,6 +108,12 @@ kernels! {
     FIRST_HITS = "trace/first_hits";
     /// Rounds vertices to the lattice.
     QUANTIZE = "scene/quantize";
+    /// Reserves the words of the voxels' colours.
+    RESERVE_COLORS = "scene/reserve_colors";
+    /// Finds the first triangle that touches each voxel.
+    FIRST_TRIANGLES = "scene/first_triangles";
+    /// Replaces the triangles of voxels by their colours.
+    COLOR_VOXELS = "scene/color_voxels";
     /// Sets the masks of a tree's nodes.
     TREE_FILL = "trace/tree_fill";
     /// Counts the cells of nodes.

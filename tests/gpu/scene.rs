@@ -6,8 +6,13 @@ use trivox::view::gpu::{MeshBuffers, SceneBuilder, SceneCapacity, SceneFailure, 
 use trivox::view::trace::{Hit, Ray, Scene};
 use wgpu::{BufferUsages as Usage, IndexFormat};
 
-const CAPACITY: SceneCapacity =
-    SceneCapacity { vertices: 4000, triangles: 6000, pairs: 1 << 15, bricks: 1 << 13 };
+const CAPACITY: SceneCapacity = SceneCapacity {
+    vertices: 4000,
+    triangles: 6000,
+    pairs: 1 << 15,
+    bricks: 1 << 13,
+    voxels: 1 << 19,
+};
 
 /// A mesh of `f32`s, with the transform that places it.
 struct Floats {
@@ -66,7 +71,9 @@ impl Floats {
             IndexFormat::Uint16 => (fill(bytemuck::cast_slice(&short)), 4),
             IndexFormat::Uint32 => (fill(bytemuck::cast_slice(&long)), 8),
         };
+        let colors: Vec<u32> = (0..self.indices.len() as u32).map(color_of).collect();
         let mesh = MeshBuffers {
+            colors: Some(&fill(bytemuck::cast_slice(&colors))),
             vertices: &fill(bytemuck::cast_slice(&self.vertices)),
             vertex_offset: 4,
             vertex_stride: 4 * WORDS as u64,
@@ -89,15 +96,25 @@ impl Floats {
     }
 }
 
-/// The bricks of the scene, in the order of the buffer.
-fn bricks(device: &Device, builder: &SceneBuilder, count: u32) -> Vec<u32> {
-    let words = u64::from(count) * BRICK_WORDS as u64;
+/// The colour of a triangle.
+fn color_of(triangle: u32) -> u32 {
+    0xff00_0003 + 5 * triangle
+}
+
+/// The first words of a buffer.
+fn read(device: &Device, buffer: &wgpu::Buffer, words: u64) -> Vec<u32> {
     let staging = device.buffer("staging", words, Usage::MAP_READ | Usage::COPY_DST);
     let mut encoder = device.device.create_command_encoder(&Default::default());
-    let bricks = &builder.scene().buffers().bricks;
-    encoder.copy_buffer_to_buffer(bricks, 0, &staging, 0, 4 * words);
+    encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, 4 * words);
     let mut read = device.submit_and_read(encoder, &staging).unwrap();
     read.truncate(words as usize);
+    read
+}
+
+/// The bricks of the scene, in the order of the buffer.
+fn bricks(device: &Device, builder: &SceneBuilder, count: u32) -> Vec<u32> {
+    let bricks = &builder.scene().buffers().bricks;
+    let read = read(device, bricks, u64::from(count) * BRICK_WORDS as u64);
     // A triangle beside the grid may touch a brick that the grid's end cuts, and none of its voxels.
     let bricks = read.as_chunks::<BRICK_WORDS>().0.iter();
     bricks
@@ -116,6 +133,39 @@ fn bricks_of(grid: &VoxelGrid) -> Vec<u32> {
         all.extend(mask.iter().flat_map(|&word| [word as u32, (word >> 32) as u32]));
     }
     all
+}
+
+/// The voxels of the scene and their colours, by the published layout.
+fn colors(device: &Device, builder: &SceneBuilder, count: u32) -> HashMap<[u32; 3], u32> {
+    let buffers = builder.scene().buffers();
+    let bricks = read(device, &buffers.bricks, u64::from(count) * BRICK_WORDS as u64);
+    let words = read(device, &buffers.colors, buffers.colors.size() / 4);
+    let mut colors = HashMap::new();
+    for (brick, &place) in bricks.as_chunks::<BRICK_WORDS>().0.iter().zip(&words) {
+        let base = [brick[0] & 0xffff, brick[0] >> 16, brick[1]];
+        let bits = (0..512).filter(|bit| brick[KEY_WORDS + bit / 32] >> (bit % 32) & 1 == 1);
+        for (bit, &color) in bits.zip(&words[place as usize..]) {
+            let within = [bit / 64, bit / 8 % 8, bit % 8];
+            colors.insert([0, 1, 2].map(|a| 8 * base[a] + within[a] as u32), color);
+        }
+    }
+    colors
+}
+
+/// The colours of the first triangles that touch the voxels of `grid`, by the oracle.
+fn first_colors(mesh: &PlacedMesh, grid: &VoxelGrid) -> HashMap<[u32; 3], u32> {
+    let unit = mesh.lattice().units_per_voxel();
+    let triangles: Vec<Triangle> = mesh.triangles().collect();
+    let touches = |voxel: [u32; 3], triangle: &Triangle| {
+        let low = voxel.map(|c| c as i32 * unit);
+        let is_beside = |a: usize| {
+            let [p, q, r] = triangle.map(|corner| corner[a]);
+            p.max(q).max(r) < low[a] || p.min(q).min(r) > low[a] + unit
+        };
+        !(0..3).any(is_beside) && oracle::touches(triangle, low.map(|c| c + unit / 2), unit / 2)
+    };
+    let first = |voxel| triangles.iter().position(|triangle| touches(voxel, triangle)).unwrap();
+    grid.voxels().map(|voxel| (voxel, color_of(first(voxel) as u32))).collect()
 }
 
 /// Rays at all of the grid from outside, and what they hit on the CPU.
@@ -147,6 +197,8 @@ fn check(
     assert_eq!(status.failure, None, "{what}");
     assert!(status.bricks as usize >= known.len() / BRICK_WORDS, "{what}");
     assert!(bricks(device, builder, status.bricks) == known, "{what}");
+    assert_eq!(u64::from(status.voxels), grid.occupied(), "{what}");
+    assert!(colors(device, builder, status.bricks) == first_colors(expected, &grid), "{what}");
     let (rays, expected) = hits(&grid);
     assert!(builder.scene().first_hits(&rays).unwrap() == expected, "{what}");
 }
@@ -297,6 +349,12 @@ fn a_scene_that_overflows_is_empty_and_says_why() {
         assert_eq!(fails(exact, &floats).failure, None);
         let few = fails(SceneCapacity { bricks: count - 1, ..CAPACITY }, &floats);
         assert_eq!((few.failure, few.bricks), (Some(SceneFailure::Bricks), count), "{label}");
+        let voxels = grid.occupied() as u32;
+        assert_eq!(fails(SceneCapacity { voxels, ..CAPACITY }, &floats).failure, None);
+        let few = fails(SceneCapacity { voxels: voxels - 1, ..CAPACITY }, &floats);
+        assert_eq!((few.failure, few.voxels), (Some(SceneFailure::Voxels), voxels), "{label}");
+        let plain = fails(SceneCapacity { voxels: 0, ..CAPACITY }, &floats);
+        assert_eq!((plain.failure, plain.voxels), (None, 0), "{label}");
         let few = fails(SceneCapacity { pairs: 300, ..CAPACITY }, &floats);
         assert_eq!(few.failure, Some(SceneFailure::Pairs), "{label}");
         for broken in &broken {
@@ -315,7 +373,7 @@ fn a_mesh_that_cannot_be_recorded_is_an_error_and_the_next_one_is_not() {
     let mesh = placed(&[[[5 * UNIT + 3; 3]; 3]], [20; 3]);
     for (_, gpu) in gpus(adapters()).take(1) {
         let device = gpu.device();
-        let small = SceneCapacity { vertices: 3, triangles: 1, pairs: 64, bricks: 64 };
+        let small = SceneCapacity { vertices: 3, triangles: 1, pairs: 64, bricks: 64, voxels: 64 };
         let builder = SceneBuilder::new(&gpu, mesh.lattice(), small).unwrap();
         let buffer = |usage| device.buffer("mesh", 9, usage);
         let (right, wrong) = (buffer(Usage::STORAGE), buffer(Usage::VERTEX));
@@ -329,6 +387,7 @@ fn a_mesh_that_cannot_be_recorded_is_an_error_and_the_next_one_is_not() {
             index_offset: 0,
             triangle_count: 1,
             voxels_from_mesh: [[0.0; 4]; 3],
+            colors: Some(&right),
         };
         let bad = [
             (MeshBuffers { vertices: &wrong, ..good }, "usage STORAGE"),
@@ -341,6 +400,8 @@ fn a_mesh_that_cannot_be_recorded_is_an_error_and_the_next_one_is_not() {
             (MeshBuffers { index_offset: 28, ..good }, "past"),
             (MeshBuffers { vertex_count: 4, ..good }, "capacity"),
             (MeshBuffers { triangle_count: 2, ..good }, "capacity"),
+            (MeshBuffers { colors: None, ..good }, "no colours"),
+            (MeshBuffers { colors: Some(&wrong), ..good }, "usage STORAGE"),
         ];
         let mut encoder = device.device.create_command_encoder(&Default::default());
         for (mesh, word) in bad {

@@ -146,31 +146,38 @@ impl Buffers {
 
     /// The bind groups of `step`.
     fn bind(&self, device: &Device, step: &Step) -> Result<Vec<wgpu::BindGroup>, GpuError> {
-        let level = step.level as usize;
         let own_dispatch = step.dispatch_buffer();
         step.pipeline(device).bind(&device.device, |name| {
             let buffer = match name {
-                "params" => {
-                    return Some(wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                        buffer: &self.params,
-                        offset: (level * PARAMS_STRIDE) as u64,
-                        size: wgpu::BufferSize::new(size_of::<Params>() as u64),
-                    }));
-                }
-                "mesh" => &self.mesh,
-                "counters" => &self.counters,
                 "dispatch_0" => &self.dispatch[if own_dispatch == Some(0) { 2 } else { 0 }],
                 "dispatch_1" => &self.dispatch[if own_dispatch == Some(1) { 2 } else { 1 }],
-                "first_pairs" => &self.first_pairs,
-                "pairs" => &self.pairs,
-                "bitmap" => &self.bitmap,
-                "bricks_before" => &self.bricks_before,
-                "block_bricks" => &self.block_bricks,
-                "bricks" => &self.bricks,
-                "crossings" => &self.crossings,
-                _ => return None,
+                _ => return self.resource(name, step.level),
             };
             Some(buffer.as_entire_binding())
         })
+    }
+
+    /// The buffer of this name for a kernel of a level, except the dispatch arguments.
+    pub(crate) fn resource(&self, name: &str, level: u32) -> Option<wgpu::BindingResource<'_>> {
+        let buffer = match name {
+            "params" => {
+                return Some(wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                    buffer: &self.params,
+                    offset: (level as usize * PARAMS_STRIDE) as u64,
+                    size: wgpu::BufferSize::new(size_of::<Params>() as u64),
+                }));
+            }
+            "mesh" => &self.mesh,
+            "counters" => &self.counters,
+            "first_pairs" => &self.first_pairs,
+            "pairs" => &self.pairs,
+            "bitmap" => &self.bitmap,
+            "bricks_before" => &self.bricks_before,
+            "block_bricks" => &self.block_bricks,
+            "bricks" => &self.bricks,
+            "crossings" => &self.crossings,
+            _ => return None,
+        };
+        Some(buffer.as_entire_binding())
     }
 }

@@ -17,7 +17,7 @@ pub const TRIANGLE_WORDS: usize = 3;
 /// Levels: voxels, bricks, and nodes of 64, 512, 4096 and 32,768 voxels.
 pub const LEVELS: usize = 6;
 /// Number of counters.
-pub const COUNTERS: usize = 28;
+pub const COUNTERS: usize = 29;
 /// Counter of bricks.
 pub const BRICKS: usize = 0;
 /// Word of the failure bits.
@@ -34,10 +34,12 @@ pub const GROUPS: usize = 20;
 pub const CROSSINGS: usize = 26;
 /// Counter of the children of a scene's nodes.
 pub const CHILDREN: usize = 27;
+/// Counter of the voxels of a scene with colours.
+pub const SCENE_VOXELS: usize = 28;
 // The counters of the levels do not overlap.
 const _: () = assert!(PAIRS + LEVELS <= CANDIDATES && CANDIDATES + LEVELS <= STARTED);
 const _: () = assert!(STARTED + LEVELS <= GROUPS && GROUPS + LEVELS <= CROSSINGS);
-const _: () = assert!(CROSSINGS < CHILDREN && CHILDREN < COUNTERS);
+const _: () = assert!(CROSSINGS < CHILDREN && CHILDREN < SCENE_VOXELS && SCENE_VOXELS < COUNTERS);
 
 /// Failure bit: more pairs than capacity.
 pub const PAIRS_FULL: u32 = 1;
@@ -47,6 +49,8 @@ pub const BRICKS_FULL: u32 = 2;
 pub const TOO_MANY_CANDIDATES: u32 = 4;
 /// Failure bit: an index or a coordinate out of range.
 pub const INVALID_MESH: u32 = 8;
+/// Failure bit: more voxels than capacity, of a scene with colours.
+pub const VOXELS_FULL: u32 = 16;
 
 /// First word of a level's dispatch arguments of kernels with one invocation per pair.
 pub const PAIR_GROUPS: u64 = 0;

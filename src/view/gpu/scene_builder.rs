@@ -8,15 +8,15 @@ use wgpu::util::DeviceExt;
 
 use crate::backend::gpu::buffers::{Buffers, Sizes, mesh_buffer};
 use crate::backend::gpu::data::{
-    BRICK_WORDS, BRICKS, BRICKS_FULL, COUNTERS, FAILURES, GROUP, INVALID_MESH, PAIRS_FULL, Pair,
-    TOO_MANY_CANDIDATES,
+    BRICK_WORDS, BRICKS, BRICKS_FULL, CANDIDATE_GROUPS, COUNTERS, FAILURES, GROUP, INVALID_MESH,
+    PAIRS_FULL, Pair, SCENE_VOXELS, TOO_MANY_CANDIDATES, VOXELS_FULL,
 };
 use crate::backend::gpu::job::{MAX_BITMAP_WORDS, SubBatch};
 use crate::backend::gpu::record::{PARAMS_BYTES, Setting};
 use crate::backend::gpu::workspace::needed_pairs;
 use crate::backend::gpu::{Gpu, stages};
 use crate::backend::{Rule, VoxelKernel};
-use crate::gpu::{Device, GpuError, Pipeline, dispatch, kernels};
+use crate::gpu::{Device, GpuError, MAX_GROUPS, Pipeline, dispatch, kernels};
 use crate::lattice::{Lattice, MAX_DIM, SPAN_BITS};
 use crate::view::gpu::GpuScene;
 use crate::view::gpu::tree::Tree;
@@ -33,6 +33,8 @@ pub struct SceneCapacity {
     pub pairs: u32,
     /// Bricks that triangles touch. They take 72 bytes each.
     pub bricks: u32,
+    /// Voxels with a colour. They take 4 bytes each; 0 for scenes without colours.
+    pub voxels: u32,
 }
 
 /// A triangle mesh in buffers of the caller, with the usage [`STORAGE`](Usage::STORAGE) and sizes
@@ -58,6 +60,11 @@ pub struct MeshBuffers<'a> {
     /// The rows of the affine transform from mesh coordinates to voxels: voxel `(i, j, k)` is the
     /// cube from `(i, j, k)` to `(i + 1, j + 1, k + 1)`.
     pub voxels_from_mesh: [[f32; 4]; 3],
+    /// Holds a colour for each triangle: sRGB, red in the lowest byte, opacity in the highest. A
+    /// voxel has that of the first triangle, by index, that touches it. Needed for scenes with
+    /// colours. Any other word that `color_of` is to return may stand in a colour's place, such as
+    /// the index of the triangle.
+    pub colors: Option<&'a wgpu::Buffer>,
 }
 
 /// The state of the recorded scene that was submitted last.
@@ -69,6 +76,8 @@ pub struct SceneStatus {
     pub bricks: u32,
     /// The capacity of pairs that was needed. After a failure, perhaps more is.
     pub pairs: u32,
+    /// The number of voxels, of a scene with colours. After [`SceneFailure::Voxels`], those needed.
+    pub voxels: u32,
 }
 
 /// The reason of an empty recorded scene.
@@ -85,6 +94,8 @@ pub enum SceneFailure {
     Candidates,
     /// More bricks than [`SceneCapacity::bricks`].
     Bricks,
+    /// More voxels than [`SceneCapacity::voxels`], of a scene with colours.
+    Voxels,
 }
 
 /// `Source` in `shaders/scene/quantize.wgsl`, which documents the fields.
@@ -140,7 +151,8 @@ pub struct Source {
 ///
 /// fn builder(gpu: &Gpu, lattice: &Lattice) -> Result<SceneBuilder, trivox::gpu::GpuError> {
 ///     let (vertices, triangles) = (50_000, 100_000);
-///     let capacity = SceneCapacity { vertices, triangles, pairs: 1 << 19, bricks: 1 << 17 };
+///     let capacity =
+///         SceneCapacity { vertices, triangles, pairs: 1 << 19, bricks: 1 << 17, voxels: 0 };
 ///     SceneBuilder::new(gpu, lattice, capacity)
 /// }
 /// ```
@@ -184,7 +196,7 @@ impl SceneBuilder {
             candidates: gpu.batch_limits.candidates,
             groups: gpu.batch_limits.groups,
         };
-        let SceneCapacity { vertices, triangles, pairs, bricks } = capacity;
+        let SceneCapacity { vertices, triangles, pairs, bricks, voxels } = capacity;
         let bitmap = SubBatch::of_grid(0, 0, dims).bitmap_words(setting.rule);
         let mesh_words = 3 * (u64::from(triangles) + u64::from(vertices));
         let limits = device.device.limits();
@@ -194,6 +206,7 @@ impl SceneBuilder {
             ("vertices and triangles", 4, mesh_words, (bytes / 4).min(u32::MAX.into())),
             ("pairs", pair, pairs.into(), gpu.batch_limits.pairs.into()),
             ("bricks", brick, bricks.into(), gpu.batch_limits.bricks.into()),
+            ("colours", 4, u64::from(bricks) + u64::from(voxels), bytes / 4),
             ("bits of bricks", 4, bitmap.into(), MAX_BITMAP_WORDS.into()),
         ] {
             if count > limit {
@@ -204,7 +217,8 @@ impl SceneBuilder {
         let sizes = Sizes { pairs: pairs.max(1), bricks, crossings: 0, bitmap };
         let mut buffers = Buffers::new(&device, mesh_buffer(&device, mesh_words)?, sizes);
         buffers.bind_all(&device, &setting.steps())?;
-        let tree = Tree::new(&device, dims, buffers.bricks.clone(), bricks, &buffers.counters)?;
+        let counters = &buffers.counters;
+        let tree = Tree::new(&device, dims, buffers.bricks.clone(), bricks, voxels, counters)?;
         Ok(Self {
             quantize: device.pipeline(kernels::QUANTIZE, &[]),
             source: device.filled("source", &[0; size_of::<Source>()], Usage::UNIFORM)?,
@@ -273,8 +287,36 @@ impl SceneBuilder {
         dispatch(&mut pass, invocations.div_ceil(GROUP), setting.groups);
         drop(pass);
         buffers.record(device, encoder, setting, &sub_batch, None);
+        if let Some(colors) = mesh.colors.filter(|_| self.capacity.voxels > 0) {
+            self.record_colors(encoder, colors)?;
+        }
         self.tree.record(device, encoder);
         Ok(())
+    }
+
+    /// Records the stages that colour voxels, after those that find them.
+    fn record_colors(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        triangle_colors: &wgpu::Buffer,
+    ) -> Result<(), GpuError> {
+        let Self { device, buffers, tree, .. } = self;
+        let first_triangles = device.pipeline(kernels::FIRST_TRIANGLES, &[]);
+        let rows = first_triangles.bind(&device.device, |name| match name {
+            "colors" => Some(tree.buffers.colors.as_entire_binding()),
+            _ => buffers.resource(name, 0),
+        })?;
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        let over_bricks = |kernel, pass: &mut wgpu::ComputePass| {
+            let groups = tree.bind(device, kernel, triangle_colors)?;
+            device.pipeline(kernel, &[]).set(pass, &groups);
+            dispatch(pass, self.capacity.bricks.div_ceil(GROUP), MAX_GROUPS);
+            Ok::<(), GpuError>(())
+        };
+        over_bricks(kernels::RESERVE_COLORS, &mut pass)?;
+        first_triangles.set(&mut pass, &rows);
+        pass.dispatch_workgroups_indirect(&buffers.dispatch[0], 4 * CANDIDATE_GROUPS);
+        over_bricks(kernels::COLOR_VOXELS, &mut pass)
     }
 
     /// The scene of the recorded mesh that was submitted last; empty before. It stays the same
@@ -352,10 +394,26 @@ impl SceneBuilder {
             "its offsets and its stride must be aligned".into()
         } else if !fits(vertex_end, mesh.vertices) || !fits(index_end, mesh.indices) {
             "its vertices or indices end past their buffer".into()
+        } else if let Some(problem) = self.problem_of_colors(mesh, is_bindable) {
+            problem.into()
         } else {
             return Ok(());
         };
         Err(GpuError::Scene(problem))
+    }
+
+    fn problem_of_colors(
+        &self,
+        mesh: &MeshBuffers,
+        is_bindable: impl Fn(&wgpu::Buffer) -> bool,
+    ) -> Option<&'static str> {
+        match mesh.colors {
+            _ if self.capacity.voxels == 0 => None,
+            None => Some("it has no colours, and the scene has room for them: set `colors`"),
+            Some(colors) if !is_bindable(colors) => Some("its colours must have the usage STORAGE"),
+            Some(colors) => (colors.size() < 4 * u64::from(mesh.triangle_count))
+                .then_some("its colours end before its triangles"),
+        }
     }
 
     fn source_of(&self, mesh: &MeshBuffers, vertex_words: u32) -> Source {
@@ -403,8 +461,14 @@ fn status_of(counters: &[u32]) -> SceneStatus {
         (PAIRS_FULL, SceneFailure::Pairs),
         (TOO_MANY_CANDIDATES, SceneFailure::Candidates),
         (BRICKS_FULL, SceneFailure::Bricks),
+        (VOXELS_FULL, SceneFailure::Voxels),
     ]
     .into_iter()
     .find_map(|(bit, failure)| (failures & bit != 0).then_some(failure));
-    SceneStatus { failure, bricks: counters[BRICKS], pairs: needed_pairs(counters) }
+    SceneStatus {
+        failure,
+        bricks: counters[BRICKS],
+        pairs: needed_pairs(counters),
+        voxels: counters[SCENE_VOXELS],
+    }
 }

@@ -33,13 +33,16 @@ pub struct TreeParams {
 #[derive(Debug)]
 pub(crate) struct Tree {
     pub(crate) buffers: SceneBuffers,
+    params: wgpu::Buffer,
+    counters: wgpu::Buffer,
     /// Kernels, their bind groups and the number of workgroups.
-    stages: [(Kernel, Vec<wgpu::BindGroup>, u32); 3],
+    stages: Vec<(Kernel, Vec<wgpu::BindGroup>, u32)>,
 }
 
 impl Tree {
     /// The tree of a grid of `dims`, over a buffer for `capacity` bricks. Their number is in
-    /// `counters`, which the voxelization writes.
+    /// `counters`, which the voxelization writes. With room for the colours of so many `voxels`; no
+    /// voxels have colours if it is 0.
     ///
     /// # Errors
     /// The nodes exceed the device's limit; the device fails.
@@ -48,6 +51,7 @@ impl Tree {
         dims: [u32; 3],
         bricks: wgpu::Buffer,
         capacity: u32,
+        voxels: u32,
         counters: &wgpu::Buffer,
     ) -> Result<Self, GpuError> {
         let top = top_of(dims);
@@ -62,16 +66,18 @@ impl Tree {
             lo: [0; 3],
             bricks: 0,
             hi: dims.map(|d| d as i32 - 1),
-            has_colors: 0,
+            has_colors: u32::from(voxels > 0),
         };
-        let storage = |label, words| device.checked_buffer(label, words, Usage::STORAGE);
+        let storage =
+            |label, words| device.checked_buffer(label, words, Usage::STORAGE | Usage::COPY_SRC);
+        let color_words = if voxels > 0 { u64::from(capacity) + u64::from(voxels) } else { 1 };
         let header_usage = Usage::UNIFORM | Usage::STORAGE;
         let buffers = SceneBuffers {
             nodes: storage("nodes", nodes * u64::from(NODE_WORDS))?,
             header: device.filled("scene", bytemuck::bytes_of(&header), header_usage)?,
             children: storage("children", u64::from(capacity) + upper)?,
             bricks,
-            colors: storage("colours", 1)?,
+            colors: storage("colours", color_words)?,
         };
         // Fits, since the buffer of the nodes could be made.
         let nodes = nodes as u32;
@@ -83,28 +89,40 @@ impl Tree {
             padding: [0; 2],
         };
         let params = device.filled("params", bytemuck::bytes_of(&params), Usage::UNIFORM)?;
-        let stage = |kernel, invocations: u32| {
-            let groups = device.pipeline(kernel, &[]).bind(&device.device, |name| {
-                let buffer = match name {
-                    "params" => &params,
-                    "counters" => counters,
-                    "bricks" => &buffers.bricks,
-                    "nodes" => &buffers.nodes,
-                    "header" => &buffers.header,
-                    "children" => &buffers.children,
-                    _ => return None,
-                };
-                Some(buffer.as_entire_binding())
-            })?;
-            Ok((kernel, groups, invocations.div_ceil(GROUP)))
-        };
-        let stages = [
-            stage(kernels::TREE_FILL, capacity)?,
-            stage(kernels::TREE_COUNT, nodes)?,
-            stage(kernels::TREE_LINK, capacity.max(nodes))?,
-        ];
+        let mut tree = Self { buffers, params, counters: counters.clone(), stages: Vec::new() };
+        for (kernel, invocations) in [
+            (kernels::TREE_FILL, capacity),
+            (kernels::TREE_COUNT, nodes),
+            (kernels::TREE_LINK, capacity.max(nodes)),
+        ] {
+            let groups = tree.bind(device, kernel, &tree.buffers.colors)?;
+            tree.stages.push((kernel, groups, invocations.div_ceil(GROUP)));
+        }
         device.check()?;
-        Ok(Self { buffers, stages })
+        Ok(tree)
+    }
+
+    /// The bind groups of a kernel over the bricks or the nodes.
+    pub(crate) fn bind(
+        &self,
+        device: &Device,
+        kernel: Kernel,
+        triangle_colors: &wgpu::Buffer,
+    ) -> Result<Vec<wgpu::BindGroup>, GpuError> {
+        device.pipeline(kernel, &[]).bind(&device.device, |name| {
+            let buffer = match name {
+                "params" => &self.params,
+                "counters" => &self.counters,
+                "bricks" => &self.buffers.bricks,
+                "nodes" => &self.buffers.nodes,
+                "header" => &self.buffers.header,
+                "children" => &self.buffers.children,
+                "colors" => &self.buffers.colors,
+                "triangle_colors" => triangle_colors,
+                _ => return None,
+            };
+            Some(buffer.as_entire_binding())
+        })
     }
 
     /// Records the stages. The run that finds the bricks has cleared the counter of children.

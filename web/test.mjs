@@ -297,7 +297,7 @@ try {
 
   for (const [format, command] of [['vox', []], ['png', ['render']]]) await test(`from files to a .${format} with the bytes of the program`, async () => {
     // A large picture takes minutes on a GPU in software.
-    const tab = await opened(`no-cache&res=64${format === 'png' ? '&backend=cpu' : ''}`);
+    const tab = await opened(`no-cache&res=64${format === 'png' ? '&backend=cpu' : '&dither=true'}`);
     const files = ['obj', 'mtl', 'png'].map((extension) => asset(`lighthouse.${extension}`));
     // A texture that comes after its model is added to it.
     const drops = format === 'png' ? [files] : [files.slice(0, 1), files.slice(1)];
@@ -330,7 +330,7 @@ try {
   await test('each option has its place in the link, the command and the file', async () => {
     const options = {
       'mode': 'solid', 'fill': 'vote', 'include-surface': 'true', 'color': '#40A0C0', 'up': 'z', 'backend': 'cpu', 'voxel-size': '0.25',
-      'pad': '2', 'rotate-x': '90', 'rotate-y': '-7.5', 'rotate-z': '30', 'attributes': 'normal,label', 'band': '2.5', 'dither': 'true',
+      'pad': '2', 'rotate-x': '90', 'rotate-y': '-7.5', 'rotate-z': '30', 'attributes': 'normal,label', 'distance': '2.5', 'dither': 'true',
     };
     const tab = await opened(`no-cache#${new URLSearchParams(options)}`, { size: SMALL });
     await drop(tab, asset('torus-knot.obj'));
@@ -375,13 +375,20 @@ try {
     await drop(tab, asset('cube.obj'));
     await tab.select('#format', 'gif turntable');
     assert.equal(await text(tab, 'command'), 'voxelize render cube.obj -o cube.gif --turntable 48 --size 480x480 --res 16');
-    await tab.evaluate(() => document.getElementById('download').click());
+    await tab.evaluate(() => {
+      const bar = document.querySelector('progress');
+      new MutationObserver(() => { document.body.dataset.drawnShare = Math.max(document.body.dataset.drawnShare ?? 0, bar.value); })
+        .observe(bar, { attributes: true, attributeFilter: ['value'] });
+      document.getElementById('download').click();
+    });
     await tab.waitForFunction(() => document.getElementById('step').textContent === 'draw' && document.querySelector('progress').value > 0);
     await tab.click('#cancel');
-    // The worker writes the next file at once, and not after the turntable.
+    // The worker writes the next file before it has drawn the turntable.
     await tab.select('#format', 'vox');
     await job(tab, () => tab.click('#download'));
     assert.match(await text(tab, 'saved-note'), /^cube.vox, /);
+    const share = await tab.evaluate(() => Number(document.body.dataset.drawnShare));
+    assert.ok(share > 0 && share < 0.9, `${share}`);
     await tab.close();
   });
 
@@ -1017,19 +1024,24 @@ try {
       // Chromium without a display has no canvas for WebGPU by default: its other tests see the fall back.
       const by = kind === 'chromium' ? await launch('--use-gl=angle', '--use-angle=gl-egl', '--ignore-gpu-blocklist') : browser;
       const tab = await opened('no-cache&res=32', { by, folder: 'gpu/' });
-      const { error, different } = await tab.evaluate(async () => {
+      const { error, different, twins } = await tab.evaluate(async () => {
         const { Voxelizer } = await import('./trivox/trivox.js');
         const voxelizer = await Voxelizer.open({ gpu: 'software' });
         const bytes = new Uint8Array(await (await fetch('examples/torus-knot.obj')).arrayBuffer());
         const mesh = { name: 'torus-knot.obj', bytes };
-        const viewer = voxelizer.viewer(await voxelizer.voxelize(mesh, { res: 64, backend: 'cpu' }));
-        const different = [];
+        const grid = await voxelizer.voxelize(mesh, { res: 64, backend: 'cpu' });
+        const viewer = voxelizer.viewer(grid);
+        const onCpu = (await Voxelizer.open({ gpu: false })).viewer(grid);
+        const [different, twins] = [[], []];
         for (const [size, rows] of [[[80, 60], [0, 60]], [[81, 53], [7, 40]]]) {
           const view = {
             size, rows, yaw: 0.6, pitch: 0.4, zoom: 1, pan: [0, 0], samples: 2, hasShadow: true, cut: [0, 38],
             background: [[250, 250, 248], [214, 219, 216]],
           };
-          const pixels = new Uint32Array((await viewer.draw(view)).buffer);
+          const bytes = await viewer.draw(view);
+          const pixels = new Uint32Array(bytes.buffer);
+          const far = (await onCpu.draw(view)).filter((byte, i) => Math.abs(byte - bytes[i]) > 3);
+          twins.push(far.length / bytes.length);
           const image = await viewer.present(view).catch((error) => error.message);
           if (typeof image === 'string') return { error: image };
           const { width, height } = image;
@@ -1038,7 +1050,7 @@ try {
           const shown = new Uint32Array(context.getImageData(0, 0, width, height).data.buffer);
           different.push([shown.length, new Set(shown).size > 100, shown.filter((pixel, i) => pixel !== pixels[i]).length]);
         }
-        return { different };
+        return { different, twins };
       });
       if (!error && kind === 'chromium') {
         await job(tab, () => tab.click('[data-example="cube.obj"]'));
@@ -1051,6 +1063,8 @@ try {
         return `skipped: ${error}`;
       }
       assert.deepEqual(different, [[80 * 60, true, 0], [81 * 40, true, 0]]);
+      assert.ok(twins.every((share) => share < 0.002), `of the bytes of the CPU ${twins} are others`);
+      return `of the bytes of the CPU ${twins} are others`;
     });
   }
 
@@ -1362,6 +1376,34 @@ if (kind === 'chromium') {
         assert.ok(most > 0.85, `${up} ${size} ${pitch}: ${most} of the picture`);
       }
     }
+  });
+  await test('at rest a corner is darker than what is beside it, and lighter than a shadow', async () => {
+    const { Voxelizer } = await import(join(root, 'dist/npm/trivox.js'));
+    const voxelizer = await Voxelizer.open();
+    const box = ([x, y, z], [u, v, w]) => [0, 1, 2, 3, 4, 5, 6, 7].flatMap((n) => [n & 1 ? u : x, n & 2 ? v : y, n & 4 ? w : z]);
+    const sides = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]].flatMap(([a, b, c, d]) => [a, b, c, a, c, d]);
+    const positions = [...box([0, 0, 0], [24, 1, 24]), ...box([8, 1, 8], [16, 3, 16])];
+    const options = { res: 24, mode: 'solid', fill: 'winding', color: '#FFFFFF' };
+    const viewer = voxelizer.viewer(await voxelizer.voxelize({ positions, indices: [...sides, ...sides.map((n) => n + 8)] }, options));
+    const size = [240, 240];
+    const lightOf = async (hasShadow) => {
+      const view = {
+        size, rows: [0, 240], yaw: 0, pitch: Math.PI / 2, zoom: 1, pan: [0, 0], samples: 1, hasShadow, cut: null,
+        background: [[0, 0, 0], [0, 0, 0]],
+      };
+      const pixels = await viewer.draw(view);
+      const light = {};
+      for (let i = 0; i < 240 * 240; i += 1) {
+        const voxel = viewer.pick(view, (i % 240) + 0.5, Math.floor(i / 240) + 0.5)?.voxel;
+        if (voxel) light[voxel] = Math.max(light[voxel] ?? 0, pixels[4 * i]);
+      }
+      // Beside the block on the side of the sun and on the other, and far from it.
+      return [[16, 0, 12], [7, 0, 12], [22, 0, 12]].map((voxel) => light[voxel]);
+    };
+    const [lit, shadowed, far] = await lightOf(true);
+    assert.ok(shadowed < lit - 20 && lit < far - 2, `${[shadowed, lit, far]}`);
+    const moving = await lightOf(false);
+    assert.ok(moving.every((light) => light === moving[0]), `${moving}`);
   });
   await test('a geometry of three.js becomes instances', async () => {
     const printed = execFileSync('node', [join(root, 'dist/npm/three.mjs'), '24'], { encoding: 'utf8' });

@@ -434,7 +434,7 @@ function saySame() {
   const place = {
     model: example, file: example ? null : baseOf(name), view: camera.text, cut,
     show: $('show').value === 'voxels' ? null : $('show').value,
-    band: $('band').value === '3' ? null : $('band').value, dither: $('dither').checked,
+    distance: $('distance').value === '3' ? null : $('distance').value, dither: $('dither').checked,
   };
   // Not a query: the host is not told the name of the file.
   history.replaceState(null, '', `${location.pathname}#${settings.query(settings.read(form), place)}`);
@@ -443,7 +443,7 @@ function saySame() {
   const { kind, extension } = settings.fileOf($('format').value);
   const made = {
     picture: kind === 'turntable' ? { ...TURNTABLE, ...pictureOptions() } : pictureOptions(),
-    width: Number($('band').value), dither: isDithered(), hasAttributes: formatOf(extension)?.attributes,
+    width: Number($('distance').value), dither: isDithered(), hasAttributes: formatOf(extension)?.attributes,
   };
   const command = settings.command(values, baseName(), $('format').value, !isMesh, made, fileNames());
   // Lines end between words only, not at a hyphen.
@@ -494,7 +494,7 @@ function showChoices() {
   $('distance-formats').disabled = !isMesh;
   if (!isMesh && settings.fileOf($('format').value).kind === 'distances') $('format').selectedIndex = 0;
   const { kind, extension } = settings.fileOf($('format').value);
-  $('band-row').hidden = kind !== 'distances';
+  $('distance-row').hidden = kind !== 'distances';
   $('dither-row').hidden = kind !== 'voxels' || !PALETTES.includes(extension) || !state.shown.report.has_colors;
   $('show').disabled = !isMesh || state.shown.report.triangles > MOST_TRIANGLES;
   if ($('show').disabled) $('show').value = 'voxels';
@@ -527,9 +527,9 @@ const savedName = (extension) => settings.savedName(baseName(), extension, fileN
 const asked = {
   voxels: (extension) => ask('write', { extension, options: { dither: isDithered() } }),
   distances(extension) {
-    if (!$('band').reportValidity()) throw new Error(`The band is not possible: ${$('band').validationMessage}`);
+    if (!$('distance').reportValidity()) throw new Error(`The band is not possible: ${$('distance').validationMessage}`);
     const { values } = state.shown;
-    const width = Number($('band').value);
+    const width = Number($('distance').value);
     const [options, of] = [settings.optionsOfDistances(values), settings.options(values)];
     return ask('distances', { extension, width, options, of });
   },
@@ -677,7 +677,7 @@ $('format').addEventListener('change', () => {
   showChoices();
   saySame();
 });
-for (const id of ['band', 'dither']) $(id).addEventListener('input', saySame);
+for (const id of ['distance', 'dither']) $(id).addEventListener('input', saySame);
 $('cancel').addEventListener('click', () => {
   if (state.isComputing || !state.shown) $('model-name').textContent = `${state.model?.name ?? ''} (cancelled)`;
   endJob();
@@ -726,7 +726,7 @@ let mesh = null;
 async function placeMesh() {
   const { shown } = state;
   try {
-    mesh ??= { picture: new MeshPicture(), shown: null };
+    mesh ??= newMesh();
     if (mesh.shown !== shown) {
       const corners = await ask('placed', { options: settings.options(shown.values) });
       mesh.picture.set(corners, shown.report.dims);
@@ -737,6 +737,17 @@ async function placeMesh() {
     $('show').value = 'voxels';
     warn(error.message);
   }
+}
+
+function newMesh() {
+  const picture = new MeshPicture();
+  picture.canvas.addEventListener('webglcontextlost', () => {
+    mesh = null;
+    $('show').value = 'voxels';
+    warn('The browser ended the drawing of the mesh: choose it again.');
+    moved();
+  });
+  return { picture, shown: null };
 }
 
 /** Draws the mesh over rows of the picture: over all of them, or over their left half. */
@@ -921,7 +932,7 @@ const link = new URLSearchParams([...new URLSearchParams(location.search), ...ne
 addEventListener('hashchange', () => location.reload());
 settings.write(form, Object.fromEntries(link));
 $('more').open = settings.hasMore(settings.read(form));
-$('band').value = link.get('band') ?? 3;
+$('distance').value = link.get('distance') ?? 3;
 $('dither').checked = link.get('dither') === 'true';
 $('model-name').textContent = link.has('file') ? `Drop ${link.get('file')} here again: it never left its machine.`
   : link.size > 0 ? 'Drop a model: the link that you followed has the settings only.' : '';

@@ -72,7 +72,9 @@ export class MeshPicture {
 
   /** The corners of the triangles, nine coordinates each, in voxels of a grid of `dims`. */
   set(corners, dims) {
-    this.gl.bufferData(this.gl.ARRAY_BUFFER, corners, this.gl.STATIC_DRAW);
+    const { gl } = this;
+    gl.bufferData(gl.ARRAY_BUFFER, corners, gl.STATIC_DRAW);
+    if (gl.getError() !== gl.NO_ERROR) throw new Error('the mesh is not drawn: the browser has too little memory for it');
     this.count = corners.length / 3;
     this.diagonal = Math.hypot(...dims);
     this.drawn = null;

@@ -108,9 +108,12 @@ async function modelOf({ key, name, files }) {
   return { key, ...mesh, sidecars: await sidecarsOf(mesh, files) };
 }
 
-/** The mesh of `model`, which is read again where other colours or attributes are needed. */
+/** Attributes of materials and textures. */
+const OF_MATERIALS = ['material', 'uv', 'metallic', 'roughness', 'emission', 'alpha'];
+
+/** The mesh of `model`, which is read again where other parts of it are needed. */
 async function meshOf(model, { color, attributes }) {
-  const needed = { colors: color !== 'none', attributes };
+  const needed = { colors: color !== 'none', attributes: attributes.filter((name) => OF_MATERIALS.includes(name)) };
   const needs = JSON.stringify(needed);
   if (read?.key !== model.key || read.needs !== needs) {
     read?.mesh.free();

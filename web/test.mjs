@@ -360,6 +360,11 @@ try {
       execFileSync(program, [asset('torus-knot.obj'), '-o', out, ...command.split(' ').slice(4), '--quiet']);
       assert.ok(Buffer.from(saved).equals(readFileSync(out)), `${choice}: bytes differ`);
     }
+    await press(tab, '[name=keep-transparent]');
+    await job(tab, () => choose(tab, 'mode', 'thin'));
+    await tab.select('#format', 'vox');
+    assert.match(await text(tab, 'command'), /--mode thin --keep-transparent --color/);
+    assert.equal((await link())['keep-transparent'], 'true');
     await tab.select('#format', 'png turntable');
     assert.match(await text(tab, 'command'), /^voxelize torus-knot.obj -o torus-knot.bricks --voxel-size .* && voxelize render torus-knot.bricks -o torus-knot.png --turntable 48 --size 480x480$/);
     // What the module refuses.
@@ -405,7 +410,7 @@ try {
     const red = (await isRed()).flatMap((is, x) => (is ? [x] : []));
     const [first, last] = [red[0], red.at(-1)];
     const [ruler, label] = await tab.$eval('#ruler', (ruler) => [parseFloat(ruler.style.width), ruler.textContent]);
-    const [, length] = label.match(/^([0-9.]+) units$/);
+    const [, length] = label.match(/^([0-9.]+)\u00a0units$/);
     assert.ok(Math.abs(ruler / length / (last + 1 - first) - 1) < 0.02, `${label} in ${ruler} of ${last + 1 - first} pixels`);
     assert.ok(ruler >= 56 && ruler <= 140, `${ruler}`);
     assert.match(await tab.$eval('[data-axis="0"] line', (line) => `${line.getAttribute('x2')},${line.getAttribute('y2')}`), /^45.00,28.00$/);

@@ -48,6 +48,7 @@ async function restore({ model, kept, values }) {
   try {
     await workerReady;
     await request('restore', { ...model, kept }, 'restore');
+    if ($('show').value !== 'voxels') await placeMesh();
     if (model.isMesh && values.attributes) warn('The voxels have no attributes any more: press Voxelize for them.');
     moved();
   } catch (error) {
@@ -121,6 +122,10 @@ const messages = {
     warn(message);
   },
   frame({ camera, size, rows, image, pixels, took }) {
+    if (isMeshAwaited()) {
+      image?.close();
+      return;
+    }
     // The first of a new grid; until then the one before is seen.
     if (state.shown) document.body.classList.remove('stale');
     canvas.classList.remove('still');
@@ -314,7 +319,8 @@ async function compute() {
   state.shown = { model, report, kept, values };
   showChoices();
   if (before?.model.name !== name) showFromLink(); else keepCut(before.report.dims);
-  report.warnings.forEach(warn);
+  // Options have their labels here.
+  report.warnings.forEach((warning) => warn(warning.replace('keepTransparent', '"keep transparent voxels", under "More",')));
   show(report);
   $('verification').hidden = !isMesh;
   $('actions').hidden = false;
@@ -360,6 +366,7 @@ async function estimate() {
   } catch (error) {
     if (error instanceof Cancelled) return;
     $('estimate').textContent = error.message;
+    $('estimate').classList.add('refused');
     return;
   }
   if (isBusy() || model !== state.model) return;
@@ -375,6 +382,7 @@ async function estimate() {
 
 function showEstimate(estimate) {
   $('estimate').textContent = '';
+  $('estimate').classList.remove('refused');
   if (!estimate) return;
   const { dims, memory, memory_limit: limit, bounds: [min, max] } = estimate;
   const size = max.map((most, axis) => Number((most - min[axis]).toPrecision(4)));
@@ -728,7 +736,10 @@ async function placeMesh() {
   try {
     mesh ??= newMesh();
     if (mesh.shown !== shown) {
-      const corners = await ask('placed', { options: settings.options(shown.values) });
+      await workerReady;
+      // Of no job: it is not cancelled.
+      lastId += 1;
+      const corners = await request('placed', { options: settings.options(shown.values) }, lastId);
       mesh.picture.set(corners, shown.report.dims);
       mesh.shown = shown;
     }
@@ -750,10 +761,13 @@ function newMesh() {
   return { picture, shown: null };
 }
 
+/** Whether pictures would have the voxels in place of a mesh that is not there yet. */
+const isMeshAwaited = () => $('show').value !== 'voxels' && mesh?.shown !== state.shown;
+
 /** Draws the mesh over rows of the picture: over all of them, or over their left half. */
 function drawMesh(camera, [top, height]) {
   const choice = $('show').value;
-  if (choice === 'voxels' || !mesh || mesh.shown !== state.shown) return;
+  if (choice === 'voxels') return;
   const width = choice === 'both' ? Math.round(canvas.width / 2) : canvas.width;
   const part = [0, top, width, height];
   context.fillStyle = sky();
@@ -783,7 +797,7 @@ function showMeasures(seen) {
   const { voxel_size: size } = state.shown.report;
   const { length, pixels } = rulerOf(seen, canvas.clientWidth / canvas.width, size ?? 1);
   $('ruler').style.width = `${pixels}px`;
-  const text = `${length} ${size === null ? 'voxels' : 'units'}`;
+  const text = `${length}\u00a0${size === null ? 'voxel' : 'unit'}${length === 1 ? '' : 's'}`;
   if ($('ruler').textContent !== text) $('ruler').textContent = text;
 }
 

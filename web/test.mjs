@@ -426,6 +426,16 @@ try {
     const middle = half.length / 2;
     assert.ok(half.slice(middle + 4, last).every((is) => is), 'voxels on the right');
     assert.ok(!half.slice(0, middle).includes(true), 'and the mesh on the left');
+    const seen = await tab.evaluate(() => location.hash);
+    const { x, y, width, height } = await (await tab.$('#canvas')).boundingBox();
+    await tab.mouse.move(x + width / 2 + 5, y + height / 2);
+    await tab.mouse.down();
+    await tab.mouse.move(x + width / 2 - 40, y + height / 2, { steps: 2 });
+    await tab.mouse.up();
+    await rested();
+    const ratio = half.length / width;
+    assert.equal((await isRed()).indexOf(true), Math.round((width / 2 - 40) * ratio) + 1);
+    assert.equal(await tab.evaluate(() => location.hash), seen, 'the camera stays');
     await tab.select('#cut-axis', '');
     await tab.select('#show', 'mesh');
     await tab.waitForFunction(() => location.hash.includes('show=mesh') && !location.hash.includes('cut'));

@@ -729,6 +729,9 @@ function present(size, [first, rows], image) {
 /** More take too much of a browser's memory. */
 const MOST_TRIANGLES = 4_000_000;
 let mesh = null;
+/** The part of the width that has the mesh where both are shown, and whether it is dragged. */
+let divider = 0.5;
+let isDividing = false;
 
 /** Has the mesh of the grid that is shown drawn from now on. */
 async function placeMesh() {
@@ -764,11 +767,11 @@ function newMesh() {
 /** Whether pictures would have the voxels in place of a mesh that is not there yet. */
 const isMeshAwaited = () => $('show').value !== 'voxels' && mesh?.shown !== state.shown;
 
-/** Draws the mesh over rows of the picture: over all of them, or over their left half. */
+/** Draws the mesh over rows of the picture: over all of them, or left of the divider. */
 function drawMesh(camera, [top, height]) {
   const choice = $('show').value;
   if (choice === 'voxels') return;
-  const width = choice === 'both' ? Math.round(canvas.width / 2) : canvas.width;
+  const width = choice === 'both' ? Math.round(divider * canvas.width) : canvas.width;
   const part = [0, top, width, height];
   context.fillStyle = sky();
   context.fillRect(...part);
@@ -778,6 +781,22 @@ function drawMesh(camera, [top, height]) {
     context.fillRect(width, top, Math.round(Math.min(2, devicePixelRatio)), height);
   }
 }
+
+/** The pointer within a finger's width of the divider drags it, and not the camera. */
+const isOnDivider = ({ offsetX }) => $('show').value === 'both' && Math.abs(offsetX - divider * canvas.clientWidth) < 12;
+$('stage').addEventListener('pointerdown', (event) => {
+  if (!isOnDivider(event)) return;
+  isDividing = true;
+  canvas.setPointerCapture(event.pointerId);
+  event.stopPropagation();
+}, true);
+$('stage').addEventListener('pointermove', (event) => {
+  canvas.classList.toggle('divider', isDividing || isOnDivider(event));
+  if (!isDividing) return;
+  divider = Math.min(0.98, Math.max(0.02, event.offsetX / canvas.clientWidth));
+  moved();
+});
+for (const end of ['pointerup', 'pointercancel']) $('stage').addEventListener(end, () => { isDividing = false; });
 
 /** What is behind the voxels: a gradient of linear light. */
 function sky() {

@@ -86,10 +86,12 @@ impl Model {
         self.mesh.bounds().as_flattened().to_vec()
     }
 
-    /// The corners of its triangles, nine coordinates each, in voxels of the grid that `options` give.
+    /// The corners of its triangles, nine coordinates each, in voxels of the grid that `options`
+    /// give.
     ///
     /// # Errors
-    /// Options that are not possible; the mesh cannot be placed so; WebAssembly has too little memory.
+    /// Options that are not possible; the mesh cannot be placed so; WebAssembly has too little
+    /// memory.
     pub fn placed(&self, options: &str) -> Result<Vec<f32>, Failure> {
         let placed = voxelizer(options)?.place(&self.mesh).map_err(Failure::of_file(&self.name))?;
         let voxels_per_unit = 1.0 / f64::from(placed.mesh.lattice().units_per_voxel());

@@ -290,8 +290,9 @@ impl ViewCamera {
         scaled(shade * (1.0 - 0.45 * edge), linear([color[0], color[1], color[2]]))
     }
 
-    /// The part of the sky that voxels in front of a face hide from a point of it: at each corner of the
-    /// face a third for each of the three that touch the corner, all if both at its sides are there.
+    /// The part of the sky that voxels in front of a face hide from a point of it: at each corner of
+    /// the face a third for each of the three that touch the corner, all if both at its sides are
+    /// there.
     fn occlusion(&self, scene: &Scene, voxel: [u32; 3], normal: Vec3, place: Vec3) -> f64 {
         let Some(axis) = (0..3).find(|&axis| normal[axis] != 0.0) else { return 0.0 };
         let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);

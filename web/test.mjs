@@ -297,7 +297,7 @@ try {
 
   for (const [format, command] of [['vox', []], ['png', ['render']]]) await test(`from files to a .${format} with the bytes of the program`, async () => {
     // A large picture takes minutes on a GPU in software.
-    const tab = await opened(`no-cache&res=64${format === 'png' ? '&backend=cpu' : ''}`);
+    const tab = await opened(`no-cache&res=64${format === 'png' ? '&backend=cpu' : '&dither=true'}`);
     const files = ['obj', 'mtl', 'png'].map((extension) => asset(`lighthouse.${extension}`));
     // A texture that comes after its model is added to it.
     const drops = format === 'png' ? [files] : [files.slice(0, 1), files.slice(1)];
@@ -325,6 +325,136 @@ try {
     assert.ok(Buffer.from(fetched[1]).equals(readFileSync(out)), 'bytes differ');
     await tab.close();
     return `${fetched[1].length} bytes`;
+  });
+
+  await test('each option has its place in the link, the command and the file', async () => {
+    const options = {
+      'mode': 'solid', 'fill': 'vote', 'include-surface': 'true', 'color': '#40A0C0', 'up': 'z', 'backend': 'cpu', 'voxel-size': '0.25',
+      'pad': '2', 'rotate-x': '90', 'rotate-y': '-7.5', 'rotate-z': '30', 'attributes': 'normal,label', 'distance': '2.5', 'dither': 'true',
+    };
+    const tab = await opened(`no-cache#${new URLSearchParams(options)}`, { size: SMALL });
+    await drop(tab, asset('torus-knot.obj'));
+    const link = async () => Object.fromEntries(new URLSearchParams(await tab.evaluate(() => location.hash.slice(1))));
+    assert.deepEqual(await link(), { file: 'torus-knot.obj', ...options });
+    assert.ok(await tab.$eval('[name=pad]', (field) => field.closest('#more').open), 'what is not by default is shown');
+    assert.ok(await tab.$eval('[name=res]', (field) => field.disabled));
+    await tab.evaluate(() => {
+      const create = URL.createObjectURL;
+      URL.createObjectURL = (blob) => create(window.lastBlob = blob);
+    });
+    const expected = {
+      'npz': '--mode solid --fill vote --include-surface --color #40A0C0 --up z --attributes normal,label --backend cpu',
+      'vox': '--mode solid --fill vote --include-surface --color #40A0C0 --up z --dither --backend cpu',
+      'vdb distances': '--distance 2.5 --fill vote --up z',
+    };
+    for (const [choice, rest] of Object.entries(expected)) {
+      await tab.select('#format', choice);
+      const [extension] = choice.split(' ');
+      const placed = `voxelize torus-knot.obj -o torus-knot.${extension} --voxel-size 0.25 --pad 2 --rotate x:90 --rotate y:-7.5 --rotate z:30`;
+      const command = (await text(tab, 'command')).replaceAll("'", '');
+      assert.equal(command, `${placed} ${rest}`);
+      await job(tab, () => tab.click('#download'));
+      assert.equal(await text(tab, 'error'), '');
+      const saved = await tab.evaluate(async () => [...new Uint8Array(await window.lastBlob.arrayBuffer())]);
+      const out = join(scratch, `options.${extension}`);
+      execFileSync(program, [asset('torus-knot.obj'), '-o', out, ...command.split(' ').slice(4), '--quiet']);
+      assert.ok(Buffer.from(saved).equals(readFileSync(out)), `${choice}: bytes differ`);
+    }
+    await press(tab, '[name=keep-transparent]');
+    await job(tab, () => choose(tab, 'mode', 'thin'));
+    await tab.select('#format', 'vox');
+    assert.match(await text(tab, 'command'), /--mode thin --keep-transparent --color/);
+    assert.equal((await link())['keep-transparent'], 'true');
+    await tab.select('#format', 'png turntable');
+    assert.match(await text(tab, 'command'), /^voxelize torus-knot.obj -o torus-knot.bricks --voxel-size .* && voxelize render torus-knot.bricks -o torus-knot.png --turntable 48 --size 480x480$/);
+    // What the module refuses.
+    await type(tab, '[name=voxel-size]', '1e-9');
+    await tab.waitForFunction(() => /^torus-knot.obj: .*use /.test(document.getElementById('estimate').textContent), { timeout: 60_000 });
+    await press(tab, '[data-res="32"]');
+    await tab.waitForFunction(() => location.hash.includes('res=32') && !location.hash.includes('voxel-size'));
+    await tab.close();
+  });
+
+  await test('a turntable is drawn with progress, and ends when it is cancelled', async () => {
+    const tab = await opened('no-cache&res=16&backend=cpu', { size: SMALL });
+    await drop(tab, asset('cube.obj'));
+    await tab.select('#format', 'gif turntable');
+    assert.equal(await text(tab, 'command'), 'voxelize render cube.obj -o cube.gif --turntable 48 --size 480x480 --res 16');
+    await tab.evaluate(() => {
+      const bar = document.querySelector('progress');
+      new MutationObserver(() => { document.body.dataset.drawnShare = Math.max(document.body.dataset.drawnShare ?? 0, bar.value); })
+        .observe(bar, { attributes: true, attributeFilter: ['value'] });
+      document.getElementById('download').click();
+    });
+    await tab.waitForFunction(() => document.getElementById('step').textContent === 'draw' && document.querySelector('progress').value > 0);
+    await tab.click('#cancel');
+    // The worker writes the next file before it has drawn the turntable.
+    await tab.select('#format', 'vox');
+    await job(tab, () => tab.click('#download'));
+    assert.match(await text(tab, 'saved-note'), /^cube.vox, /);
+    const share = await tab.evaluate(() => Number(document.body.dataset.drawnShare));
+    assert.ok(share > 0 && share < 0.9, `${share}`);
+    await tab.close();
+  });
+
+  await test('the mesh is drawn where its voxels are; the ruler has its length', async () => {
+    // Solid, and cut in the middle: a square of side 1 as far away as the ruler is.
+    const tab = await opened('no-cache#res=16&mode=solid&color=%23FF0000&model=cube.obj&view=front&cut=z,7', { size: SMALL });
+    const rested = () => tab.waitForFunction(() => document.getElementById('canvas').dataset.samples === '2', { timeout: 120_000 });
+    await rested();
+    const isRed = () => tab.evaluate(() => {
+      const canvas = document.getElementById('canvas');
+      const { data } = canvas.getContext('2d').getImageData(0, canvas.height >> 1, canvas.width, 1);
+      return Array.from({ length: canvas.width }, (_, x) => data[4 * x] > 2 * data[4 * x + 1]);
+    });
+    const red = (await isRed()).flatMap((is, x) => (is ? [x] : []));
+    const [first, last] = [red[0], red.at(-1)];
+    const [ruler, label] = await tab.$eval('#ruler', (ruler) => [parseFloat(ruler.style.width), ruler.textContent]);
+    const [, length] = label.match(/^([0-9.]+)\u00a0units$/);
+    assert.ok(Math.abs(ruler / length / (last + 1 - first) - 1) < 0.02, `${label} in ${ruler} of ${last + 1 - first} pixels`);
+    assert.ok(ruler >= 56 && ruler <= 140, `${ruler}`);
+    assert.match(await tab.$eval('[data-axis="0"] line', (line) => `${line.getAttribute('x2')},${line.getAttribute('y2')}`), /^45.00,28.00$/);
+    const hasWebGl = await tab.evaluate(() => Boolean(document.createElement('canvas').getContext('webgl2')));
+    await tab.select('#show', 'both');
+    await tab.waitForFunction((isThere) => location.hash.includes('show=both') || (!isThere && document.getElementById('warnings').textContent), {}, hasWebGl);
+    if (!hasWebGl) {
+      await tab.close();
+      return `skipped: ${kind} has no WebGL 2 here`;
+    }
+    await rested();
+    const half = await isRed();
+    const middle = half.length / 2;
+    assert.ok(half.slice(middle + 4, last).every((is) => is), 'voxels on the right');
+    assert.ok(!half.slice(0, middle).includes(true), 'and the mesh on the left');
+    const seen = await tab.evaluate(() => location.hash);
+    const { x, y, width, height } = await (await tab.$('#canvas')).boundingBox();
+    await tab.mouse.move(x + width / 2 + 5, y + height / 2);
+    await tab.mouse.down();
+    await tab.mouse.move(x + width / 2 - 40, y + height / 2, { steps: 2 });
+    await tab.mouse.up();
+    await rested();
+    const ratio = half.length / width;
+    assert.equal((await isRed()).indexOf(true), Math.round((width / 2 - 40) * ratio) + 1);
+    assert.equal(await tab.evaluate(() => location.hash), seen, 'the camera stays');
+    await tab.select('#cut-axis', '');
+    await tab.select('#show', 'mesh');
+    await tab.waitForFunction(() => location.hash.includes('show=mesh') && !location.hash.includes('cut'));
+    await rested();
+    // Its ends are those of the voxels.
+    const ends = () => tab.evaluate(() => {
+      const canvas = document.getElementById('canvas');
+      const { data } = canvas.getContext('2d').getImageData(0, canvas.height >> 1, canvas.width, 1);
+      const isOther = (x) => [0, 1, 2].some((c) => Math.abs(data[4 * x + c] - data[c]) > 20);
+      const all = Array.from({ length: canvas.width }, (_, x) => x).filter(isOther);
+      return [all[0], all.at(-1)];
+    });
+    const ofMesh = await ends();
+    await tab.select('#show', 'voxels');
+    await tab.waitForFunction(() => !location.hash.includes('show'));
+    await rested();
+    const ofVoxels = await ends();
+    assert.ok(ofMesh.every((end, i) => Math.abs(end - ofVoxels[i]) <= 1), `${ofMesh} and ${ofVoxels}`);
+    await tab.close();
   });
 
   await test('a grid opens, and cannot be computed again', async () => {
@@ -909,19 +1039,24 @@ try {
       // Chromium without a display has no canvas for WebGPU by default: its other tests see the fall back.
       const by = kind === 'chromium' ? await launch('--use-gl=angle', '--use-angle=gl-egl', '--ignore-gpu-blocklist') : browser;
       const tab = await opened('no-cache&res=32', { by, folder: 'gpu/' });
-      const { error, different } = await tab.evaluate(async () => {
+      const { error, different, twins } = await tab.evaluate(async () => {
         const { Voxelizer } = await import('./trivox/trivox.js');
         const voxelizer = await Voxelizer.open({ gpu: 'software' });
         const bytes = new Uint8Array(await (await fetch('examples/torus-knot.obj')).arrayBuffer());
         const mesh = { name: 'torus-knot.obj', bytes };
-        const viewer = voxelizer.viewer(await voxelizer.voxelize(mesh, { res: 64, backend: 'cpu' }));
-        const different = [];
+        const grid = await voxelizer.voxelize(mesh, { res: 64, backend: 'cpu' });
+        const viewer = voxelizer.viewer(grid);
+        const onCpu = (await Voxelizer.open({ gpu: false })).viewer(grid);
+        const [different, twins] = [[], []];
         for (const [size, rows] of [[[80, 60], [0, 60]], [[81, 53], [7, 40]]]) {
           const view = {
             size, rows, yaw: 0.6, pitch: 0.4, zoom: 1, pan: [0, 0], samples: 2, hasShadow: true, cut: [0, 38],
             background: [[250, 250, 248], [214, 219, 216]],
           };
-          const pixels = new Uint32Array((await viewer.draw(view)).buffer);
+          const bytes = await viewer.draw(view);
+          const pixels = new Uint32Array(bytes.buffer);
+          const far = (await onCpu.draw(view)).filter((byte, i) => Math.abs(byte - bytes[i]) > 3);
+          twins.push(far.length / bytes.length);
           const image = await viewer.present(view).catch((error) => error.message);
           if (typeof image === 'string') return { error: image };
           const { width, height } = image;
@@ -930,7 +1065,7 @@ try {
           const shown = new Uint32Array(context.getImageData(0, 0, width, height).data.buffer);
           different.push([shown.length, new Set(shown).size > 100, shown.filter((pixel, i) => pixel !== pixels[i]).length]);
         }
-        return { different };
+        return { different, twins };
       });
       if (!error && kind === 'chromium') {
         await job(tab, () => tab.click('[data-example="cube.obj"]'));
@@ -943,6 +1078,8 @@ try {
         return `skipped: ${error}`;
       }
       assert.deepEqual(different, [[80 * 60, true, 0], [81 * 40, true, 0]]);
+      assert.ok(twins.every((share) => share < 0.002), `of the bytes of the CPU ${twins} are others`);
+      return `of the bytes of the CPU ${twins} are others`;
     });
   }
 
@@ -1255,6 +1392,34 @@ if (kind === 'chromium') {
       }
     }
   });
+  await test('at rest a corner is darker than what is beside it, and lighter than a shadow', async () => {
+    const { Voxelizer } = await import(join(root, 'dist/npm/trivox.js'));
+    const voxelizer = await Voxelizer.open();
+    const box = ([x, y, z], [u, v, w]) => [0, 1, 2, 3, 4, 5, 6, 7].flatMap((n) => [n & 1 ? u : x, n & 2 ? v : y, n & 4 ? w : z]);
+    const sides = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]].flatMap(([a, b, c, d]) => [a, b, c, a, c, d]);
+    const positions = [...box([0, 0, 0], [24, 1, 24]), ...box([8, 1, 8], [16, 3, 16])];
+    const options = { res: 24, mode: 'solid', fill: 'winding', color: '#FFFFFF' };
+    const viewer = voxelizer.viewer(await voxelizer.voxelize({ positions, indices: [...sides, ...sides.map((n) => n + 8)] }, options));
+    const size = [240, 240];
+    const lightOf = async (hasShadow) => {
+      const view = {
+        size, rows: [0, 240], yaw: 0, pitch: Math.PI / 2, zoom: 1, pan: [0, 0], samples: 1, hasShadow, cut: null,
+        background: [[0, 0, 0], [0, 0, 0]],
+      };
+      const pixels = await viewer.draw(view);
+      const light = {};
+      for (let i = 0; i < 240 * 240; i += 1) {
+        const voxel = viewer.pick(view, (i % 240) + 0.5, Math.floor(i / 240) + 0.5)?.voxel;
+        if (voxel) light[voxel] = Math.max(light[voxel] ?? 0, pixels[4 * i]);
+      }
+      // Beside the block on the side of the sun and on the other, and far from it.
+      return [[16, 0, 12], [7, 0, 12], [22, 0, 12]].map((voxel) => light[voxel]);
+    };
+    const [lit, shadowed, far] = await lightOf(true);
+    assert.ok(shadowed < lit - 20 && lit < far - 2, `${[shadowed, lit, far]}`);
+    const moving = await lightOf(false);
+    assert.ok(moving.every((light) => light === moving[0]), `${moving}`);
+  });
   await test('a geometry of three.js becomes instances', async () => {
     const printed = execFileSync('node', [join(root, 'dist/npm/three.mjs'), '24'], { encoding: 'utf8' });
     const [{ arraysOf, instancesOf }, { Voxelizer }] = await Promise.all(['three.mjs', 'trivox.js'].map((name) => import(join(root, 'dist/npm', name))));
@@ -1307,6 +1472,46 @@ if (kind === 'chromium') {
     grid.free();
     const long = { byteLength: 2 ** 31, name: 'long.obj' };
     await assert.rejects(voxelizer.voxelize({ name: 'long.obj', bytes: long }), { code: 'option', message: /at most 2147483647/ });
+  });
+  await test('distances, attributes, dithering and turntables of the package have the bytes of the program', async () => {
+    const { Mesh, Voxelizer } = await import(join(root, 'dist/npm/trivox.js'));
+    const voxelizer = await Voxelizer.open();
+    const files = ['obj', 'mtl', 'png'].map((extension) => ({ name: `lighthouse.${extension}`, bytes: readFileSync(asset(`lighthouse.${extension}`)) }));
+    const same = (bytes, extension, ...args) => {
+      const out = join(root, `target/same.${extension}`);
+      execFileSync(program, [...args, '-o', out, '--quiet']);
+      assert.ok(Buffer.from(bytes).equals(readFileSync(out)), args.join(' '));
+    };
+    const of = [asset('lighthouse.obj'), '--res', '24'];
+    const mesh = await Mesh.open(files[0], files.slice(1));
+    const distances = mesh.distances(2.5, { res: 24, fill: 'winding' });
+    for (const extension of ['vdb', 'nvdb', 'npz', 'npy']) same(distances.write(extension), extension, ...of, '--distance', '2.5', '--fill', 'winding');
+    assert.deepEqual([distances.report.distances.width, distances.report.mesh], [2.5, 'lighthouse.obj']);
+    assert.throws(() => distances.write('vox'), { message: /^.vox files cannot hold distances: use one of/ });
+    assert.throws(() => mesh.distances(2, { mode: 'solid' }), { code: 'option', message: /^mode is of voxels/ });
+    assert.throws(() => mesh.distances(0), { code: /./ });
+    const attributes = ['normal', 'material', 'uv'];
+    const grid = await voxelizer.voxelize(files[0], { res: 24, attributes }, files.slice(1));
+    for (const extension of ['npz', 'vti']) same(grid.write(extension), extension, ...of, '--attributes', attributes.join());
+    assert.deepEqual(grid.lost('bricks'), ["the voxels' attributes are not kept"]);
+    await assert.rejects(voxelizer.voxelize(files[0], { attributes: ['mass'] }), { code: 'option.value', message: /mass/ });
+    for (const extension of ['vox', 'schem']) same(grid.write(extension, { dither: true }), extension, ...of, '--dither');
+    assert.throws(() => grid.write('vox', { dithered: true }), { message: /unknown field `dithered`/ });
+    for (const extension of ['gif', 'png']) {
+      const options = { frames: 3, size: [40, 30], samples: 1, azimuth: 20 };
+      const args = ['--turntable', '3', '--size', '40x30', '--samples', '1', '--azimuth', '20', '--res', '24'];
+      same(await voxelizer.turntable(grid, extension, options), extension, 'render', asset('lighthouse.obj'), ...args);
+    }
+    await assert.rejects(voxelizer.turntable(grid, 'mp4'), { code: 'option', message: /use 'gif' or 'png'/ });
+    await assert.rejects(voxelizer.turntable(grid, 'gif', { frames: 0 }), { message: /./ });
+    const controller = new AbortController();
+    const drawing = voxelizer.turntable(grid, 'gif', { signal: controller.signal, size: [20, 20] });
+    controller.abort();
+    await assert.rejects(drawing, { name: 'AbortError' });
+    // A triangle of the mesh is where the grid has its voxels.
+    const corners = mesh.placed({ res: 24, rotate: ['y:90'] });
+    assert.equal(corners.length, 9 * mesh.triangles);
+    assert.deepEqual([corners.reduce((a, b) => Math.min(a, b)), corners.reduce((a, b) => Math.max(a, b))], [0, 24]);
   });
   await test('the package refuses what it cannot compute', async () => {
     const { Grid, Voxelizer } = await import(join(root, 'dist/npm/trivox.js'));

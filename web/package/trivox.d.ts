@@ -48,11 +48,16 @@ export interface Options {
   interiorColor?: string;
   /** How textures are read where their texels are larger than voxels; `auto` is as the file says, or `nearest`. */
   filter?: 'auto' | 'nearest' | 'linear';
+  /** Properties of the surface for each voxel, which .npz and .vti files hold; of a mesh that was read with them. */
+  attributes?: Attribute[];
   /** The mesh's up axis. */
   up?: 'y' | 'z';
   /** `auto` is the GPU where there is one, and the CPU where it fails. */
   backend?: 'auto' | 'gpu' | 'cpu';
 }
+
+export type Attribute =
+  | 'normal' | 'triangle' | 'material' | 'label' | 'area' | 'metallic' | 'roughness' | 'emission' | 'alpha' | 'uv';
 
 /** What is known of a grid; lengths are in mesh units, times in milliseconds. */
 export interface Report {
@@ -110,6 +115,15 @@ export class Voxelizer {
   voxelize(mesh: Mesh | NamedFile | MeshArrays, options?: Options, sidecars?: NamedFile[]): Promise<Grid>;
   /** The PNG that `voxelize render` draws. */
   picture(grid: Grid, options?: PictureOptions): Promise<Uint8Array<ArrayBuffer>>;
+  /**
+   * The animation that `voxelize render --turntable` draws: a GIF, or an animated PNG. By default it has 48 frames, and
+   * one orbit takes four seconds. `signal` ends it before the next frame.
+   */
+  turntable(
+    grid: Grid,
+    extension: 'gif' | 'png',
+    options?: PictureOptions & { frames?: number; fps?: number; signal?: Global<'AbortSignal'> },
+  ): Promise<Uint8Array<ArrayBuffer>>;
   /** Readies `grid` to be drawn again and again. */
   viewer(grid: Grid): Viewer;
   /** Frees its memory at once; an error while it computes. */
@@ -138,14 +152,25 @@ export interface MeshArrays {
 /** A mesh in WebAssembly's memory, to be voxelized several times. */
 export class Mesh {
   private constructor();
-  /** Reads the mesh in a file; without its materials, textures and colours unless `colors`. */
-  static open(file: NamedFile, sidecars?: NamedFile[], options?: { colors?: boolean }): Promise<Mesh>;
+  /** Reads the mesh in a file; without its materials, textures and colours unless `colors` or `attributes` need them. */
+  static open(
+    file: NamedFile,
+    sidecars?: NamedFile[],
+    options?: { colors?: boolean; attributes?: Attribute[] },
+  ): Promise<Mesh>;
   static of(arrays: MeshArrays): Promise<Mesh>;
   readonly triangles: number;
   /** The minimum and the maximum corner, in mesh units. */
   readonly bounds: [[number, number, number], [number, number, number]];
   /** The cost of voxelizing it, without doing so. */
   estimate(options?: Options): Estimate;
+  /** The corners of its triangles, nine coordinates each, in voxels of the grid that `options` give. */
+  placed(options?: Options): Float32Array<ArrayBuffer>;
+  /**
+   * The signed distances of the voxels nearer than `width` voxels to its surface, as `voxelize --distance` computes
+   * them, on the CPU. Options of voxels are refused, such as `mode` and `color`.
+   */
+  distances(width: number, options?: Options): Distances;
   /** Frees its memory at once; an error while it is voxelized. */
   free(): void;
   [Symbol.dispose](): void;
@@ -162,6 +187,18 @@ export interface Estimate {
   memory: number;
   /** Bytes that a step may take here. */
   memory_limit: number;
+}
+
+/** Signed distances around the surface of a mesh. */
+export class Distances {
+  private constructor();
+  readonly report: Omit<Report, 'hash' | 'has_colors'> & { distances: { width: number; voxels: number } };
+  /** As those of `Grid`: .vdb and .nvdb have distances in mesh units, .npy and .npz in voxels. */
+  write(extension: string): Uint8Array<ArrayBuffer>;
+  writeTo(extension: string, take: (part: Uint8Array<ArrayBuffer>) => void): void;
+  /** Frees its memory at once. */
+  free(): void;
+  [Symbol.dispose](): void;
 }
 
 /** A set of voxels. */
@@ -203,14 +240,20 @@ export class Grid {
    * The file that the program writes with this extension. A `RangeError` where it is too long for one array, which
    * holds 2 GiB to 8 GiB by browser: `writeTo` has no such limit.
    */
-  write(extension: string): Uint8Array<ArrayBuffer>;
+  write(extension: string, options?: FileOptions): Uint8Array<ArrayBuffer>;
   /** Calls `take` with each part of that file in order, of about 1 MiB. What `take` throws ends it, and is thrown. */
-  writeTo(extension: string, take: (part: Uint8Array<ArrayBuffer>) => void): void;
+  writeTo(extension: string, take: (part: Uint8Array<ArrayBuffer>) => void, options?: FileOptions): void;
   /** What a file with this extension does not hold: a sentence for each thing. */
-  lost(extension: string): string[];
+  lost(extension: string, options?: FileOptions): string[];
   /** Frees its memory at once. */
   free(): void;
   [Symbol.dispose](): void;
+}
+
+/** How a file is written. */
+export interface FileOptions {
+  /** Whether colours are dithered to the palette or the blocks of a format. */
+  dither?: boolean;
 }
 
 /** The options of `voxelize render`. */
@@ -260,6 +303,11 @@ export class Viewer {
   /** The voxel at a point of the picture, in pixels from its top left corner, with sRGB and opacity; `null` for none. */
   pick(options: ViewOptions, x: number, y: number): { voxel: [number, number, number]; color: number[] | null } | null;
   /**
+   * The camera of a picture, in voxels: the eye, the steps of a pixel to the right and down on the film at distance 1
+   * from it, and the distance of the middle of the grid.
+   */
+  camera(options: ViewOptions): Record<'eye' | 'right' | 'down', [number, number, number]> & { distance: number };
+  /**
    * The same pixels as an image that stays on the GPU; nothing where the voxelizer has no GPU. Rejects where the
    * browser cannot present what it draws; such a browser may lose the GPU, and the voxelizer must be opened anew.
    */
@@ -287,6 +335,8 @@ export interface Format {
   read?: boolean;
   written?: boolean;
   colors?: boolean;
+  attributes?: boolean;
+  distances?: boolean;
 }
 /** The WGSL sources of all shaders, by name. */
 export function shaders(): Promise<Record<string, string>>;

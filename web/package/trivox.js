@@ -109,6 +109,55 @@ function room(length, what) {
   }
 }
 
+/**
+ * Takes a file from the module, part by part, and lets others do something before each picture of an animation. What
+ * `take` throws, or `signal` has, is thrown in place of what the module makes of it.
+ */
+class Sink {
+  #take;
+  #signal;
+  #failure;
+
+  constructor(take, signal) {
+    this.#take = take;
+    this.#signal = signal;
+  }
+
+  #attempt(work) {
+    try {
+      work();
+    } catch (error) {
+      this.#failure = { error };
+      throw error;
+    }
+  }
+
+  take(bytes) {
+    this.#attempt(() => this.#take(bytes.slice()));
+  }
+
+  async pause() {
+    await new Promise((resolve) => setTimeout(resolve));
+    this.#attempt(() => this.#signal?.throwIfAborted());
+  }
+
+  /** What was thrown: `error`, unless that is of this sink. */
+  cause(error) {
+    return this.#failure ? this.#failure.error : error;
+  }
+}
+
+/** The parts of `what` as one array. */
+function joined(parts, what) {
+  const file = room(parts.reduce((sum, part) => sum + part.length, 0), what);
+  let start = 0;
+  for (const part of parts) {
+    file.set(part, start);
+    start += part.length;
+  }
+  return file;
+}
+
 /** What holds memory of WebAssembly: until it is freed or collected. */
 class Owner {
   #inner;
@@ -174,7 +223,9 @@ export class Voxelizer extends Owner {
       if (mesh instanceof Mesh) {
         return Owner.using([mesh], async (model) => new Grid(await engine.voxelize(model, json(options))));
       }
-      const own = mesh.positions ? await Mesh.of(mesh) : await Mesh.open(mesh, sidecars, { colors: options.color !== 'none' });
+      const { color, attributes } = options;
+      const own = mesh.positions ? await Mesh.of(mesh)
+        : await Mesh.open(mesh, sidecars, { colors: color !== 'none', attributes });
       try {
         return await this.voxelize(own, options);
       } finally {
@@ -188,18 +239,35 @@ export class Voxelizer extends Owner {
     return Owner.using([this, grid], (engine, voxels) => engine.picture(voxels, sized));
   }
 
+  async turntable(grid, extension, { frames = 48, fps = Math.min(50, Math.ceil(frames / 4)), signal, ...options } = {}) {
+    if (!['gif', 'png'].includes(extension)) throw refusal(`'${extension}' is no animation: use 'gif' or 'png'`);
+    wholes('frames and fps', [frames, fps]);
+    const sized = json({ ...options, size: options.size ?? [1024, 1024] });
+    const parts = [];
+    const sink = new Sink((part) => parts.push(part), signal);
+    return Owner.using([this, grid], async (engine, voxels) => {
+      try {
+        await engine.turntable(voxels, extension, frames, fps, sized, sink);
+      } catch (error) {
+        throw sink.cause(error);
+      }
+      return joined(parts, 'the animation');
+    });
+  }
+
   viewer(grid) {
     return new Viewer(this.inner.viewer(grid.inner));
   }
 }
 
 export class Mesh extends Owner {
-  static async open(file, sidecars = [], { colors = true } = {}) {
+  static async open(file, sidecars = [], { colors = true, attributes = [] } = {}) {
     await init();
     const names = sidecars.map(({ name }) => text('the name of a sidecar file', name));
     const contents = sidecars.map(bytesOf);
     const name = text('the name of the mesh', file.name);
-    return new Mesh(wasm.Model.read(name, bytesOf(file), names, contents, json(colors ? {} : { color: 'none' })));
+    const options = json({ attributes, ...(colors ? {} : { color: 'none' }) });
+    return new Mesh(wasm.Model.read(name, bytesOf(file), names, contents, options));
   }
 
   static async of({ positions, indices, colors, uvs, texture, flipY = true, name = 'mesh' }) {
@@ -220,9 +288,38 @@ export class Mesh extends Owner {
   }
 
   estimate(options = {}) { return JSON.parse(this.inner.estimate(json(options))); }
+
+  placed(options = {}) { return this.inner.placed(json(options)); }
+
+  distances(width, options = {}) { return new Distances(wasm.Field.measure(this.inner, width, json(options))); }
 }
 
-export class Grid extends Owner {
+/** What is written to files. */
+class Writable extends Owner {
+  writeTo(extension, take, options = {}) {
+    const sink = new Sink(take);
+    try {
+      this.inner.write(text('the extension', extension), json(options), sink);
+    } catch (error) {
+      throw sink.cause(error);
+    }
+  }
+
+  write(extension, options = {}) {
+    const parts = [];
+    this.writeTo(extension, (part) => parts.push(part), options);
+    return joined(parts, `the .${extension} file`);
+  }
+}
+
+export class Distances extends Writable {
+  constructor(inner) {
+    super(inner);
+    this.report = JSON.parse(inner.report);
+  }
+}
+
+export class Grid extends Writable {
   constructor(inner) {
     super(inner);
     this.report = JSON.parse(inner.report);
@@ -262,39 +359,7 @@ export class Grid extends Owner {
     return { positions, normals, indices, colors };
   }
 
-  writeTo(extension, take) {
-    let failure;
-    const sink = {
-      take(bytes) {
-        try {
-          take(bytes.slice());
-        } catch (error) {
-          failure = { error };
-          throw error;
-        }
-      },
-    };
-    try {
-      this.inner.write(text('the extension', extension), sink);
-    } catch (error) {
-      throw failure ? failure.error : error;
-    }
-  }
-
-  write(extension) {
-    const parts = [];
-    let length = 0;
-    this.writeTo(extension, (part) => { length += part.length; parts.push(part); });
-    const file = room(length, `the .${extension} file`);
-    let start = 0;
-    for (const part of parts) {
-      file.set(part, start);
-      start += part.length;
-    }
-    return file;
-  }
-
-  lost(extension) { return this.inner.lost(text('the extension', extension)); }
+  lost(extension, options = {}) { return this.inner.lost(text('the extension', extension), json(options)); }
 }
 
 export class Viewer extends Owner {
@@ -303,6 +368,12 @@ export class Viewer extends Owner {
   pick(options, x, y) {
     const [i, j, k, ...color] = this.inner.pick(json(options), x, y) ?? [];
     return i === undefined ? null : { voxel: [i, j, k], color: color.length > 0 ? color : null };
+  }
+
+  camera(options) {
+    const numbers = [...this.inner.camera(json(options))];
+    const [eye, right, down] = [0, 3, 6].map((start) => numbers.slice(start, start + 3));
+    return { eye, right, down, distance: numbers[9] };
   }
 
   async present(options = {}) { return Owner.using([this], (viewer) => viewer.present(json(options))); }

@@ -2,6 +2,7 @@
 
 import { Camera } from './camera.js';
 import { extensionOf, mainOf, ofDrop, ofInput, unpacked } from './files.js';
+import { MeshPicture, rulerOf, turnAxes } from './mesh.js';
 import * as settings from './settings.js';
 
 const $ = (id) => document.getElementById(id);
@@ -43,10 +44,12 @@ function startWorker() {
   if (state.shown?.kept) restore(state.shown); else dropResult();
 }
 
-async function restore({ model, kept }) {
+async function restore({ model, kept, values }) {
   try {
     await workerReady;
     await request('restore', { ...model, kept }, 'restore');
+    if ($('show').value !== 'voxels') await placeMesh();
+    if (model.isMesh && values.attributes) warn('The voxels have no attributes any more: press Voxelize for them.');
     moved();
   } catch (error) {
     if (error instanceof Cancelled) return;
@@ -118,11 +121,17 @@ const messages = {
   notice({ message }) {
     warn(message);
   },
-  frame({ size, rows, image, pixels, took }) {
+  frame({ camera, size, rows, image, pixels, took }) {
+    if (isMeshAwaited()) {
+      image?.close();
+      return;
+    }
     // The first of a new grid; until then the one before is seen.
     if (state.shown) document.body.classList.remove('stale');
     canvas.classList.remove('still');
     if (image) present(size, rows, image); else paint(size, rows, pixels);
+    drawMesh(camera, rows.map((row) => row * canvas.height / size[1]));
+    showMeasures(camera);
     document.body.dataset.drawn = image ? 'presented' : 'read back';
     // Milliseconds from the opening of the page to the first picture.
     document.body.dataset.first ??= performance.now().toFixed(0);
@@ -178,7 +187,7 @@ const isBusy = () => document.body.getAttribute('aria-busy') === 'true';
 /** Ends the job in progress, if there is one. A worker that only writes or verifies is kept. */
 function endJob() {
   state.job += 1;
-  if (isBusy() && state.isComputing) startWorker();
+  if (isBusy() && state.isComputing) startWorker(); else worker.postMessage({ type: 'stop' });
   state.isComputing = false;
 }
 
@@ -290,6 +299,7 @@ async function compute() {
   if (!isMesh) showEstimate(null);
   if (isMesh && !form.checkValidity()) {
     $('fold').open = true;
+    if ($('more').querySelector('input:invalid')) $('more').open = true;
     form.reportValidity();
     const { validationMessage } = form.querySelector('input:invalid');
     throw new Error(`One of the options is not possible: ${validationMessage}`);
@@ -307,13 +317,16 @@ async function compute() {
   const before = state.shown;
   dropResult();
   state.shown = { model, report, kept, values };
+  showChoices();
   if (before?.model.name !== name) showFromLink(); else keepCut(before.report.dims);
-  report.warnings.forEach(warn);
+  // Options have their labels here.
+  report.warnings.forEach((warning) => warn(warning.replace('keepTransparent', '"keep transparent voxels", under "More",')));
   show(report);
   $('verification').hidden = !isMesh;
   $('actions').hidden = false;
   saySame();
   const warnings = $('warnings').childElementCount;
+  if ($('show').value !== 'voxels') await placeMesh();
   say(`Done: ${report.dims.join(' by ')} voxels, ${grouped(report.occupied)} of them occupied`
     + (warnings > 0 ? `; ${counted(warnings, 'warning')}` : ''));
   // At first a whole picture, for that of the model before to go.
@@ -353,6 +366,7 @@ async function estimate() {
   } catch (error) {
     if (error instanceof Cancelled) return;
     $('estimate').textContent = error.message;
+    $('estimate').classList.add('refused');
     return;
   }
   if (isBusy() || model !== state.model) return;
@@ -368,6 +382,7 @@ async function estimate() {
 
 function showEstimate(estimate) {
   $('estimate').textContent = '';
+  $('estimate').classList.remove('refused');
   if (!estimate) return;
   const { dims, memory, memory_limit: limit, bounds: [min, max] } = estimate;
   const size = max.map((most, axis) => Number((most - min[axis]).toPrecision(4)));
@@ -412,7 +427,7 @@ function show(report) {
   rows.push(['hash', report.hash, 'hash']);
   if (report.backend) {
     rows.push(['backend', report.adapter ? `gpu, ${report.adapter}` : 'cpu']);
-    const steps = ['load', 'place', 'voxelize', 'fill', 'color'];
+    const steps = ['load', 'place', 'voxelize', 'fill', 'color', 'attributes'];
     const times = steps.map((step) => [step, report.timings_ms[step]]).filter(([, ms]) => ms !== undefined);
     rows.push(['time', times.map(([step, ms]) => `${step}\u00a0${duration(ms)}`).join(', ')]);
   }
@@ -424,12 +439,21 @@ function saySame() {
   if (!state.model) return;
   const { example, name } = state.model;
   const cut = $('cut-axis').value && `${$('cut-axis').value},${$('cut').value}`;
-  const place = { model: example, file: example ? null : baseOf(name), view: camera.text, cut };
+  const place = {
+    model: example, file: example ? null : baseOf(name), view: camera.text, cut,
+    show: $('show').value === 'voxels' ? null : $('show').value,
+    distance: $('distance').value === '3' ? null : $('distance').value, dither: $('dither').checked,
+  };
   // Not a query: the host is not told the name of the file.
   history.replaceState(null, '', `${location.pathname}#${settings.query(settings.read(form), place)}`);
   if (!state.shown) return;
   const { model: { isMesh }, values } = state.shown;
-  const command = settings.command(values, baseName(), $('format').value, !isMesh, pictureOptions(), fileNames());
+  const { kind, extension } = settings.fileOf($('format').value);
+  const made = {
+    picture: kind === 'turntable' ? { ...TURNTABLE, ...pictureOptions() } : pictureOptions(),
+    width: Number($('distance').value), dither: isDithered(), hasAttributes: formatOf(extension)?.attributes,
+  };
+  const command = settings.command(values, baseName(), $('format').value, !isMesh, made, fileNames());
   // Lines end between words only, not at a hyphen.
   $('command').replaceChildren(...command.split(' ').flatMap((word, index) => {
     const span = document.createElement('span');
@@ -452,9 +476,36 @@ function showChanged() {
 
 function fillFormats() {
   if ($('format').options.length > 0) return;
-  const written = state.formats.grids.filter((format) => format.written);
+  const { grids } = state.formats;
   const option = ({ extension, name }) => new Option(`.${extension} (${name})`, extension);
-  $('format').replaceChildren(...written.map(option), new Option('.png (picture)', 'png'));
+  const group = (label, id, options) => {
+    const element = Object.assign(document.createElement('optgroup'), { label, id });
+    element.append(...options);
+    return element;
+  };
+  const ofDistances = grids.filter(({ distances }) => distances)
+    .map(({ extension }) => new Option(`.${extension} (distances)`, `${extension} distances`));
+  const ofPictures = [['.png (picture)', 'png'], ['.gif (turntable)', 'gif turntable'], ['.png (turntable)', 'png turntable']]
+    .map((option) => new Option(...option));
+  $('format').replaceChildren(...grids.filter(({ written }) => written).map(option),
+    group('Signed distances', 'distance-formats', ofDistances), group('Pictures', 'picture-formats', ofPictures));
+}
+
+const formatOf = (extension) => state.formats.grids.find((format) => format.extension === extension);
+/** Formats of few colours. */
+const PALETTES = ['vox', 'schem', 'litematic'];
+const isDithered = () => $('dither').checked && !$('dither-row').hidden;
+
+/** Shows what the format and the grid leave to choose. */
+function showChoices() {
+  const { isMesh } = state.shown.model;
+  $('distance-formats').disabled = !isMesh;
+  if (!isMesh && settings.fileOf($('format').value).kind === 'distances') $('format').selectedIndex = 0;
+  const { kind, extension } = settings.fileOf($('format').value);
+  $('distance-row').hidden = kind !== 'distances';
+  $('dither-row').hidden = kind !== 'voxels' || !PALETTES.includes(extension) || !state.shown.report.has_colors;
+  $('show').disabled = !isMesh || state.shown.report.triangles > MOST_TRIANGLES;
+  if ($('show').disabled) $('show').value = 'voxels';
 }
 
 /** Saves the file, and leaves a link to it: a dialog may be dismissed, and a browser may refuse. */
@@ -480,17 +531,34 @@ const baseName = () => baseOf(state.shown.model.name);
 const fileNames = () => state.shown.model.files.map(({ name }) => baseOf(name));
 const savedName = (extension) => settings.savedName(baseName(), extension, fileNames());
 
-$('download').addEventListener('click', () => job(`writing .${$('format').value}`, async () => {
-  const extension = $('format').value;
+/** What is asked of the worker for each kind of file. */
+const asked = {
+  voxels: (extension) => ask('write', { extension, options: { dither: isDithered() } }),
+  distances(extension) {
+    if (!$('distance').reportValidity()) throw new Error(`The band is not possible: ${$('distance').validationMessage}`);
+    const { values } = state.shown;
+    const width = Number($('distance').value);
+    const [options, of] = [settings.optionsOfDistances(values), settings.options(values)];
+    return ask('distances', { extension, width, options, of });
+  },
+  picture: () => ask('picture', { options: pictureOptions(), backend: form.elements.backend.value }),
+  turntable: (extension) => ask('turntable', {
+    extension, options: { ...TURNTABLE, ...pictureOptions() }, backend: form.elements.backend.value,
+  }),
+};
+
+$('download').addEventListener('click', () => job(`writing .${settings.fileOf($('format').value).extension}`, async () => {
+  const { kind, extension } = settings.fileOf($('format').value);
   dropSaved();
-  const isPicture = extension === 'png';
-  const { file, lost } = isPicture
-    ? await ask('picture', { options: pictureOptions(), backend: form.elements.backend.value })
-    : await ask('write', { extension });
+  const { file, lost } = await asked[kind](extension);
+  const isPicture = ['picture', 'turntable'].includes(kind);
   const isWhole = camera.pan.every((part) => part === 0) && $('cut-axis').value === '';
   const left = isPicture && !isWhole ? ['the cut and the shift of the view are not in it: "Save picture" keeps them'] : lost;
   save(file, savedName(extension), left);
 }));
+
+/** One orbit, in four seconds. */
+const TURNTABLE = { frames: 48, size: [480, 480] };
 
 /** What `voxelize render` draws from where the view is; a cut and a shift it does not have. */
 function pictureOptions() {
@@ -609,10 +677,15 @@ form.addEventListener('input', () => {
 for (const button of document.querySelectorAll('[data-res]')) {
   button.addEventListener('click', () => {
     form.elements.res.value = button.dataset.res;
+    form.elements['voxel-size'].value = '';
     form.dispatchEvent(new Event('input'));
   });
 }
-$('format').addEventListener('change', saySame);
+$('format').addEventListener('change', () => {
+  showChoices();
+  saySame();
+});
+for (const id of ['distance', 'dither']) $(id).addEventListener('input', saySame);
 $('cancel').addEventListener('click', () => {
   if (state.isComputing || !state.shown) $('model-name').textContent = `${state.model?.name ?? ''} (cancelled)`;
   endJob();
@@ -624,6 +697,8 @@ $('cancel').addEventListener('click', () => {
 function showFields() {
   form.classList.toggle('solid', form.elements.mode.value === 'solid');
   form.classList.toggle('one-color', form.elements.color.value === 'one');
+  // A disabled field is not checked.
+  form.elements.res.disabled = form.elements['voxel-size'].value !== '';
 }
 
 // --- The view
@@ -649,19 +724,128 @@ function present(size, [first, rows], image) {
   image.close();
 }
 
+// --- The mesh in the view, axes and a ruler
+
+/** More take too much of a browser's memory. */
+const MOST_TRIANGLES = 4_000_000;
+let mesh = null;
+/** The part of the width that has the mesh where both are shown, and whether it is dragged. */
+let divider = 0.5;
+let isDividing = false;
+
+/** Has the mesh of the grid that is shown drawn from now on. */
+async function placeMesh() {
+  const { shown } = state;
+  try {
+    mesh ??= newMesh();
+    if (mesh.shown !== shown) {
+      await workerReady;
+      // Of no job: it is not cancelled.
+      lastId += 1;
+      const corners = await request('placed', { options: settings.options(shown.values) }, lastId);
+      mesh.picture.set(corners, shown.report.dims);
+      mesh.shown = shown;
+    }
+  } catch (error) {
+    if (error instanceof Cancelled) throw error;
+    $('show').value = 'voxels';
+    warn(error.message);
+  }
+}
+
+function newMesh() {
+  const picture = new MeshPicture();
+  picture.canvas.addEventListener('webglcontextlost', () => {
+    mesh = null;
+    $('show').value = 'voxels';
+    warn('The browser ended the drawing of the mesh: choose it again.');
+    moved();
+  });
+  return { picture, shown: null };
+}
+
+/** Whether pictures would have the voxels in place of a mesh that is not there yet. */
+const isMeshAwaited = () => $('show').value !== 'voxels' && mesh?.shown !== state.shown;
+
+/** Draws the mesh over rows of the picture: over all of them, or left of the divider. */
+function drawMesh(camera, [top, height]) {
+  const choice = $('show').value;
+  if (choice === 'voxels') return;
+  const width = choice === 'both' ? Math.round(divider * canvas.width) : canvas.width;
+  const part = [0, top, width, height];
+  context.fillStyle = sky();
+  context.fillRect(...part);
+  context.drawImage(mesh.picture.draw(camera, [canvas.width, canvas.height], cut()), ...part, ...part);
+  if (choice === 'both') {
+    context.fillStyle = '#7f8a86';
+    context.fillRect(width, top, Math.round(Math.min(2, devicePixelRatio)), height);
+  }
+}
+
+/** The pointer within a finger's width of the divider drags it, and not the camera. */
+const isOnDivider = ({ offsetX }) => $('show').value === 'both' && Math.abs(offsetX - divider * canvas.clientWidth) < 12;
+$('stage').addEventListener('pointerdown', (event) => {
+  if (!isOnDivider(event)) return;
+  isDividing = true;
+  canvas.setPointerCapture(event.pointerId);
+  event.stopPropagation();
+}, true);
+$('stage').addEventListener('pointermove', (event) => {
+  canvas.classList.toggle('divider', isDividing || isOnDivider(event));
+  if (!isDividing) return;
+  divider = Math.min(0.98, Math.max(0.02, event.offsetX / canvas.clientWidth));
+  moved();
+});
+for (const end of ['pointerup', 'pointercancel']) $('stage').addEventListener(end, () => { isDividing = false; });
+
+/** What is behind the voxels: a gradient of linear light. */
+function sky() {
+  const [above, below] = background().map((color) => color.map((part) => (part / 255) ** 2.2));
+  const gradient = context.createLinearGradient(0, 0, 0, canvas.height);
+  for (let share = 0; share <= 1; share += 0.125) {
+    const color = above.map((part, i) => Math.round(255 * (part + share * (below[i] - part)) ** (1 / 2.2)));
+    gradient.addColorStop(share, `rgb(${color})`);
+  }
+  return gradient;
+}
+
+function showMeasures(seen) {
+  if (!state.shown) return;
+  $('measures').hidden = false;
+  turnAxes($('axes'), seen);
+  const { voxel_size: size } = state.shown.report;
+  const { length, pixels } = rulerOf(seen, canvas.clientWidth / canvas.width, size ?? 1);
+  $('ruler').style.width = `${pixels}px`;
+  const text = `${length}\u00a0${size === null ? 'voxel' : 'unit'}${length === 1 ? '' : 's'}`;
+  if ($('ruler').textContent !== text) $('ruler').textContent = text;
+}
+
+$('show').addEventListener('change', async () => {
+  try {
+    if ($('show').value !== 'voxels') await placeMesh();
+    moved();
+  } catch (error) {
+    if (!(error instanceof Cancelled)) throw error;
+  }
+});
+
 /** sRGB colours of the view, at the top and at the bottom. */
 function background() {
   const isDark = matchMedia('(prefers-color-scheme: dark)').matches;
   return isDark ? [[44, 49, 51], [24, 27, 28]] : [[250, 250, 248], [214, 219, 216]];
 }
 
+/** The axis of the cut, and the last layer that is shown. */
+function cut() {
+  const axis = $('cut-axis').selectedIndex - 1;
+  return axis < 0 ? null : [axis, Number($('cut').value)];
+}
+
 function refresh(moving) {
   if (!state.shown) return;
-  const axis = $('cut-axis').selectedIndex - 1;
-  const cut = axis < 0 ? null : [axis, Number($('cut').value)];
   const size = [canvas.width, canvas.height];
   delete canvas.dataset.samples;
-  const view = { number: ++state.view, size, moving, camera: { ...camera.options, cut, background: background() } };
+  const view = { number: ++state.view, size, moving, camera: { ...camera.options, cut: cut(), background: background() } };
   worker.postMessage({ type: 'view', view });
 }
 
@@ -780,6 +964,9 @@ $('fold').open = !phone.matches;
 const link = new URLSearchParams([...new URLSearchParams(location.search), ...new URLSearchParams(location.hash.slice(1))]);
 addEventListener('hashchange', () => location.reload());
 settings.write(form, Object.fromEntries(link));
+$('more').open = settings.hasMore(settings.read(form));
+$('distance').value = link.get('distance') ?? 3;
+$('dither').checked = link.get('dither') === 'true';
 $('model-name').textContent = link.has('file') ? `Drop ${link.get('file')} here again: it never left its machine.`
   : link.size > 0 ? 'Drop a model: the link that you followed has the settings only.' : '';
 
@@ -793,7 +980,8 @@ function showFromLink() {
   } else if ($('cut-axis').value) {
     cutAt();
   }
-  for (const name of ['view', 'cut']) link.delete(name);
+  if (['mesh', 'both'].includes(link.get('show')) && !$('show').disabled) $('show').value = link.get('show');
+  for (const name of ['view', 'cut', 'show']) link.delete(name);
 }
 
 showFields();

@@ -1,18 +1,24 @@
 // The settings: from the form and into it, as options, as a link and as a command line.
 
-const NAMES = ['res', 'mode', 'fill', 'include-surface', 'color', 'up', 'backend'];
 const DEFAULTS = {
   'res': '128', 'mode': 'surface', 'fill': 'auto', 'include-surface': false, 'color': 'auto', 'up': 'y',
-  'backend': 'auto',
+  'backend': 'auto', 'voxel-size': '', 'pad': '0', 'rotate-x': '0', 'rotate-y': '0', 'rotate-z': '0', 'attributes': '',
+  'keep-transparent': false,
 };
+const NAMES = Object.keys(DEFAULTS);
+/** Those that are folded away at first. */
+const MORE = ['backend', 'voxel-size', 'pad', 'rotate-x', 'rotate-y', 'rotate-z', 'attributes', 'keep-transparent'];
+
+export const hasMore = (values) => MORE.some((name) => values[name] !== DEFAULTS[name]);
 
 export function read(form) {
   const values = {};
   for (const name of NAMES) {
     // Of a choice with drawings, a list of radio buttons.
     const field = form.elements[name];
-    values[name] = field.type === 'checkbox' ? field.checked : field.value;
+    values[name] = field.type === 'checkbox' ? field.checked : field.value || DEFAULTS[name];
   }
+  values.attributes = [...form.elements.attributes].filter(({ checked }) => checked).map(({ value }) => value).join();
   if (values.color === 'one') values.color = form.elements['one-color'].value.toUpperCase();
   return values;
 }
@@ -21,7 +27,9 @@ export function write(form, values) {
   for (const name of NAMES) {
     const value = values[name] ?? DEFAULTS[name];
     const field = form.elements[name];
-    if (field.type === 'checkbox') {
+    if (name === 'attributes') {
+      for (const box of field) box.checked = value.split(',').includes(box.value);
+    } else if (field.type === 'checkbox') {
       field.checked = value === true || value === 'true';
     } else if (name === 'color' && /^#[0-9a-f]{6}$/i.test(value)) {
       field.value = 'one';
@@ -34,11 +42,36 @@ export function write(form, values) {
   }
 }
 
+/** Rotations, about x first, as the program takes them. */
+const rotations = (values) => ['x', 'y', 'z'].flatMap((axis) => {
+  const degrees = Number(values[`rotate-${axis}`]);
+  return degrees === 0 ? [] : [`${axis}:${degrees}`];
+});
+
+/** The size and the place, as the package takes them. */
+function placement(values) {
+  const size = values['voxel-size'];
+  const sizing = size === '' ? { res: Number(values.res) } : { voxelSize: Number(size) };
+  return { ...sizing, pad: Number(values.pad), rotate: rotations(values), up: values.up };
+}
+
 /** As the package takes them. */
 export function options(values) {
-  const { res, mode, fill, color, up, backend } = values;
-  const ofSolids = mode === 'solid' ? { fill, includeSurface: values['include-surface'] } : {};
-  return { res: Number(res), mode, color, up, backend, ...ofSolids };
+  const { mode, fill, color, backend } = values;
+  const ofMode = mode === 'solid' ? { fill, includeSurface: values['include-surface'] } : { keepTransparent: values['keep-transparent'] };
+  const attributes = values.attributes === '' ? [] : values.attributes.split(',');
+  return { ...placement(values), mode, color, backend, attributes, ...ofMode };
+}
+
+/** Those of distances, whose inside is that of the solid. */
+export function optionsOfDistances(values) {
+  return { ...placement(values), ...(values.mode === 'solid' ? { fill: values.fill } : {}) };
+}
+
+/** What a choice of the list of files stands for: voxels, distances, a picture or a turntable; and the extension. */
+export function fileOf(choice) {
+  const [extension, kind = extension === 'png' ? 'picture' : 'voxels'] = choice.split(' ');
+  return { kind, extension };
 }
 
 /** As a link has them: what is not the default, and of `place` the model, the view and the cut. */
@@ -58,27 +91,59 @@ export function savedName(name, extension, files) {
   return `${stem}.${extension}`;
 }
 
-/** The command that does the same. */
-export function command(values, name, extension, isGrid, picture, files) {
-  // Not an option, and not a list of files.
-  const plain = (file) => (/^[-@]/.test(file) ? `./${file}` : file);
-  const [file, out] = [plain(name), plain(savedName(name, extension, files))];
-  const words = ['voxelize', file, '-o', out];
-  if (extension === 'png') {
-    words.splice(1, 0, 'render');
-    for (const [option, value] of Object.entries(picture)) {
-      if (value !== 'three-quarter' && !(option === 'zoom' && value === 1)) words.push(`--${option}`, String(value));
-    }
-  } else if (isGrid) {
-    words.splice(1, 0, 'convert');
-  }
-  if (isGrid) return words.map(quoted).join(' ');
-  words.push('--res', String(Number(values.res)));
+/** The options of the size and the place of a mesh. */
+function placed(values) {
+  const size = values['voxel-size'];
+  const words = size === '' ? ['--res', String(Number(values.res))] : ['--voxel-size', String(Number(size))];
+  if (Number(values.pad) > 0) words.push('--pad', String(Number(values.pad)));
+  for (const rotation of rotations(values)) words.push('--rotate', rotation);
+  return words;
+}
+
+/** The options of the voxels. */
+function voxels(values) {
+  const words = [];
   if (values.mode !== 'surface') words.push('--mode', values.mode);
   if (values.mode === 'solid' && values.fill !== 'auto') words.push('--fill', values.fill);
   if (values.mode === 'solid' && values['include-surface']) words.push('--include-surface');
+  if (values.mode !== 'solid' && values['keep-transparent']) words.push('--keep-transparent');
   if (values.color !== 'auto') words.push('--color', values.color);
   if (values.up !== 'y') words.push('--up', values.up);
-  if (values.backend !== 'auto' && extension !== 'png') words.push('--backend', values.backend);
-  return words.map(quoted).join(' ');
+  return words;
+}
+
+const quotedAll = (words) => words.map(quoted).join(' ');
+
+/**
+ * The command that writes the file of `choice`. `made` has its options: those of a picture, the width of distances,
+ * whether colours are dithered, and whether the format has attributes.
+ */
+export function command(values, name, choice, isGrid, made, files) {
+  const { kind, extension } = fileOf(choice);
+  // Not an option, and not a list of files.
+  const plain = (file) => (/^[-@]/.test(file) ? `./${file}` : file);
+  const [file, out] = [plain(name), plain(savedName(name, extension, files))];
+  const backend = values.backend === 'auto' ? [] : ['--backend', values.backend];
+  if (kind === 'distances') {
+    const fill = values.mode === 'solid' && values.fill !== 'auto' ? ['--fill', values.fill] : [];
+    const up = values.up === 'y' ? [] : ['--up', values.up];
+    return quotedAll(['voxelize', file, '-o', out, ...placed(values), '--distance', String(made.width), ...fill, ...up]);
+  }
+  if (kind === 'voxels') {
+    const ofFile = made.dither ? ['--dither'] : [];
+    if (isGrid) return quotedAll(['voxelize', 'convert', file, '-o', out, ...ofFile]);
+    if (made.hasAttributes && values.attributes) ofFile.push('--attributes', values.attributes);
+    return quotedAll(['voxelize', file, '-o', out, ...placed(values), ...voxels(values), ...ofFile, ...backend]);
+  }
+  const ofPicture = Object.entries(made.picture).flatMap(([option, value]) => {
+    if (value === 'three-quarter' || (option === 'zoom' && value === 1)) return [];
+    return [option === 'frames' ? '--turntable' : `--${option}`, Array.isArray(value) ? value.join('x') : String(value)];
+  });
+  if (isGrid) return quotedAll(['voxelize', 'render', file, '-o', out, ...ofPicture]);
+  const hasPlace = Number(values.pad) > 0 || rotations(values).length > 0;
+  if (!hasPlace) return quotedAll(['voxelize', 'render', file, '-o', out, ...ofPicture, ...placed(values), ...voxels(values)]);
+  // A picture of a mesh is of one that is neither turned nor padded.
+  const grid = plain(savedName(name, 'bricks', files));
+  const first = quotedAll(['voxelize', file, '-o', grid, ...placed(values), ...voxels(values), ...backend]);
+  return `${first} && ${quotedAll(['voxelize', 'render', grid, '-o', out, ...ofPicture])}`;
 }

@@ -108,15 +108,19 @@ async function modelOf({ key, name, files }) {
   return { key, ...mesh, sidecars: await sidecarsOf(mesh, files) };
 }
 
-/** The mesh of `model`, which is read again where its colours were not needed, or are not any more. */
-async function meshOf(model, { color }) {
-  const colors = color !== 'none';
-  if (read?.key !== model.key || read.colors !== colors) {
+/** Attributes of materials and textures. */
+const OF_MATERIALS = ['material', 'uv', 'metallic', 'roughness', 'emission', 'alpha'];
+
+/** The mesh of `model`, which is read again where other parts of it are needed. */
+async function meshOf(model, { color, attributes }) {
+  const needed = { colors: color !== 'none', attributes: attributes.filter((name) => OF_MATERIALS.includes(name)) };
+  const needs = JSON.stringify(needed);
+  if (read?.key !== model.key || read.needs !== needs) {
     read?.mesh.free();
     read = null;
     const named = async (file) => ({ name: file.name, bytes: await bytesOf(file) });
     const sidecars = await Promise.all(model.sidecars.map(named));
-    read = { key: model.key, colors, mesh: await Mesh.open(await named(model), sidecars, { colors }) };
+    read = { key: model.key, needs, mesh: await Mesh.open(await named(model), sidecars, needed) };
   }
   return read.mesh;
 }
@@ -135,15 +139,15 @@ async function voxelized(model, options) {
 /** Parts of a file that become one Blob: Blobs are outside this worker's memory, and may be on disk. */
 const PARTS = 64;
 
-/** The grid as a file, of any size. */
-async function blobOf(extension) {
+/** A grid, or distances, as a file of any size. */
+async function blobOf(what, extension, options) {
   const blobs = [];
   let parts = [];
-  grid.writeTo(extension, (part) => {
+  what.writeTo(extension, (part) => {
     if (parts.push(part) < PARTS) return;
     blobs.push(new Blob(parts));
     parts = [];
-  });
+  }, options);
   const file = new Blob([...blobs, ...parts]);
   try {
     // A browser that had no room for all of it says so only when it is read.
@@ -155,6 +159,19 @@ async function blobOf(extension) {
   return file;
 }
 
+/** A picture by the backend that was chosen. */
+async function drawn(backend, type, draw) {
+  const cpu = backend === 'cpu' ? await Voxelizer.open({ gpu: false }) : null;
+  try {
+    return { file: new Blob([await draw(cpu ?? voxelizer)], { type }), lost: [] };
+  } finally {
+    cpu?.free();
+  }
+}
+
+/** Ends an animation. */
+let stopping = null;
+
 const requests = {
   async voxelize({ options, ...request }) {
     const next = await modelOf(request);
@@ -164,7 +181,7 @@ const requests = {
     gpu = wanted;
     if (isOther) await open();
     show(await voxelized(next, options), next);
-    const file = await blobOf('bricks').catch(() => null);
+    const file = await blobOf(grid, 'bricks').catch(() => null);
     return { report: grid.report, kept: file && { name: 'kept.bricks', file } };
   },
   async open({ name, files }) {
@@ -189,17 +206,27 @@ const requests = {
     }
     return { reports, reason: voxelizer.reason };
   },
-  async write({ extension }) {
-    return { file: await blobOf(extension), lost: grid.lost(extension) };
+  async write({ extension, options }) {
+    return { file: await blobOf(grid, extension, options), lost: grid.lost(extension, options) };
   },
-  async picture({ options, backend }) {
-    const cpu = backend === 'cpu' ? await Voxelizer.open({ gpu: false }) : null;
+  /** `of` are the options that the mesh was read for. */
+  async distances({ extension, width, options, of }) {
+    const distances = (await meshOf(model, of)).distances(width, options);
     try {
-      const bytes = await (cpu ?? voxelizer).picture(grid, options);
-      return { file: new Blob([bytes], { type: 'image/png' }), lost: [] };
+      return { file: await blobOf(distances, extension), lost: distances.report.warnings };
     } finally {
-      cpu?.free();
+      distances.free();
     }
+  },
+  picture: ({ options, backend }) => drawn(backend, 'image/png', (by) => by.picture(grid, options)),
+  turntable({ extension, options, backend }) {
+    stopping = new AbortController();
+    const { signal } = stopping;
+    return drawn(backend, `image/${extension}`, (by) => by.turntable(grid, extension, { ...options, signal }));
+  },
+  /** The triangles of the mesh where the grid has them. */
+  async placed({ options }) {
+    return (await meshOf(model, options)).placed(options);
   },
   shaders,
 };
@@ -218,12 +245,16 @@ onmessage = ({ data }) => {
     postMessage({ type: 'picked', found: picked(data.at) });
     return;
   }
+  if (data.type === 'stop') {
+    stopping?.abort();
+    return;
+  }
   busy += 1;
   queue = queue.then(async () => {
     try {
       await idle;
       const value = await requests[data.type](data);
-      postMessage({ type: 'done', id: data.id, value });
+      postMessage({ type: 'done', id: data.id, value }, value instanceof Float32Array ? [value.buffer] : []);
     } catch (error) {
       const fatal = error instanceof WebAssembly.RuntimeError;
       postMessage({ type: 'failed', id: data.id, message: error.message, fatal });
@@ -288,11 +319,10 @@ async function frames() {
   }
 }
 
+const whole = ({ camera, size }) => ({ ...camera, size, rows: [0, size[1]], samples: 1, hasShadow: false });
+
 /** The voxel at a point of the canvas; nothing before the first picture. */
-function picked([x, y]) {
-  if (!viewer || !view) return null;
-  return viewer.pick({ ...view.camera, size: view.size, rows: [0, view.size[1]], samples: 1, hasShadow: false }, x, y);
-}
+const picked = ([x, y]) => (viewer && view ? viewer.pick(whole(view), x, y) : null);
 
 /** Rows of a picture: as an image that stays on the GPU, or as pixels. */
 async function rowsOf(options) {
@@ -308,7 +338,7 @@ async function frame(now) {
   const drawn = await rowsOf({ ...now.camera, size, rows: [0, size[1]], samples: 1, hasShadow: false });
   const took = performance.now() - began;
   scale = Math.min(1, Math.max(0.08, part * Math.min(1.5, Math.sqrt(FRAME_MS / took))));
-  post(size, [0, size[1]], drawn, took);
+  post(now, size, [0, size[1]], drawn, took);
 }
 
 /** The picture at rest: once with a ray a pixel, then with four. */
@@ -321,7 +351,7 @@ async function sharpen(now) {
       const count = Math.min(rows, height - first);
       const began = performance.now();
       const options = { ...now.camera, size: now.size, rows: [first, count], samples, hasShadow: true };
-      post(now.size, [first, count], await rowsOf(options), 0);
+      post(now, now.size, [first, count], await rowsOf(options), 0);
       const took = performance.now() - began;
       rows = Math.max(1, Math.min(256, Math.round(count * Math.min(4, BAND_MS / took))));
       first += count;
@@ -333,6 +363,7 @@ async function sharpen(now) {
   sharpened = now;
 }
 
-function post(size, rows, { image, pixels }, took) {
-  postMessage({ type: 'frame', size, rows, image, pixels, took }, [image ?? pixels.buffer]);
+function post(now, size, rows, { image, pixels }, took) {
+  const camera = viewer.camera(whole(now));
+  postMessage({ type: 'frame', camera, size, rows, image, pixels, took }, [image ?? pixels.buffer]);
 }

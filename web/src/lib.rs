@@ -15,15 +15,17 @@ use serde_json::{Value, json};
 use trivox::formats::{self, GridFormat, LoadedGrid, MESH_FORMATS, WriteError};
 use trivox::gpu::kernels::KERNELS;
 use trivox::grid::DEFAULT_COLOR;
+use trivox::solid::distance::DistanceField;
 use trivox::view::mesher::{self, Rectangle};
-use trivox::view::render::Renderer;
+use trivox::view::render::{GifAnimation, Picture, PngAnimation, RenderOptions, Renderer};
 use trivox::view::trace::Scene;
-use trivox::{ErrorCode, Gpu, VoxelGrid};
+use trivox::{ErrorCode, Gpu, Progress, VoxelGrid};
 use wasm_bindgen::prelude::*;
 use web_sys::ImageBitmap;
 
 use crate::model::Model;
-use crate::options::{PictureOptions, parse, voxelizer};
+use crate::options::{FileOptions, NoOptions, PictureOptions, measurer, parse, voxelizer};
+use crate::progress::Reporter;
 use crate::view::{GpuView, ViewOptions};
 
 /// Readies the module: messages of panics go to the console.
@@ -135,14 +137,39 @@ impl Engine {
     /// Options that are not possible; the GPU fails.
     pub async fn picture(&self, voxels: &Voxels, options: &str) -> Result<Vec<u8>, Failure> {
         let options = parse::<PictureOptions>(options)?.render_options()?;
-        let renderer = match &self.gpu {
-            Some((gpu, _)) => Renderer::on_gpu(&voxels.grid, gpu)?,
-            None => Renderer::new(&voxels.grid),
-        };
-        let picture = renderer.render_async(&options).await?;
+        let picture = self.renderer(voxels)?.render_async(&options).await?;
         let mut png = Vec::new();
         picture.write_png(&mut png)?;
         Ok(png)
+    }
+
+    /// Hands the file of an animation to `sink`, `gif` or else `png`: that of `voxelize render
+    /// --turntable`, of this many frames. `sink` is asked before each frame.
+    ///
+    /// # Errors
+    /// Options that are not possible; the GPU fails; `sink` throws.
+    pub async fn turntable(
+        &self,
+        voxels: &Voxels,
+        extension: &str,
+        frames: u32,
+        fps: u16,
+        options: &str,
+        sink: &Sink,
+    ) -> Result<(), Failure> {
+        let options = parse::<PictureOptions>(options)?.render_options()?;
+        options.check()?;
+        let renderer = self.renderer(voxels)?;
+        let out = BufWriter::with_capacity(PART_BYTES, SinkWriter(sink));
+        let mut animation = Animation::new(extension, out, &options, frames, fps)?;
+        let progress = Reporter;
+        progress.start("draw", frames.into());
+        for frame in options.turntable(frames) {
+            sink.pause().await.map_err(of_sink)?;
+            animation.add(&renderer.render_async(&frame).await?)?;
+            progress.advance(1);
+        }
+        Ok(animation.finish()?)
     }
 
     /// Readies the voxels to be drawn again and again.
@@ -154,6 +181,88 @@ impl Engine {
         let gpu = self.gpu.as_ref();
         let gpu = gpu.map(|(gpu, _)| GpuView::new(gpu, &scene)).transpose()?;
         Ok(Viewer { scene, gpu })
+    }
+}
+
+impl Engine {
+    fn renderer<'a>(&self, voxels: &'a Voxels) -> Result<Renderer<'a>, Failure> {
+        Ok(match &self.gpu {
+            Some((gpu, _)) => Renderer::on_gpu(&voxels.grid, gpu)?,
+            None => Renderer::new(&voxels.grid),
+        })
+    }
+}
+
+/// An animation in progress.
+enum Animation<W: Write> {
+    Gif(GifAnimation<W>),
+    Png(PngAnimation<W>),
+}
+
+impl<W: Write> Animation<W> {
+    fn new(
+        extension: &str,
+        out: W,
+        options: &RenderOptions,
+        frames: u32,
+        fps: u16,
+    ) -> io::Result<Self> {
+        Ok(match extension {
+            "gif" => Self::Gif(GifAnimation::new(out, options, fps)?),
+            _ => Self::Png(PngAnimation::new(out, options, frames, fps)?),
+        })
+    }
+
+    fn add(&mut self, picture: &Picture) -> io::Result<()> {
+        match self {
+            Self::Gif(animation) => animation.add(picture),
+            Self::Png(animation) => animation.add(picture),
+        }
+    }
+
+    fn finish(self) -> io::Result<()> {
+        match self {
+            Self::Gif(animation) => animation.finish(),
+            Self::Png(animation) => animation.finish(),
+        }
+    }
+}
+
+/// Distances, with the report on them.
+#[wasm_bindgen]
+pub struct Field {
+    field: DistanceField,
+    report: String,
+}
+
+#[wasm_bindgen]
+impl Field {
+    /// The signed distances of the voxels nearer than `width` voxels to the surface of `model`, as
+    /// `voxelize --distance` computes them.
+    ///
+    /// # Errors
+    /// Options that are not possible; a width out of range; too little memory.
+    pub fn measure(model: &Model, width: f32, options: &str) -> Result<Field, Failure> {
+        let distances = measurer(options)?.distances(model.mesh(), width);
+        let distances = distances.map_err(Failure::of_file(model.name()))?;
+        let report = model.report_of_distances(&distances);
+        Ok(Self { field: distances.field, report })
+    }
+
+    /// What there is to say of it, as JSON.
+    #[wasm_bindgen(getter)]
+    pub fn report(&self) -> String {
+        self.report.clone()
+    }
+
+    /// As [`Voxels::write`]; there are no options.
+    ///
+    /// # Errors
+    /// An unknown format, or one that cannot hold distances; an option; `sink` throws.
+    pub fn write(&self, extension: &str, options: &str, sink: &Sink) -> Result<(), Failure> {
+        let format = GridFormat::of_extension(extension)?;
+        parse::<NoOptions>(options)?;
+        write_to(sink, |out| formats::write_distances(&self.field, format, out))
     }
 }
 
@@ -272,21 +381,22 @@ impl Voxels {
     /// may be larger than WebAssembly's memory.
     ///
     /// # Errors
-    /// An unknown format, or one that cannot hold the grid; `sink` throws.
-    pub fn write(&self, extension: &str, sink: &Sink) -> Result<(), Failure> {
+    /// An unknown format, or one that cannot hold the grid; options that are not possible; `sink`
+    /// throws.
+    pub fn write(&self, extension: &str, options: &str, sink: &Sink) -> Result<(), Failure> {
         let format = GridFormat::of_extension(extension)?;
+        let options = parse::<FileOptions>(options)?.write_options();
         format.check_dims(self.grid.dims())?;
-        let mut out = BufWriter::with_capacity(PART_BYTES, SinkWriter(sink));
-        formats::write_grid(&self.grid, format, &mut out)?;
-        Ok(out.flush().map_err(WriteError::from)?)
+        write_to(sink, |out| formats::write_grid_with(&self.grid, format, &options, out))
     }
 
     /// What a file of this format does not hold: a sentence for each thing.
     ///
     /// # Errors
-    /// An unknown format.
-    pub fn lost(&self, extension: &str) -> Result<Vec<String>, Failure> {
-        Ok(GridFormat::of_extension(extension)?.lost(&self.grid))
+    /// An unknown format; options that are not possible.
+    pub fn lost(&self, extension: &str, options: &str) -> Result<Vec<String>, Failure> {
+        let options = parse::<FileOptions>(options)?.write_options();
+        Ok(GridFormat::of_extension(extension)?.lost_with(&self.grid, &options))
     }
 }
 
@@ -362,6 +472,23 @@ extern "C" {
     /// Takes a part. `bytes` is WebAssembly's memory, which changes after the call.
     #[wasm_bindgen(method, catch)]
     fn take(this: &Sink, bytes: &[u8]) -> Result<(), JsValue>;
+    /// Lets others do something before the next frame of an animation; throws to end it.
+    #[wasm_bindgen(method, catch)]
+    async fn pause(this: &Sink) -> Result<JsValue, JsValue>;
+}
+
+/// Hands what `write` writes to `sink`.
+fn write_to(
+    sink: &Sink,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
+) -> Result<(), Failure> {
+    let mut out = BufWriter::with_capacity(PART_BYTES, SinkWriter(sink));
+    write(&mut out)?;
+    Ok(out.flush().map_err(WriteError::from)?)
+}
+
+fn of_sink(error: JsValue) -> io::Error {
+    io::Error::other(format!("{error:?}"))
 }
 
 /// Writes to a [`Sink`].
@@ -370,7 +497,7 @@ struct SinkWriter<'a>(&'a Sink);
 impl Write for SinkWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let taken = self.0.take(bytes).map(|()| bytes.len());
-        taken.map_err(|error| io::Error::other(format!("{error:?}")))
+        taken.map_err(of_sink)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -415,6 +542,15 @@ impl Viewer {
         }))
     }
 
+    /// The camera of a picture, in voxels: the eye, the steps of a pixel to the right and down on the
+    /// film at distance 1 from it, and the distance of the middle of the grid.
+    ///
+    /// # Errors
+    /// Options that are not possible.
+    pub fn camera(&self, options: &str) -> Result<Vec<f64>, Failure> {
+        Ok(view::camera(&self.scene, ViewOptions::parse(options)?))
+    }
+
     /// The same pixels as an image that stays on the GPU; nothing where the engine has none.
     ///
     /// # Errors
@@ -434,6 +570,7 @@ pub fn formats() -> String {
             json!({
                 "extension": spec.extension, "name": spec.name, "carries": spec.carries,
                 "read": spec.is_read(), "written": spec.is_written(), "colors": spec.has_colors,
+                "attributes": spec.has_attributes, "distances": spec.has_distances(),
             })
         })
         .collect();

@@ -3,9 +3,9 @@
 use std::cell::Cell;
 
 use js_sys::Uint8Array;
-use serde_json::json;
+use serde_json::{Value, json};
 use trivox::base::srgb::{Linear, Rgba, linear_of_rgba};
-use trivox::engine::{Remedy, Warning};
+use trivox::engine::{Distances, Remedy, Timings, Warning};
 use trivox::formats::{LoadedMesh, MeshFile, MeshSpec, Sidecars};
 use trivox::mesh::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
 use trivox::{Appearance, Mesh, PlacedMesh, Voxelized};
@@ -14,7 +14,7 @@ use web_time::{Duration, Instant};
 
 use crate::options::{MEMORY, voxelizer};
 use crate::progress::Reporter;
-use crate::{Failure, has_colors};
+use crate::{Failure, has_colors, with_room};
 
 /// A mesh, and the name of its file.
 #[wasm_bindgen]
@@ -86,6 +86,21 @@ impl Model {
         self.mesh.bounds().as_flattened().to_vec()
     }
 
+    /// The corners of its triangles, nine coordinates each, in voxels of the grid that `options`
+    /// give.
+    ///
+    /// # Errors
+    /// Options that are not possible; the mesh cannot be placed so; WebAssembly has too little
+    /// memory.
+    pub fn placed(&self, options: &str) -> Result<Vec<f32>, Failure> {
+        let placed = voxelizer(options)?.place(&self.mesh).map_err(Failure::of_file(&self.name))?;
+        let voxels_per_unit = 1.0 / f64::from(placed.mesh.lattice().units_per_voxel());
+        let mut corners = with_room(9 * placed.mesh.len() as u64)?;
+        let coordinates = placed.mesh.triangles().flatten().flatten();
+        corners.extend(coordinates.map(|units| (f64::from(units) * voxels_per_unit) as f32));
+        Ok(corners)
+    }
+
     /// The estimated cost of voxelizing it, as JSON.
     ///
     /// # Errors
@@ -117,13 +132,21 @@ impl Model {
     pub(crate) fn report(&self, placed: &PlacedMesh, done: &mut Voxelized) -> String {
         done.timings.load = self.load.take();
         let mut report = json!(done.summary());
-        report["mesh"] = json!(self.name);
         report["degenerate"] = json!(placed.degenerate());
         report["hash"] = json!(done.grid.hash());
         report["has_colors"] = json!(has_colors(&done.grid));
-        report["timings_ms"] = json!(done.timings);
-        let warnings = self.warnings.iter().chain(&done.warnings);
-        report["warnings"] = warnings.map(sentence).collect();
+        self.complete(report, &done.timings, &done.warnings)
+    }
+
+    /// What the program reports with `--json` of these distances.
+    pub(crate) fn report_of_distances(&self, distances: &Distances) -> String {
+        self.complete(json!(distances.summary()), &distances.timings, &distances.warnings)
+    }
+
+    fn complete(&self, mut report: Value, timings: &Timings, warnings: &[Warning]) -> String {
+        report["mesh"] = json!(self.name);
+        report["timings_ms"] = json!(timings);
+        report["warnings"] = self.warnings.iter().chain(warnings).map(sentence).collect();
         report.to_string()
     }
 }

@@ -8,6 +8,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use trivox::backend::BackendChoice;
 use trivox::base::srgb::Rgba;
+use trivox::formats::WriteOptions;
+use trivox::grid::Attribute;
 use trivox::lattice::transform::CenteredGrid;
 use trivox::solid::{Fill, Solid};
 use trivox::view::render::{Background, RenderOptions, View};
@@ -40,6 +42,7 @@ struct Options {
     color: Option<String>,
     interior_color: Option<String>,
     filter: Option<String>,
+    attributes: Vec<String>,
     up: Option<String>,
     backend: Option<String>,
 }
@@ -67,6 +70,19 @@ pub fn voxelizer(json: &str) -> Result<Voxelizer, Failure> {
     parse::<Options>(json)?.voxelizer()
 }
 
+/// A voxelizer of distances with the options in `json`; their width, in voxels, is beside them.
+///
+/// # Errors
+/// As [`voxelizer`]; options of voxels.
+pub fn measurer(json: &str) -> Result<Voxelizer, Failure> {
+    let options = parse::<Options>(json)?;
+    options.refuse_those_of_voxels()?;
+    let (mode, color) = (Some("solid".to_owned()), Some("none".to_owned()));
+    // A browser's GPU cannot be waited for.
+    let backend = Some("cpu".to_owned());
+    Options { mode, color, backend, ..options }.voxelizer()
+}
+
 impl Options {
     fn voxelizer(&self) -> Result<Voxelizer, Failure> {
         let (mode, color) = (self.mode()?, self.color()?);
@@ -83,6 +99,7 @@ impl Options {
             .mode(mode)
             .up(self.up.as_deref().map_or(Ok(Default::default()), str::parse)?)
             .color(color)
+            .attributes(self.attributes()?)
             .keep_transparent(self.keep_transparent)
             .filter(self.filter.as_deref().map_or(Ok(Default::default()), str::parse)?)
             .memory(MEMORY)
@@ -101,6 +118,29 @@ impl Options {
                 "interiorColor is of solids: give mode: 'solid', or leave it out",
             )),
         }
+    }
+
+    fn refuse_those_of_voxels(&self) -> Result<(), Failure> {
+        let of_voxels = [
+            ("mode", self.mode.is_some()),
+            ("includeSurface", self.include_surface),
+            ("keepTransparent", self.keep_transparent),
+            ("color", self.color.is_some()),
+            ("interiorColor", self.interior_color.is_some()),
+            ("filter", self.filter.is_some()),
+            ("attributes", !self.attributes.is_empty()),
+            ("backend", self.backend.is_some()),
+        ];
+        match of_voxels.into_iter().find(|(_, is_given)| *is_given) {
+            Some((name, _)) => Err(Failure::option(format!(
+                "{name} is of voxels, and distances have none; the CPU computes them: leave it out"
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    fn attributes(&self) -> Result<Vec<Attribute>, Failure> {
+        self.attributes.iter().map(|name| Ok(name.parse()?)).collect()
     }
 
     fn sizing(&self) -> Result<Sizing, Failure> {
@@ -169,6 +209,24 @@ fn hex_color(text: &str) -> Option<Rgba> {
     let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     let [_, r, g, b] = u32::from_str_radix(digits, 16).ok().filter(|_| is_hex)?.to_be_bytes();
     Some([r, g, b, u8::MAX])
+}
+
+/// Refuses all options.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoOptions {}
+
+/// How a file is written.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct FileOptions {
+    dither: bool,
+}
+
+impl FileOptions {
+    pub fn write_options(&self) -> WriteOptions {
+        WriteOptions::default().with_dither(self.dither)
+    }
 }
 
 /// How a picture is drawn: the options of `voxelize render`.

@@ -108,6 +108,8 @@ struct ViewCamera {
     corner: Vec3,
     right: Vec3,
     down: Vec3,
+    /// Of the middle of the grid from the eye.
+    distance: f64,
     sun: Vec3,
     behind: [Vec3; 2],
     cut: Option<(usize, i32)>,
@@ -170,7 +172,8 @@ impl ViewCamera {
         shift[1] += rise;
         let middle = std::array::from_fn(|a| lo[a] + half[a]);
         let target = sum(middle, sum(scaled(shift[0], right), scaled(shift[1], up)));
-        let eye = sum(target, scaled(fitting / options.zoom.clamp(0.1, 1e4), back));
+        let distance = fitting / options.zoom.clamp(0.1, 1e4);
+        let eye = sum(target, scaled(distance, back));
         let to_corner = sum(scaled(-film[0], right), scaled(film[1], up));
         let cut = options
             .cut
@@ -182,6 +185,7 @@ impl ViewCamera {
             corner: sum(to_corner, scaled(-1.0, back)),
             right: scaled(pixel, right),
             down: scaled(-pixel, up),
+            distance,
             sun,
             behind,
             cut,
@@ -275,10 +279,43 @@ impl ViewCamera {
             let blocked = Ray::new(off, self.sun).is_ok_and(|ray| scene.first_hit(&ray).is_some());
             direct = if blocked { 0.0 } else { direct };
         }
-        let shade = 0.34 + 0.16 * dot(normal, [0.1, 0.6, 0.3]) + 0.62 * direct;
+        let sky = if self.options.has_shadow && hit.face.is_some() {
+            1.0 - 0.6 * self.occlusion(scene, hit.voxel, normal, place)
+        } else {
+            1.0
+        };
+        let shade = (0.34 + 0.16 * dot(normal, [0.1, 0.6, 0.3])) * sky + 0.62 * direct;
         let color =
             scene.grid().colors.as_ref().map_or(DEFAULT_COLOR, |colors| colors.of(hit.voxel));
         scaled(shade * (1.0 - 0.45 * edge), linear([color[0], color[1], color[2]]))
+    }
+
+    /// The part of the sky that voxels in front of a face hide from a point of it: at each corner of
+    /// the face a third for each of the three that touch the corner, all if both at its sides are
+    /// there.
+    fn occlusion(&self, scene: &Scene, voxel: [u32; 3], normal: Vec3, place: Vec3) -> f64 {
+        let Some(axis) = (0..3).find(|&axis| normal[axis] != 0.0) else { return 0.0 };
+        let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
+        let blocks = |along_u: i32, along_v: i32| {
+            let mut at = voxel.map(|index| index as i32);
+            at[axis] += normal[axis] as i32;
+            at[u] += along_u;
+            at[v] += along_v;
+            let is_shown = self.cut.is_none_or(|(axis, cut)| at[axis] < cut);
+            u32::from(is_shown && scene.contains(at))
+        };
+        let inside = [u, v].map(|axis| (place[axis] - f64::from(voxel[axis])).clamp(0.0, 1.0));
+        let sides = [-1, 1].map(|step| [blocks(step, 0), blocks(0, step)]);
+        let mut hidden = 0.0;
+        for corner in [[0, 0], [0, 1], [1, 0], [1, 1]] {
+            let beside = sides[corner[0]][0] + sides[corner[1]][1];
+            let [along_u, along_v] = corner.map(|end| 2 * end as i32 - 1);
+            let touching = if beside == 2 { 3 } else { beside + blocks(along_u, along_v) };
+            let weight: f64 =
+                (0..2).map(|n| if corner[n] == 1 { inside[n] } else { 1.0 - inside[n] }).product();
+            hidden += weight * f64::from(touching) / 3.0;
+        }
+        hidden
     }
 
     /// The rows asked for, as RGBA bytes, drawn on the CPU.
@@ -336,6 +373,13 @@ fn failed(error: impl std::fmt::Display) -> GpuError {
 /// The rows that `options` ask for, as RGBA bytes, drawn on the CPU.
 pub fn draw_on_cpu(scene: &Scene, options: ViewOptions) -> Vec<u8> {
     ViewCamera::new(scene, options).draw(scene)
+}
+
+/// The eye, the steps of a pixel to the right and down on the film at distance 1, and the distance of
+/// the middle of the grid.
+pub fn camera(scene: &Scene, options: ViewOptions) -> Vec<f64> {
+    let ViewCamera { eye, right, down, distance, .. } = ViewCamera::new(scene, options);
+    [eye, right, down].into_iter().flatten().chain([distance]).collect()
 }
 
 /// The voxel that is seen at a point of the picture, in pixels from its top left corner.

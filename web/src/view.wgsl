@@ -39,6 +39,42 @@ fn linear_of(color: u32) -> vec3<f32> {
     return pow(srgb, vec3<f32>(2.2));
 }
 
+// 1 where a voxel is shown.
+fn blocks(voxel: vec3<i32>) -> u32 {
+    let axis = view.cut_axis;
+    return u32((axis >= 3u || voxel[axis] < view.cut) && contains(voxel));
+}
+
+// The part of the sky that voxels in front of a face hide from a point of it: at each corner of the face a third for
+// each of the three that touch the corner, all if both at its sides are there.
+fn occlusion(voxel: vec3<i32>, normal: vec3<f32>, place: vec3<f32>) -> f32 {
+    let axis = select(select(2u, 1u, normal.y != 0.0), 0u, normal.x != 0.0);
+    let axis_u = (axis + 1u) % 3u;
+    let axis_v = (axis + 2u) % 3u;
+    let front = voxel + vec3<i32>(normal);
+    var along_u = vec3<i32>(0);
+    along_u[axis_u] = 1;
+    var along_v = vec3<i32>(0);
+    along_v[axis_v] = 1;
+    let inside = clamp(place - vec3<f32>(voxel), vec3<f32>(0.0), vec3<f32>(1.0));
+    let sides_u = vec2<u32>(blocks(front - along_u), blocks(front + along_u));
+    let sides_v = vec2<u32>(blocks(front - along_v), blocks(front + along_v));
+    var hidden = 0.0;
+    for (var corner = 0u; corner < 4u; corner++) {
+        let end_u = corner & 1u;
+        let end_v = corner >> 1u;
+        let beside = sides_u[end_u] + sides_v[end_v];
+        var touching = 3u;
+        if beside < 2u {
+            touching = beside + blocks(front + (2 * i32(end_u) - 1) * along_u + (2 * i32(end_v) - 1) * along_v);
+        }
+        let weight_u = select(1.0 - inside[axis_u], inside[axis_u], end_u == 1u);
+        let weight_v = select(1.0 - inside[axis_v], inside[axis_v], end_v == 1u);
+        hidden += weight_u * weight_v * f32(touching) / 3.0;
+    }
+    return hidden;
+}
+
 // Linear light that comes from `towards`, through the film at `row`.
 fn light(towards: vec3<f32>, row: f32) -> vec3<f32> {
     let behind = mix(view.top.xyz, view.bottom.xyz, row / f32(view.height));
@@ -96,7 +132,11 @@ fn light(towards: vec3<f32>, row: f32) -> vec3<f32> {
             direct = 0.0;
         }
     }
-    let shade = 0.34 + 0.16 * dot(normal, vec3<f32>(0.1, 0.6, 0.3)) + 0.62 * direct;
+    var sky = 1.0;
+    if view.has_shadow == 1u && face_of(touch, ray) != NO_FACE {
+        sky -= 0.6 * occlusion(touch.voxel, normal, place);
+    }
+    let shade = (0.34 + 0.16 * dot(normal, vec3<f32>(0.1, 0.6, 0.3))) * sky + 0.62 * direct;
     return linear_of(color_of(touch.voxel)) * shade * (1.0 - 0.45 * edge);
 }
 

@@ -96,7 +96,6 @@ pub(super) struct Part<'a> {
     scratch: u64,
 }
 
-/// The contents of a text.
 #[derive(Debug, Default)]
 pub(super) struct Contents<'a> {
     pub(super) parts: Vec<Part<'a>>,

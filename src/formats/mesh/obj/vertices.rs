@@ -1,9 +1,9 @@
 //! The second pass: vertices and texture coordinates. Normals are only checked.
 
 use crate::base::numbers::counted_as;
+use crate::formats::io::tokens::number;
 use crate::formats::io::tokens::shown;
 use crate::formats::mesh::obj::contents::{Contents, PAINTED_KEYWORD, Part};
-use crate::formats::mesh::obj::numbers::number;
 use crate::formats::mesh::obj::text::{
     Fault, Keyword, Words, after_keyword, divided, each, first_word, visit,
 };

@@ -181,7 +181,7 @@ fn what_is_skipped_is_one_warning_and_the_rest_is_read() {
         (
             &calls,
             "9 lines were skipped that may include a file or run a command: 'call 0.obj', \
-             'call 1.obj', 'call 2.obj' and others",
+             'call 1.obj', 'call 2.obj' and 6 others",
         ),
     ] {
         let mesh = warned(read(with_square(&format!("{lines}f 1 2 3\n"))), expected);

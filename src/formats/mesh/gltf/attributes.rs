@@ -12,7 +12,6 @@ use crate::formats::mesh::gltf::parts::{Part, place};
 use crate::formats::mesh::out_of_range::{clamped_colors, unplaced};
 use crate::mesh::appearance::{Material, Texture, TextureRef};
 
-/// The appearance of a document.
 #[derive(Default)]
 pub(super) struct DocumentAppearance {
     /// The document's materials.

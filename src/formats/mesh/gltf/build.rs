@@ -39,7 +39,6 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// The totals of `instances`.
     pub(super) fn of(instances: &[Instance], parts: &[Vec<Part>]) -> Self {
         let of_mesh =
             |parts: &Vec<Part>| parts.iter().map(Self::of_part).fold(Self::default(), Self::plus);

@@ -447,7 +447,10 @@ fn malformed_schematics_are_refused() {
         (without("Width"), "needs 'Width'"),
         (without("Palette"), "no blocks"),
         (without("BlockData"), "no blocks"),
-        (with("Version", Value::Int(4)), "version 4 is not supported"),
+        (
+            with("Version", Value::Int(4)),
+            "version 4 of Sponge schematics is not supported, only 1 to 3",
+        ),
         (with("Height", Value::Short(0)), "at least one block"),
         (with("Palette", nbt!({"a": 1, "b": 1})), "has the number of another"),
         (with("Palette", nbt!({"a": -1})), "has no number from 0"),

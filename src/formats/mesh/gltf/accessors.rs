@@ -169,8 +169,7 @@ impl<'a> Arrays<'a> {
     }
 
     pub(super) fn view(&self, view: usize) -> Result<&[u8], String> {
-        let length = self.document.buffer_views.get(view).map_or(0, |view| view.byte_length);
-        self.bytes(view, 0, length, [1, 1])
+        view_bytes(&self.document.buffer_views, &self.buffers, view)
     }
 
     /// The number of elements.
@@ -261,7 +260,7 @@ impl<'a> Arrays<'a> {
         count: usize,
         [size, stride]: [usize; 2],
     ) -> Result<&[u8], String> {
-        let bytes = view_bytes(&self.document.buffer_views, &self.buffers, view)?;
+        let bytes = self.view(view)?;
         if stride < size {
             return Err(format!("has elements of {size} bytes at a stride of {stride}"));
         }

@@ -131,15 +131,6 @@ fn no_file_is_opened_for_untrusted_bytes() {
 }
 
 #[test]
-fn a_material_file_in_memory_has_a_limit() {
-    let long = mtl("t.png") + &"#".repeat(2_000_000);
-    let sidecars = Sidecars::in_memory([("m.mtl", long)]);
-    let options = ReadOptions::default().with_memory(64 << 20);
-    let loaded = read_mesh_from(obj("m.mtl").into(), spec("a.obj"), &sidecars, &options).unwrap();
-    assert!(loaded.warnings[0].contains("too large"), "{:?}", loaded.warnings);
-}
-
-#[test]
 fn a_voxelizer_takes_sidecar_files_in_memory() {
     let files = [("m.mtl", mtl("t.png").into_bytes()), ("t.png", png())];
     let voxelizer = Voxelizer::new().backend(BackendChoice::Cpu).resolution(4);

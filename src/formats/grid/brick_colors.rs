@@ -34,7 +34,6 @@ pub(crate) struct ColorRun<'a> {
     pub(crate) colors: MaskColors<'a>,
 }
 
-/// The colours of the voxels of a mask.
 #[derive(Debug, Clone)]
 pub(crate) enum MaskColors<'a> {
     All(Rgba),

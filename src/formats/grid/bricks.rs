@@ -28,7 +28,6 @@ pub const SPEC: GridSpec = GridSpec {
 
 const FORMAT: &str = "trivox bricks";
 const VERSION: u32 = 1;
-/// The version of grids with colours.
 const COLORED_VERSION: u32 = 2;
 /// The placeholder for the CRC-32.
 const NO_CRC: &str = "00000000";
@@ -179,7 +178,7 @@ fn write_all(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     write_words(grid, &mut sink)?;
     sink.flush()?;
     drop(sink);
-    let line = line.replacen(&crc_field(NO_CRC), &crc_field(&digits(checked.crc)), 1);
+    let line = line.replacen(&crc_field(NO_CRC), &crc_field(&digits(checked.crc())), 1);
     out.write_all(line.as_bytes())?;
     Ok(write_words(grid, out)?)
 }
@@ -263,7 +262,7 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
         check_colors(&grid, colors)?;
     }
     grid.colors = colors;
-    let found = digits(input.crc.clone());
+    let found = digits(input.crc());
     if let Some(stated) = header.crc32.filter(|stated| *stated != found) {
         return Err(content(format!(
             "the header says that the CRC-32 is {stated}, but it is {found}: the file is damaged, \

@@ -114,7 +114,6 @@ pub(crate) fn read_exactly(input: &mut (impl Read + ?Sized), len: u64) -> io::Re
     Ok(bytes)
 }
 
-/// Skips `len` bytes.
 pub(crate) fn skip(input: &mut (impl Read + ?Sized), len: u64) -> io::Result<()> {
     if io::copy(&mut input.take(len), &mut io::sink())? == len {
         Ok(())
@@ -132,7 +131,6 @@ pub(crate) fn fill(
     input.read_exact(bytes).map_err(|error| ended(error, what))
 }
 
-/// An error of reading `what`.
 pub(crate) fn ended(error: io::Error, what: impl Display) -> ReadError {
     match error.kind() {
         ErrorKind::UnexpectedEof => content(format!("the file ends in {what}")),

@@ -1,13 +1,14 @@
-//! Checksums of streams.
+//! Lengths and checksums of streams.
 
 use std::io::{self, Read, Write};
 
 use crc32fast::Hasher;
 
-/// A reader or writer that computes the CRC-32 and the number of the bytes that pass.
+/// A reader or writer that counts the bytes that pass, and computes their CRC-32.
 pub(crate) struct Checked<T> {
     pub(crate) inner: T,
-    pub(crate) crc: Hasher,
+    /// `None` while it is not needed: a CRC-32 costs time.
+    pub(crate) crc: Option<Hasher>,
     pub(crate) len: u64,
 }
 
@@ -18,11 +19,23 @@ impl<T> Checked<T> {
 
     /// With the CRC-32 of bytes that came before.
     pub(crate) fn continuing(crc: Hasher, inner: T) -> Self {
-        Self { inner, crc, len: 0 }
+        Self { inner, crc: Some(crc), len: 0 }
+    }
+
+    /// Without a CRC-32.
+    pub(crate) fn counted(inner: T) -> Self {
+        Self { inner, crc: None, len: 0 }
+    }
+
+    /// The CRC-32 so far; of no bytes without one.
+    pub(crate) fn crc(&self) -> Hasher {
+        self.crc.clone().unwrap_or_default()
     }
 
     fn count(&mut self, bytes: &[u8]) {
-        self.crc.update(bytes);
+        if let Some(crc) = &mut self.crc {
+            crc.update(bytes);
+        }
         self.len += bytes.len() as u64;
     }
 }

@@ -44,7 +44,6 @@ pub(crate) enum Content<'a> {
 }
 
 impl Content<'_> {
-    /// Writes it as it is.
     pub(crate) fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
         match self {
             Self::Zeros(len) => io::copy(&mut io::repeat(0).take(*len as u64), out).map(|_| ()),
@@ -56,7 +55,6 @@ impl Content<'_> {
 #[derive(Clone)]
 struct Chunk {
     deflated: Vec<u8>,
-    /// The CRC-32 of the content.
     crc: Hasher,
     /// The length of the content.
     len: usize,

@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::base::numbers::grouped;
+use crate::formats::io::checked::Checked;
 #[cfg(any(unix, windows))]
 use crate::formats::io::temporary::folder_of;
 use crate::formats::io::temporary::{Replacement, TemporaryFile, behind_links};
@@ -166,27 +167,10 @@ pub fn write_counted(
     out: impl Write,
     write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
 ) -> Result<u64, WriteError> {
-    let mut out = Counted { out: BufWriter::with_capacity(1 << 20, out), bytes: 0 };
+    let mut out = Checked::counted(BufWriter::with_capacity(1 << 20, out));
     write(&mut out)?;
     out.flush()?;
-    Ok(out.bytes)
-}
-
-struct Counted<W> {
-    out: W,
-    bytes: u64,
-}
-
-impl<W: Write> Write for Counted<W> {
-    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(buffer)?;
-        self.bytes += written as u64;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
+    Ok(out.len)
 }
 
 impl From<UnknownFormat> for WriteError {

@@ -57,25 +57,14 @@ impl NameCounts {
         self.others += later.others;
     }
 
-    /// The names in quotation marks.
-    pub(crate) fn quoted(&self) -> String {
-        let names: Vec<String> = self.names.iter().map(|(name, _)| format!("'{name}'")).collect();
-        names.join(", ")
-    }
-
-    /// As [`quoted`](Self::quoted), with " and others" if there are any.
-    pub(crate) fn quoted_and_others(&self) -> String {
-        let and = if self.others > 0 { " and others" } else { "" };
-        self.quoted() + and
-    }
-
-    /// As [`quoted`](Self::quoted), with the number of others.
+    /// The names in quotation marks, with the number of others.
     pub(crate) fn quoted_and_counted(&self) -> String {
+        let names: Vec<String> = self.names.iter().map(|(name, _)| format!("'{name}'")).collect();
         let and = match self.others {
             0 => String::new(),
             others => format!(" and {others} others"),
         };
-        self.quoted() + &and
+        names.join(", ") + &and
     }
 
     /// A warning that begins with `what`, if there was any occurrence.

@@ -121,7 +121,6 @@ impl FlatColors {
         (materials, warnings)
     }
 
-    /// The material of this sRGB colour.
     pub(crate) fn material(color: Rgba) -> Material {
         let alpha = if color[3] < u8::MAX { Alpha::Blend } else { Alpha::Opaque };
         let [r, g, b, a] = color;

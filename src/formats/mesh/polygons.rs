@@ -40,7 +40,6 @@ impl FaceFaults {
     }
 }
 
-/// Triangulates faces.
 #[derive(Default)]
 pub(crate) struct Triangulator {
     earcut: Earcut<f64>,

@@ -52,7 +52,6 @@ impl Transform {
         Self(from_fn(|row| from_fn(|column| columns[4 * column + row])))
     }
 
-    /// The weighted sum of `transforms`.
     pub(super) fn weighted(transforms: impl Iterator<Item = (f64, Self)>) -> Self {
         let mut sum = [[0.0; 4]; 3];
         for (weight, Self(rows)) in transforms {
@@ -73,7 +72,6 @@ impl Transform {
         }))
     }
 
-    /// Transforms all of `points`.
     pub(super) fn apply(self, points: &mut [[f64; 3]]) {
         // The identity would change only the sign of zeros.
         if self == Self::IDENTITY {

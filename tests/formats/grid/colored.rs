@@ -128,14 +128,14 @@ fn a_format_says_which_part_of_colours_it_loses() {
 }
 
 /// The tiny grid: its first voxel has a colour of its own.
-fn tiny_colored() -> VoxelGrid {
+pub(crate) fn tiny_colored() -> VoxelGrid {
     let own = (BrickKey::default(), [1, 0, 0, 0, 0, 0, 0, 0], vec![[1, 2, 3, 4]]);
     tiny().with_colors(Colors::from_bricks(vec![own], [5, 6, 7, 8]))
 }
 
 /// One line of JSON up to byte 384; the mask, the key; and of the colours the mask, the key, the
 /// number of those before, and the only one.
-fn tiny_colored_bricks() -> Vec<u8> {
+pub(crate) fn tiny_colored_bricks() -> Vec<u8> {
     let line = r#"{"format":"trivox bricks","version":2,"dims":[1,2,3],"world":{"origin":[-1.5,0.0,2.0],"voxel_size":0.125,"up":"y"},"bricks":1,"runs":0,"masks_at":384,"keys_at":448,"runs_at":456,"colors":{"rest":[5,6,7,8],"bricks":1,"own":1,"masks_at":456,"keys_at":520,"first_at":528,"own_at":536},"bytes":540,"crc32":"00000000"}"#;
     let mut bytes = format!("{line:<383}\n").into_bytes();
     bytes.extend(b"\x01\x04\0\0\0\0\0\0");
@@ -213,27 +213,12 @@ fn a_colored_vdb_has_the_bytes_it_always_had() {
 }
 
 #[test]
-fn every_truncated_prefix_of_colored_files_is_refused() {
-    for format in [GridFormat::Npz, GridFormat::Bricks, GridFormat::Vdb] {
-        let bytes = written(&colored(&tiny(), true), format);
-        for len in 0..bytes.len() {
-            assert!(read(format, &bytes[..len]).is_err(), "{format:?}, {len} bytes");
-        }
-        assert!(read(format, &[&bytes[..], &[0]].concat()).is_err());
-    }
+fn colored_nvdb_that_is_cut_off_or_changed_is_read_or_refused() {
     let bytes = written(&colored(&tiny(), true), GridFormat::Nvdb);
     for len in (0..bytes.len()).step_by(991).chain([bytes.len() - 1]) {
         assert!(read(GridFormat::Nvdb, &bytes[..len]).is_err(), "{len} bytes");
     }
-}
-
-#[test]
-fn colored_files_with_changed_bytes_are_read_or_refused() {
-    let small = random_grid([19, 20, 30], 90, &mut fastrand::Rng::with_seed(3));
-    for format in [GridFormat::Npz, GridFormat::Bricks, GridFormat::Vdb, GridFormat::Nvdb] {
-        super::read_with_changes(format, &written(&colored(&tiny(), true), format));
-        super::read_with_changes(format, &written(&colored(&small, true), format));
-    }
+    super::read_with_changes(GridFormat::Nvdb, &bytes);
 }
 
 #[test]
@@ -455,31 +440,6 @@ found = vtk_to_numpy(array).reshape(43, 19, 29, 4).transpose(2, 1, 0, 3)
 {compare}"
     );
     assert_eq!(python(&script, folder.path()).unwrap().trim(), "True True");
-}
-
-#[test]
-fn the_description_of_bricks_is_enough_for_numpy_to_read_their_colours() {
-    let folder = in_a_folder(&for_others(false), GridFormat::Bricks);
-    let script = "
-import json, numpy
-data = open('grid.bricks', 'rb').read()
-head = json.loads(data[:data.index(b'\\n')])
-look = head['colors']
-words = lambda at, n: numpy.frombuffer(data, '<u8', n, look[at])
-own = numpy.frombuffer(data, 'u1', 4 * look['own'], look['own_at']).reshape(-1, 4)
-masks = words('masks_at', 8 * look['bricks']).reshape(-1, 8)
-colors = {}
-for key, mask, first in zip(words('keys_at', look['bricks']), masks, words('first_at', look['bricks'])):
-    at = [8 * (int(key) >> shift & 8191) for shift in (0, 13, 26)]
-    bits = (mask[:, None] >> numpy.arange(64, dtype='u8')) & 1
-    for n, voxel in enumerate(numpy.argwhere(bits.reshape(8, 8, 8))):
-        colors[tuple(int(c) for c in at + voxel)] = own[int(first) + n].tolist()
-lines = [[int(n) for n in line.split()[:7]] for line in open('grid.txt')]
-print(len(data) == head['bytes'], len(colors) > 100,
-    all(colors.get((x, y, z), look['rest']) == color for x, y, z, *color in lines))
-";
-    let Some(output) = python(script, folder.path()) else { return };
-    assert_eq!(output.trim(), "True True True");
 }
 
 #[test]

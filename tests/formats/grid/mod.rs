@@ -193,7 +193,7 @@ fn npy_gives_back_the_voxels_that_were_written() {
 }
 
 /// A small file of each format, in several models' and several bricks' worth of structure.
-fn small_files() -> [(GridFormat, Vec<u8>); 11] {
+fn small_files() -> [(GridFormat, Vec<u8>); 14] {
     let voxels = [[0, 0, 0], [8, 1, 2], [8, 9, 2]];
     let grid = VoxelGrid::from_voxels([9, 10, 3], voxels).unwrap();
     [
@@ -208,6 +208,9 @@ fn small_files() -> [(GridFormat, Vec<u8>); 11] {
         (GridFormat::Litematic, written(&tiny(), GridFormat::Litematic)),
         (GridFormat::Bricks, dense::tiny_bricks()),
         (GridFormat::Bricks, written(&grid, GridFormat::Bricks)),
+        (GridFormat::Bricks, colored::tiny_colored_bricks()),
+        (GridFormat::Npz, written(&colored::tiny_colored(), GridFormat::Npz)),
+        (GridFormat::Vdb, written(&colored::tiny_colored(), GridFormat::Vdb)),
     ]
 }
 
@@ -318,17 +321,6 @@ fn read_with_changes(format: GridFormat, bytes: &[u8]) {
         if let Err(error) = read(format, &changed) {
             assert!(!error.to_string().is_empty());
         }
-    }
-}
-
-#[test]
-fn the_mask_of_a_key_is_that_of_its_brick() {
-    let mut random = fastrand::Rng::with_seed(5);
-    for _ in 0..300 {
-        let grid = random_grid([random.u32(1..200), 40, 70], 50, &mut random);
-        let key = BrickKey::new([random.u32(0..26), random.u32(0..6), random.u32(0..10)]);
-        let expected = grid.bricks().find(|&(at, _)| at == key).map_or([0; 8], |(_, mask)| mask);
-        assert_eq!(grid.mask_of(key), expected);
     }
 }
 

@@ -10,12 +10,16 @@ pub(crate) const TINY_NPY: &[u8] = b"\x93NUMPY\x01\0\x76\0\
     \x01\0\0\
     \0\0\x01";
 
-/// An `.npy` file with this header.
-pub(crate) fn npy_file(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
-    let header =
-        format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}\n");
+/// An `.npy` file with this text in its header.
+fn npy_of(header: &str, data: &[u8]) -> Vec<u8> {
     let len = (header.len() as u16).to_le_bytes();
     [&b"\x93NUMPY\x01\0"[..], &len, header.as_bytes(), data].concat()
+}
+
+/// An `.npy` file with these fields in its header.
+pub(crate) fn npy_file(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    let fields = format!("'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, ");
+    npy_of(&format!("{{{fields}}}\n"), data)
 }
 
 #[test]
@@ -30,20 +34,6 @@ fn npy_is_c_order_as_npyz_reads_it() {
     let expected: BTreeSet<usize> = grid.voxels().map(index).collect();
     let found: BTreeSet<usize> = (0..values.len()).filter(|&i| values[i]).collect();
     assert_eq!(found, expected);
-}
-
-#[test]
-fn npy_of_other_types_and_orders_is_read() {
-    let cells = [0, 1, 2, 0, 255, 0];
-    let read = |descr, fortran| {
-        read(GridFormat::Npy, &npy_file(descr, fortran, "(1, 2, 3)", &cells)).unwrap()
-    };
-    let in_c_order = BTreeSet::from([[0, 0, 1], [0, 0, 2], [0, 1, 1]]);
-    let in_fortran_order = BTreeSet::from([[0, 1, 0], [0, 0, 1], [0, 0, 2]]);
-    for descr in ["|u1", "|i1"] {
-        assert_eq!(voxel_set(&read(descr, "False")), in_c_order);
-        assert_eq!(voxel_set(&read(descr, "True")), in_fortran_order);
-    }
 }
 
 #[test]
@@ -87,27 +77,63 @@ fn malformed_npy_is_refused_with_the_reason() {
 }
 
 #[test]
+fn npy_headers_are_read_in_any_order_and_quoting() {
+    let read = |header: &str| read(GridFormat::Npy, &npy_of(header, &[1; 6]));
+    let good = "{'descr': '|b1', 'fortran_order': False, 'shape': (1, 2, 3), }  \n";
+    for header in [good, "{ 'shape':(1L,2L,3L),'fortran_order':False ,'descr' :\"|b1\"}"] {
+        assert_eq!(read(header).unwrap().dims(), [1, 2, 3], "{header}");
+    }
+    for (from, to) in [
+        ("'|b1'", "[('a', '|b1')]"),
+        ("'|b1'", "\u{e9}"),
+        ("(1, 2, 3)", "(1, 2, -3)"),
+        ("(1, 2, 3)", "(1, 2, 99999999999999999999999)"),
+        ("(1, 2, 3)", "((((1, 2, 3))))"),
+        ("(1, 2, 3)", "1, 2, 3"),
+        ("(1, 2, 3)", "(1, 2, 3"),
+        ("(1, 2, 3)", ""),
+        ("False", "Maybe"),
+        ("'shape'", "'descr'"),
+        ("'shape'", "'Shape'"),
+        ("'shape'", "'shape"),
+        ("{", "["),
+    ] {
+        let header = good.replace(from, to);
+        assert!(matches!(read(&header), Err(ReadError::Content(_))), "{header}");
+    }
+}
+
+#[test]
 fn elements_of_other_types_and_shapes_are_the_same_voxels() {
     // x y z: 010, 101 of 1x2x3.
     let occupied = [[0, 0, 1], [0, 1, 0], [0, 1, 2]];
     let bits = [0_u8, 1, 0, 1, 0, 1];
-    let bytes =
-        |one: &[u8]| bits.iter().flat_map(|&bit| one.iter().map(move |b| b * bit)).collect();
-    let cases: [(&str, Vec<u8>); 8] = [
-        ("|u1", bytes(&[7])),
-        ("<i2", bytes(&[0, 255])),
-        (">u4", bytes(&[0, 1, 0, 0])),
-        ("<i8", bytes(&[0, 0, 0, 0, 0, 0, 0, 128])),
-        ("<f2", bytes(&[0, 0x3c])),
-        (">f4", bytes(&1.0_f32.to_be_bytes())),
-        ("<f4", bytes(&1.0_f32.to_le_bytes())),
-        (">f8", bytes(&1.0_f64.to_be_bytes())),
+    let orders = [("False", [0, 1, 2, 3, 4, 5]), ("True", [0, 3, 1, 4, 2, 5])];
+    let cases: [(&str, &[u8]); 9] = [
+        ("|u1", &[7]),
+        ("|i1", &[255]),
+        ("<i2", &[0, 255]),
+        (">u4", &[0, 1, 0, 0]),
+        ("<i8", &[0, 0, 0, 0, 0, 0, 0, 128]),
+        ("<f2", &[0, 0x3c]),
+        (">f4", &1.0_f32.to_be_bytes()),
+        ("<f4", &1.0_f32.to_le_bytes()),
+        (">f8", &1.0_f64.to_be_bytes()),
     ];
-    for (descr, elements) in &cases {
-        for shape in ["(1, 2, 3)", "(1, 1, 2, 3)", "(1, 1, 1, 2, 3)"] {
-            let grid = read(GridFormat::Npy, &npy_file(descr, "False", shape, elements)).unwrap();
-            assert_eq!(grid.dims(), [1, 2, 3], "{descr} {shape}");
-            assert_eq!(grid.voxels().collect::<Vec<_>>(), occupied, "{descr} {shape}");
+    for (descr, one) in cases {
+        for (fortran, order) in orders {
+            let elements: Vec<u8> =
+                order.iter().flat_map(|&at| one.iter().map(move |byte| byte * bits[at])).collect();
+            for shape in ["(1, 2, 3)", "(1, 1, 2, 3)", "(1, 1, 1, 2, 3)"] {
+                let file = npy_file(descr, fortran, shape, &elements);
+                let grid = read(GridFormat::Npy, &file).unwrap();
+                assert_eq!(grid.dims(), [1, 2, 3], "{descr} {fortran} {shape}");
+                assert_eq!(
+                    grid.voxels().collect::<Vec<_>>(),
+                    occupied,
+                    "{descr} {fortran} {shape}"
+                );
+            }
         }
     }
     // Coordinates, a row or a column each.

@@ -27,10 +27,9 @@ pub(super) fn write(
     out.write_all(&(len as u32).to_le_bytes())
 }
 
-/// The tags of a zipped file.
 pub(super) type Unzipped<'a, 'b> = TagReader<BufReader<GzDecoder<&'a mut (dyn BufRead + 'b)>>>;
 
-/// What `take` makes of the tags in the root compound of `input`, a file that is `what`.
+/// What `take` makes of the tags in the root compound of `input`, a file that is a `what`.
 ///
 /// # Errors
 /// The file is no compound compressed by gzip, is damaged or longer; errors of `take`.
@@ -40,13 +39,13 @@ pub(super) fn unzip<T>(
     take: impl FnOnce(&mut Unzipped) -> Result<T, ReadError>,
 ) -> Result<T, ReadError> {
     if input.fill_buf()?.first() != Some(&0x1f) {
-        return Err(content(format!("not {what}: it is not compressed by gzip")));
+        return Err(content(format!("not a {what}: it is not compressed by gzip")));
     }
     let take_root = || {
         let mut tags = TagReader { input: BufReader::new(GzDecoder::new(&mut *input)) };
         let taken = match tags.next()? {
             Some((COMPOUND, _)) => take(&mut tags)?,
-            _ => return Err(content(format!("not {what}: it does not begin with a compound"))),
+            _ => return Err(content(format!("not a {what}: it does not begin with a compound"))),
         };
         // Reads to the end, where the checksum is.
         let is_more = tags.input.by_ref().bytes().next().transpose()?.is_some();

@@ -27,9 +27,10 @@ use std::io::{self, Read};
 
 use self::frame::Frame;
 use self::kinds::Kinds;
-use self::nbt::{DOUBLE, LIST, STRING, TagReader, Tags};
+use self::nbt::{COMPOUND, DOUBLE, INT, LIST, STRING, TagReader, Tags};
 use super::dense;
 use crate::base::numbers::grouped;
+use crate::formats::io::warnings::NameCounts;
 use crate::formats::{
     ReadError, WriteError, WriteOptions, checked_place, content, excerpt, lost_opacity,
 };
@@ -102,17 +103,40 @@ fn write_world(tags: &mut Tags, world: &World) -> io::Result<()> {
     tags.end()
 }
 
-/// The tags of the compound `trivox`.
+/// What schematics of both formats say besides their blocks.
 #[derive(Default)]
-struct WorldTags {
+struct Head {
+    version: Option<i32>,
     origin: Option<[f64; 3]>,
     voxel_size: Option<f64>,
     up: Option<Up>,
+    /// Lists of what is no block.
+    ignored: NameCounts,
 }
 
-impl WorldTags {
-    /// Takes the compound's tags, to its end.
-    fn take(&mut self, tags: &mut TagReader<impl Read>) -> Result<(), ReadError> {
+impl Head {
+    /// Takes the value of a tag, or skips what is not known.
+    fn take(
+        &mut self,
+        tags: &mut TagReader<impl Read>,
+        (tag, name): (u8, &str),
+        depth: u32,
+    ) -> Result<(), ReadError> {
+        match (tag, name) {
+            (INT, "Version") => self.version = Some(tags.int()?),
+            (COMPOUND, "trivox") => self.take_world(tags)?,
+            (LIST, "Entities" | "BlockEntities" | "TileEntities") => {
+                if tags.skip_list(0)? > 0 {
+                    self.ignored.add(name);
+                }
+            }
+            _ => tags.skip(tag, depth)?,
+        }
+        Ok(())
+    }
+
+    /// Takes the tags of the compound `trivox`, to its end.
+    fn take_world(&mut self, tags: &mut TagReader<impl Read>) -> Result<(), ReadError> {
         while let Some((tag, name)) = tags.next()? {
             match (tag, name.as_str()) {
                 (LIST, "Origin") => self.origin = tags.doubles()?,
@@ -128,11 +152,21 @@ impl WorldTags {
         Ok(())
     }
 
-    /// The up axis and the place; without tags `y` is up, as in the game.
+    /// The up axis and the place of a file that is `what`, of version 1 to `newest`; without tags
+    /// `y` is up, as in the game.
     ///
     /// # Errors
-    /// An impossible place.
-    fn world(&self) -> Result<World, ReadError> {
+    /// No version, or another; an impossible place.
+    fn world(&self, what: &str, newest: i32) -> Result<World, ReadError> {
+        match self.version {
+            None => return Err(content(format!("not a {what}: it has no 'Version'"))),
+            Some(version) if !(1..=newest).contains(&version) => {
+                return Err(content(format!(
+                    "version {version} of {what}s is not supported, only 1 to {newest}"
+                )));
+            }
+            Some(_) => {}
+        }
         let place = self.origin.zip(self.voxel_size);
         let place = place.map(|(origin, voxel_size)| Place { origin, voxel_size });
         let place = place.map(checked_place).transpose()?;

@@ -186,7 +186,6 @@ impl<R: Read> TagReader<R> {
         }
     }
 
-    /// Skips the value of a tag.
     pub(super) fn skip(&mut self, tag: u8, depth: u32) -> Result<(), ReadError> {
         if depth > MAX_DEPTH {
             return Err(content(format!("tags are more than {MAX_DEPTH} levels deep")));

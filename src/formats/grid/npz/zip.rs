@@ -134,7 +134,7 @@ fn drained<R: Read>(
         other => other,
     })?;
     io::copy(content, &mut io::sink()).map_err(malformed)?;
-    Ok((content.crc.clone().finalize(), content.len))
+    Ok((content.crc().finalize(), content.len))
 }
 
 /// The CRC-32 and the length in the descriptor of a file of `len` bytes. Its signature is optional.

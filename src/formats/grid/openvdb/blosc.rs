@@ -21,7 +21,6 @@ const NOT_SPLIT: u8 = 16;
 /// The codec, in the highest three bits.
 const LZ4: u8 = 1;
 
-/// A compressed chunk.
 #[derive(Default)]
 pub(super) struct Chunk {
     bytes: Vec<u8>,

@@ -32,7 +32,6 @@ pub(super) enum Channel<'a> {
 }
 
 impl<'a> Channel<'a> {
-    /// The channels of `grid`.
     pub(super) fn all(grid: &'a VoxelGrid) -> impl Iterator<Item = Self> {
         [Self::Density].into_iter().chain(grid.colors.as_ref().map(Self::Color))
     }
@@ -61,7 +60,6 @@ impl<'a> Channel<'a> {
         }
     }
 
-    /// The value of tiles.
     pub(super) fn tile(self) -> Value {
         match self {
             Self::Density => Value::Float(1.0),

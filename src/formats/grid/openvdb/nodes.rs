@@ -3,6 +3,7 @@
 use crate::base::srgb::Rgba;
 use crate::formats::grid::brick_colors::{self, ColorRun, MaskColors, Room};
 use crate::formats::grid::description::Description;
+use crate::formats::grid::openvdb::DENSITY;
 use crate::formats::grid::openvdb::world::WorldFromIndex;
 use crate::formats::spec::SIGN_ONLY;
 use crate::formats::{LoadedGrid, ReadError, check_memory, checked_dims, content, excerpt};
@@ -47,6 +48,12 @@ pub(super) struct Nodes {
     pub(super) background: Rgba,
 }
 
+/// Whether a voxel of this density, or of this distance in a level set, is occupied. A centre on the
+/// surface that counts as inside has the distance -0.
+pub(super) fn is_occupied(number: f64, is_level_set: bool) -> bool {
+    if is_level_set { number <= 0.0 && number.is_sign_negative() } else { number > 0.0 }
+}
+
 /// The placeholder for a colour in trees of densities.
 pub(super) const NO_COLOR: Rgba = [0; 4];
 
@@ -78,7 +85,59 @@ struct Row<'a> {
     colors: MaskColors<'a>,
 }
 
-/// A grid of a file.
+/// The grids of a file that are read.
+pub(super) struct SelectedGrids {
+    /// Bytes of memory.
+    pub(super) limit: u64,
+    /// The grid whose voxels are read.
+    pub(super) chosen: Option<FoundGrid>,
+    pub(super) colors: Option<FoundGrid>,
+    /// The names of the other grids.
+    pub(super) others: Vec<String>,
+}
+
+impl SelectedGrids {
+    pub(super) fn within(limit: u64) -> Self {
+        Self { limit, chosen: None, colors: None, others: Vec::new() }
+    }
+
+    /// Bytes of memory that another grid may take.
+    pub(super) fn left(&self) -> u64 {
+        let taken: u64 = self.chosen.iter().chain(&self.colors).map(|g| g.nodes.bytes()).sum();
+        self.limit.saturating_sub(taken)
+    }
+
+    /// The rank of the chosen grid.
+    pub(super) fn best(&self) -> Option<Rank> {
+        self.chosen.as_ref().map(FoundGrid::rank)
+    }
+
+    /// Adds colours, or a grid that is chosen if it ranks higher than the grids before.
+    pub(super) fn add(&mut self, new: FoundGrid, is_color: bool) {
+        let slot = if is_color { &mut self.colors } else { &mut self.chosen };
+        let is_kept = slot.as_ref().is_some_and(|old| old.rank() >= new.rank());
+        let other = if is_kept { Some(new) } else { slot.replace(new) };
+        self.others.extend(other.map(|other| other.name));
+    }
+
+    /// The chosen grid; an error says that no grid `is_read`.
+    pub(super) fn into_grid(self, is_read: &str) -> Result<LoadedGrid, ReadError> {
+        let Self { chosen, colors, mut others, limit } = self;
+        let Some(chosen) = chosen else {
+            others.extend(colors.map(|colors| colors.name));
+            let names = excerpt(&others.join(", "));
+            return Err(content(match &others[..] {
+                [] => "there is no grid in it".to_owned(),
+                _ => format!("no grid in it {is_read}: there are {names}"),
+            }));
+        };
+        chosen.into_grid(colors, &others, limit)
+    }
+}
+
+/// Whether a grid is named `density`, and whether it is no level set; the highest rank is read.
+pub(super) type Rank = [bool; 2];
+
 pub(super) struct FoundGrid {
     pub(super) name: String,
     pub(super) nodes: Nodes,
@@ -90,10 +149,14 @@ pub(super) struct FoundGrid {
 }
 
 impl FoundGrid {
+    fn rank(&self) -> Rank {
+        [self.name == DENSITY, !self.is_level_set]
+    }
+
     /// The grid, with `colors` if there is a tree of them; `others` are the names of the grids that
     /// are not read. Its dimensions are those of the description; without one it spans from the
     /// brick of the minimum voxel to the maximum voxel. All takes at most `limit` bytes of memory.
-    pub(super) fn into_grid(
+    fn into_grid(
         self,
         colors: Option<Self>,
         others: &[String],

@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind, Read};
 use crc32fast::Hasher;
 
 use crate::formats::io::bytes::{ended, skip};
+use crate::formats::io::checked::Checked;
 use crate::formats::{ReadError, content, excerpt};
 
 /// Longest text that is read, in bytes; names are some dozens of bytes.
@@ -13,41 +14,33 @@ const MAX_TEXT: u32 = 1 << 16;
 
 /// The unread rest of a file.
 pub(super) struct Source<'a> {
-    input: Box<dyn Read + 'a>,
-    /// Bytes read so far.
-    at: u64,
-    /// The CRC-32 of the bytes read since [`start_crc`](Self::start_crc).
-    crc: Option<Hasher>,
+    input: Checked<Box<dyn Read + 'a>>,
 }
 
 impl Read for Source<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let read = self.input.read(bytes)?;
-        self.at += read as u64;
-        if let Some(crc) = &mut self.crc {
-            crc.update(&bytes[..read]);
-        }
-        Ok(read)
+        self.input.read(bytes)
     }
 }
 
 impl<'a> Source<'a> {
     pub(super) fn new(input: impl Read + 'a) -> Self {
-        Self { input: Box::new(input), at: 0, crc: None }
+        Self { input: Checked::counted(Box::new(input)) }
     }
 
     /// Starts a CRC-32 of the bytes that follow.
     pub(super) fn start_crc(&mut self) {
-        self.crc = Some(Hasher::new());
+        self.input.crc = Some(Hasher::new());
     }
 
     /// The CRC-32 so far; of no bytes if it was not started.
     pub(super) fn crc(&self) -> Hasher {
-        self.crc.clone().unwrap_or_default()
+        self.input.crc()
     }
 
+    /// Bytes read so far.
     pub(super) fn at(&self) -> u64 {
-        self.at
+        self.input.len
     }
 
     /// Fills `bytes`; an error names `what` if the file ends early.
@@ -90,7 +83,6 @@ impl<'a> Source<'a> {
         Ok(bytes.map(number))
     }
 
-    /// Words of a mask.
     pub(super) fn words(&mut self, words: &mut [u64], what: &str) -> Result<(), ReadError> {
         self.fill(bytemuck::cast_slice_mut(words), what)?;
         words.iter_mut().for_each(|word| *word = u64::from_le(*word));
@@ -106,7 +98,7 @@ impl<'a> Source<'a> {
     /// A text of `len` bytes.
     pub(super) fn text_of(&mut self, len: u32, what: &str) -> Result<String, ReadError> {
         if len > MAX_TEXT {
-            let at = self.at;
+            let at = self.at();
             return Err(content(format!("byte {at}: {what} cannot be a text of {len} bytes")));
         }
         let mut bytes = vec![0; len as usize];
@@ -114,7 +106,6 @@ impl<'a> Source<'a> {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Skips `len` bytes.
     pub(super) fn skip(&mut self, len: u64, what: &str) -> Result<(), ReadError> {
         skip(self, len).map_err(|error| ended(error, what))
     }
@@ -124,7 +115,7 @@ impl<'a> Source<'a> {
     /// # Errors
     /// The file ends before it, or it is already passed.
     pub(super) fn skip_to(&mut self, to: u64, what: &str) -> Result<(), ReadError> {
-        let at = self.at;
+        let at = self.at();
         let len = to.checked_sub(at).ok_or_else(|| {
             content(format!("{what} should lie at byte {to}, but byte {at} is before it"))
         })?;
@@ -141,7 +132,7 @@ impl<'a> Source<'a> {
     /// # Errors
     /// There are more bytes.
     pub(super) fn end(&mut self) -> Result<(), ReadError> {
-        let at = self.at;
+        let at = self.at();
         match self.next_byte()? {
             None => Ok(()),
             Some(_) => Err(content(format!("there are more bytes after the last grid's, {at}"))),
@@ -150,6 +141,6 @@ impl<'a> Source<'a> {
 
     /// An error about the bytes just read.
     pub(super) fn fault(&self, what: impl Display) -> ReadError {
-        content(format!("before byte {}: {what}", self.at))
+        content(format!("before byte {}: {what}", self.at()))
     }
 }

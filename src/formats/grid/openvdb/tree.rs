@@ -43,9 +43,7 @@ pub(super) type Bounds = [[u32; 3]; 2];
 /// Numbers of nodes, tiles and voxels.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Counts {
-    /// Lower nodes.
     pub(super) lowers: u64,
-    /// Leaves.
     pub(super) leaves: u64,
     /// Full bricks in lower nodes.
     pub(super) leaf_tiles: u64,
@@ -151,7 +149,6 @@ impl Slots {
     }
 }
 
-/// A lower node.
 pub(super) struct Lower {
     /// The entry of each brick, in order.
     entries: Vec<Entry>,
@@ -340,7 +337,6 @@ pub(super) fn child_corner(corner: [i32; 3], index: u32, per_axis: u32, edge: u3
     [a + (x * edge) as i32, b + (y * edge) as i32, c + (z * edge) as i32]
 }
 
-/// The indices of the set bits of a mask.
 pub(super) fn set_indices(mask: &[u64]) -> impl Iterator<Item = u32> {
     (0..).zip(mask).flat_map(|(n, &word)| set_bits(word).map(move |bit| 64 * n + bit))
 }

@@ -158,34 +158,3 @@ impl Frame {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn axis_conversions_are_inverse_and_do_not_mirror() {
-        for up in [Up::Y, Up::Z] {
-            let frame = Frame { dims: [5, 6, 7], up };
-            let rotation = |v| frame.vox_from_grid(v).map(i64::from);
-            let [o, x, y, z] = [[1, 2, 3], [2, 2, 3], [1, 3, 3], [1, 2, 4]].map(rotation);
-            assert_eq!(frame.grid_from_vox().apply(o), [1, 2, 3]);
-            let [a, b, c] = [x, y, z].map(|p| [0, 1, 2].map(|i| p[i] - o[i]));
-            let cross = [0, 1, 2].map(|i| {
-                let (j, k) = ((i + 1) % 3, (i + 2) % 3);
-                a[j] * b[k] - a[k] * b[j]
-            });
-            assert_eq!(cross, c, "x cross y is not z with {up:?}");
-        }
-    }
-
-    #[test]
-    fn scenes_stand_on_the_ground_until_they_are_too_high() {
-        let corner = |dims| Frame { dims, up: Up::Z }.corner();
-        assert_eq!(corner([1, 2, 3]), [0, -1, 0]);
-        assert_eq!(corner([2000, 1999, 1000]), [-1000, -999, 0]);
-        assert_eq!(corner([1, 1, 1001]), [0, 0, -1]);
-        assert_eq!(corner([1, 1, 2000]), [0, 0, -1000]);
-        assert_eq!(Frame { dims: [1, 1500, 4], up: Up::Y }.corner(), [0, -2, -500]);
-    }
-}

@@ -13,7 +13,6 @@ use crate::formats::{ReadError, content, excerpt};
 /// The versions that MagicaVoxel writes; they differ in chunks that have no effect here.
 const VERSIONS: [i32; 2] = [150, 200];
 
-/// The scene of a file.
 pub(super) fn parse(file: &[u8]) -> Result<Scene<'_>, ReadError> {
     let mut file = Cursor { name: *b"VOX ", at: 0, rest: file };
     if file.take(4, "the file's first four bytes").ok() != Some(b"VOX ") {

@@ -67,7 +67,6 @@ pub(super) fn light(value: f64) -> u16 {
 }
 
 impl<'a> Arrays<'a> {
-    /// The arrays of `document` in its buffers.
     pub(super) fn new(document: &'a Document<'a>, buffers: Vec<Cow<'a, [u8]>>) -> Self {
         let bytes = buffers.iter().map(|buffer| buffer.len()).sum();
         Self { document, buffers, bytes }
@@ -169,10 +168,8 @@ impl<'a> Arrays<'a> {
         named(index, self.accessor(index).and_then(read))
     }
 
-    /// The bytes of a view.
     pub(super) fn view(&self, view: usize) -> Result<&[u8], String> {
-        let length = self.document.buffer_views.get(view).map_or(0, |view| view.byte_length);
-        self.bytes(view, 0, length, [1, 1])
+        view_bytes(&self.document.buffer_views, &self.buffers, view)
     }
 
     /// The number of elements.
@@ -263,7 +260,7 @@ impl<'a> Arrays<'a> {
         count: usize,
         [size, stride]: [usize; 2],
     ) -> Result<&[u8], String> {
-        let bytes = view_bytes(&self.document.buffer_views, &self.buffers, view)?;
+        let bytes = self.view(view)?;
         if stride < size {
             return Err(format!("has elements of {size} bytes at a stride of {stride}"));
         }
@@ -277,7 +274,6 @@ impl<'a> Arrays<'a> {
     }
 }
 
-/// The bytes of a view.
 pub(super) fn view_bytes<'b>(
     views: &[View],
     buffers: &'b [Cow<[u8]>],

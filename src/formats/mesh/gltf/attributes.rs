@@ -12,7 +12,6 @@ use crate::formats::mesh::gltf::parts::{Part, place};
 use crate::formats::mesh::out_of_range::{clamped_colors, unplaced};
 use crate::mesh::appearance::{Material, Texture, TextureRef};
 
-/// The appearance of a document.
 #[derive(Default)]
 pub(super) struct DocumentAppearance {
     /// The document's materials.
@@ -22,11 +21,7 @@ pub(super) struct DocumentAppearance {
     number_of: HashMap<(Option<usize>, bool, bool), u32>,
     pub(super) textures: Vec<Texture>,
     unread_textures: Vec<String>,
-    bad_materials: BTreeMap<usize, String>,
-    pub(super) bad_colors: Faults,
-    pub(super) bad_texcoords: Faults,
-    /// Materials with maps that are not placed as their first texture is.
-    bad_maps: BTreeMap<usize, String>,
+    pub(super) faults: Faults,
     clamped_factors: NamedWarnings,
     /// Vertices with a colour outside its range.
     pub(super) clamped_colors: u64,
@@ -34,17 +29,42 @@ pub(super) struct DocumentAppearance {
     pub(super) unplaced: u64,
 }
 
-/// Errors by mesh and primitive.
+// The beginnings of warnings about faults.
+const BAD_MATERIALS: &str = "a material was replaced by plain white";
+pub(super) const BAD_COLORS: &str = "colours of vertices were ignored";
+pub(super) const BAD_TEXCOORDS: &str = "a texture was replaced by a plain colour";
+/// Maps that are not placed as the first texture of their material is.
+const BAD_MAPS: &str = "a texture besides that of colour was ignored";
+
+/// Errors by the beginning of their warning, and by material or by mesh and primitive.
 #[derive(Default)]
-pub(super) struct Faults(BTreeMap<[usize; 2], String>);
+pub(super) struct Faults(BTreeMap<&'static str, BTreeMap<[usize; 2], String>>);
 
 impl Faults {
     /// The value read for a part of `mesh`; notes an error.
-    pub(super) fn ok<T>(&mut self, mesh: usize, part: usize, read: Result<T, String>) -> Option<T> {
-        let note = |what| {
-            self.0.entry([mesh, part]).or_insert_with(|| format!("{}: {what}", place(mesh, part)));
-        };
+    pub(super) fn ok<T>(
+        &mut self,
+        what: &'static str,
+        [mesh, part]: [usize; 2],
+        read: Result<T, String>,
+    ) -> Option<T> {
+        let note = |why| self.add(what, [mesh, part], format!("{}: {why}", place(mesh, part)));
         read.map_err(note).ok()
+    }
+
+    fn add(&mut self, what: &'static str, at: [usize; 2], why: String) {
+        self.0.entry(what).or_default().entry(at).or_insert(why);
+    }
+
+    /// Of each kind a warning, with the first fault and the number of others.
+    fn warnings(&self) -> impl Iterator<Item = String> {
+        self.0.iter().flat_map(|(what, faults)| {
+            let more = match faults.len() - 1 {
+                0 => String::new(),
+                more => format!("; and {more} more"),
+            };
+            faults.values().next().map(|first| format!("{what}: {first}{more}"))
+        })
     }
 }
 
@@ -74,13 +94,13 @@ impl DocumentAppearance {
         let checked =
             |accessor: usize| arrays.check_count(accessor, part.vertices).map(|()| accessor);
         if let Some(&accessor) = attributes.get("COLOR_0") {
-            part.color = self.bad_colors.ok(mesh, part.index, checked(accessor));
+            part.color = self.faults.ok(BAD_COLORS, [mesh, part.index], checked(accessor));
         }
         if let Some(first) = self.first_texture(part) {
             let name = format!("TEXCOORD_{}", first.set);
             let accessor = attributes.get(&name).ok_or_else(|| format!("there is no {name}"));
             let accessor = accessor.and_then(|&accessor| checked(accessor));
-            part.texcoord = self.bad_texcoords.ok(mesh, part.index, accessor);
+            part.texcoord = self.faults.ok(BAD_TEXCOORDS, [mesh, part.index], accessor);
         }
         part.has_appearance = part.primitive.material.is_some() || part.color.is_some();
     }
@@ -117,8 +137,9 @@ impl DocumentAppearance {
         let surface = match self.surface(index) {
             Ok(surface) => surface.clone(),
             Err(what) => {
-                let what = format!("material {} (counted from 0) {what}", index.unwrap_or(0));
-                self.bad_materials.entry(index.unwrap_or(0)).or_insert(what);
+                let index = index.unwrap_or(0);
+                let what = format!("material {index} (counted from 0) {what}");
+                self.faults.add(BAD_MATERIALS, [index, 0], what);
                 Surface::DEFAULT.clone()
             }
         };
@@ -126,7 +147,7 @@ impl DocumentAppearance {
         let is_placed = |of: &PlacedTexture| first.is_none_or(|first| of.is_placed_like(&first));
         if let (Some(index), false) = (index, surface.textures.iter().flatten().all(is_placed)) {
             let what = format!("material {index} (counted from 0) has other coordinates for it");
-            self.bad_maps.entry(index).or_insert(what);
+            self.faults.add(BAD_MAPS, [index, 0], what);
         }
         // Without a texture, no coordinates are needed.
         part.texcoord = part.texcoord.filter(|_| shown.iter().any(Option::is_some));
@@ -144,27 +165,12 @@ impl DocumentAppearance {
     }
 
     /// A warning for each kind of deviation from the document.
-    pub(super) fn warnings(&mut self) -> impl Iterator<Item = String> {
-        let materials = summed(&self.bad_materials, "a material was replaced by plain white");
-        let colors = summed(&self.bad_colors.0, "colours of vertices were ignored");
-        let texcoords = summed(&self.bad_texcoords.0, "a texture was replaced by a plain colour");
-        let maps = summed(&self.bad_maps, "a texture besides that of colour was ignored");
-        let unread = std::mem::take(&mut self.unread_textures);
-        let factors = self.clamped_factors.list().next();
+    pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
+        let unread = self.unread_textures.iter().cloned();
+        let factors = self.clamped_factors.list().chain(unplaced(self.unplaced));
         let clamped = clamped_colors([self.clamped_colors, 0]);
-        let unplaced = unplaced(self.unplaced);
-        let warnings = [materials, factors, texcoords, unplaced, maps, colors];
-        unread.into_iter().chain(warnings.into_iter().flatten()).chain(clamped)
+        unread.chain(self.faults.warnings()).chain(factors).chain(clamped)
     }
-}
-
-/// A warning with the first of `faults` and the number of others.
-fn summed<K>(faults: &BTreeMap<K, String>, what: &str) -> Option<String> {
-    let first = faults.values().next()?;
-    Some(match faults.len() - 1 {
-        0 => format!("{what}: {first}"),
-        more => format!("{what}: {first}; and {more} more"),
-    })
 }
 
 fn material(

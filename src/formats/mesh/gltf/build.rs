@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::base::numbers::grouped;
 use crate::base::srgb::Linear;
 use crate::formats::mesh::gltf::accessors::Arrays;
-use crate::formats::mesh::gltf::attributes::DocumentAppearance;
+use crate::formats::mesh::gltf::attributes::{BAD_COLORS, BAD_TEXCOORDS, DocumentAppearance};
 use crate::formats::mesh::gltf::parts::{Part, in_primitive};
 use crate::formats::mesh::gltf::pose::Skins;
 use crate::formats::mesh::gltf::scene::Instance;
@@ -39,7 +39,6 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// The totals of `instances`.
     pub(super) fn of(instances: &[Instance], parts: &[Vec<Part>]) -> Self {
         let of_mesh =
             |parts: &Vec<Part>| parts.iter().map(Self::of_part).fold(Self::default(), Self::plus);
@@ -228,7 +227,7 @@ impl<'a> Build<'a> {
         let start = colors.len();
         if let Some(accessor) = part.color {
             let read = self.arrays.colors(accessor, colors);
-            match appearance.bad_colors.ok(mesh, part.index, read) {
+            match appearance.faults.ok(BAD_COLORS, [mesh, part.index], read) {
                 Some(clamped) => appearance.clamped_colors += clamped,
                 None => colors.truncate(start),
             }
@@ -251,7 +250,8 @@ impl<'a> Build<'a> {
             return;
         };
         let texcoords = self.arrays.numbers(accessor, "texture coordinates");
-        if let Some(texcoords) = appearance.bad_texcoords.ok(mesh, part.index, texcoords) {
+        if let Some(texcoords) = appearance.faults.ok(BAD_TEXCOORDS, [mesh, part.index], texcoords)
+        {
             let transform = appearance.texture_from_set(part);
             let uv = |vertex: u32| transform.apply(texcoords[vertex as usize]);
             let before = uvs.len();

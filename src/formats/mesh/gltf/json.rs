@@ -153,25 +153,19 @@ pub(super) struct Accessor {
 #[derive(Debug, Deserialize)]
 pub(super) struct Sparse {
     pub(super) count: usize,
-    pub(super) indices: SparseIndices,
-    pub(super) values: SparseValues,
+    pub(super) indices: SparseArray,
+    pub(super) values: SparseArray,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct SparseIndices {
+pub(super) struct SparseArray {
     pub(super) buffer_view: usize,
     #[serde(default)]
     pub(super) byte_offset: usize,
+    /// Of indices; that of values is the accessor's.
+    #[serde(default)]
     pub(super) component_type: u32,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct SparseValues {
-    pub(super) buffer_view: usize,
-    #[serde(default)]
-    pub(super) byte_offset: usize,
 }
 
 #[derive(Debug, Deserialize)]

@@ -115,7 +115,7 @@ fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<Load
     }
     let mut warnings = warnings(&document, &skipped, scene.other_scenes);
     warnings.extend(skins.warnings());
-    warnings.extend(appearance.iter_mut().flat_map(DocumentAppearance::warnings));
+    warnings.extend(appearance.iter().flat_map(DocumentAppearance::warnings));
     Ok(LoadedMesh::new(build.finish(appearance)?, warnings))
 }
 

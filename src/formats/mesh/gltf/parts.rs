@@ -77,7 +77,6 @@ impl Mode {
         }
     }
 
-    /// The corners of triangle `at`.
     pub(super) fn corners(self, at: usize) -> [usize; 3] {
         match self {
             Self::Triangles => [3 * at, 3 * at + 1, 3 * at + 2],
@@ -87,7 +86,6 @@ impl Mode {
     }
 }
 
-/// The error `what` about a primitive.
 pub(super) fn in_primitive(mesh: usize, primitive: usize, what: &str) -> ReadError {
     content(format!("{}: {what}", place(mesh, primitive)))
 }

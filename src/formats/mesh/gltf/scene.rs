@@ -28,7 +28,6 @@ pub(super) struct Instance<'a> {
     instancing: Option<&'a Instancing>,
 }
 
-/// The content of a scene.
 pub(super) struct Scene<'a> {
     /// One for each node with a mesh, before `EXT_mesh_gpu_instancing`.
     pub(super) instances: Vec<Instance<'a>>,
@@ -91,7 +90,6 @@ pub(super) fn scene<'a>(document: &'a Document) -> Result<Scene<'a>, String> {
     Ok(Scene { instances, scene_from_node: placed, other_scenes })
 }
 
-/// The transform of a node in its parent.
 fn parent_from_node(node: &Node) -> Result<Transform, String> {
     let Some(columns) = node.matrix else {
         return Transform::of_trs(node.translation, node.rotation, node.scale);

@@ -5,6 +5,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::mem::take;
 
 use crate::formats::ReadError;
 use crate::formats::io::warnings::NameCounts;
@@ -27,8 +28,8 @@ const PAINTED: u64 = 24;
 const POLYGON: u64 = 36 + 24 + TRIANGULATION;
 /// Bytes of a material in all its forms, besides its name and its file's text.
 const MATERIAL: u64 = 1024;
-/// Bytes of memory per part.
-const PART_BYTES: u64 = 512;
+/// Bytes of memory per part: its counts, and empty lists of names.
+const PART_BYTES: u64 = 1024;
 /// Bytes of memory independent of the text.
 const REST: u64 = 64 << 10;
 
@@ -66,8 +67,8 @@ impl Skipped {
     }
 }
 
-/// A part of a text.
-#[derive(Debug)]
+/// A part of a text, and its contents.
+#[derive(Debug, Default)]
 pub(super) struct Part<'a> {
     pub(super) text: &'a str,
     /// Numbers of its own statements.
@@ -76,15 +77,25 @@ pub(super) struct Part<'a> {
     pub(super) before: Counts,
     /// Whether it has faces or names of objects.
     pub(super) has_faces: bool,
-    /// Whether it has colours of vertices in comments.
-    pub(super) has_painted: bool,
+    /// Bytes for the colours of vertices in comments.
+    pub(super) painted: u64,
     /// An upper bound of its triangles.
     pub(super) triangles: usize,
     /// The material at its beginning.
     pub(super) material: u32,
+    /// The last material that was set, if any was.
+    last_material: Option<u32>,
+    /// Whether faces have the material of the part before.
+    inherits: bool,
+    libraries: Names,
+    materials: Uses,
+    skipped: Skipped,
+    /// Bytes for the names of objects and groups.
+    objects: u64,
+    /// Bytes for the largest polygon and the longest statement.
+    scratch: u64,
 }
 
-/// The contents of a text.
 #[derive(Debug, Default)]
 pub(super) struct Contents<'a> {
     pub(super) parts: Vec<Part<'a>>,
@@ -99,38 +110,17 @@ pub(super) struct Contents<'a> {
     pub(super) memory: u64,
 }
 
-/// The contents of a part.
-#[derive(Default)]
-struct PartContents {
-    counts: Counts,
-    faces: usize,
-    triangles: usize,
-    libraries: Names,
-    materials: Uses,
-    /// The last material that was set, if any was.
-    material: Option<u32>,
-    /// Whether faces have the material of the part before.
-    inherits: bool,
-    skipped: Skipped,
-    /// Bytes for the names of objects and groups.
-    objects: u64,
-    /// Bytes for the colours of vertices in comments.
-    painted: u64,
-    /// Bytes for the largest polygon and the longest statement.
-    scratch: u64,
-}
-
 impl<'a> Contents<'a> {
     pub(super) fn of(text: &'a str) -> Self {
         let mut contents = Self::default();
-        let parts = parts(text, PART);
-        let found = each(parts.clone(), PartContents::of);
-        let mut scratch: Vec<u64> = found.iter().map(|found| found.scratch).collect();
+        let mut parts = each(parts(text, PART), Part::of);
+        let mut scratch: Vec<u64> = parts.iter().map(|part| part.scratch).collect();
         // The most that all threads have at one time.
         scratch.sort_by_key(|&bytes| Reverse(bytes));
         let scratch: u64 = scratch.iter().take(rayon::current_num_threads()).sum();
         contents.memory = text.len() as u64 + scratch + REST;
-        parts.into_iter().zip(found).for_each(|(part, found)| contents.append(part, found));
+        parts.iter_mut().for_each(|part| contents.append(part));
+        contents.parts = parts;
         let [vertices, texcoords, _] = contents.totals.map(|count| count as u64);
         let triangles: u64 = contents.parts.iter().map(|part| part.triangles as u64).sum();
         let names = &contents.materials.names;
@@ -142,31 +132,29 @@ impl<'a> Contents<'a> {
         contents
     }
 
-    /// Adds the next part.
-    fn append(&mut self, text: &'a str, found: PartContents) {
-        let PartContents { counts, faces, triangles, libraries, materials, skipped, .. } = found;
-        self.memory += PART_BYTES + materials.names.bytes() + libraries.bytes() + found.objects;
-        self.memory += found.painted;
-        let (before, material) = (self.totals, self.material);
-        let (has_faces, has_painted) = (faces > 0 || found.objects > 0, found.painted > 0);
-        self.parts.push(Part { text, counts, before, has_faces, has_painted, triangles, material });
-        self.totals = [0, 1, 2].map(|which| before[which] + counts[which]);
-        if found.inherits {
-            self.materials.set_used(material);
+    /// Takes the names of the next part, and sets what depends on the parts before it.
+    fn append(&mut self, part: &mut Part) {
+        let (libraries, materials) = (take(&mut part.libraries), take(&mut part.materials));
+        self.memory += PART_BYTES + materials.names.bytes() + libraries.bytes();
+        self.memory += part.objects + part.painted;
+        (part.before, part.material) = (self.totals, self.material);
+        self.totals = [0, 1, 2].map(|which| part.before[which] + part.counts[which]);
+        if part.inherits {
+            self.materials.set_used(part.material);
         }
         for (local, name) in (0..).zip(materials.names.in_order()) {
             let number = self.materials.names.number(name);
             if materials.is_used(local) {
                 self.materials.set_used(number);
             }
-            if found.material == Some(local) {
+            if part.last_material == Some(local) {
                 self.material = number;
             }
         }
         for name in libraries.in_order() {
             self.libraries.number(name);
         }
-        self.skipped.append(skipped);
+        self.skipped.append(take(&mut part.skipped));
     }
 
     /// An error with its line.
@@ -177,9 +165,9 @@ impl<'a> Contents<'a> {
     }
 }
 
-impl PartContents {
-    fn of(text: &str) -> Self {
-        let mut found = Self::default();
+impl<'a> Part<'a> {
+    fn of(text: &'a str) -> Self {
+        let mut found = Self { text, ..Self::default() };
         let Ok(()) = visit(text, |_, statement, keyword, words| -> Result<(), Infallible> {
             // Joined, with ASCII spaces, and both as they grow.
             found.scratch = found.scratch.max(6 * statement.len() as u64);
@@ -198,9 +186,12 @@ impl PartContents {
     fn other(&mut self, statement: &str) {
         match first_word(statement).unwrap_or_default() {
             "usemtl" => {
-                self.material = Some(self.materials.names.number(after_keyword(statement)));
+                self.last_material = Some(self.materials.names.number(after_keyword(statement)));
             }
-            "o" | "g" => self.objects += Labels::OBJECT + 2 * statement.len() as u64,
+            "o" | "g" => {
+                self.has_faces = true;
+                self.objects += Labels::OBJECT + 2 * statement.len() as u64;
+            }
             "mtllib" => _ = self.libraries.number(after_keyword(statement)),
             // Eight digits are three bytes, as their list grows and in the list of all parts.
             PAINTED_KEYWORD => self.painted += 2 * statement.len() as u64,
@@ -215,10 +206,10 @@ impl PartContents {
 
     #[inline]
     fn face(&mut self, corners: usize) {
-        self.faces += 1;
+        self.has_faces = true;
         self.triangles += most_triangles(corners);
         self.scratch = self.scratch.max(POLYGON * corners as u64);
-        match self.material {
+        match self.last_material {
             Some(material) => self.materials.set_used(material),
             None => self.inherits = true,
         }

@@ -8,7 +8,6 @@ use crate::formats::mesh::flat_colors::{NO_COLOR, lacks_color};
 use crate::formats::mesh::obj::contents::{Contents, Counts, Part};
 use crate::formats::mesh::obj::libraries::Materials;
 use crate::formats::mesh::obj::materials::Placement;
-use crate::formats::mesh::obj::numbers::index;
 use crate::formats::mesh::obj::text::{
     Fault, Keyword, Words, after_keyword, divided, each, first_word, visit, without_comment,
 };
@@ -361,4 +360,14 @@ impl Reader<'_> {
         }
         is_placed(&uvs).then_some(uvs)
     }
+}
+
+#[inline]
+fn index(word: &[u8]) -> Option<i64> {
+    // 18 digits fit; few indices have more, or a sign.
+    let digit =
+        |value: i64, byte: &u8| byte.is_ascii_digit().then(|| 10 * value + i64::from(byte - b'0'));
+    let digits = || word.iter().try_fold(0, digit);
+    let is_short = (1..=18).contains(&word.len());
+    is_short.then(digits).flatten().or_else(|| str::from_utf8(word).ok()?.parse().ok())
 }

@@ -8,9 +8,8 @@
 //! Material files are located (`libraries`) and parsed (`materials`), and converted with their
 //! images (`appearance`).
 //!
-//! Geometry is read by hand: the crate `tobj`, which reads the statements of material files, takes
-//! more than twice the processor time, on one thread, and reports errors without their line. It is
-//! the oracle of the tests.
+//! Hand-written: the crate `tobj` takes more than twice the processor time, on one thread, and
+//! reports errors without their line. It is the oracle of the tests.
 
 mod appearance;
 mod colors;
@@ -20,7 +19,6 @@ mod libraries;
 mod materials;
 #[cfg(feature = "tobj")]
 mod models;
-mod numbers;
 mod text;
 mod vertices;
 
@@ -115,9 +113,9 @@ fn warnings(contents: &Contents, vertices: &Vertices, faces: &Faces) -> Vec<Stri
     let were = ["free-form curve or surface was", "free-form curves and surfaces were"];
     warn(*free_form, were, "skipped: convert them to polygons");
     let lines = ["line was skipped", "lines were skipped"];
-    let names = calls.quoted_and_others();
+    let names = calls.quoted_and_counted();
     warn(calls.count, lines, &format!("that may include a file or run a command: {names}"));
-    let names = unknown.quoted_and_others();
+    let names = unknown.quoted_and_counted();
     warn(unknown.count, lines, &format!("with unknown OBJ keywords: {names}"));
     if let Some(fault) = faces.bad_corners.clone() {
         let others = match faces.other_bad_corners {

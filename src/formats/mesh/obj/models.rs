@@ -25,19 +25,11 @@ impl TryFrom<&[tobj::Model]> for Mesh {
                 rest = after;
                 let vertices: Vec<u32> =
                     face.iter().map(|&vertex| first.saturating_add(vertex)).collect();
-                let place = |&vertex: &u32| positions.get(vertex as usize).copied();
-                let outline: Option<Vec<[f64; 3]>> = vertices.iter().map(place).collect();
-                match (vertices.len(), outline) {
-                    (..=2, _) => {}
-                    (4.., Some(outline)) => {
-                        let corners = triangulator.triangulate(&outline);
-                        triangles.extend(corners.iter().map(|t| t.map(|i| vertices[i as usize])));
-                    }
-                    // An index out of range is an error of `Mesh::new`.
-                    _ => triangles.extend(
-                        (2..vertices.len()).map(|i| [vertices[0], vertices[i - 1], vertices[i]]),
-                    ),
-                }
+                // An index out of range is in a triangle too, and an error of `Mesh::new`.
+                let place = |corner: usize| positions.get(vertices[corner] as usize).copied();
+                let corners =
+                    triangulator.face(vertices.len(), |corner| place(corner).unwrap_or_default());
+                triangles.extend(corners.iter().map(|t| t.map(|i| vertices[i as usize])));
             }
         }
         Self::new(positions, triangles)

@@ -8,7 +8,6 @@ use rayon::prelude::*;
 
 use crate::formats::{ReadError, content};
 
-/// Rejects bytes that are not text.
 pub(super) fn check_text(bytes: &[u8]) -> Result<(), ReadError> {
     match memchr(0, bytes) {
         Some(_) => Err(content("not an OBJ text file: it contains zero bytes")),
@@ -231,7 +230,6 @@ fn with_ascii_spaces(statement: &str) -> Cow<'_, str> {
     }
 }
 
-/// The rest of a statement after its keyword.
 pub(super) fn after_keyword(statement: &str) -> &str {
     let keyword = first_word(statement).unwrap_or_default();
     statement.trim_start()[keyword.len()..].trim()

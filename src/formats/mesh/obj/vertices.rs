@@ -1,9 +1,9 @@
 //! The second pass: vertices and texture coordinates. Normals are only checked.
 
 use crate::base::numbers::counted_as;
+use crate::formats::io::tokens::number;
 use crate::formats::io::tokens::shown;
 use crate::formats::mesh::obj::contents::{Contents, PAINTED_KEYWORD, Part};
-use crate::formats::mesh::obj::numbers::number;
 use crate::formats::mesh::obj::text::{
     Fault, Keyword, Words, after_keyword, divided, each, first_word, visit,
 };
@@ -101,7 +101,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn read(&mut self, part: &Part) -> Result<(), (usize, String)> {
-        if part.counts == [0; 3] && !part.has_painted {
+        if part.counts == [0; 3] && part.painted == 0 {
             return Ok(());
         }
         visit(part.text, |line, statement, keyword, words| {
@@ -109,7 +109,7 @@ impl Reader<'_> {
                 Keyword::Vertex => self.vertex(words),
                 Keyword::Texcoord => self.texcoord(words),
                 Keyword::Normal => self.attribute::<3>(words, 3).map(|_| ()),
-                Keyword::Other if part.has_painted => {
+                Keyword::Other if part.painted > 0 => {
                     self.paint(statement);
                     Ok(())
                 }

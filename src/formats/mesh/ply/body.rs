@@ -23,7 +23,6 @@ pub(super) trait Values<'a>: Clone {
     /// Begins the next record.
     fn begin(&mut self) {}
     fn next(&mut self, scalar: Scalar) -> Result<f64, Fault>;
-    /// Skips `count` numbers.
     fn skip(&mut self, scalar: Scalar, count: u64) -> Result<(), Fault>;
     /// Ends a record.
     fn end(&mut self) {}
@@ -190,7 +189,6 @@ impl From<Fault> for Problem {
     }
 }
 
-/// Visits the records of `element`.
 fn each_record<'a, V: Values<'a>>(
     element: &Element,
     values: &mut V,
@@ -331,7 +329,6 @@ impl Slots {
         Ok(())
     }
 
-    /// Reads a record of an element.
     #[inline]
     fn read_record<'a>(
         &self,

@@ -3,7 +3,6 @@
 
 use crate::formats::mesh::ply::header::{Element, Scalar};
 
-/// Red, green, blue, opacity.
 const CHANNELS: [[&[u8]; 4]; 3] = [
     [b"red", b"green", b"blue", b"alpha"],
     [b"r", b"g", b"b", b"a"],

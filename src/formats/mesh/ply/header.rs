@@ -5,7 +5,6 @@ use crate::formats::io::tokens::{Tokens, quoted};
 use crate::formats::io::warnings::NameCounts;
 use crate::formats::{ReadError, content};
 
-/// The encoding of numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Encoding {
     Text,
@@ -110,7 +109,6 @@ impl Element<'_> {
     }
 }
 
-/// The header.
 #[derive(Debug)]
 pub(super) struct Header<'a> {
     pub(super) encoding: Encoding,
@@ -239,7 +237,6 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// The elements with this role.
     pub(super) fn of_role(&self, role: Role) -> impl Iterator<Item = &Element<'a>> {
         self.elements.iter().filter(move |element| element.role() == role)
     }

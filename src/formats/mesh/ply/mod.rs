@@ -94,7 +94,7 @@ impl File<'_> {
             return Err(nothing_to_voxelize(vertices, header.count(Role::Edge)));
         }
         let mut warnings = Vec::new();
-        let lines = header.unknown.quoted_and_others();
+        let lines = header.unknown.quoted_and_counted();
         if header.unknown.count > 0 {
             warnings.push(format!("header lines were skipped: {lines} are not PLY keywords"));
         }

@@ -191,7 +191,6 @@ impl Sidecars {
         Some(self.folder.join(self.mesh.as_ref()?))
     }
 
-    /// Whether `path` is a file.
     pub(super) fn is_file(&self, path: &Path) -> bool {
         match &self.files {
             Files::OnDisk(log) => {

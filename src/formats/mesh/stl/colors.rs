@@ -11,7 +11,6 @@ const GREY: Rgba = [200, 200, 200, 255];
 /// The attributes' flag bit.
 const TOP_BIT: u16 = 1 << 15;
 
-/// The colour scheme.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Scheme {
     /// `VisCAM` and `SolidView`: blue, green, red from the lowest bit; valid if the top bit is set.
@@ -80,7 +79,6 @@ fn of_whole(header: &[u8]) -> Option<(Rgba, bool)> {
     Some(([r, g, b, if a == 0 || is_meshlab { 255 } else { a }], is_meshlab))
 }
 
-/// The appearance of the triangles.
 pub(super) fn appearance(scheme: Scheme, records: &[[u8; RECORD]]) -> Appearance {
     if let Scheme::Whole(color) = scheme {
         let material = FlatColors::material(color);

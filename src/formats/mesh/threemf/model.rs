@@ -88,7 +88,6 @@ pub(super) enum Paint {
     Color(Rgba),
 }
 
-/// A group of properties.
 enum Group {
     Paints(Vec<Paint>),
     /// Textures, composites, or several properties.
@@ -100,7 +99,6 @@ enum Group {
 struct Notes {
     /// The types of supports and modifiers.
     other_types: NameCounts,
-    /// Beam lattices.
     beams: u64,
     /// Triangles with an unread group of properties.
     unread_properties: u64,
@@ -252,7 +250,6 @@ impl PartReader<'_, '_> {
         Ok(())
     }
 
-    /// The base materials of a group.
     fn bases(&mut self) -> Result<Vec<Paint>, ReadError> {
         let mut paints = Vec::new();
         while let Some(base) = self.xml.child()? {
@@ -268,7 +265,6 @@ impl PartReader<'_, '_> {
         Ok(paints)
     }
 
-    /// The colours of a group.
     fn colors(&mut self) -> Result<Vec<Paint>, ReadError> {
         let mut paints = Vec::new();
         while let Some(color) = self.xml.child()? {

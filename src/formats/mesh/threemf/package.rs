@@ -78,7 +78,6 @@ impl<'a> Package<'a> {
         Err(content("a package of another format than 3MF: _rels/.rels names no 3D model"))
     }
 
-    /// The text of a part.
     pub(super) fn text(&self, name: &str, memory: &mut Budget) -> Result<String, ReadError> {
         let called = excerpt(name);
         let Some(file) = self.files.get(&key(name)) else {

@@ -62,7 +62,6 @@ impl<'a> Xml<'a> {
         }
     }
 
-    /// Skips the rest of an element.
     pub(super) fn skip(&mut self, element: &Element) -> Result<(), ReadError> {
         let skipped = self.reader.read_to_end(element.0.name());
         skipped.map(|_| ()).map_err(|error| self.syntax(error))
@@ -97,7 +96,6 @@ impl<'a> Xml<'a> {
         self.parsed(name, value.ok_or_else(missing)?)
     }
 
-    /// The value of an attribute, parsed.
     pub(super) fn parsed<T: FromStr>(&self, name: &str, value: &str) -> Result<T, ReadError> {
         let malformed =
             |_| self.error(format!("{name}=\"{}\" is not a valid number", excerpt(value)));

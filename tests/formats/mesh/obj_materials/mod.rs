@@ -1,6 +1,5 @@
 //! What OBJ files look like: materials, images and colours of vertices, as real files have them.
 //! Whatever is wrong with any of these, the shape is read, and what is shown otherwise is said.
-mod assets;
 mod files;
 mod images;
 mod materials;

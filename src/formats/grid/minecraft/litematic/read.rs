@@ -9,13 +9,14 @@ use crate::formats::grid::minecraft::frame::Frame;
 use crate::formats::grid::minecraft::gzip::unzip;
 use crate::formats::grid::minecraft::nbt::{COMPOUND, INT, LIST, LONG_ARRAY, STRING, TagReader};
 use crate::formats::grid::minecraft::paint::{Painter, Palettes};
-use crate::formats::grid::minecraft::{MAX_VOLUME, WorldTags};
-use crate::formats::io::warnings::NameCounts;
+use crate::formats::grid::minecraft::{Head, MAX_VOLUME};
 use crate::formats::{LoadedGrid, ReadError, check_memory, content, excerpt};
 use crate::grid::{BRICK, union_bounds};
 use crate::lattice::MAX_DIM;
 
-/// Most regions.
+/// The format, for messages.
+const WHAT: &str = "Litematica schematic";
+
 const MAX_REGIONS: usize = 1 << 16;
 /// Most bytes of block numbers in all regions: what [`MAX_VOLUME`] blocks of 8 bits have.
 const MAX_BYTES: u64 = MAX_VOLUME;
@@ -33,9 +34,9 @@ const MAX_ENTRIES: usize = 1 << 22;
 /// Not a schematic of version 1 to 7, or a damaged one; no regions, too many, or too far apart; an
 /// impossible world position.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
-    let schematic = unzip(input, "a Litematica schematic", |tags| {
+    let schematic = unzip(input, WHAT, |tags| {
         let mut schematic = Schematic { limit, ..Schematic::default() };
-        schematic.take_root(tags)?;
+        schematic.take_all(tags, 0)?;
         Ok(schematic)
     })?;
     schematic.finish()
@@ -44,15 +45,13 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
 /// The tags that say what the blocks are.
 #[derive(Default)]
 struct Schematic {
-    version: Option<i32>,
-    world: WorldTags,
+    head: Head,
     kinds: Palettes,
     regions: Vec<Region>,
     /// Bytes of block numbers in all regions.
     states: u64,
     /// Entries of all palettes.
     entries: usize,
-    ignored: NameCounts,
     /// Bytes of memory.
     limit: u64,
 }
@@ -70,23 +69,13 @@ struct Region {
 }
 
 impl Schematic {
-    fn take_root(&mut self, tags: &mut TagReader<impl Read>) -> Result<(), ReadError> {
+    /// Takes the tags of the root, or of the metadata, one level deeper.
+    fn take_all(&mut self, tags: &mut TagReader<impl Read>, depth: u32) -> Result<(), ReadError> {
         while let Some((tag, name)) = tags.next()? {
             match (tag, name.as_str()) {
-                (INT, "Version") => self.version = Some(tags.int()?),
-                (COMPOUND, "Metadata") => self.take_metadata(tags)?,
-                (COMPOUND, "Regions") => self.take_regions(tags)?,
-                _ => tags.skip(tag, 0)?,
-            }
-        }
-        Ok(())
-    }
-
-    fn take_metadata(&mut self, tags: &mut TagReader<impl Read>) -> Result<(), ReadError> {
-        while let Some((tag, name)) = tags.next()? {
-            match (tag, name.as_str()) {
-                (COMPOUND, "trivox") => self.world.take(tags)?,
-                _ => tags.skip(tag, 0)?,
+                (COMPOUND, "Metadata") if depth == 0 => self.take_all(tags, 1)?,
+                (COMPOUND, "Regions") if depth == 0 => self.take_regions(tags)?,
+                _ => self.head.take(tags, (tag, &name), 0)?,
             }
         }
         Ok(())
@@ -125,12 +114,7 @@ impl Schematic {
                     self.states += words.len() as u64;
                     states = Some(words);
                 }
-                (LIST, "Entities" | "TileEntities") => {
-                    if tags.skip_list(0)? > 0 {
-                        self.ignored.add(&name);
-                    }
-                }
-                _ => tags.skip(tag, 0)?,
+                _ => self.head.take(tags, (tag, &name), 0)?,
             }
         }
         let missing = |what: &str| content(format!("the region '{region}' has no '{what}'"));
@@ -171,16 +155,7 @@ impl Schematic {
     }
 
     fn finish(self) -> Result<LoadedGrid, ReadError> {
-        match self.version {
-            Some(1..=7) => {}
-            Some(other) => {
-                return Err(content(format!(
-                    "version {other} of Litematica schematics is not supported, only 1 to 7"
-                )));
-            }
-            None => return Err(content("not a Litematica schematic: it has no 'Version'")),
-        }
-        let world = self.world.world()?;
+        let world = self.head.world(WHAT, 7)?;
         let (low, size) = bounds(&self.regions)?;
         let frame = Frame { size, up: world.up };
         let placed = self.regions.iter().map(|region| Blocks::new(region, low));
@@ -209,7 +184,7 @@ impl Schematic {
             painter.drain()?;
             current.retain(|&n| placed[n].low[1] + placed[n].size[1] > slice + BRICK);
         }
-        painter.finish(world, &self.ignored)
+        painter.finish(world, &self.head.ignored)
     }
 }
 

@@ -6,12 +6,14 @@ use std::io::{BufRead, Read};
 use super::check_dims;
 use crate::formats::grid::minecraft::frame::Frame;
 use crate::formats::grid::minecraft::gzip::unzip;
-use crate::formats::grid::minecraft::nbt::{BYTE_ARRAY, COMPOUND, INT, LIST, SHORT, TagReader};
+use crate::formats::grid::minecraft::nbt::{BYTE_ARRAY, COMPOUND, INT, SHORT, TagReader};
 use crate::formats::grid::minecraft::paint::{Painter, Palettes};
-use crate::formats::grid::minecraft::{MAX_VOLUME, WorldTags};
-use crate::formats::io::warnings::NameCounts;
+use crate::formats::grid::minecraft::{Head, MAX_VOLUME};
 use crate::formats::{LoadedGrid, ReadError, check_memory, content, excerpt};
 use crate::grid::BRICK;
+
+/// The format, for messages.
+const WHAT: &str = "Sponge schematic";
 
 /// Reads a grid: a voxel for every block but air, in the colour of the block's name. A schematic of
 /// stone only has no colours.
@@ -19,7 +21,7 @@ use crate::grid::BRICK;
 /// # Errors
 /// Not a schematic of version 1 to 3, or a damaged one; no blocks; an impossible world position.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
-    let schematic = unzip(input, "a Sponge schematic", |tags| {
+    let schematic = unzip(input, WHAT, |tags| {
         let mut schematic = Schematic { limit, ..Schematic::default() };
         schematic.take_all(tags, 0)?;
         Ok(schematic)
@@ -30,15 +32,13 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
 /// The tags that say what the blocks are.
 #[derive(Default)]
 struct Schematic {
-    version: Option<i32>,
+    head: Head,
     /// Width, height and length.
     size: [Option<u32>; 3],
     /// The blocks of the palette, and these by the number in the file.
     palette: Option<(Palettes, Kinds)>,
     /// A variable-length integer for each block.
     data: Option<Vec<u8>>,
-    world: WorldTags,
-    ignored: NameCounts,
     /// Bytes of memory.
     limit: u64,
 }
@@ -54,8 +54,6 @@ impl Schematic {
                 (COMPOUND, "Schematic" | "Blocks" | "Metadata") if depth < DEEPEST => {
                     self.take_all(tags, depth + 1)?;
                 }
-                (COMPOUND, "trivox") => self.world.take(tags)?,
-                (INT, "Version") => self.version = Some(tags.int()?),
                 (SHORT, "Width") => self.size[0] = Some(tags.short()?.into()),
                 (SHORT, "Height") => self.size[1] = Some(tags.short()?.into()),
                 (SHORT, "Length") => self.size[2] = Some(tags.short()?.into()),
@@ -63,12 +61,7 @@ impl Schematic {
                 (BYTE_ARRAY, "Data" | "BlockData") => {
                     self.data = Some(tags.bytes_within(self.bytes(), self.limit)?)
                 }
-                (LIST, "Entities" | "BlockEntities" | "TileEntities") => {
-                    if tags.skip_list(0)? > 0 {
-                        self.ignored.add(&name);
-                    }
-                }
-                _ => tags.skip(tag, depth)?,
+                _ => self.head.take(tags, (tag, &name), depth)?,
             }
         }
         Ok(())
@@ -81,7 +74,6 @@ impl Schematic {
         palette + self.data.as_ref().map_or(0, |data| data.len() as u64)
     }
 
-    /// Reads the palette.
     fn palette(&self, tags: &mut TagReader<impl Read>) -> Result<(Palettes, Kinds), ReadError> {
         let (mut kinds, mut numbers) = (Palettes::default(), Kinds::default());
         let taken = self.bytes();
@@ -103,17 +95,7 @@ impl Schematic {
     }
 
     fn finish(self) -> Result<LoadedGrid, ReadError> {
-        match self.version {
-            Some(1..=3) => {}
-            Some(other) => {
-                let supported = "only 1, 2 and 3";
-                return Err(content(format!(
-                    "schematic version {other} is not supported, {supported}"
-                )));
-            }
-            None => return Err(content("not a Sponge schematic: it has no 'Version'")),
-        }
-        let (world, taken) = (self.world.world()?, self.bytes());
+        let (world, taken) = (self.head.world(WHAT, 3)?, self.bytes());
         let [Some(width), Some(height), Some(length)] = self.size else {
             return Err(content("a schematic needs 'Width', 'Height' and 'Length'"));
         };
@@ -132,7 +114,7 @@ impl Schematic {
         }
         let mut painter = Painter::new(frame, &kinds, taken, self.limit);
         paint(&mut painter, [width, height, length], &numbers, &data)?;
-        painter.finish(world, &self.ignored)
+        painter.finish(world, &self.head.ignored)
     }
 }
 

@@ -12,14 +12,16 @@ use super::{
 use crate::base::srgb::Rgba;
 use crate::formats::grid::openvdb::blosc::Chunks;
 use crate::formats::grid::openvdb::channel::rgba_of;
-use crate::formats::grid::openvdb::nodes::{FoundGrid, NO_COLOR, Nodes};
+use crate::formats::grid::openvdb::nodes::{
+    FoundGrid, NO_COLOR, Nodes, Rank, SelectedGrids, is_occupied,
+};
 use crate::formats::grid::openvdb::source::Source;
 use crate::formats::grid::openvdb::tree::{
     LEAF_VOXELS, LOWER_VOXELS, UPPER_VOXELS, child_corner, set_indices,
 };
 use crate::formats::grid::openvdb::world::WorldFromIndex;
 use crate::formats::grid::openvdb::{COLOR, DENSITY, TEXT};
-use crate::formats::{LoadedGrid, ReadError, content, excerpt};
+use crate::formats::{LoadedGrid, ReadError, content};
 use crate::grid::FULL;
 
 /// Bytes at the beginning of a grid that its checksum does not cover.
@@ -38,17 +40,17 @@ const MAX_TEXT: u64 = 1 << 12;
 /// more than 65,536 apart.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let mut source = Source::new(input);
-    let mut found = SelectedGrids { limit, ..SelectedGrids::default() };
+    let mut found = SelectedGrids::within(limit);
     let magic = source.array("the first 8 bytes: not a NanoVDB file")?;
     check_magic(magic, "not a NanoVDB file: it")?;
-    found.read_segment(&mut source)?;
+    read_segment(&mut source, &mut found)?;
     while let Some(first) = source.next_byte()? {
         let mut magic = [first; 8];
         source.fill(&mut magic[1..], "more bytes after the last grid")?;
         check_magic(magic, "there are more bytes after the last grid: what follows")?;
-        found.read_segment(&mut source)?;
+        read_segment(&mut source, &mut found)?;
     }
-    found.into_grid()
+    found.into_grid("is a fog volume or a level set of floats")
 }
 
 fn check_magic(magic: [u8; 8], what: &str) -> Result<(), ReadError> {
@@ -59,67 +61,32 @@ fn check_magic(magic: [u8; 8], what: &str) -> Result<(), ReadError> {
     }
 }
 
-/// The grids that were read of the segments so far. A segment is a head, and grids of one
-/// compression; `nanovdb_convert` writes one for each grid.
-#[derive(Default)]
-struct SelectedGrids {
-    /// Bytes of memory.
-    limit: u64,
-    /// The grid whose voxels are read.
-    chosen: Option<(Rank, FoundGrid)>,
-    colors: Option<FoundGrid>,
-    /// The names of the other grids.
-    others: Vec<String>,
-}
-
-impl SelectedGrids {
-    /// Reads a segment after its magic. A grid of it is chosen instead of an earlier one if its
-    /// rank is before that one's.
-    fn read_segment(&mut self, source: &mut Source) -> Result<(), ReadError> {
-        check_version(source)?;
-        let [count, codec] = source.numbers(u16::from_le_bytes, "the head")?;
-        let grids = (0..count).map(|_| GridHead::read(source));
-        let grids: Vec<GridHead> = grids.collect::<Result<_, _>>()?;
-        let ranked = grids.iter().enumerate().filter_map(|(n, grid)| Some((grid.rank()?, n)));
-        let best = self.chosen.as_ref().map(|&(rank, _)| rank);
-        let wanted = ranked.min().filter(|&(rank, _)| best.is_none_or(|best| rank < best));
-        for (n, grid) in grids.into_iter().enumerate() {
-            let end = source.at().saturating_add(grid.file_bytes);
-            if let Some((rank, _)) = wanted.filter(|&(_, wanted)| wanted == n) {
-                self.others.extend(self.chosen.take().map(|(_, chosen)| chosen.name));
-                let left = self.left();
-                self.chosen = Some((rank, read_codec(source, codec, grid, left)?));
-            } else if self.colors.is_none() && grid.is_color() {
-                self.colors = Some(read_codec(source, codec, grid, self.left())?);
-            } else {
-                self.others.push(grid.name);
+/// Reads a segment after its magic: a head, and grids of one compression; `nanovdb_convert` writes
+/// one for each grid.
+fn read_segment(source: &mut Source, found: &mut SelectedGrids) -> Result<(), ReadError> {
+    check_version(source)?;
+    let [count, codec] = source.numbers(u16::from_le_bytes, "the head")?;
+    let grids = (0..count).map(|_| GridHead::read(source));
+    let grids: Vec<GridHead> = grids.collect::<Result<_, _>>()?;
+    let best =
+        grids.iter().filter_map(GridHead::rank).max().filter(|&best| found.best() < Some(best));
+    let wanted = best.and_then(|best| grids.iter().position(|grid| grid.rank() == Some(best)));
+    for (n, grid) in grids.into_iter().enumerate() {
+        let end = source.at().saturating_add(grid.file_bytes);
+        let is_color = found.colors.is_none() && grid.is_color();
+        if wanted == Some(n) || is_color {
+            if !is_color {
+                // Its memory is free for the better one.
+                found.others.extend(found.chosen.take().map(|chosen| chosen.name));
             }
-            source.skip_to(end, "the next grid")?;
+            let new = read_codec(source, codec, grid, found.left())?;
+            found.add(new, is_color);
+        } else {
+            found.others.push(grid.name);
         }
-        Ok(())
+        source.skip_to(end, "the next grid")?;
     }
-
-    /// Bytes of memory that another grid may take.
-    fn left(&self) -> u64 {
-        let chosen = self.chosen.as_ref().map(|(_, grid)| grid);
-        let taken: u64 =
-            chosen.into_iter().chain(&self.colors).map(|grid| grid.nodes.bytes()).sum();
-        self.limit.saturating_sub(taken)
-    }
-
-    fn into_grid(self) -> Result<LoadedGrid, ReadError> {
-        let Self { chosen, colors, mut others, limit } = self;
-        if chosen.is_none() && colors.is_some() {
-            others.push(COLOR.to_owned());
-        }
-        let Some((_, chosen)) = chosen else {
-            let names = excerpt(&others.join(", "));
-            return Err(content(format!(
-                "no grid in it is a fog volume or a level set of floats: there are [{names}]"
-            )));
-        };
-        chosen.into_grid(colors, &others, limit)
-    }
+    Ok(())
 }
 
 fn check_version(source: &mut Source) -> Result<(), ReadError> {
@@ -131,14 +98,6 @@ fn check_version(source: &mut Source) -> Result<(), ReadError> {
             version >> 10 & 0x7ff
         ))),
     }
-}
-
-/// Grids in order of preference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
-    Density,
-    FogVolume,
-    LevelSet,
 }
 
 /// The metadata of a grid in the head of a segment.
@@ -163,13 +122,9 @@ impl GridHead {
 
     /// `None` for a grid that is not read.
     fn rank(&self) -> Option<Rank> {
-        match self.class {
-            _ if self.kind != FLOAT => None,
-            UNKNOWN_CLASS | FOG_VOLUME | LEVEL_SET if self.name == DENSITY => Some(Rank::Density),
-            UNKNOWN_CLASS | FOG_VOLUME => Some(Rank::FogVolume),
-            LEVEL_SET => Some(Rank::LevelSet),
-            _ => None,
-        }
+        let is_read = matches!(self.class, UNKNOWN_CLASS | FOG_VOLUME | LEVEL_SET);
+        let rank = [self.name == DENSITY, self.class != LEVEL_SET];
+        (self.kind == FLOAT && is_read).then_some(rank)
     }
 
     fn is_color(&self) -> bool {
@@ -270,7 +225,6 @@ fn read_text(source: &mut Source, begin: u64, count: u32) -> Result<Option<Strin
     }
 }
 
-/// A child node.
 #[derive(Clone, Copy)]
 struct Child {
     /// Byte offset in the grid.
@@ -278,7 +232,6 @@ struct Child {
     corner: [i32; 3],
 }
 
-/// Reads a tree.
 struct Reader<'a> {
     source: Source<'a>,
     nodes: Nodes,
@@ -411,18 +364,13 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Decodes the value at the beginning of `bytes`; `None` for a density that is not above 0, or
-    /// a distance that is neither below 0 nor -0, the distance inside of a centre on the surface.
+    /// Decodes the value at the beginning of `bytes`; `None` outside.
     fn decode(&self, bytes: &[u8]) -> Option<Rgba> {
         let float = |n: usize| f32::from_bits(u32_at(bytes, 4 * n));
-        match self.is_color {
-            true => Some(rgba_of([0, 1, 2].map(float))),
-            false if self.is_level_set => {
-                let is_inside = float(0) <= 0.0 && float(0).is_sign_negative();
-                is_inside.then_some(NO_COLOR)
-            }
-            false => (float(0) > 0.0).then_some(NO_COLOR),
+        if self.is_color {
+            return Some(rgba_of([0, 1, 2].map(float)));
         }
+        is_occupied(float(0).into(), self.is_level_set).then_some(NO_COLOR)
     }
 }
 

@@ -95,7 +95,7 @@ fn write_grid(
             put_leaf(&mut record.0[begin..], tree.channel, layout.sizes, corner, mask);
         })
     })?;
-    let mut crc = nodes.crc;
+    let mut crc = nodes.crc();
     let Some(text) = &layout.text else { return Ok(()) };
     let text = &text[..text.len() - CRC_DIGITS];
     crc.update(text.as_bytes());

@@ -31,7 +31,6 @@ pub const SPEC: GridSpec = GridSpec {
 
 /// "VDB " as the low half of a 64-bit number.
 const MAGIC: [u8; 8] = *b" BDV\0\0\0\0";
-/// The format version.
 const VERSION: u32 = 224;
 /// Compression flag: inactive values that equal the background are not stored.
 const ACTIVE_MASK: u32 = 2;

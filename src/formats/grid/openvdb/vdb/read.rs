@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use super::values::{Kind, Values};
 use super::{LEAF_MASK, LOWER_MASK, MAGIC, UPPER_MASK, VERSION};
-use crate::formats::grid::openvdb::nodes::{FoundGrid, NO_COLOR, Nodes};
+use crate::formats::grid::openvdb::nodes::{FoundGrid, NO_COLOR, Nodes, SelectedGrids};
 use crate::formats::grid::openvdb::source::Source;
 use crate::formats::grid::openvdb::tree::{
     LEAF_VOXELS, LOWER_VOXELS, UPPER_VOXELS, child_corner, set_indices,
@@ -28,49 +28,24 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
     let has_offsets = read_head(&mut source)?;
     read_metadata(&mut source)?;
     let grids = source.u32("the number of grids")?;
-    let (mut found, mut colors): (Option<FoundGrid>, Option<FoundGrid>) = (None, None);
-    let mut passed = Vec::new();
+    let mut found = SelectedGrids::within(limit);
     for _ in 0..grids {
         let descriptor = Descriptor::read(&mut source)?;
-        let is_better = |found: &FoundGrid| rank(found) < [false, true];
-        let is_wanted = descriptor.name == DENSITY || found.as_ref().is_none_or(is_better);
+        let is_wanted =
+            descriptor.name == DENSITY || found.best().is_none_or(|best| best < [false, true]);
         match descriptor.kind().filter(|kind| is_wanted || kind.is_color()) {
             Some(kind) => {
-                let taken: u64 = found.iter().chain(&colors).map(|grid| grid.nodes.bytes()).sum();
-                let left = limit.saturating_sub(taken);
-                let new = read_grid(&mut source, &descriptor, kind, has_offsets, left)?;
-                let slot = if kind.is_color() { &mut colors } else { &mut found };
-                let is_kept = slot.as_ref().is_some_and(|old| rank(old) >= rank(&new));
-                let other = if is_kept { Some(new) } else { slot.replace(new) };
-                passed.extend(other.map(|other| other.name));
+                let new = read_grid(&mut source, &descriptor, kind, has_offsets, found.left())?;
+                found.add(new, kind.is_color());
             }
             None => {
                 descriptor.pass(&mut source, has_offsets)?;
-                passed.push(descriptor.name);
+                found.others.push(descriptor.name);
             }
         }
     }
     source.end()?;
-    if found.is_none() {
-        passed.extend(colors.take().map(|colors| colors.name));
-    }
-    found.ok_or_else(|| no_grid(&passed))?.into_grid(colors, &passed, limit)
-}
-
-/// The rank of a grid in its file, of which the highest is read: the name `density`, then any grid
-/// but a level set.
-fn rank(grid: &FoundGrid) -> [bool; 2] {
-    [grid.name == DENSITY, !grid.is_level_set]
-}
-
-fn no_grid(passed: &[String]) -> ReadError {
-    content(match passed {
-        [] => "there is no grid in it".to_owned(),
-        _ => format!(
-            "no grid in it has numbers or truths as values: there are {}",
-            excerpt(&passed.join(", "))
-        ),
-    })
+    found.into_grid("has numbers or truths as values")
 }
 
 /// Reads the header. Returns whether the file has offsets.
@@ -200,7 +175,6 @@ fn read_transform(source: &mut Source) -> Result<Option<WorldFromIndex>, ReadErr
     }
 }
 
-/// Reads a tree.
 struct Reader<'a, 'b> {
     source: &'a mut Source<'b>,
     values: Values,

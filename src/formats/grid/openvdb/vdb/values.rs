@@ -10,7 +10,7 @@ use crate::base::srgb::Rgba;
 use crate::formats::grid::npy::header::Element;
 use crate::formats::grid::openvdb::blosc::Chunks;
 use crate::formats::grid::openvdb::channel::rgba_of;
-use crate::formats::grid::openvdb::nodes::NO_COLOR;
+use crate::formats::grid::openvdb::nodes::{NO_COLOR, is_occupied};
 use crate::formats::grid::openvdb::source::Source;
 use crate::formats::{ReadError, content};
 use crate::grid::{Mask, set_bits};
@@ -70,11 +70,6 @@ impl Kind {
     }
 }
 
-/// Whether a distance has a negative sign: a centre on the surface that counts as inside has -0.
-fn is_inside(distance: f64) -> bool {
-    distance <= 0.0 && distance.is_sign_negative()
-}
-
 /// A decoder of a grid's values.
 pub(super) struct Values {
     kind: Kind,
@@ -105,7 +100,7 @@ impl Values {
     pub(super) fn background(&mut self, source: &mut Source) -> Result<Option<Rgba>, ReadError> {
         let bytes = self.single(source, "the background")?;
         let number = self.kind.alone.number(&bytes);
-        self.level_set = self.level_set.map(|_| [is_inside(number), number > 0.0]);
+        self.level_set = self.level_set.map(|_| [is_occupied(number, true), number > 0.0]);
         Ok(self.decode(self.kind.alone, &bytes))
     }
 
@@ -129,9 +124,7 @@ impl Values {
                 [0, 1, 2].map(|n| element.number(&bytes[n * element.bytes..]) as f32),
             ));
         }
-        let number = element.number(bytes);
-        let is_taken = if self.is_level_set() { is_inside(number) } else { number > 0.0 };
-        is_taken.then_some(NO_COLOR)
+        is_occupied(element.number(bytes), self.is_level_set()).then_some(NO_COLOR)
     }
 
     /// Reads a leaf's buffer, clears the mask's voxels without a value, and adds the colours of the

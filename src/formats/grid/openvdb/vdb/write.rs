@@ -134,7 +134,6 @@ fn uuid(digits: String) -> String {
 /// Bytes that are hashed at once.
 const HASHED: usize = 1 << 18;
 
-/// A hash of voxels and colours.
 fn hash_with(grid: &VoxelGrid, colors: &Colors) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(grid.hash().to_string().as_bytes());

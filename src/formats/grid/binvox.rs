@@ -1,18 +1,56 @@
-//! Reading: from runs along `y` to bricks, slice by slice.
+//! `.binvox`: run-length encoded cubes of voxels, read by many geometry and machine learning tools.
+//!
+//! The format is Patrick Min's (*binvox voxel file format specification*, 2004 to 2024): a text
+//! header, then pairs of bytes, a value and a run length. `y` is fastest, then `z`, then `x`.
+//! `translate` is the grid's corner and `scale` the edge of the whole cube, so a grid that is not a
+//! cube is padded at its far ends, and is read back as the cube. A grid without a world position is
+//! written with its corner at the origin and voxels of size 1. The format does not store the up
+//! axis: reading assumes `y`.
 
-use std::io::{BufRead, ErrorKind, Read};
+use std::io::{self, BufRead, ErrorKind, Read, Write};
 use std::ops::Range;
 
 use crate::formats::grid::brick_slice::{BRICK_BYTES, BrickSlice};
 use crate::formats::grid::dense::{bytes_of_bits, volume};
+use crate::formats::grid::layers::{Layers, RowAxis};
 use crate::formats::io::tokens::numbers;
 use crate::formats::{
-    LoadedGrid, ReadError, check_memory, checked_dims, checked_place, content, excerpt,
+    GridSpec, LoadedGrid, Out, ReadError, WriteError, assumed_place, check_memory, checked_dims,
+    checked_place, content, excerpt, lost_colors, lost_up,
 };
 use crate::grid::{BRICK, BrickKey, FULL, GridError, Mask, Place, Up, VoxelGrid, World};
 
+/// The `.binvox` format.
+pub const SPEC: GridSpec = GridSpec {
+    extension: "binvox",
+    name: "binvox",
+    carries: "up to 65,536 voxels per axis, padded to a cube; position and voxel size",
+    read: Some(read),
+    write: Some(|grid, _, out| write(grid, out)),
+    file_size: |dims| Some(2 * u64::from(edge(dims)).pow(3).div_ceil(LONGEST_RUN)),
+    lost: |grid, _| lost(grid),
+    ..GridSpec::PLAIN
+};
+
+/// Most voxels in one run.
+const LONGEST_RUN: u64 = 255;
+
 /// Longest header that is read, in bytes; `write` makes about 100.
 const MAX_HEADER: u64 = 1 << 12;
+
+/// The edge, in voxels, of the cube that contains a grid of `dims`.
+fn edge([x, y, z]: [u32; 3]) -> u32 {
+    x.max(y).max(z)
+}
+
+fn lost(grid: &VoxelGrid) -> Vec<String> {
+    let [x, y, z] = grid.dims();
+    let n = edge(grid.dims());
+    let padded = format!("the grid of {x} x {y} x {z} voxels is padded to {n} x {n} x {n}");
+    let padded = Some(padded).filter(|_| [x, y, z] != [n; 3]);
+    let assumed = assumed_place(grid).into_iter().chain(lost_up(grid));
+    padded.into_iter().chain(assumed).chain(lost_colors(grid)).collect()
+}
 
 /// Reads a grid, which need not be a cube, as some tools write. Every value but 0 is occupied.
 ///
@@ -63,7 +101,6 @@ fn read_pair(
     })
 }
 
-/// The header's fields.
 #[derive(Debug, Default, PartialEq)]
 struct Header {
     dims: [u32; 3],
@@ -222,5 +259,87 @@ impl Bricks {
     fn finish(mut self) -> Result<VoxelGrid, GridError> {
         self.drain();
         VoxelGrid::from_bricks_and_runs(self.dims, self.bricks, self.runs)
+    }
+}
+
+/// Writes `grid`, in at most 4 MiB of memory.
+pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
+    let edge = u64::from(edge(grid.dims()));
+    out.write_all(header(grid).as_bytes())?;
+    let mut runs = Runs { out, written: 0, ones: 0..0 };
+    for layers in Layers::all(grid, None, RowAxis::Y) {
+        let rows = |x: u32| {
+            let rows = layers.runs.chunk_by(|a, b| a.second == b.second);
+            rows.flat_map(move |runs| (0..BRICK).map(move |z| ([x, z], runs)))
+        };
+        for ([x, z], bricks) in layers.xs.clone().flat_map(rows) {
+            let column = u64::from(x) * edge + u64::from(bricks[0].second * BRICK + z);
+            for ys in bricks.iter().flat_map(|run| run.voxels([x % BRICK, z])) {
+                let [start, end] = [ys.start, ys.end].map(|y| column * edge + u64::from(y));
+                runs.ones(start..end)?;
+            }
+        }
+    }
+    Ok(runs.finish(edge.pow(3))?)
+}
+
+fn header(grid: &VoxelGrid) -> String {
+    let edge = edge(grid.dims());
+    let Place { origin: [x, y, z], voxel_size } = grid.world.place.unwrap_or_default();
+    // The nearest float to the cube's edge. If any float divided by `edge` is `voxel_size`, this
+    // one is: such floats form an interval around the exact edge, and this is the nearest to it.
+    let scale = voxel_size * f64::from(edge);
+    format!(
+        "#binvox 1\ndim {edge} {edge} {edge}\ntranslate {x:?} {y:?} {z:?}\nscale {scale:?}\ndata\n"
+    )
+}
+
+/// The run-length encoder, in file order.
+struct Runs<'a, 'b> {
+    out: &'a mut Out<'b>,
+    /// The number of voxels written.
+    written: u64,
+    /// The pending run of occupied voxels, which may still grow.
+    ones: Range<u64>,
+}
+
+impl Runs<'_, '_> {
+    /// Adds occupied voxels, after all before.
+    fn ones(&mut self, voxels: Range<u64>) -> io::Result<()> {
+        if voxels.start != self.ones.end {
+            self.flush()?;
+            self.ones.start = voxels.start;
+        }
+        self.ones.end = voxels.end;
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let Range { start, end } = self.ones;
+        self.put(0, start.max(self.written) - self.written)?;
+        self.put(1, end - start)?;
+        self.written = self.written.max(end);
+        Ok(())
+    }
+
+    /// Writes the pending run and empty voxels up to `total`.
+    fn finish(mut self, total: u64) -> io::Result<()> {
+        self.flush()?;
+        self.put(0, total - self.written)
+    }
+
+    fn put(&mut self, value: u8, count: u64) -> io::Result<()> {
+        const BATCH: usize = 256;
+        let longest = [[value, LONGEST_RUN as u8]; BATCH];
+        let mut whole = count / LONGEST_RUN;
+        while whole > 0 {
+            let batch = whole.min(BATCH as u64);
+            self.out.write_all(longest[..batch as usize].as_flattened())?;
+            whole -= batch;
+        }
+        match (count % LONGEST_RUN) as u8 {
+            0 => Ok(()),
+            rest => self.out.write_all(&[value, rest]),
+        }
     }
 }

@@ -581,7 +581,7 @@ fn any_number_of_threads_gives_the_same_solid_and_says_the_same() {
     for mesh in &meshes {
         for fill in FILLS {
             let of = |threads: usize| {
-                let cpu = Cpu::with_threads(threads).unwrap();
+                let cpu = Cpu::default();
                 let mode = Mode::Solid(Solid { fill, include_surface: true });
                 let work = || voxelize(&cpu, mesh, mode, &RunOptions::default(), &NoProgress);
                 let voxels = on_threads(threads, work).unwrap();
@@ -946,7 +946,7 @@ fn what_needs_more_memory_is_refused_until_it_has_what_it_says() {
         let run = |memory: u64| {
             let options = RunOptions { memory, ..RunOptions::default() };
             let mode = Mode::Solid(Solid { fill, include_surface: true });
-            voxelize(&Cpu::with_threads(2).unwrap(), mesh, mode, &options, &NoProgress)
+            on_threads(2, || voxelize(&Cpu::default(), mesh, mode, &options, &NoProgress))
         };
         let expected = run(u64::MAX).unwrap().grid;
         let (made, memory, refusals) = until_it_fits(&fill.to_string(), run);

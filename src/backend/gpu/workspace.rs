@@ -5,7 +5,6 @@ use std::ops::Range;
 use web_time::Instant;
 use wgpu::BufferUsages as Usage;
 
-use crate::backend::Rule;
 use crate::backend::gpu::buffers::{Buffers, Sizes, UPPER_SHARE};
 use crate::backend::gpu::data::{
     BRICKS, BRICKS_FULL, CROSSINGS, FAILURES, LEVELS, PAIRS, PAIRS_FULL, TOO_MANY_CANDIDATES,
@@ -13,16 +12,16 @@ use crate::backend::gpu::data::{
 use crate::backend::gpu::job::{Job, Overflow, ResidentBricks, Results, SubBatch};
 use crate::backend::gpu::readback::{self, CLOCK_AT, ListRange, Readback};
 use crate::backend::gpu::stages::{OutputList, Step};
-use crate::backend::gpu::upload::{Batch, Uploaded};
+use crate::backend::gpu::upload::Uploaded;
 use crate::backend::gpu::work::{Counts, work};
 use crate::backend::report::{RunReport, StageReport, milliseconds};
 use crate::gpu::{Device, GpuError};
 
 /// Buffers, bind groups and readback, reused by all runs.
 pub(super) struct Workspace {
-    buffers: Buffers,
-    readback: Readback,
-    uploaded: Uploaded,
+    pub(super) buffers: Buffers,
+    pub(super) readback: Readback,
+    pub(super) uploaded: Uploaded,
 }
 
 impl Workspace {
@@ -41,28 +40,8 @@ impl Workspace {
 
     /// Recreates the buffers with other sizes, except the mesh buffer.
     pub(super) fn resize(&mut self, device: &Device, sizes: Sizes) -> Result<(), GpuError> {
-        self.buffers = Buffers::new(device, self.mesh().clone(), sizes);
+        self.buffers = Buffers::new(device, self.buffers.mesh.clone(), sizes);
         device.check()
-    }
-
-    /// Its sizes and its readback, without the buffers.
-    pub(super) fn into_parts(self) -> (Sizes, Readback) {
-        (self.buffers.sizes, self.readback)
-    }
-
-    /// The sizes of the buffers.
-    pub(super) fn sizes(&self) -> Sizes {
-        self.buffers.sizes
-    }
-
-    /// The mesh buffer.
-    pub(super) fn mesh(&self) -> &wgpu::Buffer {
-        &self.buffers.mesh
-    }
-
-    /// Uploads what is new in `batch`. Returns the number of bytes.
-    pub(super) fn upload(&mut self, device: &Device, batch: &Batch) -> u64 {
-        self.uploaded.update(device, &self.buffers.mesh, batch)
     }
 
     /// Runs all stages on a sub-batch of the uploaded mesh, and adds the output to `results`, or
@@ -154,16 +133,6 @@ impl Workspace {
         Ok(ResidentBricks { bricks, count, counters })
     }
 
-    /// See [`Readback::expect`].
-    pub(super) fn expect(
-        &mut self,
-        device: &Device,
-        rule: Rule,
-        guess: impl FnOnce() -> u32,
-    ) -> Result<(), GpuError> {
-        self.readback.expect(device, rule, guess)
-    }
-
     /// Reads records that were not read with the counters. The staging buffer grows by an eighth
     /// more than a list that begins with them would need.
     async fn read(
@@ -236,10 +205,11 @@ fn overflow(counters: &[u32], sizes: &Sizes, job: &Job) -> Option<Overflow> {
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use crate::backend::VoxelKernel;
     use crate::backend::gpu::BatchLimits;
     use crate::backend::gpu::buffers::mesh_buffer;
     use crate::backend::gpu::data::{BRICK_WORDS, CROSSING_WORDS, Pair};
+    use crate::backend::gpu::upload::Batch;
+    use crate::backend::{Rule, VoxelKernel};
     use crate::gpu::Adapter;
     use crate::predicate::crosses::Axis;
     use crate::{Mesh, PlaceOptions, Sizing, place};

@@ -5,7 +5,7 @@
 //! uniform), the nodes, the children, the bricks and the colours. A shader that begins with this
 //! source and binds the buffers as group 1 can call `first_hit(ray)`. It returns the voxel of
 //! [`Scene::first_hit`], and the time as a fraction of integers. `ray_of` makes a ray of floats;
-//! `hit_point`, `hit_normal`, `linear_color_of` and `secondary_ray` shade what it meets. Some
+//! `hit_point`, `hit_normal`, `linear_color_of` and `secondary_ray` shade the hit. Some
 //! drivers end loops early without an error: call `has_given_up()` at the shader's end to detect
 //! this.
 //!

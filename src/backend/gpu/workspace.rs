@@ -11,10 +11,10 @@ use crate::backend::gpu::data::{
 };
 use crate::backend::gpu::job::{Job, Overflow, ResidentBricks, Results, SubBatch};
 use crate::backend::gpu::readback::{self, CLOCK_AT, ListRange, Readback};
-use crate::backend::gpu::stages::{OutputList, Step};
+use crate::backend::gpu::stages::OutputList;
 use crate::backend::gpu::upload::Uploaded;
-use crate::backend::gpu::work::{Counts, work};
-use crate::backend::report::{RunReport, StageReport, milliseconds};
+use crate::backend::gpu::work::{Counts, profile};
+use crate::backend::report::{RunReport, milliseconds};
 use crate::gpu::{Device, GpuError};
 
 /// Buffers, bind groups and readback, reused by all runs.
@@ -91,7 +91,10 @@ impl Workspace {
         let (counters, times) = fetched.await?;
         let bitmap = sub_batch.bitmap_words(job.rule);
         let counts = Counts::new(sub_batch.triangle_count(), bitmap, &counters, &sizes);
-        add_work(report, &steps, &counts, times.as_deref());
+        let profile =
+            |(index, step)| profile(step, &counts, times.as_ref().map(|times| times[index]));
+        let stages = steps.iter().enumerate().map(profile).collect();
+        report.add(RunReport { runs: 1, stages, ..RunReport::default() });
 
         let overflow = overflow(&counters, &sizes, job);
         if overflow.is_some() {
@@ -152,26 +155,6 @@ impl Workspace {
 
     fn list_range(&self, output: OutputList, range: Range<u32>) -> ListRange<'_> {
         ListRange { buffer: self.buffers.list(output), output, range }
-    }
-}
-
-/// Adds the work of a run's steps to `report`, with stages in the order of their first execution.
-fn add_work(report: &mut RunReport, steps: &[Step], counts: &Counts, times: Option<&[f64]>) {
-    report.runs += 1;
-    for (index, step) in steps.iter().enumerate() {
-        let work = work(step, counts);
-        let name = step.stage.name();
-        let known = report.stages.iter().position(|stage| stage.name == name);
-        let stage = known.unwrap_or_else(|| {
-            report.stages.push(StageReport::new(name));
-            report.stages.len() - 1
-        });
-        let stage = &mut report.stages[stage];
-        stage.dispatches += 1;
-        stage.invocations += work.invocations;
-        stage.tests += work.tests;
-        stage.bytes += work.bytes;
-        stage.ms = times.map(|times| times[index] + stage.ms.unwrap_or(0.0));
     }
 }
 

@@ -2,7 +2,7 @@
 
 #![allow(clippy::needless_range_loop, reason = "several arrays share each index")]
 
-use std::ops::{Add, Range};
+use std::ops::Range;
 
 use pulp::Arch;
 use rayon::prelude::*;
@@ -35,12 +35,10 @@ impl Measure {
             )
         };
         let chunks = (0..mesh.len().div_ceil(CHUNK)).into_par_iter();
-        let sums = chunks.map(sum).reduce(Sums::default, Sums::add);
+        let [volume_times_six, twice_area] =
+            chunks.map(sum).reduce(|| [0; 2], |a, b| [a[0] + b[0], a[1] + b[1]]);
         let units_of_twice_the_area = (1u64 << (AREA_BITS + 1)) as f64;
-        Self {
-            volume_times_six: sums.volume_times_six,
-            area: sums.twice_area as f64 / units_of_twice_the_area,
-        }
+        Self { volume_times_six, area: twice_area as f64 / units_of_twice_the_area }
     }
 }
 
@@ -49,16 +47,9 @@ fn center(lattice: &Lattice) -> [i64; 3] {
     lattice.dims.map(|voxels| (i64::from(voxels) << lattice.fraction_bits) / 2)
 }
 
-/// Sums over triangles. With at most `2^32` triangles the volume is below `2^107` and the area
-/// below `2^95`.
-#[derive(Default, Clone, Copy)]
-struct Sums {
-    volume_times_six: i128,
-    /// In units of `2^-AREA_BITS`.
-    twice_area: i128,
-}
-
-/// Sums the tetrahedra from `center` to up to [`CHUNK`] triangles, and their areas.
+/// Six times the volume of the tetrahedra from `center` to up to [`CHUNK`] triangles, and twice the
+/// triangles' area in units of `2^-AREA_BITS`. With at most `2^32` triangles their totals are below
+/// `2^107` and `2^95`.
 ///
 /// Corners and centre differ by at most `2^24` per axis, so a normal is at most `2^49` long in
 /// each component, exact in `i64` and in `f64`, and less than `2^50` in all. Its components are
@@ -67,7 +58,7 @@ struct Sums {
 /// A lane adds three such parts for each of `2^14 / LANES` triangles: the sum is below `2^62`.
 /// An area is below `2^62`, and is split at bit 32.
 #[inline(always)]
-fn sums(mesh: &PlacedMesh, triangles: Range<usize>, center: [i64; 3]) -> Sums {
+fn sums(mesh: &PlacedMesh, triangles: Range<usize>, center: [i64; 3]) -> [i128; 2] {
     const LOW_NORMAL_BITS: u32 = 24;
     const LOW_AREA_BITS: u32 = 32;
     let low_bits = |value: i64, bits: u32| value & ((1 << bits) - 1);
@@ -99,19 +90,6 @@ fn sums(mesh: &PlacedMesh, triangles: Range<usize>, center: [i64; 3]) -> Sums {
     }
     let sum = |lanes: [i64; LANES]| lanes.map(i128::from).iter().sum::<i128>();
     let joined = |low, high, bits: u32| (sum(high) << bits) + sum(low);
-    Sums {
-        volume_times_six: joined(volume_low, volume_high, LOW_NORMAL_BITS),
-        twice_area: joined(area_low, area_high, LOW_AREA_BITS),
-    }
-}
-
-impl Add for Sums {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            volume_times_six: self.volume_times_six + other.volume_times_six,
-            twice_area: self.twice_area + other.twice_area,
-        }
-    }
+    let volume_times_six = joined(volume_low, volume_high, LOW_NORMAL_BITS);
+    [volume_times_six, joined(area_low, area_high, LOW_AREA_BITS)]
 }

@@ -157,7 +157,8 @@ impl<S: Simd> ColumnQueues<S> {
         let pairs = &mut self.by_extent[first][second];
         pairs.push(triangle, lowest);
         if pairs.len() == LANES {
-            self.columns.solve(self.simd, pairs, extent, &mut self.addresses, bricks);
+            let (columns, addresses) = (&self.columns, &mut self.addresses);
+            self.simd.vectorize(Solve { columns, pairs, extent, addresses, bricks });
         }
     }
 
@@ -165,9 +166,32 @@ impl<S: Simd> ColumnQueues<S> {
     fn finish(&mut self, bricks: &mut BrickCache) {
         for (row, first) in self.by_extent.iter_mut().zip(1..) {
             for (pairs, second) in row.iter_mut().zip(1..) {
+                let (columns, addresses) = (&self.columns, &mut self.addresses);
                 let extent = [first, second];
-                self.columns.solve(self.simd, pairs, extent, &mut self.addresses, bricks);
+                self.simd.vectorize(Solve { columns, pairs, extent, addresses, bricks });
             }
+        }
+    }
+}
+
+/// Processes a queue.
+struct Solve<'r, 'a> {
+    columns: &'r Columns,
+    pairs: &'r mut Pairs,
+    extent: [i32; 2],
+    addresses: &'r mut [Addresses; COLUMNS],
+    bricks: &'r mut BrickCache<'a>,
+}
+
+impl WithSimd for Solve<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { columns, pairs, extent, addresses, bricks } = self;
+        if !pairs.is_empty() {
+            let crossings = pairs.solve(extent, columns.position);
+            columns.set(pairs, extent, &crossings, addresses, bricks);
         }
     }
 }
@@ -202,27 +226,6 @@ impl Columns {
             (Position::FirstCenter, start..if has_end { i32::MAX } else { last + 1 })
         };
         Self { axis, rule, fraction_bits: lattice.fraction_bits, count, position, reach }
-    }
-
-    /// Processes a queue.
-    #[inline(always)]
-    fn solve<S: Simd>(
-        &self,
-        simd: S,
-        pairs: &mut Pairs,
-        extent: [i32; 2],
-        addresses: &mut [Addresses; COLUMNS],
-        bricks: &mut BrickCache,
-    ) {
-        simd.vectorize(
-            #[inline(always)]
-            || {
-                if !pairs.is_empty() {
-                    let crossings = pairs.solve(extent, self.position);
-                    self.set(pairs, extent, &crossings, addresses, bricks);
-                }
-            },
-        );
     }
 
     /// The half-planes that clip strips of columns to `triangle` within reach.

@@ -162,36 +162,12 @@ impl<S: Simd> Refiner<'_, S> {
 
     /// Processes the queue of `level`.
     fn solve(&mut self, level: usize) {
-        let simd = self.simd;
-        simd.vectorize(
-            #[inline(always)]
-            || {
-                let Level { pairs, extent, origins } = &mut self.levels[level];
-                let (len, origins) = (pairs.len(), *origins);
-                if len > 0 {
-                    let masks = pairs.solve(simd, std::mem::replace(extent, [1; 3]));
-                    for (origin, mask) in origins.into_iter().zip(masks).take(len) {
-                        self.expand(level, origin, mask & first_boxes(origin.range.extent()));
-                    }
-                }
-            },
-        );
+        self.simd.vectorize(Solve { refiner: self, level });
     }
 
     /// Processes the queue of one extent of blocks of voxels.
     fn solve_blocks(&mut self, class: usize) {
-        let simd = self.simd;
-        simd.vectorize(
-            #[inline(always)]
-            || {
-                let pairs = &mut self.blocks[class];
-                let (len, extent) = (pairs.len(), extent_of(class));
-                if len > 0 {
-                    let masks = pairs.solve(simd, extent);
-                    self.bricks.set_blocks(pairs.lowest(), extent, &masks, len);
-                }
-            },
-        );
+        self.simd.vectorize(SolveBlocks { refiner: self, class });
     }
 
     /// Queues a block of the level below for each box of `mask` on `level`.
@@ -208,6 +184,48 @@ impl<S: Simd> Refiner<'_, S> {
                 }
                 None => self.push_block(&triangle, &block),
             }
+        }
+    }
+}
+
+struct Solve<'r, 'a, S> {
+    refiner: &'r mut Refiner<'a, S>,
+    level: usize,
+}
+
+impl<S: Simd> WithSimd for Solve<'_, '_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<Same: Simd>(self, _: Same) {
+        let Self { refiner, level } = self;
+        let Level { pairs, extent, origins } = &mut refiner.levels[level];
+        let (len, origins) = (pairs.len(), *origins);
+        if len > 0 {
+            let masks = pairs.solve(refiner.simd, std::mem::replace(extent, [1; 3]));
+            for (origin, mask) in origins.into_iter().zip(masks).take(len) {
+                refiner.expand(level, origin, mask & first_boxes(origin.range.extent()));
+            }
+        }
+    }
+}
+
+struct SolveBlocks<'r, 'a, S> {
+    refiner: &'r mut Refiner<'a, S>,
+    class: usize,
+}
+
+impl<S: Simd> WithSimd for SolveBlocks<'_, '_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<Same: Simd>(self, _: Same) {
+        let Self { refiner, class } = self;
+        let pairs = &mut refiner.blocks[class];
+        let (len, extent) = (pairs.len(), extent_of(class));
+        if len > 0 {
+            let masks = pairs.solve(refiner.simd, extent);
+            refiner.bricks.set_blocks(pairs.lowest(), extent, &masks, len);
         }
     }
 }

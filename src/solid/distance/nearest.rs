@@ -22,7 +22,7 @@
 //! the distance found so far, by a margin above all errors. So a culled triangle is not the nearest
 //! of any voxel.
 
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 
 use crate::base::lanes::{LANES, Lanes};
 use crate::base::vector::{Vector, cross, dot, minus, norm, times};
@@ -171,6 +171,43 @@ pub(crate) struct Near<'a> {
     pub(crate) bound: &'a DistanceBound,
 }
 
+/// Lowers the distances of a brick to those of the triangles near it.
+struct LowerAll<'a> {
+    distances: &'a mut BrickDistances,
+    near: &'a Near<'a>,
+    brick: &'a Brick,
+}
+
+impl WithSimd for LowerAll<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { distances, near: Near { mesh, clusters, near, bound }, brick } = self;
+        let count = near.len();
+        // Consecutive clusters are neighbours. A scattered order lowers all distances early, and
+        // more triangles are culled.
+        let stride = coprime_stride(count);
+        let mut at = 0;
+        for _ in 0..count {
+            let cluster = near[at];
+            at = (at + stride) % count;
+            let triangles = clusters.triangles(cluster);
+            let bounds = clusters.bounds(cluster);
+            if triangles.len() > 1 && !distances.may_improve(&BoxGaps::new(bounds, brick)) {
+                continue;
+            }
+            for &index in triangles {
+                let triangle = mesh.triangle(index as usize);
+                // Clusters of one triangle have passed this test.
+                if triangles.len() == 1 || bound.admits_triangle(&triangle) {
+                    distances.lower(&triangle, brick);
+                }
+            }
+        }
+    }
+}
+
 /// The squared distances of a brick's voxels from a box, by axis, in lattice units; exact.
 struct BoxGaps {
     axes: [Lanes; 3],
@@ -217,37 +254,8 @@ impl BrickDistances {
             updated_rows: 0,
             absolute_error: 0.0,
         };
-        arch.dispatch(
-            #[inline(always)]
-            || distances.lower_all(near, brick),
-        );
+        arch.dispatch(LowerAll { distances: &mut distances, near, brick });
         distances
-    }
-
-    /// Lowers the distances to those of all triangles near the brick.
-    #[inline(always)]
-    fn lower_all(&mut self, Near { mesh, clusters, near, bound }: &Near, brick: &Brick) {
-        let count = near.len();
-        // Consecutive clusters are neighbours. A scattered order lowers all distances early, and
-        // more triangles are culled.
-        let stride = coprime_stride(count);
-        let mut at = 0;
-        for _ in 0..count {
-            let cluster = near[at];
-            at = (at + stride) % count;
-            let triangles = clusters.triangles(cluster);
-            let bounds = clusters.bounds(cluster);
-            if triangles.len() > 1 && !self.may_improve(&BoxGaps::new(bounds, brick)) {
-                continue;
-            }
-            for &index in triangles {
-                let triangle = mesh.triangle(index as usize);
-                // Clusters of one triangle have passed this test.
-                if triangles.len() == 1 || bound.admits_triangle(&triangle) {
-                    self.lower(&triangle, brick);
-                }
-            }
-        }
     }
 
     /// Whether a triangle in a box with these gaps could lower a distance.
@@ -308,7 +316,8 @@ impl BrickDistances {
                 continue;
             }
             let (x, y) = (row / LANES, row % LANES);
-            let bounds = round_bounds(arch, squared, self.absolute_error, brick.fraction_bits);
+            let absolute_error = self.absolute_error;
+            let bounds = arch.dispatch(RoundBounds { squared, absolute_error, brick });
             for (z, [least, most]) in bounds.into_iter().enumerate() {
                 if least >= brick.width {
                     continue;
@@ -330,25 +339,27 @@ impl BrickDistances {
     }
 }
 
-/// The distances of a row minus and plus their error bounds, rounded to `f32`, in voxels; equal
-/// results need no exact distance. `absolute_error` is in lattice units.
-fn round_bounds(
-    arch: Arch,
-    squared: &Lanes,
+/// Rounds each distance of a row minus and plus its error bound to `f32`, in voxels; equal results
+/// need no exact distance.
+struct RoundBounds<'a> {
+    squared: &'a Lanes,
+    /// In lattice units.
     absolute_error: f64,
-    fraction_bits: u32,
-) -> [[f32; 2]; LANES] {
-    arch.dispatch(
-        #[inline(always)]
-        || {
-            let per_unit = 1.0 / f64::from(1u32 << fraction_bits);
-            let absolute = absolute_error * per_unit;
-            let distances = squared.sqrt().0.map(|distance| distance * per_unit);
-            let least = distances.map(|d| (d * (1.0 - RELATIVE_ERROR) - absolute).max(0.0) as f32);
-            let most = distances.map(|d| (d * (1.0 + RELATIVE_ERROR) + absolute) as f32);
-            std::array::from_fn(|z| [least[z], most[z]])
-        },
-    )
+    brick: &'a Brick,
+}
+
+impl WithSimd for RoundBounds<'_> {
+    type Output = [[f32; 2]; LANES];
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
+        let per_unit = 1.0 / f64::from(1u32 << self.brick.fraction_bits);
+        let absolute = self.absolute_error * per_unit;
+        let distances = self.squared.sqrt().0.map(|distance| distance * per_unit);
+        let least = distances.map(|d| (d * (1.0 - RELATIVE_ERROR) - absolute).max(0.0) as f32);
+        let most = distances.map(|d| (d * (1.0 + RELATIVE_ERROR) + absolute) as f32);
+        std::array::from_fn(|z| [least[z], most[z]])
+    }
 }
 
 /// The exact distance from `p` to the nearest triangle, rounded.
@@ -597,13 +608,18 @@ mod tests {
     #[test]
     fn a_distance_rounds_either_way_within_its_error_of_the_middle_of_two_floats() {
         let mut rng = Rng::with_seed(64);
+        let brick = Brick { origin: [0; 3], fraction_bits: 4, width: 3.0 };
         for _ in 0..1000 {
             let float = 1.0 + 900.0 * rng.f32();
             let next = float.next_up();
             let middle = f64::midpoint(float.into(), next.into());
             let round = |distance: f64, absolute_error: f64| {
                 let squared = Lanes::splat((16.0 * distance).powi(2));
-                round_bounds(Arch::new(), &squared, absolute_error, 4)[7]
+                Arch::new().dispatch(RoundBounds {
+                    squared: &squared,
+                    absolute_error,
+                    brick: &brick,
+                })[7]
             };
             // In lattice units.
             let (absolute, relative) = (16.0 * 2_f64.powi(-30), 2_f64.powi(-50));

@@ -11,7 +11,7 @@
 use std::f64::consts::TAU;
 use std::ops::Range;
 
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 
 use crate::base::lanes::LANES;
 use crate::base::morton;
@@ -278,50 +278,13 @@ impl LoopBvh {
     /// the error bound of the leaves' polynomials. Precondition: no closing ray of an inner node
     /// hits the ball.
     pub(super) fn expand(&self, nodes: &[u32], center: Point, radius: f64) -> (Taylor, f64) {
-        self.arch.dispatch(
-            #[inline(always)]
-            || {
-                let (mut near, mut far) = (TaylorSum::default(), Vec::new());
-                for &index in nodes {
-                    let node = self.node(index);
-                    for edges in self.edges_of(node) {
-                        edges.expand(center, radius, &mut near);
-                    }
-                    if node.children.is_some() {
-                        far.push(self.multipoles_at(index, center));
-                    }
-                }
-                let (near, error) = near.total();
-                (sum_of_multipoles(&far) + near, error)
-            },
-        )
+        self.arch.dispatch(Expand { bvh: self, nodes, center, radius })
     }
 
     /// `b` of `nodes` at `p`, and its error bound. An inner node is approximated by its multipoles
     /// if their error bound is below `tolerance`.
     pub(super) fn winding_number(&self, nodes: &[u32], p: Point, tolerance: f64) -> (f64, f64) {
-        self.arch.dispatch(
-            #[inline(always)]
-            || {
-                let (mut near, mut far) = (ComplexProduct::default(), Vec::new());
-                let (mut stack, mut error) = (nodes.to_vec(), 0.0);
-                while let Some(index) = stack.pop() {
-                    let node = self.node(index);
-                    for edges in self.edges_of(node) {
-                        edges.multiply_into(p, &mut near);
-                    }
-                    let Some(children) = node.children else { continue };
-                    match node.approximation(p, tolerance) {
-                        Some(node_error) => {
-                            far.push(self.multipoles_at(index, p));
-                            error += node_error;
-                        }
-                        None => stack.extend(children),
-                    }
-                }
-                (sum_of_multipoles(&far).value + near.winding_number(), error)
-            },
-        )
+        self.arch.dispatch(Number { bvh: self, nodes, p, tolerance })
     }
 
     /// The number of nodes and blocks of edges that [`winding_number`](Self::winding_number) visits.
@@ -337,6 +300,67 @@ impl LoopBvh {
             }
         }
         count
+    }
+}
+
+struct Expand<'a> {
+    bvh: &'a LoopBvh,
+    nodes: &'a [u32],
+    center: Point,
+    radius: f64,
+}
+
+impl WithSimd for Expand<'_> {
+    type Output = (Taylor, f64);
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
+        let Self { bvh, nodes, center, radius } = self;
+        let (mut near, mut far) = (TaylorSum::default(), Vec::new());
+        for &index in nodes {
+            let node = bvh.node(index);
+            for edges in bvh.edges_of(node) {
+                edges.expand(center, radius, &mut near);
+            }
+            if node.children.is_some() {
+                far.push(bvh.multipoles_at(index, center));
+            }
+        }
+        let (near, error) = near.total();
+        (sum_of_multipoles(&far) + near, error)
+    }
+}
+
+struct Number<'a> {
+    bvh: &'a LoopBvh,
+    nodes: &'a [u32],
+    p: Point,
+    tolerance: f64,
+}
+
+impl WithSimd for Number<'_> {
+    type Output = (f64, f64);
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
+        let Self { bvh, nodes, p, tolerance } = self;
+        let (mut near, mut far) = (ComplexProduct::default(), Vec::new());
+        let (mut stack, mut error) = (nodes.to_vec(), 0.0);
+        while let Some(index) = stack.pop() {
+            let node = bvh.node(index);
+            for edges in bvh.edges_of(node) {
+                edges.multiply_into(p, &mut near);
+            }
+            let Some(children) = node.children else { continue };
+            match node.approximation(p, tolerance) {
+                Some(node_error) => {
+                    far.push(bvh.multipoles_at(index, p));
+                    error += node_error;
+                }
+                None => stack.extend(children),
+            }
+        }
+        (sum_of_multipoles(&far).value + near.winding_number(), error)
     }
 }
 

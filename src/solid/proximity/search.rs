@@ -1,5 +1,7 @@
 //! The triangle nearest to a point.
 
+use pulp::{Simd, WithSimd};
+
 use crate::base::lanes::LANES;
 use crate::solid::proximity::Proximity;
 use crate::solid::proximity::nearest::{Candidate, RELATIVE_ERROR};
@@ -22,51 +24,58 @@ impl<'a> Search<'a> {
 
     /// The triangle nearest to a point.
     pub(super) fn nearest(&mut self, query: &Query) -> &Candidate {
-        self.of.arch.dispatch(
-            #[inline(always)]
-            || self.descend(query),
-        );
+        self.of.arch.dispatch(FindNearest { search: self, query });
         &self.best
-    }
-
-    /// Best-first descent. A box is skipped if it is farther than the best triangle so far, by more
-    /// than the errors of both, so that a triangle as near with a lower index is found.
-    #[inline(always)]
-    fn descend(&mut self, query: &Query) {
-        let bvh = &self.of.bvh;
-        let limit = |best: &Candidate| best.squared * (1.0 + 2.0 * RELATIVE_ERROR);
-        self.best = self.candidate(self.best.index, query);
-        self.stack.clear();
-        self.stack.push((bvh.root(), 0.0));
-        while let Some((node, squared)) = self.stack.pop() {
-            if squared > limit(&self.best) {
-                continue;
-            }
-            let distances = squared_distances(bvh.boxes(node), query);
-            for (&index, squared) in bvh.triangles(node).iter().zip(distances) {
-                if squared <= limit(&self.best) {
-                    let candidate = self.candidate(index, query);
-                    if candidate.precedes(&self.best, query.at) {
-                        self.best = candidate;
-                    }
-                }
-            }
-            let first = self.stack.len();
-            for (child, squared) in bvh.children(node).zip(distances) {
-                if squared <= limit(&self.best) {
-                    // The nearest last.
-                    let farther = self.stack[first..].iter().take_while(|e| e.1 > squared);
-                    let place = first + farther.count();
-                    self.stack.insert(place, (child, squared));
-                }
-            }
-        }
     }
 
     #[inline(always)]
     fn candidate(&self, index: u32, query: &Query) -> Candidate {
         let corners = query.corners(&self.of.mesh.triangle(index as usize));
         Candidate::new(query.at, index, corners)
+    }
+}
+
+/// Best-first descent. A box is skipped if it is farther than the best triangle so far, by more
+/// than the errors of both, so that a triangle as near with a lower index is found.
+struct FindNearest<'a, 'b> {
+    search: &'a mut Search<'b>,
+    query: &'a Query,
+}
+
+impl WithSimd for FindNearest<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { search, query } = self;
+        let bvh = &search.of.bvh;
+        let limit = |best: &Candidate| best.squared * (1.0 + 2.0 * RELATIVE_ERROR);
+        search.best = search.candidate(search.best.index, query);
+        search.stack.clear();
+        search.stack.push((bvh.root(), 0.0));
+        while let Some((node, squared)) = search.stack.pop() {
+            if squared > limit(&search.best) {
+                continue;
+            }
+            let distances = squared_distances(bvh.boxes(node), query);
+            for (&index, squared) in bvh.triangles(node).iter().zip(distances) {
+                if squared <= limit(&search.best) {
+                    let candidate = search.candidate(index, query);
+                    if candidate.precedes(&search.best, query.at) {
+                        search.best = candidate;
+                    }
+                }
+            }
+            let first = search.stack.len();
+            for (child, squared) in bvh.children(node).zip(distances) {
+                if squared <= limit(&search.best) {
+                    // The nearest last.
+                    let farther = search.stack[first..].iter().take_while(|e| e.1 > squared);
+                    let place = first + farther.count();
+                    search.stack.insert(place, (child, squared));
+                }
+            }
+        }
     }
 }
 

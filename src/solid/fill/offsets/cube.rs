@@ -2,6 +2,8 @@
 
 use std::array::from_fn;
 
+use pulp::{Simd, WithSimd};
+
 use super::{
     CUBE_TOLERANCE, CapBrick, Field, MAX_ERROR, MAX_RADIUS_RATIO, MAX_UNDECIDED, MAX_VOXEL_ERROR,
     ROUNDING, UNCERTAIN, half_integer_distance,
@@ -148,72 +150,21 @@ impl Field {
         brick: &mut CapBrick,
     ) -> Option<Vec<[u32; 3]>> {
         if all.error() < MAX_ERROR {
-            let undecided = self.arch.dispatch(
-                #[inline(always)]
-                || self.set_by_polynomial(cube, all, brick),
-            );
+            let undecided = self.set_by_polynomial(cube, all, brick);
             return (cube.size == 2 || undecided.len() <= MAX_UNDECIDED).then_some(undecided);
         }
         (cube.size == 2).then(|| (0..8).map(|index| cube.voxel(index)).collect())
     }
 
     /// Sets the offsets of numbers farther from every `i + 1/2` than their error bound; returns the
-    /// other voxels. At `x` times the radius the bound is `constant + taylor x^3`; `x^3 <= (x^2
-    /// + x^4) / 2`.
-    #[inline(always)]
+    /// other voxels.
     pub(super) fn set_by_polynomial(
         &self,
         cube: &Cube,
         all: &Expansion,
         brick: &mut CapBrick,
     ) -> Vec<[u32; 3]> {
-        let mut undecided = Vec::new();
-        let jumps = self.jumps(cube, all.center);
-        let (one, half) = (Lanes::splat(1.0), Lanes::splat(0.5));
-        let taylor = all.taylor.map(Lanes::splat);
-        let constant_error = Lanes::splat(all.constant_error);
-        let half_taylor_error = Lanes::splat(0.5 * all.taylor_error);
-        let per_squared_radius = Lanes::splat(1.0 / (all.radius * all.radius));
-        // The first batch. All others are translated by `x` and `y`, as no column is longer than
-        // `LANES`.
-        let voxels: [[u32; 3]; LANES] = from_fn(|lane| cube.voxel(lane as u32));
-        let slots = voxels.map(|voxel| brick_slot(voxel) - brick_slot(cube.at));
-        let from_center = voxels.map(|voxel| minus(self.center(voxel), all.center));
-        let first = [0, 1, 2].map(|a| Lanes(from_center.map(|h| h[a])));
-        for start in (0..cube.size.pow(3)).step_by(LANES) {
-            let at = cube.voxel(start);
-            let translation =
-                |a: usize| Lanes::splat(f64::from(at[a] - cube.at[a]) * self.units_per_voxel);
-            let h = [first[0] + translation(0), first[1] + translation(1), first[2]];
-            let squared = dot(h, h) * per_squared_radius;
-            let error = constant_error + half_taylor_error * squared * (one + squared);
-            let number = taylor.at(h) + jumps[start as usize / LANES % jumps.len()];
-            let certainty = (number - number.floor() - half).abs() - error;
-            // Nearly always: all eight are decided.
-            if certainty.least() > 0.0 && error.greatest() < MAX_VOXEL_ERROR {
-                let offsets = (number + half).floor();
-                let remainder = number - offsets;
-                let first_slot = brick_slot(at);
-                for (slot, offset) in slots.iter().zip(offsets.0) {
-                    brick.offsets[first_slot + slot] = offset as i32;
-                }
-                if remainder.least() < UNCERTAIN - 0.5 {
-                    for (slot, remainder) in slots.iter().zip(remainder.0) {
-                        brick.mark_if_uncertain(first_slot + slot, remainder);
-                    }
-                }
-                continue;
-            }
-            for lane in 0..LANES {
-                let voxel = cube.voxel(start + lane as u32);
-                if certainty.0[lane] > 0.0 && error.0[lane] < MAX_VOXEL_ERROR {
-                    brick.set(voxel, number.0[lane]);
-                } else {
-                    undecided.push(voxel);
-                }
-            }
-        }
-        undecided
+        self.arch.dispatch(DecideVoxels { field: self, cube, all, brick })
     }
 
     /// The jumps of `b` from `center` to each column of `cube`, by `y` and `z`.
@@ -249,5 +200,71 @@ impl Field {
     fn bounds(&self, cube: &Cube) -> Aabb {
         let corner = |by: u32| cube.at.map(|c| f64::from(c + by) * self.units_per_voxel);
         Aabb { lo: corner(0), hi: corner(cube.size) }
+    }
+}
+
+/// The arguments of [`Field::set_by_polynomial`].
+struct DecideVoxels<'a> {
+    field: &'a Field,
+    cube: &'a Cube,
+    all: &'a Expansion,
+    brick: &'a mut CapBrick,
+}
+
+impl WithSimd for DecideVoxels<'_> {
+    type Output = Vec<[u32; 3]>;
+
+    /// At `x` times the radius the error bound is `constant + taylor x^3`; `x^3 <= (x^2 + x^4) /
+    /// 2`.
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Vec<[u32; 3]> {
+        let Self { field, cube, all, brick } = self;
+        let mut undecided = Vec::new();
+        let jumps = field.jumps(cube, all.center);
+        let (one, half) = (Lanes::splat(1.0), Lanes::splat(0.5));
+        let taylor = all.taylor.map(Lanes::splat);
+        let constant_error = Lanes::splat(all.constant_error);
+        let half_taylor_error = Lanes::splat(0.5 * all.taylor_error);
+        let per_squared_radius = Lanes::splat(1.0 / (all.radius * all.radius));
+        // The first batch. All others are translated by `x` and `y`, as no column is longer than
+        // `LANES`.
+        let voxels: [[u32; 3]; LANES] = from_fn(|lane| cube.voxel(lane as u32));
+        let slots = voxels.map(|voxel| brick_slot(voxel) - brick_slot(cube.at));
+        let from_center = voxels.map(|voxel| minus(field.center(voxel), all.center));
+        let first = [0, 1, 2].map(|a| Lanes(from_center.map(|h| h[a])));
+        for start in (0..cube.size.pow(3)).step_by(LANES) {
+            let at = cube.voxel(start);
+            let translation =
+                |a: usize| Lanes::splat(f64::from(at[a] - cube.at[a]) * field.units_per_voxel);
+            let h = [first[0] + translation(0), first[1] + translation(1), first[2]];
+            let squared = dot(h, h) * per_squared_radius;
+            let error = constant_error + half_taylor_error * squared * (one + squared);
+            let number = taylor.at(h) + jumps[start as usize / LANES % jumps.len()];
+            let certainty = (number - number.floor() - half).abs() - error;
+            // Nearly always: all eight are decided.
+            if certainty.least() > 0.0 && error.greatest() < MAX_VOXEL_ERROR {
+                let offsets = (number + half).floor();
+                let remainder = number - offsets;
+                let first_slot = brick_slot(at);
+                for (slot, offset) in slots.iter().zip(offsets.0) {
+                    brick.offsets[first_slot + slot] = offset as i32;
+                }
+                if remainder.least() < UNCERTAIN - 0.5 {
+                    for (slot, remainder) in slots.iter().zip(remainder.0) {
+                        brick.mark_if_uncertain(first_slot + slot, remainder);
+                    }
+                }
+                continue;
+            }
+            for lane in 0..LANES {
+                let voxel = cube.voxel(start + lane as u32);
+                if certainty.0[lane] > 0.0 && error.0[lane] < MAX_VOXEL_ERROR {
+                    brick.set(voxel, number.0[lane]);
+                } else {
+                    undecided.push(voxel);
+                }
+            }
+        }
+        undecided
     }
 }

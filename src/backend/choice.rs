@@ -5,7 +5,7 @@ use std::fmt;
 #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
 use std::sync::Arc;
 
-use crate::backend::cpu;
+use crate::backend::cpu::Cpu;
 #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
 use crate::backend::gpu::Gpu;
 use crate::backend::shared_gpu::SharedGpu;
@@ -90,7 +90,7 @@ impl Chosen {
         if let Some(gpu) = &self.gpu {
             return Backend::Gpu(gpu);
         }
-        Backend::Cpu(&cpu::SHARED)
+        Backend::Cpu(&Cpu {})
     }
 
     /// The CPU after the GPU with this label failed.

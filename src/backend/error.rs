@@ -108,7 +108,7 @@ impl ErrorCode for BackendError {
 }
 
 impl BackendError {
-    /// The error of a step that had what `kept` bytes leave of `memory`: with the memory of both.
+    /// The error of a step beside `kept` bytes, in terms of the whole `memory`.
     pub(crate) fn beside(self, kept: u64, memory: u64) -> Self {
         match self {
             Self::Memory { needed, .. } => {

@@ -101,14 +101,6 @@ impl StageReport {
 }
 
 #[cfg(feature = "gpu")]
-impl StageReport {
-    /// The profile of a stage that has not run.
-    pub(crate) fn new(name: &'static str) -> Self {
-        Self { name, ms: None, dispatches: 0, invocations: 0, tests: 0, bytes: 0 }
-    }
-}
-
-#[cfg(feature = "gpu")]
 pub(crate) fn milliseconds(time: std::time::Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }

@@ -1,6 +1,8 @@
 //! Eight doubles at a time.
 //!
-//! All functions are inlined into the code that is compiled for the widest vectors.
+//! All functions are inlined into the code that is compiled for the widest vectors. This code is a
+//! type with [`WithSimd`](pulp::WithSimd), not a closure: rustc compiles the call of a closure as a
+//! function of its own, without these vectors.
 
 use std::ops::{Add, Div, Mul, Sub};
 

@@ -55,7 +55,7 @@ pub struct Device {
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "nothing blocks there"))]
     timeout: Option<std::time::Duration>,
     pipelines: Arc<Mutex<Pipelines>>,
-    /// The kernels that were tested, by name: whether they compute what they should.
+    /// The verdict of the self-test of each tested kernel, by name: whether it is correct.
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "the tests block"))]
     tested: Arc<Mutex<HashMap<&'static str, bool>>>,
 }
@@ -286,8 +286,8 @@ impl Device {
         self.check().map(|()| result)
     }
 
-    /// Calls `work`, and catches its errors. Returns the first of the kind that explains most: what
-    /// could not be had makes calls invalid that use it.
+    /// Calls `work`, and catches its errors. Returns the first of the kind that explains most: a
+    /// lack of memory before the invalid calls that follow from it.
     #[cfg(not(target_arch = "wasm32"))]
     fn caught<T>(&self, work: impl FnOnce() -> T) -> (T, Option<wgpu::Error>) {
         use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
@@ -300,7 +300,7 @@ impl Device {
     }
 
     /// Whether the device is lost. It reports this to one callback only, which is the renderer's;
-    /// what is made on it is invalid.
+    /// but a write to a new buffer is invalid on it.
     #[cfg(not(target_arch = "wasm32"))]
     fn is_lost(&self) -> bool {
         let write =

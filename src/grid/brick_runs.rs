@@ -48,7 +48,7 @@ impl<'a> BrickRuns<'a> {
 
     /// Splits off the runs that begin before `end`.
     pub(crate) fn take_before(&mut self, end: BrickKey) -> BrickRuns<'a> {
-        // A linear scan: what is split off is usually a row of a few bricks.
+        // A linear scan: the part split off is usually a row of a few bricks.
         let bricks = self.keys.iter().take_while(|&&key| key < end).count();
         let runs = self.full.iter().take_while(|run| run.start < end).count();
         let (keys, masks, full);

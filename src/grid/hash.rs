@@ -8,8 +8,8 @@ use thiserror::Error;
 
 use crate::base::error_code::ErrorCode;
 
-/// The hash of what a grid or a field of distances holds: 128 bits, the same on every machine. In
-/// text, and with serde, 32 hexadecimal digits.
+/// The hash of the content of a grid or a field of distances: 128 bits, the same on every machine.
+/// In text, and with serde, 32 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct ContentHash([u8; 16]);
@@ -26,7 +26,7 @@ impl ErrorCode for ContentHashError {
 }
 
 impl ContentHash {
-    /// The first 128 bits of what was hashed.
+    /// The first 128 bits of the hash.
     pub(crate) fn of(hasher: &blake3::Hasher) -> Self {
         let mut bytes = [0; 16];
         hasher.finalize_xof().fill(&mut bytes);

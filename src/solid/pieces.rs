@@ -5,7 +5,8 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::base::forest::Forest;
-use crate::grid::{BrickRun, BrickRuns, FIRST_Z, Mask, VoxelGrid, is_empty, mask_step};
+use crate::grid::{BRICK, BrickKey, BrickRun, FIRST_Z, Mask, VoxelGrid, is_empty, mask_step};
+use crate::lattice::MAX_DIM;
 use crate::solid::fill::spread;
 
 /// Most bricks that are neither empty nor full: above, the pieces take longer than a quick fill.
@@ -14,100 +15,72 @@ const MAX_BRICKS: usize = 1 << 16;
 /// The number of pieces; `None` above [`MAX_BRICKS`].
 ///
 /// The components of each brick, or of each run of full bricks, are the elements of a forest. They
-/// are joined where they touch in a neighbouring run.
+/// are joined where they touch in a run before.
 pub(super) fn pieces(grid: &VoxelGrid) -> Option<u64> {
     if grid.masks().len() > MAX_BRICKS {
         return None;
     }
-    let rows: Vec<BrickRuns> = grid.brick_runs().rows().collect();
-    let mut rows: Vec<Row> = rows.into_par_iter().filter_map(Row::new).collect();
-    let mut elements = 0_u64;
-    for row in &mut rows {
-        row.first = elements as u32;
-        elements += row.counts.iter().map(|&count| u64::from(count)).sum::<u64>();
+    let runs: Vec<BrickRun> = grid.brick_runs().collect();
+    let counts = runs.par_iter().map(|run| components(run.mask).count());
+    let (mut firsts, mut elements) = (counts.collect::<Vec<usize>>(), 0);
+    for first in &mut firsts {
+        elements += std::mem::replace(first, elements);
     }
     // More runs of full bricks than a grid in memory has.
     u32::try_from(elements).ok()?;
+    firsts.push(elements);
 
-    let forest = Forest::new(elements as usize);
-    let joins_of = |row: &Row| -> u64 {
-        let joins = OFFSETS.into_iter().map(|[y, z]| {
-            let at = [row.at[0].wrapping_add_signed(z), row.at[1].wrapping_add_signed(y)];
-            let beside = rows.binary_search_by_key(&at, |row| row.at).ok();
-            beside.map_or(0, |beside| row.join(&rows[beside], [y, z], &forest))
-        });
-        joins.sum()
-    };
-    Some(elements - rows.par_iter().map(joins_of).sum::<u64>())
+    let elements_of = Elements { runs, firsts, forest: Forest::new(elements) };
+    let unions = (0..elements_of.runs.len()).into_par_iter().map(|run| elements_of.join(run));
+    Some((elements - unions.sum::<usize>()) as u64)
 }
 
 /// The offsets, in bricks along `y` and `z`, of a row and of the neighbours before it.
 const OFFSETS: [[i32; 2]; 5] = [[0, 0], [-1, 0], [-1, -1], [0, -1], [1, -1]];
 
-/// A row of bricks along `x`.
-struct Row<'a> {
-    /// Its place along `z` and `y`, in bricks: the canonical order.
-    at: [u32; 2],
-    runs: BrickRuns<'a>,
-    /// The number of components of each run, at most 64.
-    counts: Vec<u8>,
-    /// The element of the first component.
-    first: u32,
+/// The components of all runs.
+struct Elements {
+    runs: Vec<BrickRun>,
+    /// The element of each run's first component, then the number of elements.
+    firsts: Vec<usize>,
+    forest: Forest,
 }
 
-/// A run of bricks and its components.
-#[derive(Clone)]
-struct Part {
-    /// The bricks along `x`.
-    span: Range<u32>,
-    mask: Mask,
-    count: u8,
-    /// The element of the first component.
-    first: u32,
-}
-
-impl<'a> Row<'a> {
-    fn new(runs: BrickRuns<'a>) -> Option<Self> {
-        let [_, y, z] = runs.first()?.position();
-        let counts = runs.clone().map(|run| components(run.mask).count() as u8).collect();
-        Some(Self { at: [z, y], runs, counts, first: 0 })
+impl Elements {
+    /// Joins the components of a run with those that they touch in runs before it; returns the
+    /// number of unions.
+    fn join(&self, run: usize) -> usize {
+        let unions = OFFSETS.into_iter().map(|offset| -> usize {
+            let before = self.beside(run, offset);
+            before.map(|other| self.join_two(run, other, offset)).sum()
+        });
+        unions.sum()
     }
 
-    fn parts(&self) -> impl Iterator<Item = Part> + Clone {
-        let runs = self.runs.clone().zip(&self.counts);
-        runs.scan(self.first, |next, (BrickRun { start, len, mask }, &count)| {
-            let (first, [x, ..]) = (*next, start.position());
-            *next += u32::from(count);
-            Some(Part { span: x..x + len, mask, count, first })
-        })
-    }
-
-    /// Joins the components with those of the row at an offset along `y` and `z` where they touch;
-    /// returns the number of unions.
-    fn join(&self, beside: &Self, [y, z]: [i32; 2], forest: &Forest) -> u64 {
-        let mut unions = 0;
-        let mut rest = beside.parts().peekable();
-        for part in self.parts() {
-            while rest.next_if(|other| other.span.end < part.span.start).is_some() {}
-            for other in rest.clone().take_while(|other| other.span.start <= part.span.end) {
-                unions += part.join(&other, [y, z], forest);
-            }
+    /// The runs before a run, in the row at an offset, with a brick next to one of its bricks.
+    fn beside(&self, run: usize, [y, z]: [i32; 2]) -> Range<usize> {
+        let BrickRun { start, len, .. } = self.runs[run];
+        let [x, at_y, at_z] = start.position();
+        let at = [at_y.wrapping_add_signed(y), at_z.wrapping_add_signed(z)];
+        if at.iter().any(|&c| c >= MAX_DIM / BRICK) {
+            return 0..0;
         }
-        unions
-    }
-}
-
-impl Part {
-    fn components(&self) -> Vec<(u32, Mask)> {
-        let masks = match self.count {
-            1 => vec![self.mask],
-            _ => components(self.mask).collect(),
-        };
-        (self.first..).zip(masks).collect()
+        let row = BrickKey::new([0, at[0], at[1]]);
+        let [first, end] = [row.along_x(x.saturating_sub(1)), row.along_x(x + len + 1)];
+        let end = end.min(row.next_row());
+        let is_before = |run: &BrickRun| run.start.along_x(run.len) <= first;
+        let before = self.runs[..run].partition_point(is_before);
+        before..self.runs[..run].partition_point(|run| run.start < end)
     }
 
-    fn join(&self, other: &Self, [y, z]: [i32; 2], forest: &Forest) -> u64 {
-        let (from, to) = (&self.span, &other.span);
+    /// Joins the components of two runs where they touch; the second lies at an offset along `y`
+    /// and `z`. Returns the number of unions.
+    fn join_two(&self, run: usize, other: usize, [y, z]: [i32; 2]) -> usize {
+        let [from, to] = [run, other].map(|run| {
+            let BrickRun { start, len, .. } = self.runs[run];
+            let [x, ..] = start.position();
+            x..x + len
+        });
         // The offsets along x of two bricks of these runs.
         let offsets = [
             (to.end == from.start).then_some(-1),
@@ -118,18 +91,33 @@ impl Part {
             let is_at = |x| !is_empty(&and(spilled(one, [x, y, z]), other));
             offsets.into_iter().flatten().any(is_at)
         };
-        let is_one = self.count == 1 && other.count == 1;
-        if is_one && forest.root(self.first) == forest.root(other.first) {
+        let are_one = [run, other].into_iter().all(|run| self.count(run) == 1);
+        let root = |run: usize| self.forest.root(self.firsts[run] as u32);
+        if are_one && root(run) == root(other) {
             return 0;
         }
-        let others = other.components();
+        let others = self.components(other);
         let mut unions = 0;
-        for (one, mask) in self.components() {
+        for (one, mask) in &self.components(run) {
             for (two, beside) in &others {
-                unions += u64::from(touch(&mask, beside) && forest.join(one, *two));
+                unions += usize::from(touch(mask, beside) && self.forest.join(*one, *two));
             }
         }
         unions
+    }
+
+    fn count(&self, run: usize) -> usize {
+        self.firsts[run + 1] - self.firsts[run]
+    }
+
+    /// The elements of a run, and their voxels in each of its bricks.
+    fn components(&self, run: usize) -> Vec<(u32, Mask)> {
+        let (mask, first) = (self.runs[run].mask, self.firsts[run]);
+        let masks = match self.count(run) {
+            1 => vec![mask],
+            _ => components(mask).collect(),
+        };
+        (first as u32..).zip(masks).collect()
     }
 }
 

@@ -3,7 +3,7 @@
 use trivox::backend::{BackendError, Rule, RunOptions};
 use trivox::{Cpu, NoProgress, PlacedMesh, VoxelGrid};
 
-use super::voxels::assert_same;
+use super::voxels::{assert_same, on_threads};
 
 /// The voxels that `rule` names, or a refusal, with so many threads and bytes.
 pub fn run_within(
@@ -13,7 +13,8 @@ pub fn run_within(
     rule: Rule,
 ) -> Result<VoxelGrid, BackendError> {
     let options = RunOptions { memory, ..RunOptions::default() };
-    Cpu::with_threads(threads)?.run(mesh, rule, &options, &NoProgress).map(|run| run.grid)
+    let run = || Cpu::default().run(mesh, rule, &options, &NoProgress);
+    on_threads(threads, run).map(|run| run.grid)
 }
 
 /// Bytes that suffice for that with so many threads, as the refusal of none at all says.

@@ -123,8 +123,7 @@ fn more_triangles_than_tasks_have_room_for() {
         let dims = [128, 100, 77];
         let mesh = placed(&small_triangles(6, count, dims, size), dims);
         let expected = oracle::voxelize_by_octree(&mesh);
-        let one = Cpu::with_threads(1).unwrap();
-        let grid = one.voxelize(&mesh, &NoProgress).unwrap();
+        let grid = on_threads(1, || surface(&mesh));
         assert_same(&grid, &expected, &format!("{count} triangles"));
         assert_same(&surface(&mesh), &expected, &format!("{count} triangles, all threads"));
     }

@@ -269,62 +269,6 @@ fn a_flip_more_or_less_is_noticed() {
 }
 
 #[test]
-fn the_flips_of_a_solid_give_it_back_without_disagreement() {
-    for seed in 0..300 {
-        let rng = &mut Rng::with_seed(seed);
-        // Clear of the last voxels, so that all columns end.
-        let dims = random_dims(rng).map(|d| d + 1);
-        let mut solid = random(rng, dims);
-        for voxel in voxels(dims) {
-            if (0..3).any(|a| voxel[a] == dims[a] - 1) && solid.get(voxel) {
-                solid.flip(voxel);
-            }
-        }
-        let grid = solid.grid();
-        let flips = [0, 1, 2].map(|axis| solid.flips(axis));
-        assert_eq!(filled_of(&flips[0].grid()), Filled { grid: grid.clone(), unended: 0 });
-        let rows =
-            Dense::from_fn([1, dims[1], dims[2]], |v| column(dims, v, 0).any(|v| solid.get(v)));
-        let of_columns = rows.set().count() as u64;
-        let disagreement = AxisDisagreement { of_columns, ..AxisDisagreement::default() };
-        assert_eq!(vote_of(&grids(&flips)), Voted { grid, disagreement });
-    }
-}
-
-/// Flips of three columns through one voxel, each of which finds it outside, inside or neither.
-fn columns_through_one_voxel(states: [u32; 3]) -> [Dense; 3] {
-    std::array::from_fn(|axis| {
-        let mut flips = Dense::empty([3; 3]);
-        let mut at = [1; 3];
-        if states[axis] > 0 {
-            flips.flip(at);
-        }
-        if states[axis] == 1 {
-            at[axis] = 2;
-            flips.flip(at);
-        }
-        flips
-    })
-}
-
-#[test]
-fn columns_that_contradict_themselves_do_not_vote() {
-    const INSIDE: u32 = 1;
-    const ODD: u32 = 2;
-    for number in 0..27 {
-        let states = [number % 3, number / 3 % 3, number / 9];
-        let votes = |state: u32| states.iter().filter(|&&s| s == state).count();
-        let (inside, outside) = (votes(INSIDE), 3 - votes(INSIDE) - votes(ODD));
-        let voted = vote_of(&grids(&columns_through_one_voxel(states)));
-        assert_eq!(voted.grid.contains([1, 1, 1]), inside > outside, "{states:?}");
-        let agreed = inside >= 2 && outside == 0 || outside >= 2 && inside == 0;
-        let is_worst = voted.disagreement.worst == Some([1, 1, 1]);
-        assert_eq!(is_worst, !agreed, "{states:?}");
-        assert_eq!(voted.disagreement.odd, states.map(|state| u64::from(state == ODD)));
-    }
-}
-
-#[test]
 fn a_row_of_bricks_without_flips_is_decided_by_the_columns_through_it() {
     // In the middle row, the second brick has a column that is inside: the first of its 64 along
     // each of these axes.
@@ -390,31 +334,6 @@ fn shell(dims: [u32; 3], lo: [u32; 3], hi: [u32; 3]) -> Dense {
         (0..3).all(|a| lo[a] <= v[a] && v[a] <= hi[a])
             && (0..3).any(|a| v[a] == lo[a] || v[a] == hi[a])
     })
-}
-
-#[test]
-fn a_shell_encloses_its_inside_until_it_has_a_hole() {
-    let dims = [64, 50, 45];
-    for (lo, hi) in [([0; 3], [63, 49, 44]), ([3, 8, 15], [60, 47, 40]), ([7; 3], [40; 3])] {
-        let closed = shell(dims, lo, hi);
-        let inside: u64 = (0..3).map(|a| u64::from(hi[a] - lo[a] - 1)).product();
-        assert_eq!(flood_of(&closed.grid()).enclosed, inside);
-        let middle: [u32; 3] = std::array::from_fn(|a| lo[a].midpoint(hi[a]));
-        for axis in 0..3 {
-            for end in [lo, hi] {
-                let mut open = closed.clone();
-                let mut hole = middle;
-                hole[axis] = end[axis];
-                open.flip(hole);
-                let grid = open.grid();
-                assert_eq!(flood_of(&grid), Flooded { grid, enclosed: 0 });
-            }
-        }
-        // A hole at an edge leads nowhere.
-        let mut tight = closed.clone();
-        tight.flip(lo);
-        assert_eq!(flood_of(&tight.grid()).enclosed, inside);
-    }
 }
 
 /// A block with a corridor one voxel wide that winds through all of it: along each row along `x` to

@@ -207,23 +207,6 @@ fn full_bricks(keys: impl IntoIterator<Item = [u32; 3]>) -> Vec<(BrickKey, Mask)
 }
 
 #[test]
-fn full_bricks_are_found_wherever_their_runs_begin_and_end() {
-    let dims = [80, 16, 16];
-    for present in 0u32..1 << 10 {
-        let row = (0..10).filter(|x| present >> x & 1 == 1);
-        let keys: Vec<[u32; 3]> = row.map(|x| [x, 1, 0]).collect();
-        let grid = VoxelGrid::from_bricks(dims, full_bricks(keys.clone())).unwrap();
-        assert_eq!(grid.brick_count(), keys.len() as u64);
-        assert_eq!(grid.occupied(), 512 * keys.len() as u64);
-        assert!(grid.bricks().map(|(key, _)| key.position()).eq(keys.iter().copied()));
-        for x in 0..80 {
-            assert_eq!(grid.contains([x, 8, 7]), present >> (x / 8) & 1 == 1, "{present:b}");
-            assert!(!grid.contains([x, 7, 7]) && !grid.contains([x, 8, 8]));
-        }
-    }
-}
-
-#[test]
 fn a_run_of_full_bricks_ends_where_the_row_ends() {
     // The brick after the last of a row has the next key, but lies in the next row.
     let last = MAX_DIM / BRICK - 1;
@@ -279,19 +262,6 @@ fn voxels_outside_the_grid_are_refused() {
         let grid = VoxelGrid::from_voxels(dims, block([0; 3], dims)).unwrap();
         assert!(!grid.contains(voxel));
     }
-}
-
-#[test]
-fn a_voxel_of_a_mask_is_word_x_and_bit_8y_plus_z() {
-    for [x, y, z] in block([0; 3], [8; 3]) {
-        let mut mask = [0; 8];
-        mask[x as usize] = 1 << (8 * y + z);
-        let base = [8, 800, 65_528];
-        let expected = [8 + x, 800 + y, 65_528 + z];
-        assert!(mask_voxels(base, mask).eq([expected]));
-        assert_eq!(count(&mask), 1);
-    }
-    assert_eq!(mask_voxels([0; 3], FULL).collect::<HashSet<_>>().len(), 512);
 }
 
 #[test]

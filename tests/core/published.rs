@@ -1,7 +1,7 @@
 //! The published overlap tests: their published answers, their agreement with `touches` wherever
 //! `f64` is exact, and the traps they are known for, which `touches` does not have.
 
-use crate::common::published::{Aabb, Obb, Plane, Point, Triangle, aabb_plane, moller, obb, sat};
+use crate::common::published::{Aabb, Obb, Point, Triangle, moller, obb, sat};
 use trivox::lattice::Triangle as LatticeTriangle;
 use trivox::predicate::touches;
 
@@ -39,76 +39,6 @@ fn lattice(p: Point, units: f64) -> [i32; 3] {
     p.map(|c| (c * units).round_ties_even() as i32)
 }
 
-mod plane_and_box {
-    use super::*;
-
-    const PLANE: Plane = Plane { normal: [0.0, 1.0, 0.5], distance: 0.0 };
-
-    /// Two corners, in either order, and whether the plane meets the box between them.
-    const PUBLISHED: [([Point; 2], bool); 4] = [
-        ([[-2.0, -2.0, -2.0], [-1.0, -1.0, -1.0]], false),
-        ([[2.0, 1.0, 2.0], [4.0, 3.0, 4.0]], false),
-        ([[1.0, 0.0, 1.0], [0.0, -1.0, 0.0]], true),
-        ([[5.0, 5.0, 5.0], [-5.0, -5.0, -5.0]], true),
-    ];
-
-    /// By centre and half edges.
-    fn overlaps([a, b]: [Point; 2], plane: &Plane) -> bool {
-        aabb_plane::overlaps(&Aabb::from_corners(a, b), plane)
-    }
-
-    #[test]
-    fn published_boxes_by_center_and_half_edges_and_by_corners() {
-        for ([a, b], meets) in PUBLISHED {
-            for corners in [[a, b], [b, a]] {
-                assert_eq!(overlaps(corners, &PLANE), meets, "{corners:?}");
-                assert_eq!(aabb_plane::overlaps_corners(corners, &PLANE), meets, "{corners:?}");
-            }
-        }
-    }
-
-    /// How often `test` differs from a look at all eight corners, on 50,000 boxes and planes of
-    /// small integers, many of which touch.
-    fn mistakes(test: impl Fn([Point; 2], &Plane) -> bool) -> usize {
-        let mut rng = fastrand::Rng::with_seed(2000);
-        let mut point =
-            |reach: i32| -> Point { std::array::from_fn(|_| f64::from(rng.i32(-reach..=reach))) };
-        let mut wrong = |_: &usize| {
-            let (corners, normal, [distance, ..]) = ([point(4), point(4)], point(3), point(12));
-            let aabb = Aabb::from_corners(corners[0], corners[1]);
-            let sides = aabb.corners().map(|corner| dot(normal, corner) - distance);
-            let meets = sides.iter().any(|&s| s <= 0.0) && sides.iter().any(|&s| s >= 0.0);
-            test(corners, &Plane { normal, distance }) != meets
-        };
-        (0..50_000).filter(&mut wrong).count()
-    }
-
-    #[test]
-    fn both_forms_agree_with_all_eight_corners() {
-        assert_eq!(mistakes(aabb_plane::overlaps_corners), 0);
-        assert_eq!(mistakes(overlaps), 0);
-    }
-
-    #[test]
-    fn canary_touching_not_counted_is_noticed() {
-        let shrunk = |[a, b]: [Point; 2], plane: &Plane| {
-            let Aabb { center, half } = Aabb::from_corners(a, b);
-            aabb_plane::overlaps(&Aabb { center, half: half.map(|h| (h - 0.01).max(0.0)) }, plane)
-        };
-        assert!(mistakes(shrunk) > 1000);
-    }
-
-    /// The limit that the documentation names: the corner that was given is not quite the corner
-    /// of the box that is tested.
-    #[test]
-    fn rounded_center_can_miss_a_plane_through_a_given_corner() {
-        let (a, b) = ([1.8, 0.0, 0.0], [2.0, 1.0, 1.0]);
-        let plane = Plane { normal: [1.0, 0.0, 0.0], distance: b[0] };
-        assert!(aabb_plane::overlaps_corners([a, b], &plane));
-        assert!(!overlaps([a, b], &plane));
-    }
-}
-
 mod triangle_and_box {
     use super::*;
 
@@ -123,37 +53,6 @@ mod triangle_and_box {
         (Aabb { center: [2.0, 2.0, 2.0], half: [1.0; 3] }, false),
         (Aabb { center: [-2.0, -2.0, -2.0], half: [1.0; 3] }, false),
     ];
-
-    /// A rotation or reflection, as the images of the axes.
-    type Turn = [Point; 3];
-
-    fn turned(turn: &Turn, p: Point) -> Point {
-        std::array::from_fn(|i| turn[0][i] * p[0] + turn[1][i] * p[1] + turn[2][i] * p[2])
-    }
-
-    /// The 48 ways to map the axes to themselves.
-    fn symmetries() -> impl Iterator<Item = Turn> {
-        let orders = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1], [2, 1, 0], [1, 0, 2]];
-        orders.into_iter().flat_map(|order| {
-            (0..8).map(move |signs| {
-                let mut turn = [[0.0; 3]; 3];
-                (0..3).for_each(|i| turn[i][order[i]] = [1.0, -1.0][signs >> i & 1]);
-                turn
-            })
-        })
-    }
-
-    /// A random rotation, by a quaternion of unit length.
-    fn rotation(rng: &mut fastrand::Rng) -> Turn {
-        let q: [f64; 4] = std::array::from_fn(|_| rng.f64() - 0.5);
-        let length = q.iter().map(|c| c * c).sum::<f64>().sqrt();
-        let [w, x, y, z] = q.map(|c| c / length);
-        [
-            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + w * z), 2.0 * (x * z - w * y)],
-            [2.0 * (x * y - w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z + w * x)],
-            [2.0 * (x * z + w * y), 2.0 * (y * z - w * x), 1.0 - 2.0 * (x * x + y * y)],
-        ]
-    }
 
     #[test]
     fn published_boxes_by_each_test() {
@@ -172,45 +71,6 @@ mod triangle_and_box {
             assert_eq!(touches(&triangle, lattice(aabb.center, 2.0), half), *overlap, "{aabb:?}");
         }
         assert_eq!(cubes.count(), 4);
-    }
-
-    #[test]
-    fn published_scene_mapped_by_the_symmetries_of_the_axes() {
-        for (turn, (aabb, overlap)) in symmetries().flat_map(|t| PUBLISHED.map(|p| (t, p))) {
-            let triangle = TRIANGLE.map(|corner| turned(&turn, corner));
-            let center = turned(&turn, aabb.center);
-            let half = turned(&turn, aabb.half).map(f64::abs);
-            let turned_box = Aabb { center, half };
-            assert_eq!(sat::overlaps(&triangle, &turned_box), overlap, "sat, {turn:?}");
-            assert_eq!(moller::overlaps(&triangle, &turned_box), overlap, "moller, {turn:?}");
-            let oriented = Obb { center, axes: turn, half: aabb.half };
-            assert_eq!(obb::overlaps(&triangle, &oriented), overlap, "obb, {turn:?}");
-        }
-    }
-
-    #[test]
-    fn published_scene_rotated_as_a_whole() {
-        let mut rng = fastrand::Rng::with_seed(1996);
-        for _ in 0..1000 {
-            let turn = rotation(&mut rng);
-            let triangle = TRIANGLE.map(|corner| turned(&turn, corner));
-            for (aabb, overlap) in PUBLISHED {
-                let center = turned(&turn, aabb.center);
-                let oriented = Obb { center, axes: turn, half: aabb.half };
-                assert_eq!(obb::overlaps(&triangle, &oriented), overlap, "{turn:?} {aabb:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn canary_box_left_behind_by_the_rotation_is_noticed() {
-        let mut rng = fastrand::Rng::with_seed(1996);
-        let wrong = (0..1000).filter(|_| {
-            let turn = rotation(&mut rng);
-            let triangle = TRIANGLE.map(|corner| turned(&turn, corner));
-            PUBLISHED.iter().any(|&(aabb, overlap)| sat::overlaps(&triangle, &aabb) != overlap)
-        });
-        assert!(wrong.count() > 900);
     }
 }
 

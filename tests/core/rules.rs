@@ -76,9 +76,9 @@ fn any_number_of_threads_and_any_bound_on_memory_gives_the_same_grid_or_is_refus
     for rule in RULES {
         let expected = oracle(&mesh, rule);
         for threads in [1, 2, 3, 7] {
-            let cpu = Cpu::with_threads(threads).unwrap();
             let what = format!("{rule:?}, {threads} threads");
-            assert_same(&run(&cpu, &mesh, rule), &expected, &what);
+            let grid = on_threads(threads, || run(&Cpu::default(), &mesh, rule));
+            assert_same(&grid, &expected, &what);
             let steps = if rule == Rule::Conservative { 20 } else { 10 };
             assert_same_or_refused(threads, &mesh, rule, &expected, steps);
         }

@@ -572,74 +572,6 @@ fn axes_in_turn_give_the_same_solid_turned() {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_solid_and_says_the_same() {
-    let meshes = [
-        at_resolution(&klein_bottle(40, 24), 70),
-        at_resolution(&moebius_strip(40, 8), 70),
-        at_resolution(&with_vertices_repeated(&torus(1.0, 0.4, 48, 24)), 70),
-    ];
-    for mesh in &meshes {
-        for fill in FILLS {
-            let of = |threads: usize| {
-                let cpu = Cpu::with_threads(threads).unwrap();
-                let mode = Mode::Solid(Solid { fill, include_surface: true });
-                let work = || voxelize(&cpu, mesh, mode, &RunOptions::default(), &NoProgress);
-                let voxels = on_threads(threads, work).unwrap();
-                (voxels.grid, voxels.fill_report.unwrap().sentence())
-            };
-            let one = of(1);
-            assert!([2, 7].into_iter().all(|threads| of(threads) == one), "{fill}");
-        }
-    }
-}
-
-/// The volume of a mesh, from its corners.
-fn volume(mesh: &Mesh) -> f64 {
-    let cone = |&[a, b, c]: &[u32; 3]| {
-        let [a, b, c] = [a, b, c].map(|i| mesh.positions()[i as usize]);
-        let cross = |i: usize, j: usize| b[i] * c[j] - b[j] * c[i];
-        a[0] * cross(1, 2) + a[1] * cross(2, 0) + a[2] * cross(0, 1)
-    };
-    mesh.triangles().iter().map(cone).sum::<f64>() / 6.0
-}
-
-/// D. G. Kendall, On the number of lattice points inside a random oval, 1948: wherever a smooth
-/// convex body of radius R lies, the centres in it are as many as its volume, with a standard error
-/// that goes with R, the root of the surface and not the surface itself.
-#[test]
-fn a_spheres_volume_is_right_on_average_and_errs_with_the_square_of_the_voxel() {
-    const PLACES: usize = 24;
-    let [(_, mesh), ..] = generic_meshes();
-    let exact = volume(&mesh);
-    let mut rng = Rng::with_seed(11);
-    let mut errors = Vec::new();
-    for voxels in [4.0, 8.0, 16.0, 32.0, 64.0, 128.0] {
-        let size = 1.0 / voxels;
-        let (mut sum, mut squares) = (0.0, 0.0);
-        for _ in 0..PLACES {
-            let min = [(); 3].map(|()| -1.1 - size * rng.f64());
-            let (_, filling) = solid(&within(&mesh, size, min, [1.1; 3]), Fill::Parity);
-            let error = filling.volume.voxels - exact;
-            let of_mesh = filling.volume.mesh.unwrap();
-            assert!((of_mesh / exact - 1.0).abs() < 1e-5, "{of_mesh}");
-            // Only voxels within half a diagonal of the surface can be wrong about a part of them.
-            let bound = 4.0 * std::f64::consts::PI * 3f64.sqrt() * size;
-            assert!(error.abs() < bound / 20.0, "{error} at {voxels}");
-            sum += error;
-            squares += error * error;
-        }
-        let error = (squares / PLACES as f64).sqrt() / exact;
-        let mean = (sum / PLACES as f64).abs() / exact;
-        println!("radius {voxels}: off by {error:.2e}, on average by {mean:.2e}");
-        assert!(mean < 0.75 * error, "radius {voxels}: {mean} of {error} is no chance");
-        assert!(error < 1.0 / (voxels * voxels), "radius {voxels}: {error}");
-        errors.push(error);
-    }
-    let falls = (errors[0] / errors[5]).log2() / 5.0;
-    assert!(falls > 1.5, "the error falls with the power {falls} of the voxel: {errors:?}");
-}
-
-#[test]
 fn what_bounds_cut_off_changes_nothing_within_them() {
     // All sides of the torus are cut, and of the cube only the far ones.
     let knot = |mesh: Mesh| in_grid(&mesh, [20, 18, 22]);
@@ -946,7 +878,7 @@ fn what_needs_more_memory_is_refused_until_it_has_what_it_says() {
         let run = |memory: u64| {
             let options = RunOptions { memory, ..RunOptions::default() };
             let mode = Mode::Solid(Solid { fill, include_surface: true });
-            voxelize(&Cpu::with_threads(2).unwrap(), mesh, mode, &options, &NoProgress)
+            on_threads(2, || voxelize(&Cpu::default(), mesh, mode, &options, &NoProgress))
         };
         let expected = run(u64::MAX).unwrap().grid;
         let (made, memory, refusals) = until_it_fits(&fill.to_string(), run);
@@ -1057,20 +989,6 @@ fn overlaps_are_doubtful_by_parity_and_votes_and_filled_by_winding_whatever_else
             assert_eq!(filling.fill, Fill::Winding);
             assert!(!filling.is_doubtful(), "{}", filling.sentence());
         }
-    }
-}
-
-#[test]
-fn bars_that_cross_are_filled_by_winding_however_thin() {
-    // The surface is as large as what it encloses is, so volumes would tell nothing.
-    let bars =
-        [cuboid([0.0, 4.0, 4.0], [12.0, 6.0, 6.0]), cuboid([4.0, 0.0, 4.0], [6.0, 12.0, 6.0])];
-    for size in [1.0, 0.25] {
-        let mesh = at_voxel_size(&together(&bars), size);
-        let filling = solid(&mesh, Fill::Auto).1;
-        assert_eq!((filling.fill, filling.doubts.len()), (Fill::Winding, 0));
-        let doubts = solid(&mesh, Fill::Parity).1.doubts;
-        assert!(matches!(doubts[..], [FillWarning::Overlap { .. }]), "{doubts:?}");
     }
 }
 

@@ -199,8 +199,8 @@ fn order_and_threads_change_nothing() {
         rng.shuffle(&mut triangles);
         let shuffled = at_resolution(&with_triangles(&mesh, triangles), 48);
         for threads in [1, 2, 5] {
-            let cpu = Cpu::with_threads(threads).unwrap();
-            let run = || voxelize(&cpu, &shuffled, mode, &Default::default(), &NoProgress);
+            let run =
+                || voxelize(&Cpu::default(), &shuffled, mode, &Default::default(), &NoProgress);
             let voxels = on_threads(threads, run).unwrap();
             assert!(voxels.grid == expected.0, "{name}: {threads} threads");
             let filling = voxels.fill_report.unwrap();

@@ -19,34 +19,13 @@ use crate::base::progress::{Latch, Progress};
 use crate::grid::VoxelGrid;
 use crate::lattice::PlacedMesh;
 
-/// Voxelizes on the CPU's threads.
-#[derive(Debug)]
-pub struct Cpu {
-    /// `None`: the process-wide pool.
-    pool: Option<rayon::ThreadPool>,
-}
-
-/// The CPU with the threads of the process.
-pub(crate) static SHARED: Cpu = Cpu { pool: None };
-
-impl Default for Cpu {
-    /// One thread per core, shared with the rest of the process.
-    fn default() -> Self {
-        Self { pool: None }
-    }
-}
+/// Voxelizes on the threads of the current rayon pool: one per core, unless the caller runs in
+/// [another](rayon::ThreadPool::install).
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Cpu {}
 
 impl Cpu {
-    /// With its own pool of `threads` threads.
-    ///
-    /// # Errors
-    /// The operating system refused to start them.
-    pub fn with_threads(threads: usize) -> Result<Self, BackendError> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool = pool.map_err(|e| BackendError::Threads { threads, reason: e.to_string() })?;
-        Ok(Self { pool: Some(pool) })
-    }
-
     /// As [`Backend::voxelize`].
     ///
     /// # Errors
@@ -71,14 +50,9 @@ impl Cpu {
         progress: &dyn Progress,
     ) -> Result<Run, BackendError> {
         let progress = Latch::new(progress);
-        let voxelize = || slabs::voxelize(mesh, rule, options.memory, &progress);
-        let builder = match &self.pool {
-            Some(pool) => pool.install(voxelize),
-            // Runs on a thread of the pool: a thread outside it would block in every parallel call
-            // until one in it wakes up.
-            None => rayon::scope(|_| voxelize()),
-        };
-        let builder = builder?;
+        // Runs on a thread of the pool: a thread outside it would block in every parallel call until
+        // one in it wakes up.
+        let builder = rayon::scope(|_| slabs::voxelize(mesh, rule, options.memory, &progress))?;
         let windings = builder.windings();
         let (grid, crossings) = builder.finish_with_crossings();
         Ok(Run { grid, windings, crossings, report: None })

@@ -164,7 +164,7 @@ impl MemoryLimit {
         self.error(kept, most, tasks)
     }
 
-    /// The error for a grid of `bricks`, of which at most `most` are unordered at a time.
+    /// The error for a grid of `bricks`, at most `most` of them unordered at a time.
     fn error(&self, bricks: u64, most: u64, tasks: &Tasks) -> BackendError {
         let kept = bricks * GridBuilder::BYTES_KEPT + tasks.unused_room() * UNORDERED + self.fixed;
         // `new` reserves a sixteenth of the total: a fifteenth of the rest.

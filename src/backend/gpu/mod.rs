@@ -44,7 +44,7 @@ use web_time::Instant;
 
 #[cfg(not(target_arch = "wasm32"))]
 use crate::backend::Backend;
-use crate::backend::gpu::buffers::{Sizes, mesh_buffer};
+use crate::backend::gpu::buffers::{Buffers, Sizes, mesh_buffer};
 use crate::backend::gpu::job::{
     BYTES_PER_BRICK, Job, MAX_PAIRS, Overflow, Results, SubBatch, UNITS, sub_batch_bricks,
 };
@@ -329,7 +329,8 @@ impl Gpu {
         let workspace = self.workspace_for(job, batch, workspace)?;
         let ready = Instant::now();
         let report = &mut results.report;
-        report.upload_bytes += workspace.upload(&self.device, batch);
+        let Workspace { buffers, uploaded, .. } = &mut *workspace;
+        report.upload_bytes += uploaded.update(&self.device, &buffers.mesh, batch);
         self.device.check()?;
         report.host_ms.prepare += milliseconds(ready - began);
         report.host_ms.upload += milliseconds(ready.elapsed());
@@ -376,21 +377,19 @@ impl Gpu {
     ) -> Result<&'a mut Workspace, GpuError> {
         let bitmap = bitmap_words(job, batch);
         let is_enough = |kept: &Workspace| {
-            kept.mesh().size() >= 4 * batch.words() && kept.sizes().bitmap >= bitmap
+            let Buffers { mesh, sizes, .. } = &kept.buffers;
+            mesh.size() >= 4 * batch.words() && sizes.bitmap >= bitmap
         };
         let new = match workspace.take() {
             Some(kept) if is_enough(&kept) => kept,
-            Some(kept) => {
-                let (sizes, readback) = kept.into_parts();
-                self.new_workspace(job, batch, sizes, readback)?
-            }
+            Some(kept) => self.new_workspace(job, batch, kept.buffers.sizes, kept.readback)?,
             None => {
                 let readback = Readback::new(&self.device);
                 self.new_workspace(job, batch, Sizes::default(), readback)?
             }
         };
         let workspace = workspace.insert(new);
-        workspace.expect(&self.device, job.rule, || expected_bricks(job.mesh))?;
+        workspace.readback.expect(&self.device, job.rule, || expected_bricks(job.mesh))?;
         Ok(workspace)
     }
 
@@ -420,7 +419,7 @@ impl Gpu {
         batch_limits: &BatchLimits,
         overflow: Overflow,
     ) -> Result<bool, GpuError> {
-        let sizes = workspace.sizes();
+        let sizes = workspace.buffers.sizes;
         // At least double, since the count after an overflow may be too low.
         let larger = |has: u32, needs: u32, limit: u32| needs.max(2 * has).min(limit);
         let larger = match overflow {

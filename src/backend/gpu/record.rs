@@ -1,4 +1,4 @@
-//! Records the stages of a run: what they need to know of their job, and their dispatches.
+//! Records the stages of a run: their parameters and their dispatches.
 
 use crate::backend::gpu::buffers::{Buffers, PARAMS_STRIDE};
 use crate::backend::gpu::data::{

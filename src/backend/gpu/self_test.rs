@@ -210,7 +210,7 @@ mod tests {
             (PARITY, ROWS, "parity", "(closed && all(rise == limit_rise))", "false"),
             (Rule::Winding, ROWS, "refine", "AXIS_X).winding < 0", "AXIS_X).winding > 0"),
             (Rule::Winding, ROWS, "seed", "AXIS_X).winding < 0", "AXIS_X).winding > 0"),
-            // Rows in doubt: from one voxel to the next, and what is exact.
+            // Rows in doubt: the step to the next voxel, and the test for exactness.
             (TOUCH, ROWS, "voxel_rows", "normal[2], -2 * half", "normal[2], 2 * half"),
             (TOUCH, ROWS, "voxel_rows", "q = int64_add(q, step);", ""),
             (TOUCH, ROWS, "voxel_rows", "f32(bits & -bits)", "f32(bits)"),

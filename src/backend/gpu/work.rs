@@ -1,4 +1,4 @@
-//! The minimum work of each step of a run, from the run's counters.
+//! The profile of each step of a run: its minimum work, from the run's counters.
 
 use crate::backend::gpu::buffers::Sizes;
 use crate::backend::gpu::data::{
@@ -6,6 +6,7 @@ use crate::backend::gpu::data::{
     GROUPS, LEVELS, PAIRS, Pair, STARTED, TRIANGLE_WORDS,
 };
 use crate::backend::gpu::stages::{Stage, Step};
+use crate::backend::report::StageReport;
 
 /// The counts of a run.
 #[derive(Debug, Clone)]
@@ -53,14 +54,6 @@ impl Counts {
     }
 }
 
-/// The minimum work of a step.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Work {
-    pub(super) invocations: u64,
-    pub(super) tests: u64,
-    pub(super) bytes: u64,
-}
-
 const WORD: u64 = 4;
 const PAIR: u64 = size_of::<Pair>() as u64;
 const BRICK: u64 = WORD * BRICK_WORDS as u64;
@@ -68,8 +61,8 @@ const CROSSING: u64 = WORD * CROSSING_WORDS as u64;
 /// A triangle's vertex indices and its three vertices.
 const TRIANGLE: u64 = 4 * WORD * TRIANGLE_WORDS as u64;
 
-/// The work of `step` in a run that counted `counts`.
-pub(super) fn work(step: &Step, counts: &Counts) -> Work {
+/// The profile of `step`, which took `ms`, in a run that counted `counts`.
+pub(super) fn profile(step: &Step, counts: &Counts, ms: Option<f64>) -> StageReport {
     let level = step.level as usize;
     let (pairs, candidates) = (counts.pairs[level], counts.candidates[level]);
     // The first pair of a workgroup is written by the stage before.
@@ -92,7 +85,7 @@ pub(super) fn work(step: &Step, counts: &Counts) -> Work {
         // The bitmap, the blocks, and the bricks. The number of words with bricks is not known.
         Stage::RankBricks => (counts.bitmap, 0, counts.bitmap * WORD + counts.bricks * BRICK),
         // After a failure, voxels are not tested.
-        _ if counts.failures != 0 => return Work::default(),
+        _ if counts.failures != 0 => (0, 0, 0),
         // A pair, its word of the bitmap and its number, and its triangle; the bricks, read and
         // written.
         Stage::VoxelRows
@@ -105,7 +98,7 @@ pub(super) fn work(step: &Step, counts: &Counts) -> Work {
             (candidates, candidates, read + written)
         }
     };
-    Work { invocations, tests, bytes }
+    StageReport { name: step.stage.name(), ms, dispatches: 1, invocations, tests, bytes }
 }
 
 #[cfg(test)]
@@ -131,8 +124,8 @@ mod tests {
         let rules = [Rule::Conservative, Rule::SixSeparating, Rule::Winding];
         let mut steps = rules.into_iter().flat_map(|rule| steps(rule, VoxelKernel::Rows, 1));
         let step = steps.find(|s| s.stage == stage && s.level == level);
-        let work = work(&step.expect("a step"), &counts);
-        (work.invocations, work.tests, work.bytes)
+        let found = profile(&step.expect("a step"), &counts, None);
+        (found.invocations, found.tests, found.bytes)
     }
 
     #[test]

@@ -5,24 +5,23 @@ use std::ops::Range;
 use web_time::Instant;
 use wgpu::BufferUsages as Usage;
 
-use crate::backend::Rule;
 use crate::backend::gpu::buffers::{Buffers, Sizes, UPPER_SHARE};
 use crate::backend::gpu::data::{
     BRICKS, BRICKS_FULL, CROSSINGS, FAILURES, LEVELS, PAIRS, PAIRS_FULL, TOO_MANY_CANDIDATES,
 };
 use crate::backend::gpu::job::{Job, Overflow, ResidentBricks, Results, SubBatch};
 use crate::backend::gpu::readback::{self, CLOCK_AT, ListRange, Readback};
-use crate::backend::gpu::stages::{OutputList, Step};
-use crate::backend::gpu::upload::{Batch, Uploaded};
-use crate::backend::gpu::work::{Counts, work};
-use crate::backend::report::{RunReport, StageReport, milliseconds};
+use crate::backend::gpu::stages::OutputList;
+use crate::backend::gpu::upload::Uploaded;
+use crate::backend::gpu::work::{Counts, profile};
+use crate::backend::report::{RunReport, milliseconds};
 use crate::gpu::{Device, GpuError};
 
 /// Buffers, bind groups and readback, reused by all runs.
 pub(super) struct Workspace {
-    buffers: Buffers,
-    readback: Readback,
-    uploaded: Uploaded,
+    pub(super) buffers: Buffers,
+    pub(super) readback: Readback,
+    pub(super) uploaded: Uploaded,
 }
 
 impl Workspace {
@@ -41,28 +40,8 @@ impl Workspace {
 
     /// Recreates the buffers with other sizes, except the mesh buffer.
     pub(super) fn resize(&mut self, device: &Device, sizes: Sizes) -> Result<(), GpuError> {
-        self.buffers = Buffers::new(device, self.mesh().clone(), sizes);
+        self.buffers = Buffers::new(device, self.buffers.mesh.clone(), sizes);
         device.check()
-    }
-
-    /// Its sizes and its readback, without the buffers.
-    pub(super) fn into_parts(self) -> (Sizes, Readback) {
-        (self.buffers.sizes, self.readback)
-    }
-
-    /// The sizes of the buffers.
-    pub(super) fn sizes(&self) -> Sizes {
-        self.buffers.sizes
-    }
-
-    /// The mesh buffer.
-    pub(super) fn mesh(&self) -> &wgpu::Buffer {
-        &self.buffers.mesh
-    }
-
-    /// Uploads what is new in `batch`. Returns the number of bytes.
-    pub(super) fn upload(&mut self, device: &Device, batch: &Batch) -> u64 {
-        self.uploaded.update(device, &self.buffers.mesh, batch)
     }
 
     /// Runs all stages on a sub-batch of the uploaded mesh, and adds the output to `results`, or
@@ -112,7 +91,10 @@ impl Workspace {
         let (counters, times) = fetched.await?;
         let bitmap = sub_batch.bitmap_words(job.rule);
         let counts = Counts::new(sub_batch.triangle_count(), bitmap, &counters, &sizes);
-        add_work(report, &steps, &counts, times.as_deref());
+        let profile =
+            |(index, step)| profile(step, &counts, times.as_ref().map(|times| times[index]));
+        let stages = steps.iter().enumerate().map(profile).collect();
+        report.add(RunReport { runs: 1, stages, ..RunReport::default() });
 
         let overflow = overflow(&counters, &sizes, job);
         if overflow.is_some() {
@@ -154,16 +136,6 @@ impl Workspace {
         Ok(ResidentBricks { bricks, count, counters })
     }
 
-    /// See [`Readback::expect`].
-    pub(super) fn expect(
-        &mut self,
-        device: &Device,
-        rule: Rule,
-        guess: impl FnOnce() -> u32,
-    ) -> Result<(), GpuError> {
-        self.readback.expect(device, rule, guess)
-    }
-
     /// Reads records that were not read with the counters. The staging buffer grows by an eighth
     /// more than a list that begins with them would need.
     async fn read(
@@ -183,26 +155,6 @@ impl Workspace {
 
     fn list_range(&self, output: OutputList, range: Range<u32>) -> ListRange<'_> {
         ListRange { buffer: self.buffers.list(output), output, range }
-    }
-}
-
-/// Adds the work of a run's steps to `report`, with stages in the order of their first execution.
-fn add_work(report: &mut RunReport, steps: &[Step], counts: &Counts, times: Option<&[f64]>) {
-    report.runs += 1;
-    for (index, step) in steps.iter().enumerate() {
-        let work = work(step, counts);
-        let name = step.stage.name();
-        let known = report.stages.iter().position(|stage| stage.name == name);
-        let stage = known.unwrap_or_else(|| {
-            report.stages.push(StageReport::new(name));
-            report.stages.len() - 1
-        });
-        let stage = &mut report.stages[stage];
-        stage.dispatches += 1;
-        stage.invocations += work.invocations;
-        stage.tests += work.tests;
-        stage.bytes += work.bytes;
-        stage.ms = times.map(|times| times[index] + stage.ms.unwrap_or(0.0));
     }
 }
 
@@ -236,10 +188,11 @@ fn overflow(counters: &[u32], sizes: &Sizes, job: &Job) -> Option<Overflow> {
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use crate::backend::VoxelKernel;
     use crate::backend::gpu::BatchLimits;
     use crate::backend::gpu::buffers::mesh_buffer;
     use crate::backend::gpu::data::{BRICK_WORDS, CROSSING_WORDS, Pair};
+    use crate::backend::gpu::upload::Batch;
+    use crate::backend::{Rule, VoxelKernel};
     use crate::gpu::Adapter;
     use crate::predicate::crosses::Axis;
     use crate::{Mesh, PlaceOptions, Sizing, place};

@@ -85,7 +85,7 @@ impl Work<'_> {
         clusters.iter().filter(is_near).copied().collect()
     }
 
-    /// The distance bound of `bricks` by `clusters`, each of which contains triangles.
+    /// The distance bound of `bricks` by `clusters`.
     pub(crate) fn distance_bound(&self, bricks: &Bricks, clusters: &[u32]) -> DistanceBound {
         let lattice = self.mesh.lattice();
         let boxes = clusters.iter().map(|&cluster| self.clusters.bounds(cluster));

@@ -198,12 +198,6 @@ impl Batch {
     }
 }
 
-/// A batch that was submitted.
-struct InFlight<'a> {
-    blocks: Vec<Bricks>,
-    mapping: Mapping<'a>,
-}
-
 struct Measuring<'a> {
     work: &'a Work<'a>,
     device: &'a Device,
@@ -217,7 +211,8 @@ struct Measuring<'a> {
     record_staging: wgpu::Buffer,
     value_staging: wgpu::Buffer,
     batch: Batch,
-    in_flight: Option<InFlight<'a>>,
+    /// The blocks of the submitted batch, and the mapping of its records.
+    in_flight: Option<(Vec<Bricks>, Mapping<'a>)>,
     parts: Vec<Part>,
 }
 
@@ -292,7 +287,7 @@ impl Measuring<'_> {
             bytes - counts,
         );
         let mapping = device.submit(encoder, &self.record_staging, bytes);
-        self.in_flight = Some(InFlight { blocks, mapping });
+        self.in_flight = Some((blocks, mapping));
         Ok(())
     }
 
@@ -335,7 +330,7 @@ impl Measuring<'_> {
 
     /// Waits for the batch in flight, if there is one, and adds its bricks.
     fn receive(&mut self) -> Result<(), BackendError> {
-        let Some(InFlight { blocks, mapping }) = self.in_flight.take() else {
+        let Some((blocks, mapping)) = self.in_flight.take() else {
             return Ok(());
         };
         let (device, work) = (self.device, self.work);

@@ -1,5 +1,5 @@
-//! Signed distances in a narrow band around a surface: what film and simulation call a level set,
-//! and machine learning a truncated signed distance field.
+//! Signed distances in a narrow band around a surface: a level set in film and simulation, a
+//! truncated signed distance field in machine learning.
 //!
 //! A voxel's distance is that from its centre to the nearest point of the mesh on its lattice,
 //! rounded once to `f32`. It is inside if its centre is, by the same fills as a solid
@@ -169,7 +169,7 @@ pub(crate) struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    /// With `memory`, of which `taken` bytes are not for the band.
+    /// With `memory` less the `taken` bytes of other data.
     pub(crate) fn new(
         mesh: &'a PlacedMesh,
         width: f32,
@@ -233,7 +233,7 @@ impl<'a> Work<'a> {
         let brick = Brick { origin: bound.centers.lo, fraction_bits, width: self.width };
         let near = Near { mesh, clusters, near, bound: &bound };
         let distances = BrickDistances::of(arch, &near, &brick);
-        let mask = distances.finish(arch, &near, &brick, &mut part.1);
+        let mask = distances.append_rounded(arch, &near, &brick, &mut part.1);
         let mask = self.clipped(key, mask, &mut part.1);
         self.add(key, mask, part)
     }

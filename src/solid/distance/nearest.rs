@@ -104,7 +104,7 @@ struct TriangleFromBrick {
     /// `n . (p - a)`.
     height: Linear,
     /// 1 over the squared norm of the normal; 0 for a triangle without area.
-    per_normal: f64,
+    per_squared_normal: f64,
     /// The edge functions `(n x e) . (p - a)` less their error: negative beside the triangle.
     inward: [Linear; 3],
     /// The errors of the edge functions.
@@ -300,7 +300,7 @@ impl BrickDistances {
 
     /// Appends the rounded distances below the width to `values`, and returns the mask of their
     /// voxels, in the same order.
-    pub(crate) fn finish(
+    pub(crate) fn append_rounded(
         &self,
         arch: Arch,
         near: &Near,
@@ -399,7 +399,7 @@ impl TriangleFromBrick {
         Self {
             corners,
             height: Linear::product(normal, corners[0], spacing),
-            per_normal: if squared > 0.0 { 1.0 / squared } else { 0.0 },
+            per_squared_normal: if squared > 0.0 { 1.0 / squared } else { 0.0 },
             inward: [
                 Linear::product(across[0], corners[0], spacing).lowered(errors[0]),
                 Linear::product(across[1], corners[1], spacing).lowered(errors[1]),
@@ -420,7 +420,7 @@ impl TriangleFromBrick {
     fn plane_distance_squared(&self, x: f64, y: f64) -> f64 {
         let half = 0.5 * (LANES - 1) as f64 * self.height.step[2];
         let height = ((self.height.at(x, y) + half).abs() - half.abs()).max(0.0);
-        height * height * self.per_normal
+        height * height * self.per_squared_normal
     }
 
     /// Lowers the squared distances of the row at `x` and `y`, in voxels, to this triangle's.
@@ -430,9 +430,9 @@ impl TriangleFromBrick {
         let inward = [self.inward[0].row(x, y), self.inward[1].row(x, y), self.inward[2].row(x, y)];
         // The edges with a voxel of the row on their outer side, or in doubt.
         let mut beyond = [true; 3];
-        if self.per_normal > 0.0 {
+        if self.per_squared_normal > 0.0 {
             let height = self.height.row(x, y);
-            let to_plane = height * height * Lanes::splat(self.per_normal);
+            let to_plane = height * height * Lanes::splat(self.per_squared_normal);
             let least = inward[0].min(inward[1]).min(inward[2]);
             *squared = least.select_below(zero, *squared, squared.min(to_plane));
             beyond = [

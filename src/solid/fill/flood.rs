@@ -189,7 +189,7 @@ struct Empties<'a> {
     reached: Vec<Mask>,
     /// The queue: nodes that were reached, whose neighbours were not visited from there.
     queue: VecDeque<usize>,
-    /// Gaps that were visited, and bricks of which a voxel was reached.
+    /// The number of visited gaps, and of bricks with a reached voxel.
     reached_nodes: u64,
 }
 

@@ -67,7 +67,7 @@ pub fn generalized(
     let sweep = Sweep::new(crossings, &field, regions, lattice, progress);
     let kept = kept + sweep.bytes();
     check_memory(kept, memory)?;
-    let Swept { runs, bytes, uncertain } = sweep.all(memory - kept);
+    let (runs, [bytes, uncertain]) = sweep.all(memory - kept);
     check_cancelled(progress)?;
     let kept = kept + bytes;
     check_memory(kept, memory)?;
@@ -94,16 +94,6 @@ struct Sweep<'a> {
     bricks: Vec<(BrickKey, Box<CapBrick>)>,
     /// The centres of other cubes, and their uncertain voxels if these are inside.
     uncertain: Vec<([u32; 3], u64)>,
-}
-
-/// The result of a sweep.
-struct Swept {
-    /// The bricks inside, in canonical order, with voxels beyond the end of the grid.
-    runs: Vec<Vec<BrickRun>>,
-    /// The memory of the runs. If it is more than allowed, `runs` is incomplete.
-    bytes: u64,
-    /// The number of uncertain voxels inside in bricks at caps.
-    uncertain: u64,
 }
 
 impl<'a> Sweep<'a> {
@@ -152,8 +142,10 @@ impl<'a> Sweep<'a> {
         (self.bricks.len() * brick + lists) as u64
     }
 
-    /// Fills all rows, and keeps at most about `memory` bytes.
-    fn all(&self, memory: u64) -> Swept {
+    /// The bricks inside, in canonical order, with voxels beyond the end of the grid; their memory,
+    /// if it is more than `memory` incomplete; and the number of uncertain voxels inside in bricks
+    /// at caps.
+    fn all(&self, memory: u64) -> (Vec<Vec<BrickRun>>, [u64; 2]) {
         let rows = self.starts.len();
         let [bytes, uncertain] = [0, 0].map(AtomicU64::new);
         let runs = (0..rows.div_ceil(TASK))
@@ -171,7 +163,7 @@ impl<'a> Sweep<'a> {
                 if fits { runs } else { Vec::new() }
             })
             .collect();
-        Swept { runs, bytes: bytes.into_inner(), uncertain: uncertain.into_inner() }
+        (runs, [bytes, uncertain].map(AtomicU64::into_inner))
     }
 
     /// Fills a row of bricks; returns the number of uncertain voxels inside in bricks at caps.

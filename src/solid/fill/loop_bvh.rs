@@ -1,7 +1,8 @@
-//! A bounding volume hierarchy (BVH) of the boundary loops. Far from a node, the winding number of
-//! its loops is approximated by a multipole expansion with an error bound, as in a treecode
-//! (J. Barnes and P. Hut, *A Hierarchical O(N log N) Force-Calculation Algorithm*, 1986; for
-//! winding numbers G. Barill and others, *Fast Winding Numbers for Soups and Clouds*, 2018).
+//! A bounding volume hierarchy (BVH) of the boundary loops. Far from a node, the winding number `b`
+//! of its loops' closing rays ([`solid_angle`](crate::solid::fill::solid_angle)) is approximated by
+//! a multipole expansion with an error bound, as in a treecode (J. Barnes and P. Hut, *A
+//! Hierarchical O(N log N) Force-Calculation Algorithm*, 1986; for winding numbers G. Barill and
+//! others, *Fast Winding Numbers for Soups and Clouds*, 2018).
 //!
 //! A long loop is split by chords into loops of at most [`MAX_LOOP_EDGES`] edges, so that its near
 //! part is summed exactly and the rest approximated. Each chord belongs to two of these loops, in
@@ -282,11 +283,11 @@ impl LoopBvh {
 
     /// `b` of `nodes` at `p`, and its error bound. An inner node is approximated by its multipoles
     /// if their error bound is below `tolerance`.
-    pub(super) fn number(&self, nodes: &[u32], p: Point, tolerance: f64) -> (f64, f64) {
+    pub(super) fn winding_number(&self, nodes: &[u32], p: Point, tolerance: f64) -> (f64, f64) {
         self.arch.dispatch(Number { bvh: self, nodes, p, tolerance })
     }
 
-    /// The number of nodes and blocks of edges that [`number`](Self::number) visits.
+    /// The number of nodes and blocks of edges that [`winding_number`](Self::winding_number) visits.
     pub(super) fn visits(&self, nodes: &[u32], p: Point, tolerance: f64) -> u64 {
         let (mut stack, mut count) = (nodes.to_vec(), 0);
         while let Some(index) = stack.pop() {
@@ -359,7 +360,7 @@ impl WithSimd for Number<'_> {
                 None => stack.extend(children),
             }
         }
-        (sum_of_multipoles(&far).value + near.number(), error)
+        (sum_of_multipoles(&far).value + near.winding_number(), error)
     }
 }
 
@@ -442,7 +443,7 @@ mod tests {
             let points: Vec<Point> = points.iter().map(|point| point.map(f64::from)).collect();
             points.windows(2).for_each(|ends| Edges::new(&[ends]).multiply_into(p, &mut product));
         }
-        product.number()
+        product.winding_number()
     }
 
     fn any_point(rng: &mut Rng) -> Point {
@@ -460,7 +461,7 @@ mod tests {
         all
     }
 
-    /// The memory of the lists in `bvh`, and of what they are made of.
+    /// The memory of the lists in `bvh`, and of the loops that they are made from.
     fn allocated(bvh: &LoopBvh, loops: &[Loop]) -> u64 {
         let LoopBvh { nodes, multipoles, edges, arch: _ } = bvh;
         let points: usize = loops.iter().map(|each| each.points.capacity()).sum();
@@ -548,7 +549,7 @@ mod tests {
                 let p = any_point(&mut rng);
                 let expected = brute(&loops, p);
                 for limit in [0.0, 1e-2, 1e-4, 1e-6] {
-                    let (found, error) = bvh.number(&root, p, limit);
+                    let (found, error) = bvh.winding_number(&root, p, limit);
                     assert!(error <= limit * bvh.nodes.len() as f64, "{error}, {limit}");
                     let off = (found - expected).abs();
                     assert!(off <= error + 1e-9, "{found}, {expected}, {error}");
@@ -584,7 +585,7 @@ mod tests {
                     let direction = [(); 3].map(|()| rng.f64() - 0.5);
                     let x = rng.f64();
                     let h = direction.map(|c| c * x * radius / norm(direction));
-                    let exact = bvh.number(&[node], plus(center, h), 0.0).0;
+                    let exact = bvh.winding_number(&[node], plus(center, h), 0.0).0;
                     let off = (taylor.at(h) - exact).abs();
                     let bound = errors.taylor * x * x * x + errors.multipoles;
                     assert!(off <= bound + 1e-9, "{off}, {bound}: {:?}", bvh.node(node));

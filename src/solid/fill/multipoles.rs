@@ -57,15 +57,15 @@ impl Multipoles {
                 let sum: f64 = corners.iter().map(|corner| corner[a] * corner[b]).sum();
                 (total[a] * total[b] + sum) / 12.0
             };
-            sum.add_dipole(normal, total.map(|value| value / 3.0), second_moment);
+            sum.add_moments(normal, total.map(|value| value / 3.0), second_moment);
             area += norm(normal);
         }
         (sum.traceless(), area)
     }
 
-    /// Adds a surface of parallel dipoles whose sum is `n`. `mean` is the mean of `s` over it, and
-    /// `second_moment` that of `s s`.
-    fn add_dipole(&mut self, n: Point, mean: Point, second_moment: impl Fn(usize, usize) -> f64) {
+    /// Adds the symmetrized integrals over a flat surface of area vector `n`: `mean` is the mean of
+    /// `s` over it, and `second_moment` that of `s s`.
+    fn add_moments(&mut self, n: Point, mean: Point, second_moment: impl Fn(usize, usize) -> f64) {
         self.dipole = plus(self.dipole, n);
         for (value, [a, b]) in self.quadrupole.iter_mut().zip(ENTRIES) {
             *value += (n[a] * mean[b] + n[b] * mean[a]) / 2.0;
@@ -87,7 +87,7 @@ impl Multipoles {
             *value += (q(a, b) * d[c] + q(b, c) * d[a] + q(c, a) * d[b]) * (2.0 / 3.0);
         }
         translated.dipole = Point::default();
-        translated.add_dipole(self.dipole, d, |a, b| d[a] * d[b]);
+        translated.add_moments(self.dipole, d, |a, b| d[a] * d[b]);
         translated.traceless()
     }
 
@@ -100,7 +100,7 @@ impl Multipoles {
         }
     }
 
-    /// Subtracts the traces, which contribute nothing.
+    /// The traceless tensors: the traces contribute nothing, as `1 / |v|` is harmonic.
     fn traceless(mut self) -> Self {
         let third = self.quadrupole[..3].iter().sum::<f64>() / 3.0;
         self.quadrupole[..3].iter_mut().for_each(|value| *value -= third);
@@ -127,7 +127,8 @@ pub(super) fn sum_of_multipoles(all: &[(Point, &Multipoles)]) -> Taylor {
 }
 
 /// The winding number of up to [`LANES`] expansions, in units of `-1 / (4 pi)`: `(n . v) / r^3 +
-/// 3 q(v, v) / r^5 + 7.5 o(v, v, v) / r^7`, with `r = |v|`.
+/// 3 q(v, v) / r^5 + 7.5 o(v, v, v) / r^7`, with the dipole `n`, the quadrupole `q`, the octupole
+/// `o`, and `r = |v|`.
 #[inline(always)]
 fn sum_of_batch(batch: &[(Point, &Multipoles)]) -> Taylor<Lanes> {
     let (zero, one) = (Lanes::default(), Lanes::splat(1.0));

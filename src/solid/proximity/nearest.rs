@@ -170,8 +170,8 @@ impl Products {
 }
 
 /// The feature nearest to `p`. A corner is nearest if `p` is in its normal cone, an edge if `p` is
-/// beyond it and strictly between the planes through its ends. A triangle without area is beyond
-/// all of its edges: a segment, of which `p` is between the ends of an edge or at a corner.
+/// beyond it and strictly between the planes through its ends. `p` is beyond all edges of a
+/// triangle without area, which is a segment: an edge or a corner is nearest.
 fn feature(p: Point, corners: &[Point; 3]) -> Feature {
     let products = Products::new(p, corners);
     // By the edges to the second and third corner: from the first, the second and the third corner.

@@ -64,8 +64,8 @@ pub(super) fn faces_back(
     as_given.iter().zip(is_turned).map(|(&as_given, is_turned)| as_given != is_turned).collect()
 }
 
-/// Maximum memory of [`faces_back`], in bytes: shells, and if they are nested their triangles, what
-/// is around them, and the BVH.
+/// Maximum memory of [`faces_back`], in bytes: shells, and if they are nested their triangles, the
+/// shells around each, and the BVH.
 pub(super) fn bytes(triangles: usize, patches: usize) -> u64 {
     let of_patch = size_of::<Shell>() + 2 * size_of::<Vec<u32>>() + 48;
     (of_patch * patches + 8 * triangles) as u64 + TriangleBvh::bytes(triangles)

@@ -223,7 +223,7 @@ impl Patches {
 /// The corners of a triangle in ascending order, and whether that is an odd permutation.
 type Canonical = (Triangle, bool);
 
-/// Independent of the order of the triangles, and of which corner is the first.
+/// The same for all rotations of a triangle's corners.
 fn canonical(&[a, b, c]: &Triangle) -> Canonical {
     let mut sorted = [a, b, c];
     sorted.sort_unstable();

@@ -17,7 +17,7 @@ use crate::solid::topology::patches::Patches;
 /// Maximum numbers of columns along the longest axis of the coarse grid: the first that shows all
 /// patches [clearly](Votes::are_clear), or the last.
 const COLUMNS: [u32; 2] = [32, 128];
-/// Maximum number of columns for a mesh of which [`COLUMNS`] leave many small patches unseen.
+/// Maximum number of columns for a mesh with many small patches that [`COLUMNS`] leave unseen.
 const FINE_COLUMNS: u32 = 512;
 /// Many patches are unseen if they are more than this number, and more than one patch in so many.
 const MAX_UNSEEN: usize = 64;
@@ -28,8 +28,8 @@ const CLEAR: i64 = 64;
 const MAX_CROSSINGS: i64 = 1 << 28;
 /// Triangles per task.
 const TASK: usize = 1 << 10;
-/// A patch is judged if at least one in so many of its crossings is a sighting. Through holes and
-/// gaps of a shell, less is seen of what is inside, such as the back of a cavity's wall.
+/// A patch is judged if at least one in so many of its crossings is a sighting. Patches seen only
+/// through holes and gaps of a shell, such as the back of a cavity's wall, have fewer.
 const CROSSINGS_PER_SIGHTING: i64 = 4;
 /// Heights are in units of this fraction of the lattice unit: far more than the rounding error of a
 /// height, so that heights of coincident triangles rarely differ.

@@ -26,8 +26,8 @@ pub(super) struct Leaf {
     pub(super) apex: [i32; 3],
 }
 
-/// Visits the pairs of `leaves`; returns how many leaves have none. Leaves of which as many rise as
-/// fall are all paired, each rising one with a falling one.
+/// Visits the pairs of `leaves`; returns how many leaves have none. If as many leaves rise as fall,
+/// all are paired, each rising one with a falling one.
 pub(super) fn pair(edge: Edge, mut leaves: Vec<Leaf>, visit: &mut impl FnMut(Pair)) -> u64 {
     leaves.sort_unstable_by_key(|leaf| (leaf.group, leaf.triangle));
     let must_alternate = is_balanced(&leaves);
@@ -41,7 +41,7 @@ pub(super) fn pair(edge: Edge, mut leaves: Vec<Leaf>, visit: &mut impl FnMut(Pai
     if pair_all(edge, &mut rest, must_alternate, visit) { 0 } else { rest.len() as u64 }
 }
 
-/// Visits the pairs of opposite leaves of which each group has only these; returns 0.
+/// Visits each group of exactly two opposite leaves as a pair; returns 0.
 pub(super) fn pair_connected(mut leaves: Vec<Leaf>, visit: &mut impl FnMut(Pair)) -> u64 {
     leaves.sort_unstable_by_key(|leaf| (leaf.group, leaf.triangle));
     for connected in leaves.chunk_by(|one, other| one.group == other.group) {

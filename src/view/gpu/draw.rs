@@ -70,17 +70,8 @@ pub struct DrawParams {
 /// Stored in place of the up axis: there is no ground.
 pub const NO_GROUND: u32 = 3;
 
-/// Draws on a GPU.
-#[derive(Debug)]
-pub(crate) struct GpuShader {
-    scene: GpuScene,
-}
-
-impl GpuShader {
-    pub(crate) fn new(scene: GpuScene) -> Self {
-        Self { scene }
-    }
-
+/// Draws on the GPU of the scene.
+impl GpuScene {
     /// All pixels of a picture of `size`; some, if cancelled. `room` is an empty list with memory for
     /// them.
     pub(crate) async fn pixels(
@@ -90,7 +81,7 @@ impl GpuShader {
         room: Vec<Rgba>,
         progress: &dyn Progress,
     ) -> Result<Vec<Rgba>, GpuError> {
-        self.scene.device().scoped(self.unscoped_pixels(picture, size, room, progress)).await
+        self.device().scoped(self.unscoped_pixels(picture, size, room, progress)).await
     }
 
     async fn unscoped_pixels(
@@ -100,7 +91,7 @@ impl GpuShader {
         mut room: Vec<Rgba>,
         progress: &dyn Progress,
     ) -> Result<Vec<Rgba>, GpuError> {
-        let device = self.scene.device();
+        let device = self.device();
         let (mut params, tables) = draw_params(picture, size);
         let [width, height] = size;
         let samples = params.samples * params.samples;
@@ -156,7 +147,7 @@ impl GpuShader {
         room: Vec<Rgba>,
         progress: &dyn Progress,
     ) -> Result<Vec<Rgba>, GpuError> {
-        self.scene.device().block_on(self.pixels(picture, size, room, progress))
+        self.device().block_on(self.pixels(picture, size, room, progress))
     }
 
     /// An error: a browser cannot block.
@@ -179,7 +170,7 @@ impl GpuShader {
         params: &DrawParams,
         invocations: u32,
     ) -> Result<(), GpuError> {
-        let device = self.scene.device();
+        let device = self.device();
         let own = [
             ("draw", &buffers.params),
             ("tables", &buffers.tables),
@@ -188,7 +179,7 @@ impl GpuShader {
             ("pixels", &buffers.pixels),
         ];
         device.queue.write_buffer(&buffers.params, 0, bytemuck::bytes_of(params));
-        let named = [&own[..], &self.scene.buffers().named()].concat();
+        let named = [&own[..], &self.buffers().named()].concat();
         let mut encoder = device.encoder();
         device.record(&mut encoder, kernel, &named, invocations.div_ceil(RAY_GROUP))?;
         device.queue.submit([encoder.finish()]);

@@ -5,7 +5,7 @@
 //! uniform), the nodes, the children, the bricks and the colours. A shader that begins with this
 //! source and binds the buffers as group 1 can call `first_hit(ray)`. It returns the voxel of
 //! [`Scene::first_hit`], and the time as a fraction of integers. `ray_of` makes a ray of floats;
-//! `hit_point`, `hit_normal`, `linear_color_of` and `secondary_ray` shade what it meets. Some
+//! `hit_point`, `hit_normal`, `linear_color_of` and `secondary_ray` shade the hit. Some
 //! drivers end loops early without an error: call `has_given_up()` at the shader's end to detect
 //! this.
 //!
@@ -145,14 +145,9 @@ pub struct SceneBuffers {
 impl SceneBuffers {
     /// With the names of the kernels' variables.
     pub(crate) fn named(&self) -> [(&'static str, &wgpu::Buffer); 5] {
-        let [scene, nodes, children, bricks, colors] = self.all();
-        [
-            ("scene", scene),
-            ("nodes", nodes),
-            ("children", children),
-            ("scene_bricks", bricks),
-            ("colors", colors),
-        ]
+        let names = ["scene", "nodes", "children", "scene_bricks", "colors"];
+        let buffers = self.all();
+        std::array::from_fn(|binding| (names[binding], buffers[binding]))
     }
 
     /// In the order of their bindings.
@@ -199,8 +194,8 @@ impl SceneBuffers {
 }
 
 impl Gpu {
-    /// Voxelizes a mesh by [`Rule::Conservative`](crate::backend::Rule::Conservative), and keeps the voxels in GPU memory as a scene
-    /// for ray tracing. Only counters are read back.
+    /// Voxelizes a mesh by [`Rule::Conservative`](crate::backend::Rule::Conservative), and keeps the
+    /// voxels in GPU memory as a scene for ray tracing. Only counters are read back.
     ///
     /// # Errors
     /// The triangles, the pairs or the voxels exceed a buffer; the device fails.

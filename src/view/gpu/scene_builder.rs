@@ -1,7 +1,5 @@
 //! Scenes of meshes that change each frame, recorded into the caller's command encoder.
 
-use std::sync::Arc;
-
 use bytemuck::{Pod, Zeroable};
 use wgpu::BufferUsages as Usage;
 use wgpu::util::DeviceExt;
@@ -16,7 +14,7 @@ use crate::backend::gpu::record::{PARAMS_BYTES, Setting};
 use crate::backend::gpu::workspace::needed_pairs;
 use crate::backend::gpu::{Gpu, stages};
 use crate::backend::{Rule, VoxelKernel};
-use crate::gpu::{Device, GpuError, MAX_GROUPS, Pipeline, dispatch, kernels};
+use crate::gpu::{Device, GpuError, MAX_GROUPS, kernels};
 use crate::lattice::{Lattice, MAX_DIM, SPAN_BITS};
 use crate::view::gpu::GpuScene;
 use crate::view::gpu::tree::Tree;
@@ -162,7 +160,6 @@ pub struct SceneBuilder {
     /// Of the grid's cube, in lattice units.
     center: f32,
     capacity: SceneCapacity,
-    quantize: Arc<Pipeline>,
     source: wgpu::Buffer,
     buffers: Buffers,
     tree: Tree,
@@ -214,13 +211,17 @@ impl SceneBuilder {
             }
         }
         stages::prepare(&device, setting.rule, setting.kernel)?;
+        let of_colors = [kernels::RESERVE_COLORS, kernels::FIRST_TRIANGLES, kernels::COLOR_VOXELS];
+        let of_colors = of_colors.into_iter().filter(|_| voxels > 0);
+        for kernel in of_colors.chain([kernels::QUANTIZE]) {
+            device.pipeline(kernel, &[]);
+        }
         let sizes = Sizes { pairs: pairs.max(1), bricks, crossings: 0, bitmap };
         let mut buffers = Buffers::new(&device, mesh_buffer(&device, mesh_words)?, sizes);
         buffers.bind_all(&device, &setting.steps())?;
         let counters = &buffers.counters;
         let tree = Tree::new(&device, dims, buffers.bricks.clone(), bricks, voxels, counters)?;
         Ok(Self {
-            quantize: device.pipeline(kernels::QUANTIZE, &[]),
             source: device.filled("source", &[0; size_of::<Source>()], Usage::UNIFORM)?,
             scene: GpuScene::new(&device, tree.buffers.clone())?,
             device,
@@ -270,22 +271,15 @@ impl SceneBuilder {
         let bytes = size_of::<Source>() as u64;
         encoder.copy_buffer_to_buffer(&staging, PARAMS_BYTES as u64, source, 0, bytes);
         buffers.clear(encoder, buffers.sizes.bitmap);
-        let bound = self.quantize.bind(&device.device, |name| {
-            let buffer = match name {
-                "source" => source,
-                "vertices" => mesh.vertices,
-                "counters" => &buffers.counters,
-                "indices" => mesh.indices,
-                "mesh" => &buffers.mesh,
-                _ => return None,
-            };
-            Some(buffer.as_entire_binding())
-        })?;
-        let mut pass = encoder.begin_compute_pass(&Default::default());
-        self.quantize.set(&mut pass, &bound);
+        let named = [
+            ("source", source),
+            ("vertices", mesh.vertices),
+            ("counters", &buffers.counters),
+            ("indices", mesh.indices),
+            ("mesh", &buffers.mesh),
+        ];
         let invocations = mesh.vertex_count.max(3 * mesh.triangle_count);
-        dispatch(&mut pass, invocations.div_ceil(GROUP), setting.groups);
-        drop(pass);
+        device.record(encoder, kernels::QUANTIZE, &named, invocations.div_ceil(GROUP))?;
         buffers.record(device, encoder, setting, &sub_batch, None);
         if let Some(colors) = mesh.colors.filter(|_| self.capacity.voxels > 0) {
             self.record_colors(encoder, colors)?;
@@ -306,17 +300,20 @@ impl SceneBuilder {
             "colors" => Some(tree.buffers.colors.as_entire_binding()),
             _ => buffers.resource(name, 0),
         })?;
+        let named = [
+            ("params", &tree.params),
+            ("counters", &buffers.counters),
+            ("bricks", &tree.buffers.bricks),
+            ("colors", &tree.buffers.colors),
+            ("triangle_colors", triangle_colors),
+        ];
+        let groups = self.capacity.bricks.div_ceil(GROUP);
+        device.record(encoder, kernels::RESERVE_COLORS, &named, groups)?;
         let mut pass = encoder.begin_compute_pass(&Default::default());
-        let over_bricks = |kernel, pass: &mut wgpu::ComputePass| {
-            let groups = tree.bind(device, kernel, triangle_colors)?;
-            device.pipeline(kernel, &[]).set(pass, &groups);
-            dispatch(pass, self.capacity.bricks.div_ceil(GROUP), MAX_GROUPS);
-            Ok::<(), GpuError>(())
-        };
-        over_bricks(kernels::RESERVE_COLORS, &mut pass)?;
         first_triangles.set(&mut pass, &rows);
         pass.dispatch_workgroups_indirect(&buffers.dispatch[0], 4 * CANDIDATE_GROUPS);
-        over_bricks(kernels::COLOR_VOXELS, &mut pass)
+        drop(pass);
+        device.record(encoder, kernels::COLOR_VOXELS, &named, groups)
     }
 
     /// The scene of the recorded mesh that was submitted last; empty before. It stays the same
@@ -424,7 +421,7 @@ impl SceneBuilder {
             transform: mesh.voxels_from_mesh.map(|row| row.map(|c| c * units)),
             center: self.center,
             limit: (1_u32 << (SPAN_BITS - 1)) as f32,
-            max_groups: self.setting.groups,
+            max_groups: MAX_GROUPS,
             vertex_words,
             first_vertex: of(mesh.vertex_offset, 4),
             vertex_stride: of(mesh.vertex_stride, 4),

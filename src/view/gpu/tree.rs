@@ -33,10 +33,10 @@ pub struct TreeParams {
 #[derive(Debug)]
 pub(crate) struct Tree {
     pub(crate) buffers: SceneBuffers,
-    params: wgpu::Buffer,
-    counters: wgpu::Buffer,
+    /// [`TreeParams`], a uniform.
+    pub(crate) params: wgpu::Buffer,
     /// Kernels, their bind groups and the number of workgroups.
-    stages: Vec<(Kernel, Vec<wgpu::BindGroup>, u32)>,
+    stages: [(Kernel, Vec<wgpu::BindGroup>, u32); 3],
 }
 
 impl Tree {
@@ -89,40 +89,28 @@ impl Tree {
             padding: [0; 2],
         };
         let params = device.filled("params", bytemuck::bytes_of(&params), Usage::UNIFORM)?;
-        let mut tree = Self { buffers, params, counters: counters.clone(), stages: Vec::new() };
-        for (kernel, invocations) in [
-            (kernels::TREE_FILL, capacity),
-            (kernels::TREE_COUNT, nodes),
-            (kernels::TREE_LINK, capacity.max(nodes)),
-        ] {
-            let groups = tree.bind(device, kernel, &tree.buffers.colors)?;
-            tree.stages.push((kernel, groups, invocations.div_ceil(GROUP)));
-        }
+        let stage = |kernel, invocations: u32| {
+            let groups = device.pipeline(kernel, &[]).bind(&device.device, |name| {
+                let buffer = match name {
+                    "params" => &params,
+                    "counters" => counters,
+                    "bricks" => &buffers.bricks,
+                    "nodes" => &buffers.nodes,
+                    "header" => &buffers.header,
+                    "children" => &buffers.children,
+                    _ => return None,
+                };
+                Some(buffer.as_entire_binding())
+            })?;
+            Ok((kernel, groups, invocations.div_ceil(GROUP)))
+        };
+        let stages = [
+            stage(kernels::TREE_FILL, capacity)?,
+            stage(kernels::TREE_COUNT, nodes)?,
+            stage(kernels::TREE_LINK, capacity.max(nodes))?,
+        ];
         device.check()?;
-        Ok(tree)
-    }
-
-    /// The bind groups of a kernel over the bricks or the nodes.
-    pub(crate) fn bind(
-        &self,
-        device: &Device,
-        kernel: Kernel,
-        triangle_colors: &wgpu::Buffer,
-    ) -> Result<Vec<wgpu::BindGroup>, GpuError> {
-        device.pipeline(kernel, &[]).bind(&device.device, |name| {
-            let buffer = match name {
-                "params" => &self.params,
-                "counters" => &self.counters,
-                "bricks" => &self.buffers.bricks,
-                "nodes" => &self.buffers.nodes,
-                "header" => &self.buffers.header,
-                "children" => &self.buffers.children,
-                "colors" => &self.buffers.colors,
-                "triangle_colors" => triangle_colors,
-                _ => return None,
-            };
-            Some(buffer.as_entire_binding())
-        })
+        Ok(Self { buffers, params, stages })
     }
 
     /// Records the stages. The run that finds the bricks has cleared the counter of children.

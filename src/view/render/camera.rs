@@ -109,7 +109,7 @@ fn direction([[cos_a, sin_a], [cos_e, sin_e]]: [Angle; 2]) -> Vector {
     [sin_a * cos_e, sin_e, cos_a * cos_e]
 }
 
-/// The direction from the voxels to the eye and what is up in the picture, by right, up and front.
+/// The directions to the eye and to the picture's upper edge, by right, up and front.
 fn to_eye_and_up(options: &RenderOptions) -> [Vector; 2] {
     let of_view = options.view.angles();
     let given = [options.azimuth, options.elevation].map(|degrees| degrees.map(angle));

@@ -78,7 +78,7 @@ pub(crate) struct Light {
     pub(crate) sun: Direction,
     /// To points on the sun's disc.
     pub(crate) sun_directions: Vec<Direction>,
-    /// Ambient-occlusion directions of each face: `sky_sets` sets, of which a voxel uses one.
+    /// Ambient-occlusion directions of each face: `sky_sets` sets; each voxel uses one of them.
     pub(crate) sky_directions: [Vec<Direction>; FACES],
     /// Directions per set.
     pub(crate) set_len: usize,

@@ -34,8 +34,6 @@ use crate::gpu::GpuError;
 use crate::grid::VoxelGrid;
 #[cfg(feature = "gpu")]
 use crate::view::gpu::GpuScene;
-#[cfg(feature = "gpu")]
-use crate::view::gpu::draw::GpuShader;
 #[cfg(feature = "images")]
 pub use crate::view::render::animation::PngAnimation;
 pub use crate::view::render::camera::{Camera, Projection, View};
@@ -326,7 +324,7 @@ pub struct Renderer<'a> {
     /// Of the ground, by the axis that is up: pictures from all sides share it.
     occlusion: [GroundOcclusion; 3],
     #[cfg(feature = "gpu")]
-    gpu: Option<GpuShader>,
+    gpu: Option<GpuScene>,
 }
 
 impl<'a> Renderer<'a> {
@@ -348,7 +346,7 @@ impl<'a> Renderer<'a> {
     #[cfg(feature = "gpu")]
     pub fn on_gpu(grid: &'a VoxelGrid, gpu: &Gpu) -> Result<Self, GpuError> {
         let scene = Scene::new(grid);
-        let on_gpu = GpuShader::new(GpuScene::upload(gpu.device(), &scene)?);
+        let on_gpu = GpuScene::upload(gpu.device(), &scene)?;
         Ok(Self { scene, occlusion: Default::default(), gpu: Some(on_gpu) })
     }
 

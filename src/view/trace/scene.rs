@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 
 use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, run_bounds};
-use crate::grid::{is_empty, mask_voxels, union_bounds};
+use crate::grid::{mask_voxels, union_bounds};
 #[cfg(doc)]
 use crate::view::trace::Ray;
 
@@ -261,7 +261,8 @@ impl<'a> Scene<'a> {
     /// Adds the nodes of a level whose cells are `items`, and returns them as items of the next
     /// level.
     fn add_level(&mut self, level: u32, mut items: Vec<Item>) -> Vec<Item> {
-        items.par_sort_unstable_by_key(|item| (item.node(), item.order()));
+        // Positions are in the order of bits in a node's masks.
+        items.par_sort_unstable_by_key(|item| (item.node(), item.position));
         let mut nodes = Vec::new();
         for cells in items.chunk_by(|a, b| a.node() == b.node()) {
             let first = self.children.len();
@@ -312,11 +313,6 @@ impl Item {
         self.position.map(|c| c / BRICK)
     }
 
-    /// The order of bits in a node's masks.
-    fn order(&self) -> [u32; 3] {
-        self.position
-    }
-
     fn add_to(&self, node: &mut Node, children: &mut Vec<u32>) {
         let (word, bit) = bit_in_mask(self.position.map(|c| c as i32));
         match self.content {
@@ -364,8 +360,7 @@ fn full_with_colors(grid: &VoxelGrid) -> Vec<BrickKey> {
 
 fn occupied_bounds(grid: &VoxelGrid) -> Option<[[u32; 3]; 2]> {
     let bricks = grid.keys().par_iter().zip(grid.masks());
-    let partial = bricks.filter(|(_, mask)| !is_empty(mask));
-    let partial = partial.map(|(&key, mask)| run_bounds(key, 1, mask)).reduce_with(union_bounds);
+    let partial = bricks.map(|(&key, mask)| run_bounds(key, 1, mask)).reduce_with(union_bounds);
     let full =
         grid.full_runs().map(|(start, len)| run_bounds(start, len, &FULL)).reduce(union_bounds);
     partial.into_iter().chain(full).reduce(union_bounds)

@@ -4,7 +4,6 @@
 //!
 //! | module | question | source |
 //! |---|---|---|
-//! | [`aabb_plane`] | box and plane | Gottschalk 2000; Ericson 2005; Haines and Wallace 1991 |
 //! | [`sat`] | triangle and box, by the thirteen axes as written | Gottschalk, Lin and Manocha 1996 |
 //! | [`moller`] | triangle and box, optimised, in three parts | Akenine-Möller 2001 |
 //! | [`obb`] | triangle and oriented box | both |
@@ -23,7 +22,6 @@
 //! - Terms are cubic in the coordinates: they underflow below about `1e-103`, and overflow above
 //!   about `1e102`.
 
-pub mod aabb_plane;
 pub mod moller;
 pub mod obb;
 pub mod sat;
@@ -44,18 +42,6 @@ pub struct Aabb {
 }
 
 impl Aabb {
-    /// The box between any two opposite corners.
-    ///
-    /// The centre and the half edges are rounded, so a face may be a rounding error away from its
-    /// corner.
-    #[must_use]
-    pub fn from_corners(a: Point, b: Point) -> Self {
-        Self {
-            center: std::array::from_fn(|i| (a[i] + b[i]) / 2.0),
-            half: std::array::from_fn(|i| ((b[i] - a[i]) / 2.0).abs()),
-        }
-    }
-
     /// All eight corners: bit `i` of the index selects the larger coordinate on axis `i`.
     #[must_use]
     pub fn corners(&self) -> [Point; 8] {
@@ -83,16 +69,6 @@ impl From<Aabb> for Obb {
     fn from(Aabb { center, half }: Aabb) -> Self {
         Self { center, axes: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], half }
     }
-}
-
-/// The points `p` with `normal . p = distance`. The normal need not have unit length; `distance`
-/// scales with its length.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Plane {
-    /// A normal vector.
-    pub normal: Point,
-    /// `normal . p` for every point `p` of the plane.
-    pub distance: f64,
 }
 
 fn dot(a: Point, b: Point) -> f64 {

@@ -6,7 +6,7 @@
 //! the axes in three groups, the paper's bullets, to be tested in the order that rejects soonest:
 //!
 //! 1. [`box_normals_separate`], three axes: the triangle's bounding box against the box;
-//! 2. [`plane_separates`], one axis: the triangle's plane, as in [`aabb_plane`];
+//! 2. [`plane_separates`], one axis: the triangle's plane;
 //! 3. [`edges_separate`], nine axes: the cross products of the box normals and the edges.
 //!
 //! [`overlaps`] tests them in the order 3, 1, 2, as the paper's code does.
@@ -18,7 +18,7 @@
 //! far: a box that contains the third corner can be reported disjoint. [`sat`](super::sat) is not
 //! affected, since it projects all corners.
 
-use super::{Aabb, Plane, Point, Triangle, aabb_plane, cross, dot, sub};
+use super::{Aabb, Point, Triangle, cross, dot, sub};
 
 /// Whether `triangle` meets `aabb`.
 #[must_use]
@@ -43,13 +43,13 @@ pub fn box_normals_separate(v: &Triangle, half: Point) -> bool {
 }
 
 /// Bullet 2: whether the plane of triangle `v` misses the box of half edges `half` around the
-/// origin.
+/// origin: its distance from the centre against the box's radius, both times the length of the
+/// normal.
 #[must_use]
 #[inline]
 pub fn plane_separates(v: &Triangle, half: Point) -> bool {
     let normal = cross(sub(v[1], v[0]), sub(v[2], v[1]));
-    let plane = Plane { normal, distance: dot(normal, v[0]) };
-    !aabb_plane::overlaps(&Aabb { center: [0.0; 3], half }, &plane)
+    dot(normal, v[0]).abs() > dot(normal.map(f64::abs), half)
 }
 
 /// Bullet 3: whether the cross product of a box normal and an edge separates triangle `v` from the

@@ -77,12 +77,12 @@ impl Expansion {
 }
 
 impl Field {
-    /// Moves nodes from the near field of a cube to its polynomial of the far field; returns the
-    /// polynomial of both.
-    pub(super) fn estimate(&self, cube: &mut Cube) -> Expansion {
+    /// The polynomial of all loops in a cube. Nodes that are far enough for it and its descendants
+    /// move from the near field to the polynomial of the far field.
+    pub(super) fn expand_loops(&self, cube: &mut Cube) -> Expansion {
         let (center, radius) = self.ball(cube);
         cube.far = cube.far.translated(center, radius);
-        let (far, near_error) = self.split_near(cube);
+        let (far, near_error) = self.take_far_nodes(cube);
         if !far.is_empty() {
             cube.far.taylor = cube.far.taylor + self.bvh.expand(&far, center, radius).0;
         }
@@ -107,7 +107,7 @@ impl Field {
     /// ray of one of them may hit the cube, because jumps of `b` are counted by edges. The error
     /// bound of leaves comes from
     /// [`LoopBvh::expand`](crate::solid::fill::loop_bvh::LoopBvh::expand).
-    pub(super) fn split_near(&self, cube: &mut Cube) -> (Vec<u32>, f64) {
+    pub(super) fn take_far_nodes(&self, cube: &mut Cube) -> (Vec<u32>, f64) {
         let (center, radius) = self.ball(cube);
         let bounds = self.bounds(cube);
         let (mut far, mut near_error) = (Vec::new(), 0.0);
@@ -141,24 +141,24 @@ impl Field {
         half_integer_distance(all.taylor.value) > all.taylor.max_change(half) + all.error()
     }
 
-    /// Computes the offsets that the polynomial decides; returns the other voxels, `None` if they
+    /// Sets the offsets that the polynomial decides; returns the other voxels, or `None` if these
     /// are so many that the cube is to be divided.
-    pub(super) fn decide(
+    pub(super) fn set_decided(
         &self,
         cube: &Cube,
         all: &Expansion,
         brick: &mut CapBrick,
     ) -> Option<Vec<[u32; 3]>> {
         if all.error() < MAX_ERROR {
-            let undecided = self.decide_by_polynomial(cube, all, brick);
+            let undecided = self.set_by_polynomial(cube, all, brick);
             return (cube.size == 2 || undecided.len() <= MAX_UNDECIDED).then_some(undecided);
         }
         (cube.size == 2).then(|| (0..8).map(|index| cube.voxel(index)).collect())
     }
 
-    /// Computes the offsets of numbers farther from every `i + 1/2` than their error bound; returns
-    /// the other voxels.
-    pub(super) fn decide_by_polynomial(
+    /// Sets the offsets of numbers farther from every `i + 1/2` than their error bound; returns the
+    /// other voxels.
+    pub(super) fn set_by_polynomial(
         &self,
         cube: &Cube,
         all: &Expansion,
@@ -203,7 +203,7 @@ impl Field {
     }
 }
 
-/// The arguments of [`Field::decide_by_polynomial`].
+/// The arguments of [`Field::set_by_polynomial`].
 struct DecideVoxels<'a> {
     field: &'a Field,
     cube: &'a Cube,

@@ -110,15 +110,6 @@ pub(in crate::solid) struct Field {
     bricks: [u32; 3],
 }
 
-/// Totals over all bricks at caps.
-struct CapTotals<'a> {
-    /// Maximum number of bricks that are kept.
-    room: u64,
-    /// The number of bricks, kept or not.
-    count: AtomicU64,
-    progress: &'a dyn Progress,
-}
-
 impl Field {
     pub(in crate::solid) fn new(boundary: &Boundary, lattice: &Lattice) -> Self {
         let units_per_voxel = f64::from(lattice.units_per_voxel());
@@ -153,29 +144,36 @@ impl Field {
     /// # Errors
     /// The number of bricks at caps, if it exceeds `room`.
     pub(super) fn regions(&self, room: u64, progress: &dyn Progress) -> Result<Vec<Region>, u64> {
-        let totals = CapTotals { room, count: AtomicU64::new(0), progress };
-        let regions = self.divide(self.root_cube(), &totals);
-        let count = totals.count.into_inner();
+        let count = AtomicU64::new(0);
+        let regions = self.regions_of(self.root_cube(), room, &count, progress);
+        let count = count.into_inner();
         if count > room { Err(count) } else { Ok(regions) }
     }
 
-    /// The regions of a cube of the octree.
-    fn divide(&self, mut cube: Cube, totals: &CapTotals) -> Vec<Region> {
+    /// The regions of a cube of the octree. `count` is the number of bricks at caps so far;
+    /// the first `room` of them are kept.
+    fn regions_of(
+        &self,
+        mut cube: Cube,
+        room: u64,
+        count: &AtomicU64,
+        progress: &dyn Progress,
+    ) -> Vec<Region> {
         let (size, mut regions) = (cube.size / BRICK, Vec::new());
         let is_in_grid = (0..3).all(|a| cube.at[a] < self.dims[a]);
-        if is_in_grid && !totals.progress.is_cancelled() {
-            let all = self.estimate(&mut cube);
+        if is_in_grid && !progress.is_cancelled() {
+            let all = self.expand_loops(&mut cube);
             if self.is_decided(&cube, &all) {
                 regions = self.regions_without_cap(&cube, &all);
             } else if size > 1 {
                 let children: Vec<Cube> = cube.children().collect();
-                let children = children.into_par_iter();
-                return children.flat_map_iter(|child| self.divide(child, totals)).collect();
-            } else if totals.count.fetch_add(1, Relaxed) < totals.room {
+                let of_child = |child| self.regions_of(child, room, count, progress);
+                return children.into_par_iter().flat_map_iter(of_child).collect();
+            } else if count.fetch_add(1, Relaxed) < room {
                 regions.push(self.cap_brick(cube, &all));
             }
         }
-        totals.progress.advance(u64::from(size).pow(3));
+        progress.advance(u64::from(size).pow(3));
         regions
     }
 
@@ -199,7 +197,7 @@ impl Field {
 
     fn cap_brick(&self, cube: Cube, all: &Expansion) -> Region {
         let (at, mut content) = (cube.at, CapBrick::new());
-        self.fill(cube, all, &mut content);
+        self.set_offsets(cube, all, &mut content);
         let in_grid = mask_below([0, 1, 2].map(|a| self.dims[a] - at[a]));
         for (layer, in_grid) in content.uncertain.iter_mut().zip(in_grid) {
             *layer &= in_grid;
@@ -207,16 +205,16 @@ impl Field {
         Region::Brick { at: at.map(|c| c / BRICK), content }
     }
 
-    /// Computes the offsets of a cube within a brick; `all` is its polynomial of all loops.
-    fn fill(&self, cube: Cube, all: &Expansion, brick: &mut CapBrick) {
-        if let Some(undecided) = self.decide(&cube, all, brick) {
+    /// Sets the offsets of a cube within a brick; `all` is its polynomial of all loops.
+    fn set_offsets(&self, cube: Cube, all: &Expansion, brick: &mut CapBrick) {
+        if let Some(undecided) = self.set_decided(&cube, all, brick) {
             for voxel in undecided {
                 brick.set(voxel, self.number(&cube, voxel));
             }
         } else {
             for mut child in cube.children() {
-                let all = self.estimate(&mut child);
-                self.fill(child, &all, brick);
+                let all = self.expand_loops(&mut child);
+                self.set_offsets(child, &all, brick);
             }
         }
     }
@@ -229,7 +227,7 @@ impl Field {
 
     /// [`number`](Self::number) by the near and far fields of the cube, if these decide the offset.
     fn number_in(&self, cube: &Cube, p: Point) -> Option<f64> {
-        let (number, error) = self.bvh.number(&cube.near, p, CUBE_TOLERANCE);
+        let (number, error) = self.bvh.winding_number(&cube.near, p, CUBE_TOLERANCE);
         let (number, error) = (number + cube.far.at(p), error + cube.far.error() + ROUNDING);
         (half_integer_distance(number) > error).then_some(number)
     }
@@ -247,7 +245,7 @@ impl Field {
     /// `b` or a number with the same offset.
     fn number_from_root(&self, p: Point) -> f64 {
         for tolerance in VOXEL_TOLERANCES {
-            let (number, error) = self.bvh.number(&self.root, p, tolerance);
+            let (number, error) = self.bvh.winding_number(&self.root, p, tolerance);
             // Without an error no node was approximated.
             if error == 0.0 || half_integer_distance(number) > error + ROUNDING {
                 return number;
@@ -258,7 +256,7 @@ impl Field {
 
     /// `b`, the sum over all edges.
     fn exact(&self, p: Point) -> f64 {
-        self.bvh.number(&self.root, p, 0.0).0
+        self.bvh.winding_number(&self.root, p, 0.0).0
     }
 
     /// The estimated number of uncertain voxels above an `i + 1/2` in a cube without caps, for

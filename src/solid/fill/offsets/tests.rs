@@ -64,7 +64,7 @@ fn a_polynomial_is_as_near_as_its_bounds_say_and_the_bounds_are_of_all_loops() {
         let mut cube = Cube { at: [0; 3], size: 64, near, far: Expansion::default() };
         loop {
             let edge = f64::from(cube.size);
-            let all = field.estimate(&mut cube);
+            let all = field.expand_loops(&mut cube);
             // The centres of the voxels of a part of a brick; with the whole voxels otherwise.
             let half_extent = 0.5 * if cube.size < BRICK { edge - 1.0 } else { edge };
             let center = cube.at.map(|c| (f64::from(c) + 0.5 * edge) * field.units_per_voxel);
@@ -118,8 +118,8 @@ fn the_error_of_an_estimate_is_the_sum_of_those_of_its_nodes() {
         let at = [(); 3].map(|()| size * rng.u32(0..64 / size));
         let far = Expansion { taylor_error: 1e-7, constant_error: 3e-7, ..Expansion::default() };
         let mut cube = Cube { at, size, near: field.root.clone(), far };
-        let (far, _) = field.split_near(&mut cube.clone());
-        let all = field.estimate(&mut cube);
+        let (far, _) = field.take_far_nodes(&mut cube.clone());
+        let all = field.expand_loops(&mut cube);
         let (center, radius) = field.ball(&cube);
         let errors = |index: &u32| field.bvh.node(*index).errors(center, radius);
         // What was there was expanded in a larger ball.
@@ -188,7 +188,7 @@ fn a_polynomial_decides_the_voxels_whose_numbers_are_farther_from_a_half_than_it
         let constant_error = 10_f64.powf(around(2.0) - 3.0);
         let all = Expansion { center, radius, taylor, taylor_error, constant_error };
         let mut brick = empty_brick();
-        let open = field.decide_by_polynomial(&cube, &all, &mut brick);
+        let open = field.set_by_polynomial(&cube, &all, &mut brick);
 
         let jumps = field.jumps(&cube, center);
         let number = |voxel: [u32; 3]| all.at(field.center(voxel)) + jump(&jumps, &cube, voxel);
@@ -228,7 +228,7 @@ fn a_voxel_at_the_bound_of_the_error_is_not_decided() {
     ] {
         let taylor = Taylor { value: number, ..Taylor::default() };
         let all = Expansion { center, radius, taylor, taylor_error: 0.0, constant_error: 0.0625 };
-        let open = field.decide_by_polynomial(&cube, &all, &mut empty_brick());
+        let open = field.set_by_polynomial(&cube, &all, &mut empty_brick());
         assert_eq!(open.len(), if is_open { 512 } else { 0 }, "{number}");
     }
     let is_inside = |number: f64| offset(number) == 1;
@@ -244,7 +244,7 @@ fn the_number_of_a_voxel_is_exact_unless_its_error_leaves_no_doubt() {
             Cube { at: [24; 3], size: 8, near: field.root.clone(), far: Expansion::default() };
         let (voxel, _) = any_voxel(&mut rng, &cube);
         let p = field.center(voxel);
-        let (sum, error) = field.bvh.number(&cube.near, p, CUBE_TOLERANCE);
+        let (sum, error) = field.bvh.winding_number(&cube.near, p, CUBE_TOLERANCE);
         for away in [-3.0, -1.1, -0.9, -0.1, 0.1, 0.9, 1.1, 3.0] {
             let constant_error = 1e-4;
             let number = 0.5 - sum + away * (constant_error + error);
@@ -271,7 +271,7 @@ fn a_number_from_the_root_is_the_sum_or_its_error_leaves_no_doubt() {
             let whole = field.exact(p);
             let number = field.number_from_root(p);
             let sums = VOXEL_TOLERANCES.map(|tolerance| {
-                let (number, error) = field.bvh.number(&field.root, p, tolerance);
+                let (number, error) = field.bvh.winding_number(&field.root, p, tolerance);
                 (number, if error == 0.0 { 0.0 } else { error + ROUNDING })
             });
             assert!(

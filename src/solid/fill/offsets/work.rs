@@ -1,8 +1,8 @@
 //! Estimates the work of the offsets of a boundary by counts. They depend on the boundary and on
 //! the voxel size alone, so they are the same on every machine and in every tile.
 //!
-//! The octree is descended as for the offsets, but below its first levels in one of eight children,
-//! the work of which counts eightfold.
+//! The octree is descended as for the offsets, but below its first levels only one of eight
+//! children is visited, and its work counts eightfold.
 
 use super::{CUBE_TOLERANCE, CapBrick, Field, VOXEL_TOLERANCES};
 use crate::grid::BRICK;
@@ -35,24 +35,30 @@ pub(in crate::solid) fn takes_at_most(
     let field = Field::of(bvh, units_per_voxel, dims);
     let (root, mut left) = (field.root_cube(), most);
     let smallest = root.size / VISITED_WHOLE;
-    field.spend(root, 1, smallest, &mut left).is_some()
+    field.subtract_work(root, 1, smallest, &mut left).is_some()
 }
 
 impl Field {
     /// Subtracts the work of a cube from `left`, `weight` times; `None` if it is more than `left`.
     /// Cubes of at most `sampled` voxels are sampled.
-    fn spend(&self, mut cube: Cube, weight: u64, sampled: u32, left: &mut u64) -> Option<()> {
+    fn subtract_work(
+        &self,
+        mut cube: Cube,
+        weight: u64,
+        sampled: u32,
+        left: &mut u64,
+    ) -> Option<()> {
         if (0..3).any(|a| cube.at[a] >= self.dims[a]) {
             return Some(());
         }
-        let all = self.estimate(&mut cube);
+        let all = self.expand_loops(&mut cube);
         let blocks = |&index: &u32| 1 + self.bvh.edges_of(self.bvh.node(index)).len() as u64;
         let blocks: u64 = cube.near.iter().map(blocks).sum();
         let mut work = EXPANSION * blocks;
         let mut is_filled = cube.size >= BRICK && self.is_decided(&cube, &all);
         if cube.size <= BRICK && !is_filled {
             work += u64::from(cube.size.pow(2)) * self.edges_with_rays_in(&cube).len() as u64;
-            if let Some(undecided) = self.decide(&cube, &all, &mut CapBrick::new()) {
+            if let Some(undecided) = self.set_decided(&cube, &all, &mut CapBrick::new()) {
                 is_filled = true;
                 let terms = undecided.first().map_or(0, |&voxel| self.terms(&cube, voxel));
                 work += TERM * undecided.len() as u64 * terms;
@@ -63,11 +69,13 @@ impl Field {
             return Some(());
         }
         if cube.size > sampled {
-            return cube.children().try_for_each(|child| self.spend(child, weight, sampled, left));
+            return cube
+                .children()
+                .try_for_each(|child| self.subtract_work(child, weight, sampled, left));
         }
         let hash = cube.at.iter().fold(cube.size, |hash, &c| (hash ^ c).wrapping_mul(0x9E37_79B1));
         let child = cube.children().nth(hash as usize >> 29)?;
-        self.spend(child, 8 * weight, sampled, left)
+        self.subtract_work(child, 8 * weight, sampled, left)
     }
 
     /// The number of terms of [`number`](Self::number).

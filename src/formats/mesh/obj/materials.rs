@@ -1,8 +1,8 @@
 //! Parses material files (MTL): the colour, opacity and images of each material.
 //!
-//! Hand-written: the crate `tobj` drops a whole file at its first malformed line, and panics at a
-//! colour of fewer than three numbers. The format is that of Wavefront, "Material Library File"
-//! (1995), with common deviations:
+//! `tobj` reads one statement at a time, since it drops a whole file at its first malformed line,
+//! and panics at a colour of fewer than three numbers. The format is that of Wavefront, "Material
+//! Library File" (1995), with common deviations:
 //! - a colour of one number is a grey;
 //! - images have options;
 //! - `Tr` is transparency, but `Tr 1` means opaque, as MeshLab writes it;
@@ -26,6 +26,7 @@ pub(super) const COLOR: usize = 0;
 pub(super) const OPACITY: usize = 1;
 const EMISSION: usize = 2;
 
+/// The definition of a material.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Definition {
     /// `Kd`: sRGB, from 0 to 1.
@@ -272,12 +273,15 @@ impl Library {
                 .add("colours of materials were ignored that are given as spectra or XYZ", name);
             return None;
         }
-        let values: Option<Vec<f64>> = words.into_iter().map(number).collect();
-        let color = match values.as_deref() {
-            Some(&[grey]) => Some([grey; 3]),
-            Some(&[r, g, b]) => Some([r, g, b]),
-            _ => None,
+        let rgb = match words[..] {
+            [grey] => format!("{grey} {grey} {grey}"),
+            // Three at least: `tobj` panics at fewer.
+            [_, _, _] => words.join(" "),
+            _ => String::new(),
         };
+        let read = if rgb.is_empty() { None } else { statement("Kd", &rgb) };
+        let color = read.and_then(|material| material.diffuse).map(|color| color.map(decimal));
+        let color = color.filter(|color| color.iter().all(|value| value.is_finite()));
         if color.is_none() {
             self.warnings.add(MALFORMED, &format!("{keyword} {rest}"));
         }
@@ -287,7 +291,8 @@ impl Library {
     /// Parses a number from 0 to 1, possibly after an option.
     fn last_number(&mut self, name: &str, keyword: &str, rest: &str) -> Option<f64> {
         let word = without_comment(rest).split_whitespace().next_back();
-        let number = word.and_then(number);
+        let dissolve = word.and_then(|word| statement("d", word)?.dissolve);
+        let number = dissolve.map(decimal).filter(|number| number.is_finite());
         if number.is_none() {
             self.warnings.add(MALFORMED, &format!("{keyword} {rest}"));
         }
@@ -353,6 +358,17 @@ impl Library {
         }
         Some(rest)
     }
+}
+
+/// The reading of one statement of a material by `tobj`.
+fn statement(keyword: &str, rest: &str) -> Option<tobj::Material> {
+    let text = format!("newmtl m\n{keyword} {rest}\n");
+    tobj::load_mtl_buf(&mut text.as_bytes()).ok()?.0.pop()
+}
+
+/// The decimal number of up to six digits that `tobj` rounded.
+fn decimal(number: impl ToString) -> f64 {
+    number.to_string().parse().unwrap_or(f64::NAN)
 }
 
 /// The sRGB tint of an emission, from 0 to 1, and its strength, a factor of linear light: exporters

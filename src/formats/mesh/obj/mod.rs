@@ -8,8 +8,9 @@
 //! Material files are located (`libraries`) and parsed (`materials`), and converted with their
 //! images (`appearance`).
 //!
-//! Hand-written: the crate `tobj` takes more than twice the processor time, on one thread, and
-//! reports errors without their line. It is the oracle of the tests.
+//! Geometry is read by hand: the crate `tobj`, which reads the statements of material files, takes
+//! more than twice the processor time, on one thread, and reports errors without their line. It is
+//! the oracle of the tests.
 
 mod appearance;
 mod colors;

@@ -46,13 +46,15 @@ const TAIL: &str = "\n  </AppendedData>\n</VTKFile>\n";
 /// Compressed bytes, for each thread, that are kept in memory.
 const KEPT: usize = 4 << 20;
 
+type WriteValues<'a> = Box<dyn Fn(&mut Blocks) -> io::Result<()> + 'a>;
+
 /// A cell array.
 struct Array<'a> {
     /// Of VTK's types.
     kind: &'static str,
     name: &'static str,
     components: usize,
-    write: Box<dyn Fn(&mut Blocks) -> io::Result<()> + 'a>,
+    write: WriteValues<'a>,
 }
 
 impl<'a> Array<'a> {

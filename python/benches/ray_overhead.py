@@ -4,8 +4,8 @@ Usage: python ray_overhead.py ASSETS [RESOLUTION [ROUNDS]]
        python ray_overhead.py --cost
        python ray_overhead.py --latency
 The first makes 1,200 meshes, turned copies of those in the folder ASSETS, and one that is broken. It
-voxelizes them by `Voxelizer.many` in one process, and by `trivox.ray.voxelize` on a local cluster of this
-machine's cores, in turns. Wall time is that of the caller. CPU time is that of all processes, Ray's
+voxelizes them by `Voxelizer.many` in one process, by `multiprocessing`, and by `trivox.ray.voxelize` on a local
+cluster of this machine's cores, in turns. Wall time is that of the caller. CPU time is that of all processes, Ray's
 included: it depends less on what else the machine does. The second times whole items (read, voxelize,
 encode, compress) on one core, for tori of several sizes. The third is a worker that reads from a file system
 on which each request takes 50 ms, one by one and ahead.
@@ -13,6 +13,7 @@ Needs psutil. Build the wheel with --release.
 """
 
 import contextlib
+import multiprocessing
 import os
 import statistics
 import sys
@@ -98,6 +99,18 @@ def by_many_to_parquet(vox, paths, folder):
             rows = []
 
 
+def write_batch(vox, paths, folder):
+    sink, worker = trivox.ray._Sink(folder, "parquet", {}), trivox.ray.Voxelize(vox)
+    sink.write(sink.name(paths), [worker.row(path) for path in paths])
+
+
+def by_pool_to_parquet(vox, paths, folder):
+    """The loop that one writes by oneself: a process for each core, nothing resumed."""
+    batches = [(vox, paths[at : at + BATCH], folder) for at in range(0, len(paths), BATCH)]
+    with multiprocessing.get_context("spawn").Pool() as pool:
+        pool.starmap(write_batch, batches, chunksize=1)
+
+
 def by_ray(vox, paths, folder):
     summary = trivox.ray.voxelize(paths, folder, vox, batch_size=BATCH)
     assert summary.done + summary.failed == len(paths) and summary.failed <= 1
@@ -118,6 +131,7 @@ def overhead(assets, resolution, rounds):
         jobs = {
             "many": lambda out: by_many(vox, paths),
             "many, to Parquet": lambda out: by_many_to_parquet(vox, paths, out),
+            "a pool of processes, to Parquet": lambda out: by_pool_to_parquet(vox, paths, out),
             "trivox.ray": lambda out: by_ray(vox, paths, out),
         }
         found = {name: [] for name in jobs}

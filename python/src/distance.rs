@@ -261,8 +261,8 @@ impl PyDistanceField {
     /// Parameters
     /// ----------
     /// path : str or os.PathLike
-    ///     .vdb and .nvdb are level sets, in mesh units; .npz has coordinates and distances in
-    ///     voxels; .npy is the dense array.
+    ///     .vdb and .nvdb are level sets, in mesh units; .vti is the dense array in mesh units, for
+    ///     ParaView; .npz has coordinates and distances in voxels; .npy is the dense array.
     ///
     /// Raises
     /// ------
@@ -282,7 +282,7 @@ impl PyDistanceField {
     ///
     /// Parameters
     /// ----------
-    /// format : {"vdb", "nvdb", "npz", "npy"}
+    /// format : {"vdb", "nvdb", "vti", "npz", "npy"}
     ///     As `save` writes them.
     ///
     /// Returns

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import trivox
+import trivox.ray
 from conftest import CORNERS, SIDES, torus, write_obj
 
 
@@ -111,6 +112,7 @@ def test_confined_meshes_read_files_beside_them_and_below_only(tmp_path):
     outside.write_text("mtllib ../red.mtl\n" + corners)
     reads = [
         lambda path, **options: trivox.read_mesh(path, **options).has_colors,
+        lambda path, **options: trivox.ray.read(str(path), **options).has_colors,
         lambda path, **options: trivox.Proximity(path, **options).mesh.has_colors,
         lambda path, **options: trivox.Voxelizer(8, **options)(path).has_colors,
         lambda path, **options: next(trivox.Voxelizer(8, **options).many([path]))[1].has_colors,

@@ -97,9 +97,14 @@ def expand(
     return found
 
 
-def read(path: str, **storage: Any) -> Mesh:
-    """Reads a mesh from a local path or an fsspec URL, with the files that it names beside it."""
-    return _parsed(path, _fetched(path, *_system(path, storage))) if "://" in path else read_mesh(path)
+def read(path: str, *, confine: bool = False, **storage: Any) -> Mesh:
+    """Reads a mesh from a local path or an fsspec URL, with the files that it names.
+
+    Those of a URL are beside it and below in any case; those of a local path with ``confine=True``.
+    """
+    if "://" not in path:
+        return read_mesh(path, confine=confine)
+    return _parsed(path, _fetched(path, *_system(path, storage)))
 
 
 def _system(path: str, storage: dict[str, Any]) -> tuple[Any, str]:

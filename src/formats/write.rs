@@ -58,8 +58,8 @@ impl WriteOptions {
 
 /// Writes `grid` to `out`. Output is deterministic. Takes at most 4 MiB of memory for any grid, and
 /// up to 10 MiB more for each thread for formats that are encoded in parallel (`.vox`, `.vdb`,
-/// `.nvdb`, `.npz`, schematics, meshes of voxels); indexed formats also take up to 32 bytes per
-/// distinct colour. A mesh takes more where a tile of 64 x 64 x 64 voxels has tens of thousands of
+/// `.nvdb`, `.npz`, `.vti`, schematics, meshes of voxels); indexed formats also take up to 32 bytes
+/// per distinct colour. A mesh takes more where a tile of 64 x 64 x 64 voxels has tens of thousands of
 /// isolated ones: at most two such tiles are in memory for each thread.
 ///
 /// Other tasks of the caller's rayon pool may run meanwhile on the same thread: do not hold a lock
@@ -109,8 +109,8 @@ fn check_place(place: Option<Place>) -> Result<(), WriteError> {
     }
 }
 
-/// Writes `field` in `format`. `.vdb` and `.nvdb` hold distances in world units, `.npy` and `.npz`
-/// in voxels.
+/// Writes `field` in `format`. `.vdb`, `.nvdb` and `.vti` hold distances in world units, `.npy` and
+/// `.npz` in voxels.
 ///
 /// # Errors
 /// The format cannot hold distances ([`GridFormat::check_distances`]); `out` fails.

@@ -72,7 +72,10 @@ fn several_meshes_get_level_sets_in_a_folder_and_resume_knows_the_width() {
 fn what_cannot_be_is_refused() {
     let folder = with_tetrahedron();
     for (args, complaint) in [
-        ("-o out.vox", ".vox files cannot hold distances: use one of .npy, .npz, .vdb, .nvdb"),
+        (
+            "-o out.vox",
+            ".vox files cannot hold distances: use one of .npy, .npz, .vti, .vdb, .nvdb",
+        ),
         ("-o out.binvox", "cannot hold distances"),
     ] {
         refuses(&folder, &format!("solid.obj --res 8 --distance 3 {args}"), complaint);

@@ -186,6 +186,7 @@ fn no_file_that_a_run_reads_is_replaced() {
         ("lighthouse.obj --res 8 --color none --preview lighthouse.png", "lighthouse.png"),
         ("lighthouse.obj --res 8 --distance 1 -o lighthouse.png --format npz", "lighthouse.png"),
         ("render lighthouse.obj --res 8 --color none lighthouse.png", "lighthouse.png"),
+        ("render . --res 8 -o lighthouse.png", "lighthouse.png"),
         ("tx.obj --res 4 --preview ke.png", "ke.png"),
         ("tx.obj --res 4 -o out.vox --preview pr.png", "pr.png"),
         ("tx.obj --res 4 --preview bump.png", "bump.png"),

@@ -212,7 +212,7 @@ fn with_json_a_failure_is_one_object_with_its_code() {
     for (args, error) in [
         ("mesh.obj --solid", "unexpected argument '--solid' found; tip: use --mode solid"),
         ("help rendr", "unrecognized subcommand 'rendr'; tip: did you mean `voxelize render`?"),
-        ("render", "the following required arguments were not provided: <GRID|MESH>"),
+        ("render", "the following required arguments were not provided: <GRID|MESH|FOLDER>"),
         ("mesh.obj --backend x", "invalid value 'x' for '--backend <BACKEND>'; [possible values: "),
     ] {
         let line = json_lines(&voxelize(&folder, &format!("{args} --json"))).remove(0);

@@ -199,6 +199,89 @@ fn what_cannot_be_drawn_is_refused_and_changes_nothing() {
     assert!(folder.join("one.voxels.png").is_file() && !folder.join("one.png").exists());
 }
 
+/// Pixels of the same rectangle in two sheets.
+fn is_same(
+    a: &image::RgbImage,
+    b: &image::RgbImage,
+    [left, top]: [u32; 2],
+    size: [u32; 2],
+) -> bool {
+    let part = |sheet: &image::RgbImage| {
+        image::imageops::crop_imm(sheet, left, top, size[0], size[1]).to_image().into_raw()
+    };
+    part(a) == part(b)
+}
+
+#[test]
+fn a_folder_is_drawn_as_one_sheet_in_which_each_file_has_its_own_picture_and_name() {
+    let folder = folder();
+    fs::create_dir(folder.join("models")).unwrap();
+    for name in ["a.obj", "b.obj", "c.obj"] {
+        folder.write(format!("models/{name}"), MESH);
+    }
+    write_grid(&folder, "models/d.npy", &VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap());
+    folder.write("models/readme.txt", "no mesh");
+    let args = "render models --res 16 --size 40x30 --samples 1";
+    let said = says(&folder, &format!("{args} -o sheet.png"), "4 pictures of 40 x 30 pixels in ");
+    assert!(
+        said.contains("read      models\n") && said.contains("wrote     sheet.png, "),
+        "{said}"
+    );
+    let sheet = image::open(folder.join("sheet.png")).unwrap().to_rgb8();
+    // Three columns and two rows: a picture, 12 pixels for its name, and 8 of space.
+    assert_eq!(sheet.dimensions(), (8 + 3 * 48, 8 + 2 * 50));
+    let single = |name: &str| {
+        let file = format!("render models/{name} --size 40x30 --samples 1 -o one.png");
+        let mesh = if name.ends_with("obj") { " --res 16" } else { "" };
+        succeeds(&folder, &(file + mesh));
+        image::open(folder.join("one.png")).unwrap().to_rgb8()
+    };
+    for (n, name) in (0..).zip(["a.obj", "b.obj", "c.obj", "d.npy"]) {
+        let [left, top] = [8 + 48 * (n % 3), 8 + 50 * (n / 3)];
+        let drawn = image::imageops::crop_imm(&sheet, left, top, 40, 30).to_image();
+        assert!(drawn == single(name), "{name}");
+    }
+
+    // Of a file that cannot be read the picture alone is another.
+    folder.write("models/b.obj", "v 0 0 0\nf 1 2 9\n");
+    let run = exits(&folder, &format!("{args} -o failed.png --json"), 2);
+    let json = &json_lines(&run)[0];
+    assert_eq!(
+        (&json["pictures"], &json["failed"][0]["file"]),
+        (&4.into(), &"models/b.obj".into())
+    );
+    assert_eq!(json["failed"].as_array().unwrap().len(), 1);
+    assert!(stderr(&run).contains("error: models/b.obj: line 2: "), "{}", stderr(&run));
+    let failed = image::open(folder.join("failed.png")).unwrap().to_rgb8();
+    assert!(is_same(&failed, &sheet, [0, 0], [56, 108]), "a.obj and d.npy");
+    assert!(!is_same(&failed, &sheet, [56, 8], [40, 30]), "the picture of b.obj");
+    assert!(is_same(&failed, &sheet, [56, 38], [96, 20]), "the names of b.obj and c.obj");
+    // A shorter name than the others has other pixels.
+    fs::rename(folder.join("models/c.obj"), folder.join("models/ca.obj")).unwrap();
+    exits(&folder, &format!("{args} -o renamed.png"), 2);
+    let renamed = image::open(folder.join("renamed.png")).unwrap().to_rgb8();
+    assert!(!is_same(&failed, &renamed, [104, 38], [48, 20]), "the name of c.obj");
+}
+
+#[test]
+fn a_folder_that_cannot_be_a_sheet_is_refused() {
+    let folder = folder();
+    for (name, files) in [("empty", 0), ("one", 1), ("full", 401)] {
+        fs::create_dir(folder.join(name)).unwrap();
+        (0..files).for_each(|n| folder.write(format!("{name}/{n}.npy"), ""));
+    }
+    for (args, complaint) in [
+        ("render empty -o a.png", "empty: no grid and no mesh is in this folder"),
+        ("render full -o a.png", "full: 401 grids and meshes are more than the 400 of a sheet"),
+        ("render one --turntable 3 -o a.png", "one: a folder becomes one picture"),
+        ("render one --res 8 -o a.png", "one/0.npy: is no mesh, so --res has no effect"),
+        ("render one --size 16384 -o a.png", "the sheet of 1 picture: use a smaller --size"),
+    ] {
+        fails(&folder, args, complaint);
+        assert!(!folder.join("a.png").exists(), "{args}");
+    }
+}
+
 #[test]
 fn the_picture_at_the_top_of_the_readme_is_what_the_program_draws() {
     let folder = folder();

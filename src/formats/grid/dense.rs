@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::grid::{BRICK, BrickKey, BrickRun, VoxelGrid, VoxelValues};
+use crate::solid::distance::DistanceField;
 
 /// The number of voxels of a grid of `dims`.
 pub(crate) fn volume(dims: [u32; 3]) -> u64 {
@@ -64,6 +65,30 @@ pub(crate) fn occupancy_rows<T: Copy>(
     take: impl FnMut(&[T]) -> io::Result<()>,
 ) -> io::Result<()> {
     rows(grid, &VoxelValues::uniform(()), empty, |()| occupied, take)
+}
+
+/// Calls `take` with the signed distances of all rows along `x`, `y` fastest, in voxels; outside the
+/// band plus or minus the width. Takes the memory of eight rows.
+pub(crate) fn distance_rows(
+    field: &DistanceField,
+    mut take: impl FnMut(&[f32]) -> io::Result<()>,
+) -> io::Result<()> {
+    let [nx, ny, nz] = field.dims().map(|d| d as usize);
+    let size = BRICK as usize;
+    let mut rows = vec![0.0; nx * size.min(ny)];
+    for (z, y) in (0..nz).flat_map(|z| (0..ny).step_by(size).map(move |y| (z, y))) {
+        let rows = &mut rows[..nx * size.min(ny - y)];
+        for x in (0..nx).step_by(size) {
+            let key = BrickKey::of_voxel([x, y, z].map(|c| c as u32));
+            let layer = field.layer(key, z as u32 % BRICK);
+            for (row, values) in rows.chunks_exact_mut(nx).zip(layer) {
+                let len = size.min(nx - x);
+                row[x..x + len].copy_from_slice(&values[..len]);
+            }
+        }
+        rows.chunks_exact(nx).try_for_each(&mut take)?;
+    }
+    Ok(())
 }
 
 /// Sets the voxels of a run at `z` within the bricks, in rows of `nx` voxels, to what `of` makes of

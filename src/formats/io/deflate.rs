@@ -19,6 +19,8 @@ use crate::base::ordered::in_pool;
 pub(crate) const CHUNK: usize = 128 << 10;
 /// Chunks that are buffered; to compress one takes about 0.6 MiB.
 const BATCH: usize = 8;
+/// Maximum compression ratio of deflate: a match of 258 bytes takes 2 bits.
+pub(crate) const MAX_RATIO: u64 = 1032;
 /// The end of the empty stored block.
 const FLUSHED: [u8; 4] = [0, 0, 0xff, 0xff];
 /// The last block of a stream: of fixed Huffman codes, empty.

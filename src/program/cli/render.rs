@@ -25,9 +25,9 @@ const FIRST: &str = "\
 #[derive(Debug, Args)]
 #[command(mut_args(|arg| first_or_hidden(arg, FIRST)))]
 pub struct RenderArgs {
-    /// A voxel grid or a mesh, in a format that is read (see `voxelize formats`); - is standard
-    /// input.
-    #[arg(value_name = "GRID|MESH")]
+    /// A voxel grid or a mesh, in a format that is read (see `voxelize formats`); a folder, for one
+    /// picture of all of its grids and meshes; - is standard input.
+    #[arg(value_name = "GRID|MESH|FOLDER")]
     pub file: PathBuf,
 
     /// The same as --output.
@@ -92,10 +92,11 @@ pub struct RenderArgs {
     #[arg(help_heading = CAMERA)]
     pub camera: Option<Projection>,
 
-    /// Width and height in pixels, or one number for both; at most 16384.
-    #[arg(long, value_name = "WxH", default_value = "1024x1024", value_parser = parse_pixels)]
+    /// Width and height in pixels, or one number for both; at most 16384 [default: 1024x1024; in a
+    /// folder 160x160 for each file].
+    #[arg(long, value_name = "WxH", value_parser = parse_pixels)]
     #[arg(help_heading = PICTURE)]
-    pub size: [u32; 2],
+    pub size: Option<[u32; 2]>,
 
     /// What is behind the voxels: gradient, transparent or a colour such as #C08040.
     #[arg(long, value_name = "BACKGROUND", default_value = "gradient")]
@@ -146,7 +147,8 @@ impl RenderArgs {
     pub fn target(&self) -> PathBuf {
         let named = self.output.clone().or_else(|| self.picture.clone());
         named.unwrap_or_else(|| {
-            let mut name = self.file.file_stem().unwrap_or_default().to_owned();
+            // The folders `.` and `..` have no name.
+            let mut name = self.file.file_stem().unwrap_or("folder".as_ref()).to_owned();
             name.push(".voxels.png");
             name.into()
         })

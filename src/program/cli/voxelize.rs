@@ -94,7 +94,7 @@ pub struct Job {
     /// Compute signed distances instead of occupancy, in a narrow band: for each voxel whose centre
     /// is nearer than W voxels to the surface; negative inside, as --fill finds it. W is at most
     /// 1024. Without --bounds, --cube, --dims or --lattice the grid is padded by W. Formats: .vdb
-    /// and .nvdb (level sets, in mesh units), .npz and .npy (in voxels).
+    /// and .nvdb (level sets), .vti, all in mesh units; .npz and .npy, in voxels.
     #[arg(long, value_name = "W", value_parser = parse_width, allow_negative_numbers = true)]
     #[arg(conflicts_with_all = ["preview", "mode", "include_surface", "tile"])]
     #[arg(help_heading = "Voxels", display_order = 1000)]

@@ -194,6 +194,23 @@ impl DistanceField {
         values
     }
 
+    /// The same for one `z`, by index `[y][x]`.
+    pub(crate) fn layer(&self, key: BrickKey, z: u32) -> [[f32; 8]; 8] {
+        let (mask, inside) = (self.band.mask_of(key), self.inside.mask_of(key));
+        let mut distances = self.unsigned(key);
+        let mut rows = [[0.0; 8]; 8];
+        for x in 0..8 {
+            for (y, bit) in (z..64).step_by(8).enumerate() {
+                let below = (mask[x] & ((1 << bit) - 1)).count_ones() as usize;
+                let is_near = mask[x] >> bit & 1 == 1;
+                let distance = if is_near { distances[below] } else { self.width };
+                rows[y][x] = signed(distance, inside[x] >> bit & 1 == 1);
+            }
+            distances = &distances[mask[x].count_ones() as usize..];
+        }
+        rows
+    }
+
     /// Writes the signed distances in voxels of all voxels, by index `[x, y, z]` in C order;
     /// outside the band plus or minus the width.
     ///

@@ -5,8 +5,9 @@ use crate::common::prelude::*;
 use trivox::DistanceField;
 use trivox::formats::{WriteError, write_distances};
 
-use super::npy::openvdb_python;
+use super::npy::{VTK, openvdb_python, python};
 use super::nvdb::nanovdb;
+use crate::common::environment::python_with;
 
 fn written(field: &DistanceField, format: GridFormat) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -57,7 +58,7 @@ fn fields() -> [(&'static str, DistanceField); 5] {
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, field) in fields() {
-        for format in [GridFormat::Vdb, GridFormat::Nvdb, GridFormat::Npz, GridFormat::Npy] {
+        for format in GridFormat::ALL.into_iter().filter(|format| format.spec().has_distances()) {
             let path = folder.path().join(name).with_extension(format.extension());
             fs::write(path, written(&field, format)).unwrap();
         }
@@ -82,10 +83,10 @@ fn other_formats_refuse_distances_and_say_which_hold_them() {
     for format in GridFormat::ALL.into_iter().filter(|format| !format.spec().has_distances()) {
         let refusal = write_distances(&field, format, &mut Vec::new());
         let Err(WriteError::Unsupported(why)) = refusal else { panic!("{format:?}: {refusal:?}") };
-        assert!(why.contains("use one of .npy, .npz, .vdb, .nvdb"), "{why}");
+        assert!(why.contains("use one of .npy, .npz, .vti, .vdb, .nvdb"), "{why}");
         refused += 1;
     }
-    assert_eq!(refused, GridFormat::ALL.len() - 4);
+    assert_eq!(refused, GridFormat::ALL.len() - 5);
 }
 
 #[test]
@@ -94,7 +95,7 @@ fn distances_that_no_float_holds_are_refused_in_world_units() {
         let corners = vec![[0.0; 3], [size, 0.0, 0.0], [0.0, size, 0.0]];
         let mesh = Mesh::new(corners, vec![[0, 1, 2]]).unwrap();
         let field = Voxelizer::new().resolution(8).distances(&mesh, 3.0).unwrap().field;
-        for format in [GridFormat::Vdb, GridFormat::Nvdb] {
+        for format in [GridFormat::Vdb, GridFormat::Nvdb, GridFormat::Vti] {
             match write_distances(&field, format, &mut Vec::new()) {
                 Ok(()) => assert!(fits, "{size}"),
                 Err(error) => assert!(!fits && error.to_string().contains("write .npz"), "{size}"),
@@ -124,6 +125,31 @@ for name in ['box', 'knot', 'sheet']:
     assert len(coords) == (np.abs(raw) < width).sum(), name
 ";
     let Some(_) = openvdb_python(script, folder.path()) else { return };
+}
+
+#[test]
+fn vtk_reads_the_distances_that_were_written() {
+    let folder = folder();
+    let Some(_) = python_with("vtkmodules") else { return };
+    for (name, _) in fields() {
+        fs::copy(folder.path().join(name).with_extension("vti"), folder.path().join("grid.vti"))
+            .unwrap();
+        let script = format!(
+            "{VTK}
+nx, ny, nz, width, size, *origin = map(float, open('{name}.txt').read().split())
+shape = int(nx), int(ny), int(nz)
+raw = numpy.fromfile('{name}.raw', '<f4').reshape(shape)
+cells = image.GetCellData()
+assert cells.GetNumberOfArrays() == 1 and cells.GetScalars().GetName() == 'distance'
+assert image.GetOrigin() == tuple(origin) and image.GetSpacing() == (size,) * 3
+found = vtk_to_numpy(cells.GetScalars()).reshape(shape, order='F')
+assert found.dtype == numpy.float32
+assert numpy.array_equal(found, (raw.astype('f8') * size).astype('f4'))
+assert numpy.array_equal(numpy.signbit(found), numpy.signbit(raw))
+"
+        );
+        python(&script, folder.path()).unwrap();
+    }
 }
 
 #[test]

@@ -25,7 +25,7 @@ use flate2::Compression;
 use rawzip::{CompressionMethod, DataDescriptorOutput, ZipArchiveWriter};
 
 use crate::formats::grid::{dense, npy};
-use crate::formats::io::deflate::Deflater;
+use crate::formats::io::deflate::{Deflater, MAX_RATIO};
 use crate::formats::{GridSpec, Out, WriteError};
 use crate::grid::{Attribute, Attributes, Place, VoxelGrid, World};
 use crate::solid::distance::DistanceField;
@@ -47,9 +47,6 @@ pub const SPEC: GridSpec = GridSpec {
     has_attributes: true,
     ..GridSpec::PLAIN
 };
-
-/// Maximum compression ratio of deflate: a match of 258 bytes takes 2 bits.
-const MAX_RATIO: u64 = 1032;
 
 const OCCUPIED: &str = "occupied.npy";
 const RGBA: &str = "rgba.npy";

@@ -25,6 +25,8 @@ mod source;
 mod tree;
 mod world;
 
+pub(super) use world::WorldFromIndex;
+
 /// The name of the density grid, as renderers expect it.
 const DENSITY: &str = "density";
 /// The name of the grid of colours: Houdini's convention.

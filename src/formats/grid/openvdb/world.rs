@@ -6,8 +6,8 @@ use crate::solid::distance::DistanceField;
 
 /// `world = scale * index + translation`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct WorldFromIndex {
-    pub(super) scale: f64,
+pub(in crate::formats::grid) struct WorldFromIndex {
+    pub(in crate::formats::grid) scale: f64,
     pub(super) translation: [f64; 3],
 }
 
@@ -16,7 +16,9 @@ impl WorldFromIndex {
     ///
     /// # Errors
     /// Distances in world units are not in the normal range of 32-bit floats.
-    pub(super) fn of_distances(field: &DistanceField) -> Result<Self, WriteError> {
+    pub(in crate::formats::grid) fn of_distances(
+        field: &DistanceField,
+    ) -> Result<Self, WriteError> {
         let transform = Self::of_place(field.world().place);
         let range = f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX);
         // Distances of 2^-10 voxels or more must not become subnormal, which have fewer bits.

@@ -1,4 +1,6 @@
-//! `voxelize render`: draws a grid, or the voxels of a mesh.
+//! `voxelize render`: draws a grid, the voxels of a mesh, or all of a folder.
+
+mod sheet;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,6 +25,9 @@ use crate::voxels::Voxels;
 use crate::write::pictures::{Pictures, check_extension, is_gif};
 use crate::write::sink::{Inputs, Written, refuse_shared_stdout};
 
+/// Default width and height, in pixels.
+const SIZE: [u32; 2] = [1024; 2];
+
 /// Reads the grid, draws it and writes the pictures.
 pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     let target = &*args.target();
@@ -33,8 +38,11 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     if !to_stdout && !is_animation {
         check_extension(target).with_context(|| shown(target))?;
     }
-    let options = options(args);
+    let options = options(args, SIZE);
     options.check()?;
+    if args.file.is_dir() {
+        return sheet::run(args, target, Card::new(args)?.as_ref());
+    }
     let inputs = Inputs::new([&*args.file]);
     let output = Pictures::new(target, &inputs, args.turntable, args.fps)?;
     args.mesh.refuse_contradictions(&args.file, &[("--memory", args.memory.is_some())])?;
@@ -61,7 +69,7 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     progress.finish();
 
     let Written { name: output, bytes, .. } = written;
-    let [width, height] = args.size;
+    let [width, height] = options.size;
     let report = Report {
         input: GridSummary::new(&args.file, &grid),
         output,
@@ -122,8 +130,9 @@ fn renderer<'a>(grid: &'a VoxelGrid, card: Option<&Card>) -> Result<Renderer<'a>
     Ok(Renderer::new(grid))
 }
 
-fn options(args: &RenderArgs) -> RenderOptions {
-    let mut options = RenderOptions::new(args.size)
+/// The options of a picture, by default of `size` pixels.
+fn options(args: &RenderArgs, size: [u32; 2]) -> RenderOptions {
+    let mut options = RenderOptions::new(args.size.unwrap_or(size))
         .with_view(args.view)
         .with_background(args.background)
         .with_zoom(args.zoom)

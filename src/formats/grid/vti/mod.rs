@@ -1,0 +1,210 @@
+//! VTK's `.vti`, which ParaView reads: image data whose cells are the voxels.
+//!
+//! XML, followed by the cell array `occupied` as bytes, `x` fastest, then `y`, then `z`, 0 or 1
+//! (Kitware, *VTK File Formats*, the section on XML formats). `Origin` is the grid's corner and
+//! `Spacing` a voxel's edge; the field array `up` is the index of the up axis, 1 for `y`. A grid
+//! without a world position has its corner at the origin, voxels of size 1, and no `up`. With
+//! colours, the cell array `color` has red, green, blue and opacity in sRGB, which VTK displays
+//! unmapped ("direct scalars"); zeros for empty voxels. Each attribute is a cell array of its name;
+//! in empty voxels -1 for indices, else 0. The field arrays `material_names` and `label_names` are
+//! the names by index. A file of distances has the cell array `distance` alone, in mesh units.
+//!
+//! The XML has the place of each array, and an array begins with the lengths of its compressed
+//! blocks. Arrays are therefore compressed before the first byte is written, and once more where
+//! memory does not hold them.
+
+mod blocks;
+
+use std::io::{self, Write};
+
+use self::blocks::{Blocks, Kept, LENGTHS};
+use crate::formats::grid::dense;
+use crate::formats::grid::openvdb::WorldFromIndex;
+use crate::formats::io::deflate::MAX_RATIO;
+use crate::formats::{GridSpec, Out, WriteError, assumed_place};
+use crate::grid::{Attribute, Attributes, Colors, Place, SurfaceSample, VoxelGrid, World};
+use crate::solid::distance::DistanceField;
+
+/// VTK's `.vti`.
+pub const SPEC: GridSpec = GridSpec {
+    extension: "vti",
+    name: "VTK",
+    carries: "up to 65,536 voxels per axis, as bytes; position, voxel size and up axis; RGBA; \
+              attributes",
+    write: Some(|grid, _, out| write(grid, out)),
+    file_size: |dims| Some(dense::volume(dims) / MAX_RATIO),
+    lost: |grid, _| assumed_place(grid),
+    distances: Some(write_distances),
+    distances_size: |dims| Some(4 * dense::volume(dims) / MAX_RATIO),
+    has_colors: true,
+    has_attributes: true,
+    ..GridSpec::PLAIN
+};
+
+const TAIL: &str = "\n  </AppendedData>\n</VTKFile>\n";
+
+/// Compressed bytes, for each thread, that are kept in memory.
+const KEPT: usize = 4 << 20;
+
+type WriteValues<'a> = Box<dyn Fn(&mut Blocks) -> io::Result<()> + 'a>;
+
+/// A cell array.
+struct Array<'a> {
+    /// Of VTK's types.
+    kind: &'static str,
+    name: &'static str,
+    components: usize,
+    write: WriteValues<'a>,
+}
+
+impl<'a> Array<'a> {
+    fn occupied(grid: &'a VoxelGrid) -> Self {
+        let write =
+            |out: &mut Blocks| dense::occupancy_rows(grid, [0, 1], |row| out.write_all(row));
+        Self { kind: "UInt8", name: "occupied", components: 1, write: Box::new(write) }
+    }
+
+    fn colors(grid: &'a VoxelGrid, colors: &'a Colors) -> Self {
+        let write = |out: &mut Blocks| {
+            dense::rows(
+                grid,
+                colors,
+                [0; 4],
+                |color| color,
+                |row| out.write_all(row.as_flattened()),
+            )
+        };
+        Self { kind: "UInt8", name: "color", components: 4, write: Box::new(write) }
+    }
+
+    fn attribute(grid: &'a VoxelGrid, attributes: &'a Attributes, attribute: Attribute) -> Self {
+        let kind = if attribute.is_float() { "Float32" } else { "Int32" };
+        let components = attribute.components();
+        let write = move |out: &mut Blocks| {
+            let bytes = |sample| attribute.bytes_of(&sample);
+            let empty = bytes(SurfaceSample::NONE);
+            dense::rows(grid, attributes.values(), empty, bytes, |row| {
+                row.iter().try_for_each(|cell| out.write_all(cell[..components].as_flattened()))
+            })
+        };
+        Self { kind, name: attribute.name(), components, write: Box::new(write) }
+    }
+
+    /// Distances in voxels of `size` mesh units.
+    fn distances(field: &'a DistanceField, size: f64) -> Self {
+        let write = move |out: &mut Blocks| {
+            dense::distance_rows(field, |row| {
+                let bytes = |&distance| ((f64::from(distance) * size) as f32).to_le_bytes();
+                out.write_all(row.iter().map(bytes).collect::<Vec<_>>().as_flattened())
+            })
+        };
+        Self { kind: "Float32", name: "distance", components: 1, write: Box::new(write) }
+    }
+
+    /// Its element, with the place of its bytes.
+    fn element(&self, offset: u64) -> String {
+        let Self { kind, name, components, .. } = self;
+        format!(
+            "        <DataArray type=\"{kind}\" Name=\"{name}\" \
+             NumberOfComponents=\"{components}\" format=\"appended\" offset=\"{offset}\"/>\n"
+        )
+    }
+}
+
+/// Writes `grid`. Takes 8 bytes of memory for each compressed block, and a constant for each thread.
+pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
+    let mut arrays = vec![Array::occupied(grid)];
+    arrays.extend(grid.colors.as_ref().map(|colors| Array::colors(grid, colors)));
+    let mut names = String::new();
+    if let Some(attributes) = &grid.attributes {
+        let of = |attribute| Array::attribute(grid, attributes, attribute);
+        arrays.extend(attributes.set().iter().map(of));
+        let all = attributes.names().iter();
+        names = all.map(|(attribute, names)| texts(&format!("{attribute}_names"), names)).collect();
+    }
+    write_image(&arrays, grid.dims(), grid.world, &names, out)
+}
+
+/// Writes `field` in mesh units; outside the band plus or minus its width.
+pub fn write_distances(field: &DistanceField, out: &mut Out) -> Result<(), WriteError> {
+    let size = WorldFromIndex::of_distances(field)?.scale;
+    write_image(&[Array::distances(field, size)], field.dims(), field.world(), "", out)
+}
+
+/// Writes an image of `arrays`, the first one of them active; `fields` is XML.
+fn write_image(
+    arrays: &[Array],
+    dims: [u32; 3],
+    world: World,
+    fields: &str,
+    out: &mut Out,
+) -> Result<(), WriteError> {
+    let mut room = KEPT * rayon::current_num_threads();
+    let mut compressed = Vec::with_capacity(arrays.len());
+    for array in arrays {
+        let mut kept = Kept::new(room, out);
+        let mut blocks = Blocks::new(&mut kept);
+        (array.write)(&mut blocks)?;
+        let numbers = blocks.finish()?;
+        room -= kept.bytes.as_ref().map_or(0, Vec::len);
+        compressed.push((numbers, kept.bytes));
+    }
+    let (mut elements, mut offset) = (String::new(), 0);
+    for (array, (numbers, _)) in arrays.iter().zip(&compressed) {
+        elements += &array.element(offset);
+        offset += 8 * numbers.len() as u64 + numbers[LENGTHS..].iter().sum::<u64>();
+    }
+    let scalars = arrays.first().map_or("", |array| array.name);
+    out.write_all(head(dims, world, fields, scalars, &elements).as_bytes())?;
+    for (array, (numbers, kept)) in arrays.iter().zip(compressed) {
+        numbers.iter().try_for_each(|number| out.write_all(&number.to_le_bytes()))?;
+        match kept {
+            Some(bytes) => out.write_all(&bytes)?,
+            None => {
+                let mut blocks = Blocks::new(out);
+                (array.write)(&mut blocks)?;
+                blocks.finish()?;
+            }
+        }
+    }
+    Ok(out.write_all(TAIL.as_bytes())?)
+}
+
+/// Everything before the arrays' bytes.
+fn head(dims: [u32; 3], world: World, fields: &str, scalars: &str, elements: &str) -> String {
+    let [nx, ny, nz] = dims;
+    let Place { origin: [x, y, z], voxel_size: s } = world.place.unwrap_or_default();
+    let up = world.up.axis();
+    let extent = format!("0 {nx} 0 {ny} 0 {nz}");
+    format!(
+        "<?xml version=\"1.0\"?>\n\
+         <VTKFile type=\"ImageData\" version=\"1.0\" byte_order=\"LittleEndian\" \
+         header_type=\"UInt64\" compressor=\"vtkZLibDataCompressor\">\n  \
+           <ImageData WholeExtent=\"{extent}\" Origin=\"{x:?} {y:?} {z:?}\" \
+           Spacing=\"{s:?} {s:?} {s:?}\">\n    \
+             <FieldData>\n      \
+               <DataArray type=\"UInt8\" Name=\"up\" NumberOfTuples=\"1\" \
+               format=\"ascii\">{up}</DataArray>\n\
+               {fields}    \
+             </FieldData>\n    \
+             <Piece Extent=\"{extent}\">\n      \
+               <CellData Scalars=\"{scalars}\">\n\
+               {elements}      \
+               </CellData>\n    \
+             </Piece>\n  \
+           </ImageData>\n  \
+           <AppendedData encoding=\"raw\">\n_"
+    )
+}
+
+/// A field array of texts: the bytes of each as signed numbers, and 0 at its end.
+fn texts(name: &str, texts: &[String]) -> String {
+    let bytes = texts.iter().flat_map(|text| text.bytes().filter(|&byte| byte != 0).chain([0]));
+    let numbers: Vec<String> = bytes.map(|byte| (byte as i8).to_string()).collect();
+    format!(
+        "      <Array type=\"String\" Name=\"{name}\" NumberOfTuples=\"{}\" format=\"ascii\">{}\
+         </Array>\n",
+        texts.len(),
+        numbers.join(" ")
+    )
+}

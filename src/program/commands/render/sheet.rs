@@ -1,0 +1,293 @@
+//! `voxelize render FOLDER`: a contact sheet, the small pictures of all grids and meshes of a folder
+//! with their names.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use embedded_graphics::geometry::Point;
+use embedded_graphics::image::GetPixel;
+use embedded_graphics::mono_font::MonoFont;
+use embedded_graphics::mono_font::iso_8859_1::FONT_6X12;
+use embedded_graphics::pixelcolor::BinaryColor;
+use embedded_graphics::prelude::OriginDimensions;
+use png::{BitDepth, ColorType, Encoder};
+use serde::Serialize;
+use trivox::base::srgb::Rgba;
+use trivox::formats::is_mesh;
+use trivox::view::render::{Picture, RenderOptions};
+
+use super::{Card, options, renderer};
+use crate::ExitStatus;
+use crate::cli::RenderArgs;
+use crate::console::{ErrorReport, print_error};
+use crate::inputs::{is_read_grid, sorted};
+use crate::progress::TerminalProgress;
+use crate::summary::milliseconds;
+use crate::text::{counted, duration, grouped, path_text, shown};
+use crate::voxels::Voxels;
+use crate::write::sink::{Inputs, Sink, Written};
+
+/// Most pictures of a sheet.
+const MOST: usize = 400;
+/// Default width and height of a picture, in pixels.
+const SIZE: [u32; 2] = [160; 2];
+/// Pixels between pictures.
+const GAP: u32 = 8;
+
+const FONT: MonoFont = FONT_6X12;
+const PAPER: [u8; 3] = [243, 242, 238];
+const INK: [u8; 3] = [48, 46, 44];
+/// A picture that is missing, and what is written there.
+const MISSING: [u8; 3] = [226, 223, 216];
+const MISSING_INK: [u8; 3] = [168, 60, 40];
+
+/// Draws the files of the folder, and writes the sheet. A file that cannot be read is an error of
+/// its own, and has an empty picture.
+pub fn run(args: &RenderArgs, target: &Path, card: Option<&Card>) -> Result<ExitStatus> {
+    let files = files(&args.file)?;
+    if args.turntable.is_some() {
+        bail!("{}: a folder becomes one picture: leave out --turntable", shown(&args.file));
+    }
+    // Options of meshes are refused where there is none.
+    let first = files.iter().find(|file| is_mesh(file)).unwrap_or(&files[0]);
+    args.mesh.refuse_contradictions(first, &[])?;
+    let sink = Sink::new(target, &Inputs::new(files.iter().map(PathBuf::as_path)))?;
+    let began = Instant::now();
+    let mut sheet = Sheet::new(files.len(), options(args, SIZE).size)?;
+    let (mut warnings, mut failed) = (Vec::new(), Vec::new());
+    let progress = Arc::new(TerminalProgress::new(args.report.quiet));
+    for (place, file) in files.iter().enumerate() {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        match draw(file, args, &sink, card, &progress) {
+            Ok((picture, own, sidecars)) => {
+                sink.refuse(&sidecars)?;
+                sheet.put(place, &name, |x, y| over_paper(picture.at(x, y)));
+                warnings.extend(own.iter().map(|warning| format!("{}: {warning}", shown(file))));
+            }
+            Err(error) => {
+                let error = ErrorReport::new(&error);
+                progress.aside(|| print_error(&format!("error: {}\n", error.error)));
+                failed.push(Failure { file: path_text(file), error });
+                sheet.put(place, &name, |_, _| MISSING);
+                sheet.write_missing(place);
+            }
+        }
+    }
+    progress.finish();
+    let Written { name, bytes, .. } = sink.write(|out| Ok(sheet.write(out)?))?.finish()?;
+    let report = Report {
+        file: path_text(&args.file),
+        output: name,
+        width: sheet.size[0],
+        height: sheet.size[1],
+        pictures: files.len(),
+        failed,
+        bytes,
+        render_ms: milliseconds(began.elapsed()),
+        warnings,
+    };
+    args.report.print(&report, &report.warnings, || report.text(sheet.picture))?;
+    Ok(if report.failed.is_empty() { ExitStatus::Done } else { ExitStatus::Failed })
+}
+
+/// The grids and meshes of a folder, by name.
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = sorted(folder).with_context(|| shown(folder))?;
+    files.retain(|file| file.is_file() && (is_mesh(file) || is_read_grid(file)));
+    match files.len() {
+        0 => bail!("{}: no grid and no mesh is in this folder: name another", shown(folder)),
+        1..=MOST => Ok(files),
+        more => bail!(
+            "{}: {} grids and meshes are more than the {MOST} of a sheet: move some to folders of \
+             their own",
+            shown(folder),
+            grouped(more as u64)
+        ),
+    }
+}
+
+/// Draws the grid or the mesh in a file. Returns the picture, the warnings and the mesh's files.
+fn draw(
+    file: &Path,
+    args: &RenderArgs,
+    sink: &Sink,
+    card: Option<&Card>,
+    progress: &Arc<TerminalProgress>,
+) -> Result<(Picture, Vec<String>, Inputs)> {
+    let replaced: Vec<&Path> = sink.file().into_iter().collect();
+    let voxels = Voxels::load(file, &args.mesh, args.memory, &replaced, progress)?;
+    let Voxels { mut grid, warnings, sidecars } = voxels;
+    grid.world.up = args.up.unwrap_or(grid.world.up);
+    let picture = renderer(&grid, card)?.render_with(&options(args, SIZE), &**progress)?;
+    Ok((picture, warnings, sidecars))
+}
+
+/// A picture of pictures.
+struct Sheet {
+    size: [u32; 2],
+    pixels: Vec<[u8; 3]>,
+    /// The number of pictures in a row.
+    columns: u32,
+    /// Width and height of a picture.
+    picture: [u32; 2],
+}
+
+impl Sheet {
+    /// # Errors
+    /// The sheet is larger than a picture may be; there is too little memory.
+    fn new(pictures: usize, picture: [u32; 2]) -> Result<Self> {
+        // About 3 to 2 for square pictures.
+        let columns = ((1.5 * pictures as f64).sqrt().ceil() as u32).min(pictures as u32);
+        let rows = (pictures as u32).div_ceil(columns);
+        let step = Self::step(picture);
+        let size = [columns * step[0] + GAP, rows * step[1] + GAP];
+        let advice = || {
+            format!("the sheet of {}: use a smaller --size", counted(pictures as u64, "picture"))
+        };
+        RenderOptions::new(size).check().with_context(advice)?;
+        let mut pixels = Vec::new();
+        let count = size[0] as usize * size[1] as usize;
+        pixels.try_reserve_exact(count).with_context(advice)?;
+        pixels.resize(count, PAPER);
+        Ok(Self { size, pixels, columns, picture })
+    }
+
+    /// From one picture to the next, in pixels.
+    fn step([width, height]: [u32; 2]) -> [u32; 2] {
+        [width + GAP, height + FONT.character_size.height + GAP]
+    }
+
+    /// The top left corner of a picture.
+    fn corner(&self, place: usize) -> [u32; 2] {
+        let [right, down] = Self::step(self.picture);
+        let place = place as u32;
+        [GAP + place % self.columns * right, GAP + place / self.columns * down]
+    }
+
+    /// Draws a picture, with its name below.
+    fn put(&mut self, place: usize, name: &str, color: impl Fn(u32, u32) -> [u8; 3]) {
+        let ([left, top], [width, height]) = (self.corner(place), self.picture);
+        for (x, y) in (0..height).flat_map(|y| (0..width).map(move |x| (x, y))) {
+            *self.at(left + x, top + y) = color(x, y);
+        }
+        self.write_line(name, [left, top + height + 1], INK);
+    }
+
+    fn write_missing(&mut self, place: usize) {
+        let ([left, top], [_, height]) = (self.corner(place), self.picture);
+        let middle = top + height.saturating_sub(FONT.character_size.height) / 2;
+        self.write_line("cannot be read", [left, middle], MISSING_INK);
+    }
+
+    /// Writes a line as wide as a picture, from its top left corner, centred.
+    fn write_line(&mut self, text: &str, [left, top]: [u32; 2], ink: [u8; 3]) {
+        let text = shortened(text, (self.picture[0] / FONT.character_size.width) as usize);
+        let [width, height] = [FONT.character_size.width, FONT.character_size.height];
+        let left = left + (self.picture[0] - text.len() as u32 * width) / 2;
+        for (place, character) in (0..).zip(text) {
+            for (x, y) in (0..height).flat_map(|y| (0..width).map(move |x| (x, y))) {
+                if is_ink(character, x, y) {
+                    *self.at(left + place * width + x, top + y) = ink;
+                }
+            }
+        }
+    }
+
+    fn at(&mut self, x: u32, y: u32) -> &mut [u8; 3] {
+        &mut self.pixels[y as usize * self.size[0] as usize + x as usize]
+    }
+
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let [width, height] = self.size;
+        let mut encoder = Encoder::new(out, width, height);
+        encoder.set_color(ColorType::Rgb);
+        encoder.set_depth(BitDepth::Eight);
+        let mut writer = encoder.write_header()?;
+        writer.write_image_data(self.pixels.as_flattened())?;
+        Ok(writer.finish()?)
+    }
+}
+
+fn over_paper([r, g, b, a]: Rgba) -> [u8; 3] {
+    let mix = |above: u8, below: u8| {
+        let [a, above, below] = [a, above, below].map(u16::from);
+        ((above * a + below * (255 - a) + 127) / 255) as u8
+    };
+    [mix(r, PAPER[0]), mix(g, PAPER[1]), mix(b, PAPER[2])]
+}
+
+/// The characters of `text`; of a longer one the first and the last, `room` in all.
+fn shortened(text: &str, room: usize) -> Vec<char> {
+    let characters: Vec<char> = text.chars().collect();
+    if characters.len() <= room {
+        return characters;
+    }
+    let last = room.saturating_sub(2) / 2;
+    let first = room.saturating_sub(last + 2);
+    [&characters[..first], &['.'; 2][..room.min(2)], &characters[characters.len() - last..]]
+        .concat()
+}
+
+/// Whether a pixel of a character, or of the font's replacement of one that it lacks, is set.
+fn is_ink(character: char, x: u32, y: u32) -> bool {
+    let index = FONT.glyph_mapping.index(character) as u32;
+    let [width, height] = [FONT.character_size.width, FONT.character_size.height];
+    let columns = FONT.image.size().width / width;
+    let [x, y] = [index % columns * width + x, index / columns * height + y];
+    FONT.image.pixel(Point::new(x as i32, y as i32)) == Some(BinaryColor::On)
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    file: String,
+    output: String,
+    width: u32,
+    height: u32,
+    pictures: usize,
+    failed: Vec<Failure>,
+    bytes: u64,
+    render_ms: f64,
+    warnings: Vec<String>,
+}
+
+/// A file that could not be read.
+#[derive(Debug, Serialize)]
+struct Failure {
+    file: String,
+    #[serde(flatten)]
+    error: ErrorReport,
+}
+
+impl Report {
+    fn text(&self, [width, height]: [u32; 2]) -> String {
+        let Self { file, output, pictures, bytes, render_ms, .. } = self;
+        let pictures = counted(*pictures as u64, "picture");
+        let (time, bytes) = (duration(*render_ms), counted(*bytes, "byte"));
+        let failed = match self.failed.len() {
+            0 => String::new(),
+            failed => format!("failed    {}\n", counted(failed as u64, "file")),
+        };
+        format!(
+            "read      {file}\n\
+             drew      {pictures} of {width} x {height} pixels in {time}\n\
+             {failed}wrote     {output}, {bytes}\n"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_keeps_its_beginning_and_its_end() {
+        let shortened = |room| shortened("lighthouse.obj", room).into_iter().collect::<String>();
+        let lines = [0, 1, 2, 3, 4, 7, 13, 14, 99].map(shortened);
+        let expected = ["", ".", "..", "l..", "l..j", "lig..bj", "lighth..e.obj"];
+        assert_eq!(lines[..7], expected);
+        assert_eq!(lines[7..], ["lighthouse.obj"; 2]);
+    }
+}

@@ -282,7 +282,8 @@ impl PyGrid {
     #[getter]
     fn nbytes(&self) -> u64 {
         let colors = self.grid.colors.as_ref().map_or(0, |colors| colors.bytes());
-        let attributes = self.grid.attributes.as_ref().map_or(0, |all| all.values().bytes());
+        let channels = self.grid.attributes.iter().flat_map(Attributes::channels);
+        let attributes: u64 = channels.map(|(_, channel)| channel.bytes()).sum();
         self.grid.bytes() + colors + attributes
     }
 

@@ -30,8 +30,8 @@ const BYTES_A_FACE_VOXEL: u64 = 16;
 const FILL_BYTES_A_FACE_VOXEL: u64 = 16;
 const COLOR_BYTES_A_FACE_VOXEL: u64 = 240;
 const DISTANCE_BYTES_A_FACE_VOXEL: u64 = 280;
-/// The same for attributes: twice 60 bytes for each of the surface's voxels, at most eight to a
-/// voxel of a face in most meshes.
+/// The same for attributes: a sample of 60 bytes and the attributes for each of the surface's voxels,
+/// at most eight to a voxel of a face in most meshes.
 const ATTRIBUTE_BYTES_A_FACE_VOXEL: u64 = 980;
 /// Memory per voxel of a grid in which all have a distance, in bytes: twice its four bytes, and a
 /// share of the bricks.

@@ -134,15 +134,28 @@ fn a_mesh_without_materials_has_no_attribute_of_them_and_says_so() {
 }
 
 #[test]
-fn voxels_inside_a_solid_have_no_attributes_and_that_is_said() {
+fn voxels_inside_a_solid_have_no_attributes_of_the_surface_and_that_is_said() {
     let folder = Folder::new();
-    folder.write("cube.obj", include_str!("../../assets/cube.obj"));
-    let notes = |mode: &str| {
-        let args = format!("cube.obj --res 8 --mode {mode} --attributes label -o a.npz --json -q");
-        json(&voxelize(&folder, &args))["notes"].to_string()
+    let cube = include_str!("../../assets/cube.obj");
+    folder.write("cube.obj", cube);
+    // Two objects that are open.
+    let (head, faces) = cube.split_at(cube.find("\nf ").unwrap());
+    let lines: Vec<&str> = faces.lines().collect();
+    let (one, two) = lines.split_at(lines.len() / 2);
+    let halves = format!("{head}\no one{}\no two\n{}\n", one.join("\n"), two.join("\n"));
+    folder.write("halves.obj", halves);
+    let notes = |mesh: &str, mode: &str, attributes: &str| {
+        let args = format!("{mesh}.obj --res 8 --mode {mode} --attributes {attributes}");
+        json(&voxelize(&folder, &format!("{args} -o a.npz --json -q")))["notes"].to_string()
     };
     // A cube of 6 voxels within the layer at the faces.
-    let said = "216 interior voxels have no attributes: only voxels at the surface have them";
-    assert!(notes("solid").contains(said), "{}", notes("solid"));
-    assert_eq!(notes("surface"), "[]");
+    let said = "216 interior voxels have no normal, area: only voxels at the surface have";
+    let found = notes("cube", "solid", "area,label,normal");
+    assert!(found.contains(said), "{found}");
+    for (mesh, mode) in [("cube", "solid"), ("cube", "surface"), ("halves", "surface")] {
+        assert_eq!(notes(mesh, mode, "label"), "[]", "{mesh} {mode}");
+    }
+    let said = "216 interior voxels have the label -1: no object that is closed holds the centre";
+    let found = notes("halves", "solid", "label");
+    assert!(found.contains(said), "{found}");
 }

@@ -15,6 +15,7 @@ mod distance;
 mod fill;
 mod grid;
 mod imports;
+mod labels;
 mod mesher;
 mod nesting;
 mod palette;

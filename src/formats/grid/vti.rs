@@ -13,7 +13,7 @@ use std::io::Write;
 
 use crate::formats::grid::dense;
 use crate::formats::{GridSpec, Out, WriteError, assumed_place};
-use crate::grid::{Attributes, Place, SurfaceSample, VoxelGrid, World};
+use crate::grid::{Attributes, Bits, Channel, Place, VoxelGrid, World};
 
 /// VTK's `.vti`.
 pub const SPEC: GridSpec = GridSpec {
@@ -48,15 +48,20 @@ pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
         out.write_all(&(4 * volume).to_le_bytes())?;
         dense::rows(grid, colors, [0; 4], |color| color, |row| out.write_all(row.as_flattened()))?;
     }
-    if let Some(attributes) = &grid.attributes {
-        for attribute in attributes.set().iter() {
-            let components = attribute.components();
-            out.write_all(&(4 * components as u64 * volume).to_le_bytes())?;
-            let bytes = |sample| attribute.bytes_of(&sample);
-            let empty = bytes(SurfaceSample::NONE);
-            dense::rows(grid, attributes.values(), empty, bytes, |row| {
-                row.iter().try_for_each(|cell| out.write_all(cell[..components].as_flattened()))
-            })?;
+    for (&attribute, channel) in grid.attributes.iter().flat_map(Attributes::channels) {
+        let components = attribute.components();
+        out.write_all(&(4 * components as u64 * volume).to_le_bytes())?;
+        let empty = attribute.none();
+        let mut put = |row: &[Bits]| {
+            row.iter().try_for_each(|bits| {
+                out.write_all(bits.map(u32::to_le_bytes)[..components].as_flattened())
+            })
+        };
+        match channel {
+            Channel::Scalar(values) => {
+                dense::rows(grid, values, empty, |bits| [bits, 0, 0], &mut put)?;
+            }
+            Channel::Vector(values) => dense::rows(grid, values, empty, |bits| bits, &mut put)?,
         }
     }
     Ok(out.write_all(TAIL.as_bytes())?)

@@ -78,6 +78,16 @@ impl Voxelizer {
         let source = source.into();
         let is_read = !matches!(source, MeshSource::Mesh(_));
         let (loaded, load) = timed(|| self.load(source))?;
+        let mut placed = self.place_loaded(loaded)?;
+        placed.timings.load = is_read.then_some(load);
+        Ok(placed)
+    }
+
+    /// [`place`](Self::place) of a mesh that [`load`](Self::load) read.
+    ///
+    /// # Errors
+    /// As [`place`](Self::place).
+    pub fn place_loaded(&self, loaded: LoadedMesh) -> Result<Placed, VoxelizeError> {
         let LoadedMesh { mesh, warnings, sidecars } = loaded;
         let mesh = self.transformed(mesh)?;
         self.begin("place")?;
@@ -102,7 +112,7 @@ impl Voxelizer {
         let placed = placed?;
         let of_mesh = self.install(|| Warning::of_mesh(placed.whole()))?;
         let warnings = warnings.into_iter().map(Warning::File).chain(of_mesh).collect();
-        let timings = Timings { load: is_read.then_some(load), place, ..Timings::default() };
+        let timings = Timings { place, ..Timings::default() };
         Ok(Placed { mesh: placed, sidecars, warnings, timings })
     }
 

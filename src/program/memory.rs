@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::error::Error as StdError;
 use std::fs;
+use std::path::Path;
 
 use anyhow::Error;
 use bytesize::ByteSize;
@@ -68,7 +69,7 @@ impl Memory {
     }
 
     /// Bytes that all meshes together may take now, beyond the memory of the process.
-    fn left(self) -> u64 {
+    pub fn left(self) -> u64 {
         self.total.saturating_sub(self.taken()).min(self.address_space_left())
     }
 
@@ -157,7 +158,8 @@ fn face_of(dims: [u32; 3]) -> u64 {
 
 /// Bytes for the file of `task` and a grid with this face.
 fn estimate(task: &Task, face: u64, a_face_voxel: u64) -> u64 {
-    let file = fs::metadata(&task.mesh).map_or(0, |file| file.len());
+    let size = |path: &Path| fs::metadata(path).map_or(0, |file| file.len());
+    let file: u64 = task.meshes().map(size).sum();
     (BYTES_A_FILE_BYTE * file).saturating_add(a_face_voxel * face)
 }
 

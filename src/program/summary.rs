@@ -172,7 +172,10 @@ impl MeshSummary {
         notes.extend(format.iter().flat_map(|format| format.lost_with(grid, &plan.write_options)));
         let stages = report.iter().flat_map(|report| &report.stages);
         Self {
-            mesh: path_text(&task.mesh),
+            mesh: match task.others.len() {
+                0 => path_text(&task.mesh),
+                more => format!("{} and {} more", path_text(&task.mesh), grouped(more as u64)),
+            },
             result: voxelized.summary(),
             degenerate: mesh.degenerate(),
             hash: grid.hash(),

@@ -5,6 +5,7 @@ use crate::common::prelude::*;
 use trivox::grid::Attribute;
 use trivox::lattice::Tile;
 use trivox::mesh::Labels;
+use trivox::mesh::appearance::TextureRef;
 
 /// One mesh, each of `meshes` an object of it.
 fn assembly(meshes: &[Mesh]) -> Mesh {
@@ -159,4 +160,52 @@ fn labels_that_take_too_much_memory_are_refused() {
     let paint = |bytes: u64| voxelizer.clone().memory(bytes).paint(&placed, voxelized.clone());
     assert!(matches!(paint(1 << 20), Err(BackendError::Memory { .. })));
     assert!(paint(1 << 30).is_ok());
+}
+
+#[test]
+fn a_joined_mesh_has_the_colours_of_its_parts() {
+    let moved = |mesh: Mesh, x: f64| mesh.with_positions(|[px, y, z]| [px + x, y, z]).unwrap();
+    let square = || {
+        let corners = vec![[0.0, 0.0, 0.5], [4.0, 0.0, 0.5], [4.0, 4.0, 0.5], [0.0, 4.0, 0.5]];
+        Mesh::new(corners, vec![[0, 1, 2], [0, 2, 3]]).unwrap()
+    };
+    let image = |color: Rgba| Texture::new([1, 1], vec![color]);
+    let map = TextureRef { texture: 0, wrap: [Wrap::Repeat; 2], filter: Filter::Nearest };
+    let textured = |color: Rgba| Appearance {
+        materials: vec![Material { texture: Some(map), ..Material::default() }],
+        textures: vec![image(color)],
+        uvs: vec![[[0.0; 2], [1.0, 0.0], [1.0; 2]]; 2],
+        ..Appearance::default()
+    };
+    let of_vertices = Appearance {
+        materials: vec![
+            Material::default(),
+            Material { has_vertex_colors: true, ..Material::default() },
+        ],
+        material_of: vec![1, 1],
+        vertex_colors: vec![[0, 65535, 0, 65535]; 4],
+        ..Appearance::default()
+    };
+    let (red, blue) = ([255, 0, 0, 255], [0, 0, 255, 255]);
+    let parts = [
+        square().with_appearance(textured(red)).unwrap(),
+        square(),
+        square().with_appearance(of_vertices).unwrap(),
+        square().with_appearance(textured(blue)).unwrap(),
+    ];
+    let parts: Vec<Mesh> =
+        parts.into_iter().zip([0.0, 10.0, 20.0, 30.0]).map(|(part, x)| moved(part, x)).collect();
+    let joined = Mesh::join(["a", "b", "c", "d"].into_iter().zip(&parts)).unwrap();
+    let voxelizer = Voxelizer::new().backend(BackendChoice::Cpu).attributes([Attribute::Label]);
+    let grid = voxelizer.voxel_size(1.0).run(&joined).unwrap().grid;
+    let colors = grid.colors.as_ref().unwrap();
+    let expected = [red, [255; 4], [0, 255, 0, 255], blue];
+    for (voxel, label) in labels(&grid) {
+        // A square touches voxels 9 to 14, for example.
+        assert_eq!(label, (voxel[0] as i32 + 5) / 10, "{voxel:?}");
+        assert_eq!(colors.of(voxel), expected[label as usize], "{voxel:?}");
+    }
+    let plain = Mesh::join([("a", &square()), ("b", &square())]).unwrap();
+    assert!(plain.appearance().is_none());
+    assert!(matches!(Mesh::join([]), Err(trivox::mesh::MeshError::NoTriangles)));
 }

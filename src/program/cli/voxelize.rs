@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use trivox::formats::GridFormat;
 use trivox::grid::Attribute;
 use trivox::{Bounds, ColorSource, Tile, Up};
@@ -14,6 +14,15 @@ use crate::cli::parse::{
 };
 use crate::cli::{ComputeArgs, Input, PaletteArgs, TransformArgs, VoxelArgs, names};
 use crate::shard::Shard;
+
+/// What the label of a voxel stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LabelBy {
+    /// An object of the mesh
+    Object,
+    /// A mesh of several, in one grid
+    File,
+}
 
 /// The main job.
 #[derive(Debug, Args)]
@@ -132,6 +141,15 @@ pub struct Job {
     #[arg(ignore_case = true, requires = "output", conflicts_with = "distance")]
     #[arg(help_heading = "Voxels", display_order = 1002)]
     pub attributes: Vec<Attribute>,
+
+    /// Label the voxels by object or file, as --attributes label does.
+    ///
+    /// With file, all meshes are voxelized into one grid on one lattice, and each is an object with
+    /// the name of its file. Where solids overlap, the later wins.
+    #[arg(long, value_name = "WHAT", value_enum, ignore_case = true)]
+    #[arg(requires = "output", conflicts_with = "distance")]
+    #[arg(help_heading = "Voxels", display_order = 1003)]
+    pub label: Option<LabelBy>,
 
     /// Also draw a picture of the voxels to a .png file.
     ///

@@ -19,8 +19,8 @@ use crate::gpu::GpuError;
 use crate::grid::{Attribute, AttributeSet, Colors, World};
 use crate::lattice::{Lattice, PlacedMesh, place, place_on};
 use crate::mesh::Mesh;
-use crate::solid::FillWarning;
 use crate::solid::mode::{Mode, Voxels, voxelize_async};
+use crate::solid::{FillWarning, Solid};
 use crate::surface::attributes::{absence, attributes};
 use crate::surface::color::{ColorOptions, Colored, color};
 
@@ -294,13 +294,19 @@ impl Voxelizer {
             }
             check_cancelled(&*self.progress)?;
             timings.color = mesh.appearance().map(|_| time);
+            let mode = match (self.mode, &fill_report) {
+                (Mode::Solid(solid), Some(report)) => {
+                    Mode::Solid(Solid { fill: report.fill, ..solid })
+                }
+                (mode, _) => mode,
+            };
             let without =
-                |attribute| Some(Warning::NoAttribute(attribute, absence(mesh, attribute)?));
+                |attribute| Some(Warning::NoAttribute(attribute, absence(mesh, attribute, mode)?));
             warnings.extend(self.attributes.iter().filter_map(without));
             let set: AttributeSet =
-                self.attributes.iter().filter(|&of| absence(mesh, of).is_none()).collect();
+                self.attributes.iter().filter(|&of| absence(mesh, of, mode).is_none()).collect();
             if !set.is_empty() {
-                let options = self.color_options();
+                let options = ColorOptions { mode, ..self.color_options() };
                 let (found, time) =
                     timed(|| attributes(mesh, &grid, set, &options, &*self.progress))?;
                 timings.attributes = Some(time);

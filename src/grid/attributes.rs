@@ -11,7 +11,8 @@ use crate::base::names::named;
 use crate::grid::values::{BrickValues, VoxelValues};
 use crate::grid::{BrickKey, Mask, VoxelGrid, mask_places};
 
-/// A property of the mesh in a voxel: of the surface inside it, but for the label in a solid.
+/// A property of the mesh in a voxel: of the surface inside it, but for label and coverage in a
+/// solid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Attribute {
@@ -38,6 +39,8 @@ pub enum Attribute {
     /// The area-weighted mean of the texture coordinates of [`Self::Triangle`] in the voxel; a mean
     /// across the seams of a texture would have no meaning.
     Uv,
+    /// The fraction of the voxel's 8 x 8 x 8 sub-voxels whose centre is inside the solid.
+    Coverage,
 }
 
 named!(Attribute, "attribute", {
@@ -51,6 +54,7 @@ named!(Attribute, "attribute", {
     Emission = "emission",
     Alpha = "alpha",
     Uv = "uv",
+    Coverage = "coverage",
 });
 
 /// The type of the components of an attribute.
@@ -82,6 +86,7 @@ impl Attribute {
             Self::Emission => (offset_of!(VoxelSample, emission), 3, Kind::Float),
             Self::Alpha => (offset_of!(VoxelSample, alpha), 1, Kind::Float),
             Self::Uv => (offset_of!(VoxelSample, uv), 2, Kind::Float),
+            Self::Coverage => (offset_of!(VoxelSample, coverage), 1, Kind::Float),
         }
     }
 
@@ -110,7 +115,13 @@ impl Attribute {
 
     /// Whether it comes from the materials and texture coordinates of the mesh.
     pub(crate) fn needs_appearance(self) -> bool {
-        !matches!(self, Self::Normal | Self::Triangle | Self::Label | Self::Area)
+        self.is_of_surface() && !matches!(self, Self::Normal | Self::Triangle | Self::Area)
+    }
+
+    /// Whether only voxels at the surface have it.
+    #[must_use]
+    pub fn is_of_surface(self) -> bool {
+        !matches!(self, Self::Label | Self::Coverage)
     }
 
     /// Its components in a sample.
@@ -198,6 +209,8 @@ pub struct VoxelSample {
     pub alpha: f32,
     /// See [`Attribute::Uv`]; as [`Appearance::uvs`](crate::Appearance::uvs), with `v` down.
     pub uv: [f32; 2],
+    /// See [`Attribute::Coverage`].
+    pub coverage: f32,
 }
 
 impl VoxelSample {
@@ -213,6 +226,7 @@ impl VoxelSample {
         emission: [0.0; 3],
         alpha: 0.0,
         uv: [0.0; 2],
+        coverage: 0.0,
     };
 }
 

@@ -21,7 +21,8 @@ use crate::base::error_code::ErrorCode;
 use crate::base::numbers::{AXES, counted, grouped};
 use crate::lattice::choice::cube;
 use crate::lattice::{
-    Lattice, MAX_DIM, MAX_SPAN_VOXELS, PlaceError, PlacedMesh, SPAN_BITS, Triangle,
+    Lattice, MAX_DIM, MAX_SPAN_VOXELS, MIN_FRACTION_BITS, PlaceError, PlacedMesh, SPAN_BITS,
+    Triangle,
 };
 
 /// Windows begin at multiples of this many voxels: the edge of a brick.
@@ -372,6 +373,39 @@ impl PlacedMesh {
         let sources = (0..triangles.len() as u32).into_par_iter().filter(is_in_part).collect();
         let Part { window, reach, from, .. } = **part;
         Part { whole: only, window, reach, from, sources }.into_mesh(self.lattice.dims)
+    }
+
+    /// The same lattice points and window with voxels a `2^bits`th as wide, without appearance and
+    /// labels. `None` if a voxel would have fewer units than [`MIN_FRACTION_BITS`], or a dimension
+    /// reach [`MAX_DIM`].
+    pub(crate) fn finer(&self, bits: u32) -> Option<Self> {
+        let Lattice { dims, fraction_bits, .. } = self.lattice;
+        let has_units = fraction_bits >= MIN_FRACTION_BITS + bits;
+        let is_possible = has_units && dims.iter().all(|&dim| dim < MAX_DIM >> bits);
+        is_possible.then(|| self.divided(bits))
+    }
+
+    /// The bit budget holds: the grid is as large in lattice units, or a cube of
+    /// [`MIN_CUBE`](crate::lattice::MIN_CUBE) voxels, which is smaller than before.
+    fn divided(&self, bits: u32) -> Self {
+        let divided = |corner: [u32; 3]| corner.map(|c| c << bits);
+        let lattice = Lattice {
+            dims: divided(self.lattice.dims),
+            fraction_bits: self.lattice.fraction_bits - bits,
+            voxel_size: self.lattice.voxel_size / f64::from(1_u32 << bits),
+            anchor_voxel: self.lattice.anchor_voxel.map(|c| c << bits),
+            ..self.lattice
+        };
+        let part = self.part.as_deref().map(|part| {
+            let Window { from, to } = part.window;
+            Arc::new(Part {
+                whole: part.whole.divided(bits),
+                window: Window { from: divided(from), to: divided(to) },
+                from: divided(part.from),
+                ..part.clone()
+            })
+        });
+        Self { lattice, part, appearance: None, labels: None, ..self.clone() }
     }
 
     /// The first voxel of the lattice of a part: at `halo`, or as far before it as the bit budget

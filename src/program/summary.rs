@@ -344,9 +344,9 @@ fn colorless_as(format: GridFormat, blocks: &[(String, u64)]) -> Option<String> 
 
 /// Notes on voxels without attributes: those away from the surface, and those of no object.
 fn without_attributes(grid: &VoxelGrid) -> Vec<String> {
-    let channels = grid.attributes.iter().flat_map(Attributes::channels);
-    let (labels, of_surface): (Vec<_>, Vec<_>) =
-        channels.partition(|(attribute, _)| **attribute == Attribute::Label);
+    let channels = || grid.attributes.iter().flat_map(Attributes::channels);
+    let of_surface: Vec<_> =
+        channels().filter(|(attribute, _)| attribute.is_of_surface()).collect();
     let mut notes = Vec::new();
     let without = of_surface.first().map_or(0, |(_, of)| grid.occupied() - of.own_count());
     if without > 0 {
@@ -356,7 +356,7 @@ fn without_attributes(grid: &VoxelGrid) -> Vec<String> {
         notes
             .push(format!("{voxels} no {names}: only voxels at the surface have attributes of it"));
     }
-    for (attribute, channel) in labels {
+    for (attribute, channel) in channels().filter(|(of, _)| **of == Attribute::Label) {
         let unlabeled = channel.of_voxels(grid).filter(|bits| *bits == attribute.none()).count();
         if unlabeled > 0 {
             let voxels = counted_as(unlabeled as u64, "interior voxel has", "interior voxels have");

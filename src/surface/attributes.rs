@@ -1,6 +1,6 @@
 //! The attributes of voxels: the normal, the triangle, its material and label, the area of the
 //! surface inside each, and properties of its materials (`layers`). In solids the label is that of
-//! the [objects' own solids](labels).
+//! the objects' own solids ([`labels`]), and the [`coverage`] that of the solid on a finer grid.
 //!
 //! Triangles are assigned to bricks and clipped to voxels as for colours. A triangle counts in
 //! exactly the voxels that it touches. Its weight in a voxel is its area there, in units of `2^-k`
@@ -9,6 +9,7 @@
 //! triangles has no effect. All other operations are basic ones on `f64`: attributes are the same on
 //! every machine, to the bit.
 
+mod coverage;
 mod labels;
 
 use std::collections::{BTreeMap, HashMap};
@@ -25,6 +26,7 @@ use crate::grid::{
 };
 use crate::lattice::{Distinct, PlacedMesh, Triangle};
 use crate::mesh::appearance::Material;
+use crate::solid::mode::Mode;
 use crate::surface::color::ColorOptions;
 use crate::surface::color::clip::{ClipScratch, Plane, around, clip, corners};
 use crate::surface::color::layers::{LayerScratch, Layers};
@@ -32,8 +34,9 @@ use crate::surface::color::octree;
 use crate::surface::color::sums::Weights;
 use crate::surface::color::touched::brick_masks;
 
-/// The reason why voxels of the mesh have no `attribute`; `None` if they have it.
-pub(crate) fn absence(mesh: &PlacedMesh, attribute: Attribute) -> Option<&'static str> {
+/// The reason why voxels of the mesh by `mode`, whose fill is the one used, have no `attribute`;
+/// `None` if they have it.
+pub(crate) fn absence(mesh: &PlacedMesh, attribute: Attribute, mode: Mode) -> Option<&'static str> {
     let any = |states: fn(&Material) -> bool| {
         mesh.appearance().is_some_and(|look| look.materials.iter().any(states))
     };
@@ -50,12 +53,15 @@ pub(crate) fn absence(mesh: &PlacedMesh, attribute: Attribute) -> Option<&'stati
         Attribute::Metallic => (any(|of| of.metallic.is_some()), "no material states metalness"),
         Attribute::Roughness => (any(|of| of.roughness.is_some()), "no material states roughness"),
         Attribute::Emission => (any(|of| of.emission.is_some()), "no material states emission"),
+        Attribute::Coverage => return coverage::absence(mesh, mode),
     };
     (!has).then_some(without)
 }
 
 /// The attributes `set` of the voxels of `grid`, a voxelization of `mesh`, with the mode, the filter
 /// and the memory limit of `options`.
+///
+/// The coverage is by the fill that the mode names.
 ///
 /// # Errors
 /// The memory limit, cancellation; more than 2,147,483,647 triangles, whose indices no 32-bit
@@ -82,7 +88,8 @@ pub fn attributes(
         + look.map_or(0, |look| Layers::bytes(look, set));
     check_memory(needed, memory)?;
     let layers = &look.map(|look| Layers::new(look, set, filter)).unwrap_or_default();
-    let is_of_surface = |of: &Attribute| *of != Attribute::Label || labels::are_several(mesh);
+    let is_of_surface =
+        |of: &Attribute| of.is_of_surface() || *of == Attribute::Label && labels::are_several(mesh);
     let of_surface: AttributeSet = set.iter().filter(is_of_surface).collect();
     let (mut sampled, bytes) = match of_surface.is_empty() {
         true => (Vec::new(), 0),
@@ -100,12 +107,13 @@ pub fn attributes(
     for attribute in set.iter() {
         let left = memory.saturating_sub(kept);
         let channel = match attribute {
-            Attribute::Label => labels::channel(mesh, grid, &sampled, options.mode, left, progress)
-                .map_err(|error| error.beside(kept, memory))?,
-            _ => of_samples(attribute, &sampled),
+            Attribute::Label => labels::channel(mesh, grid, &sampled, options.mode, left, progress),
+            Attribute::Coverage => coverage::channel(mesh, grid, options.mode, left, progress),
+            _ => Ok(of_samples(attribute, &sampled)),
         };
+        let channel = channel.map_err(|error| error.beside(kept, memory))?;
         // Those of the surface are in `bytes`.
-        kept += if attribute == Attribute::Label { channel.bytes() } else { 0 };
+        kept += if attribute.is_of_surface() { 0 } else { channel.bytes() };
         channels.insert(attribute, channel);
     }
     Ok(Attributes::new(names(mesh, material_names, set), channels))

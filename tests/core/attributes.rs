@@ -8,7 +8,8 @@ use trivox::mesh::Labels;
 use trivox::mesh::appearance::TextureRef;
 
 fn voxelizer() -> Voxelizer {
-    let all = Attribute::ALL.iter().copied();
+    // Coverage is of solids: `coverage.rs` has its tests.
+    let all = Attribute::ALL.iter().copied().filter(|&of| of != Attribute::Coverage);
     Voxelizer::new().backend(BackendChoice::Cpu).color(ColorSource::None).attributes(all)
 }
 

@@ -9,6 +9,7 @@ mod common;
 mod attributes;
 mod blocks;
 mod color;
+mod coverage;
 mod cpu;
 mod crosses;
 mod distance;

@@ -32,8 +32,8 @@ const BYTES_A_FACE_VOXEL: u64 = 16;
 const FILL_BYTES_A_FACE_VOXEL: u64 = 16;
 const COLOR_BYTES_A_FACE_VOXEL: u64 = 240;
 const DISTANCE_BYTES_A_FACE_VOXEL: u64 = 280;
-/// The same for attributes: a sample of 60 bytes and the attributes for each of the surface's voxels,
-/// at most eight to a voxel of a face in most meshes.
+/// The same for attributes: a sample of 64 bytes and as much for the attributes, for each of the
+/// surface's voxels, at most eight to a voxel of a face in most meshes.
 const ATTRIBUTE_BYTES_A_FACE_VOXEL: u64 = 980;
 /// The same for coverage: a fill of a grid with 64 times as many voxels in a face.
 const COVERAGE_BYTES_A_FACE_VOXEL: u64 = 64 * (BYTES_A_FACE_VOXEL + FILL_BYTES_A_FACE_VOXEL);

@@ -22,7 +22,7 @@ use crate::base::progress::{Latch, Progress};
 use crate::base::vector::{cross, minus, norm};
 use crate::grid::{
     Attribute, AttributeNames, AttributeSet, Attributes, BrickKey, Channel, Mask, VoxelGrid,
-    VoxelSample, count, is_empty, mask_bounds, mask_places,
+    VoxelSample, VoxelValues, count, is_empty, mask_bounds, mask_places,
 };
 use crate::lattice::{Distinct, PlacedMesh, Triangle};
 use crate::mesh::appearance::Material;
@@ -137,7 +137,8 @@ fn sample(
     let arch = Arch::new();
     let bytes_of = |voxels: usize| {
         let channels = set.iter().map(|of| Channel::bytes_of(of, 1, voxels as u64)).sum::<u64>();
-        (size_of::<SampledBrick>() + voxels * size_of::<VoxelSample>()) as u64 + channels
+        // Lists of bricks grow and are put in order.
+        (3 * size_of::<SampledBrick>() + voxels * size_of::<VoxelSample>()) as u64 + channels
     };
     let work = |scratch: &mut Scratch, out: &mut Vec<SampledBrick>, key, triangles: &[u32]| {
         if progress.is_cancelled() {
@@ -162,9 +163,25 @@ fn sample(
 
 /// An attribute of the surface.
 fn of_samples(attribute: Attribute, sampled: &[SampledBrick]) -> Channel {
-    let own = |samples: &[VoxelSample]| samples.iter().map(|of| attribute.bits_of(of)).collect();
-    let bricks = sampled.iter().map(|(key, mask, samples)| (*key, *mask, own(samples)));
-    Channel::from_bricks(attribute, bricks.collect())
+    let (none, bits) = (attribute.none(), |sample: &VoxelSample| attribute.bits_of(sample));
+    match attribute.components() {
+        1 => Channel::Scalar(values_of(sampled, none[0], |sample| bits(sample)[0])),
+        _ => Channel::Vector(values_of(sampled, none, bits)),
+    }
+}
+
+/// What `of` makes of each sample; `none` in other voxels.
+fn values_of<T: Copy + Sync>(
+    sampled: &[SampledBrick],
+    none: T,
+    of: impl Fn(&VoxelSample) -> T,
+) -> VoxelValues<T> {
+    let mut values = VoxelValues::uniform(none);
+    values.reserve(sampled.len(), sampled.iter().map(|(.., samples)| samples.len()).sum());
+    for (key, mask, samples) in sampled {
+        values.push(*key, *mask, &samples.iter().map(&of).collect::<Vec<T>>());
+    }
+    values
 }
 
 /// The names of materials, and the index of that of each material. Those of the same name are one,

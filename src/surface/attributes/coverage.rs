@@ -2,8 +2,8 @@
 //! solid.
 //!
 //! The sub-voxels are the voxels of a grid that is 8 times as fine, with the same lattice points:
-//! there the same fill finds the same solid, and each voxel is one brick. So coverage is exact by the
-//! rules of voxels, and the same on every machine.
+//! there the same fill finds the same solid, and each voxel is one brick. So coverage is exact by
+//! the rules of voxels, and the same on every machine.
 
 use rayon::prelude::*;
 
@@ -51,22 +51,26 @@ pub(super) fn channel(
     let options = RunOptions { memory, ..RunOptions::default() };
     let fine = voxelize(&cpu::SHARED, &finer, mode, &options, &Unreported(progress))?.grid;
     check_cancelled(progress)?;
-    let bricks: Vec<(BrickKey, Mask)> = grid.bricks().collect();
     // At most: those that are not full on the finer grid.
     let full = fine.brick_count() - fine.masks().len() as u64;
     let own = grid.occupied().saturating_sub(full) + fine.masks().len() as u64;
-    let lists = VoxelValues::<u32>::bytes_of(bricks.len() as u64, own);
-    // In two lists while they are put in order.
-    check_memory(fine.bytes() + 3 * lists, memory)?;
+    let lists = VoxelValues::<u32>::bytes_of(grid.brick_count(), own);
+    // The bricks, their values, and these in order.
+    check_memory(fine.bytes() + 4 * lists, memory)?;
+    let mut bricks: Vec<(BrickKey, Mask)> = Vec::with_capacity(grid.brick_count() as usize);
+    bricks.extend(grid.bricks());
     let covered = bricks.into_par_iter().map(|(key, mask)| {
         let inside = inside(&fine, key);
         let mut own = Mask::default();
         for (x, bit) in mask_places(mask) {
             own[x as usize] |= u64::from(inside[(64 * x + bit) as usize] < SUB_VOXELS) << bit;
         }
-        let coverage =
-            |(x, bit): (u32, u32)| inside[(64 * x + bit) as usize] as f32 / SUB_VOXELS as f32;
-        (key, own, mask_places(own).map(coverage).map(f32::to_bits).collect())
+        let coverage = |(x, bit): (u32, u32)| {
+            (inside[(64 * x + bit) as usize] as f32 / SUB_VOXELS as f32).to_bits()
+        };
+        let mut values = Vec::with_capacity(count(&own) as usize);
+        values.extend(mask_places(own).map(coverage));
+        (key, own, values)
     });
     Ok(Channel::Scalar(VoxelValues::from_bricks(covered.collect(), 1_f32.to_bits())))
 }

@@ -30,8 +30,8 @@ pub(super) fn are_several(mesh: &PlacedMesh) -> bool {
     mesh.labels().is_some_and(|labels| labels.names().len() > 1)
 }
 
-/// The labels of the voxels of `grid`, where `sampled` is the surface, in order of its bricks. Takes
-/// at most `memory` bytes.
+/// The labels of the voxels of `grid`, where `sampled` is the surface, in order of its bricks.
+/// Takes at most `memory` bytes.
 pub(super) fn channel(
     mesh: &PlacedMesh,
     grid: &VoxelGrid,

@@ -122,10 +122,11 @@ impl Mesh {
     /// ```
     /// use trivox::Mesh;
     ///
-    /// let sheet = |z| Mesh::new(vec![[0.0, 0.0, z], [1.0, 0.0, z], [0.0, 1.0, z]], vec![[0, 1, 2]]);
+    /// let corners = |z| vec![[0.0, 0.0, z], [1.0, 0.0, z], [0.0, 1.0, z]];
+    /// let sheet = |z| Mesh::new(corners(z), vec![[0, 1, 2]]);
     /// let both = Mesh::join([("low", &sheet(0.0)?), ("high", &sheet(1.0)?)])?;
     /// assert_eq!(both.triangles(), [[0, 1, 2], [3, 4, 5]]);
-    /// assert_eq!(both.labels().map(|labels| labels.names()), Some(&["low".into(), "high".into()][..]));
+    /// assert_eq!(both.labels().expect("objects").names(), ["low", "high"]);
     /// # Ok::<(), trivox::MeshError>(())
     /// ```
     ///

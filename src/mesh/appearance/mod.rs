@@ -133,8 +133,8 @@ impl Alpha {
 }
 
 impl Appearance {
-    /// The appearance of meshes one after the other, each with its numbers of vertices and triangles;
-    /// `None` if none has one. A mesh without one is white.
+    /// The appearance of meshes one after the other, each with its numbers of vertices and
+    /// triangles; `None` if none has one. A mesh without one is white.
     pub(crate) fn join<'a>(
         parts: impl Iterator<Item = (Option<&'a Self>, usize, usize)> + Clone,
     ) -> Option<Self> {

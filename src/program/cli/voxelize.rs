@@ -136,7 +136,9 @@ pub struct Job {
 
     /// What each voxel holds of the surface, in .npz and .vti: the mean normal, the triangle with the
     /// largest area in it, that triangle's material and object (label), the area in faces of a voxel;
-    /// the mean metal, roughness, emission and opacity (alpha), and that triangle's mean uv.
+    /// the mean metal, roughness, emission and opacity (alpha), and that triangle's mean uv. In
+    /// solids, the label is the object around the voxel's centre, and coverage the fraction of the
+    /// voxel that is inside.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = names::attribute())]
     #[arg(ignore_case = true, requires = "output", conflicts_with = "distance")]
     #[arg(help_heading = "Voxels", display_order = 1002)]

@@ -282,7 +282,8 @@ impl PyGrid {
     #[getter]
     fn nbytes(&self) -> u64 {
         let colors = self.grid.colors.as_ref().map_or(0, |colors| colors.bytes());
-        let attributes = self.grid.attributes.as_ref().map_or(0, |all| all.values().bytes());
+        let channels = self.grid.attributes.iter().flat_map(Attributes::channels);
+        let attributes: u64 = channels.map(|(_, channel)| channel.bytes()).sum();
         self.grid.bytes() + colors + attributes
     }
 
@@ -564,9 +565,10 @@ impl PyGrid {
         .map(Some)
     }
 
-    /// What the voxels hold of the surface besides colour: a dict of the attributes that the
-    /// voxelizer was asked for, each an array in the order of `coords`. In a voxel that no triangle
-    /// touches, such as the inside of a solid, indices are -1 and all else is 0.
+    /// What the voxels hold of the mesh besides colour: a dict of the attributes that the voxelizer
+    /// was asked for, each an array in the order of `coords`. But for ``"label"`` and ``"coverage"``
+    /// they are of the surface: in a voxel that no triangle touches, such as the inside of a solid,
+    /// indices are -1 and all else is 0.
     ///
     /// ``"normal"``, float32 (n, 3): the area-weighted mean of the triangles' normals, of length 1;
     /// 0 where opposite sides cancel. ``"triangle"``, int32 (n,): the index of the triangle with the
@@ -576,6 +578,10 @@ impl PyGrid {
     /// ``"roughness"`` and ``"alpha"`` (opacity), float32 (n,), and ``"emission"``, float32 (n, 3), in
     /// linear light: their area-weighted means; only of meshes whose materials state them. ``"uv"``,
     /// float32 (n, 2): the mean texture coordinates of the triangle with the largest area, v down.
+    ///
+    /// In a solid ``"label"`` is that of the last object that is closed by itself and holds the voxel's
+    /// centre, or else as above, and ``"coverage"``, float32 (n,), the fraction of the voxel's 8 x 8 x 8
+    /// sub-voxels with their centre inside.
     #[getter]
     fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let attributes = PyDict::new(py);

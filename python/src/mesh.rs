@@ -120,6 +120,31 @@ impl PyMesh {
         Ok(Self::new(mesh, vec![], None))
     }
 
+    /// One mesh of a dict of meshes: each becomes an object with its name, in the order of the dict.
+    ///
+    /// With ``attributes=["label"]`` the voxels of each can be told apart; where solids overlap, the
+    /// later wins. Materials and colours are kept; a mesh without any is white beside one with them.
+    ///
+    /// Raises
+    /// ------
+    /// MeshError
+    ///     There is no mesh, or there are more than 4,294,967,295 vertices or triangles.
+    #[staticmethod]
+    fn join(meshes: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let py = meshes.py();
+        let part = |(name, mesh): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+            PyResult::Ok((name.extract::<String>()?, Self::from_object(&mesh)?))
+        };
+        let parts = meshes.iter().map(part).collect::<PyResult<Vec<_>>>()?;
+        let named = || parts.iter().map(|(name, part)| (&**name, &*part.mesh));
+        let joined = job::on_pool(py, || trivox::Mesh::join(named()))?;
+        let joined = joined.map_err(|error| Failure::from(error).into_py(py))?;
+        let warnings = parts.iter().flat_map(|(name, part)| {
+            part.warnings.iter().map(move |text| format!("{name}: {text}"))
+        });
+        Ok(Self::new(joined, warnings.collect(), None))
+    }
+
     /// Vertex positions in mesh units, float64 of shape (n, 3); a copy.
     #[getter]
     fn vertices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {

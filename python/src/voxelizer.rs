@@ -83,8 +83,8 @@ use crate::options::{
 /// filter : {"auto", "nearest", "linear"}, default "auto"
 ///     How textures are read where their texels are larger than voxels: as squares, or interpolated
 ///     between the centres of texels. "auto" is as the file says, and "nearest" where it does not.
-/// attributes : sequence of {"normal", "triangle", "material", "label", "area", "metallic", "roughness", "emission", "alpha", "uv"}, optional
-///     What each voxel holds of the surface besides colour: see ``Grid.attributes``.
+/// attributes : sequence of {"normal", "triangle", "material", "label", "area", "metallic", "roughness", "emission", "alpha", "uv", "coverage"}, optional
+///     What each voxel holds of the mesh besides colour: see ``Grid.attributes``.
 /// tile : str, optional
 ///     Make only this tile of the grid: "3/8", or "3/2x2x2" of so many along x, y and z, counted
 ///     from 1 with x fastest. Tiles put together are the whole to the bit; it may have up to

@@ -579,6 +579,30 @@ def test_materials_give_metal_roughness_emission_and_opacity(tmp_path):
         assert not trivox.Voxelizer(8, attributes=["uv"])(tmp_path / "m.obj").attributes
 
 
+def test_a_joined_mesh_has_a_label_for_each_part_and_coverage(tmp_path):
+    corners = np.array([[0, 0, 0], [8, 0, 0], [0, 8, 0], [0, 0, 8]], float)
+    sides = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
+    parts = {"large": trivox.Mesh(corners, sides), "small": trivox.Mesh(corners / 2, sides)}
+    mesh = trivox.Mesh.join(parts)
+    assert len(mesh.faces) == 8 and mesh.faces.max() == 7
+    vox = trivox.Voxelizer(voxel_size=0.5, mode="solid", include_surface=True, attributes=["label", "coverage"])
+    grid = vox(mesh)
+    assert grid.names == {"label": ["large", "small"]} and list(grid.attributes) == ["label", "coverage"]
+    is_small = (grid.centers() < 4).all(1) & (grid.centers().sum(1) < 4)
+    inside = grid.attributes["coverage"] == 1
+    assert is_small.any() and np.array_equal(grid.labels()[inside] == 1, is_small[inside])
+    volume = grid.attributes["coverage"].sum() * 0.5**3
+    assert grid.attributes["coverage"].dtype == np.float32 and abs(volume / (8**3 / 6) - 1) < 0.02
+    grid.save(tmp_path / "parts.npz")
+    again = trivox.load(tmp_path / "parts.npz")
+    assert again.names == grid.names
+    assert all(np.array_equal(again.attributes[name], array) for name, array in grid.attributes.items())
+    with pytest.raises(trivox.MeshError, match="no triangles"):
+        trivox.Mesh.join({})
+    with pytest.raises(TypeError):
+        trivox.Mesh.join({"a": None})
+
+
 def test_a_grid_of_arrays_may_have_attributes(assembly):
     grid = trivox.Voxelizer(16, attributes=["normal", "label"])(assembly)
     order = np.random.default_rng(1).permutation(len(grid))

@@ -41,7 +41,8 @@ _Fill: TypeAlias = Literal["auto", "parity", "winding", "flood", "vote"]
 _View: TypeAlias = Literal["three-quarter", "iso", "front", "back", "left", "right", "top", "bottom"]
 _Up: TypeAlias = Literal["y", "z"]
 _Attribute: TypeAlias = Literal[
-    "normal", "triangle", "material", "label", "area", "metallic", "roughness", "emission", "alpha", "uv"
+    "normal", "triangle", "material", "label", "area", "metallic", "roughness", "emission", "alpha", "uv",
+    "coverage"
 ]
 _Order: TypeAlias = Literal["xyz", "zyx"]
 _R = TypeVar("_R", covariant=True)
@@ -71,6 +72,8 @@ class Mesh:
         uv: ArrayLike | None = None,
         texture: ArrayLike | None = None,
     ) -> Mesh: ...
+    @staticmethod
+    def join(meshes: dict[str, Any]) -> Mesh: ...
     @property
     def vertices(self) -> NDArray[np.float64]: ...
     @property

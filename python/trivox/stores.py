@@ -58,6 +58,7 @@ _LAYERS: dict[str, tuple[str, list[int], int]] = {
     "emission": ("float32", [3], 0),
     "alpha": ("float32", [], 0),
     "uv": ("float32", [2], 0),
+    "coverage": ("float32", [], 0),
     "triangle": ("int32", [], -1),
     "material": ("int32", [], -1),
     "label": ("int32", [], -1),

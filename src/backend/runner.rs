@@ -21,7 +21,17 @@ pub(crate) struct Runner<'a> {
     pub(crate) time: Duration,
 }
 
-impl Runner<'_> {
+impl<'a> Runner<'a> {
+    pub(crate) fn new(
+        by: Backend<'a>,
+        mesh: &'a PlacedMesh,
+        options: &'a RunOptions,
+        progress: &'a dyn Progress,
+    ) -> Self {
+        let mesh = Cow::Borrowed(mesh);
+        Self { by, mesh, options, progress, report: None, time: Duration::ZERO }
+    }
+
     /// The voxels that `rule` names, found in the memory that `kept` bytes leave.
     pub(crate) async fn run(&mut self, rule: Rule, kept: u64) -> Result<Run, BackendError> {
         check_cancelled(self.progress)?;

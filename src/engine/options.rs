@@ -119,8 +119,8 @@ impl Voxelizer {
         Self { color, ..self }
     }
 
-    /// Sets the [attributes](VoxelGrid::attributes) of the surface for each voxel; by default none.
-    /// The inside of a solid has [no surface](crate::grid::SurfaceSample::NONE).
+    /// Sets the [attributes](VoxelGrid::attributes) of each voxel; by default none. The inside of a
+    /// solid has [no surface](crate::grid::VoxelSample::NONE), but labels and coverage.
     #[must_use]
     pub fn attributes(self, attributes: impl IntoIterator<Item = Attribute>) -> Self {
         Self { attributes: attributes.into_iter().collect(), ..self }

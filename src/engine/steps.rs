@@ -19,8 +19,8 @@ use crate::gpu::GpuError;
 use crate::grid::{Attribute, AttributeSet, Colors, World};
 use crate::lattice::{Lattice, PlacedMesh, place, place_on};
 use crate::mesh::Mesh;
-use crate::solid::FillWarning;
 use crate::solid::mode::{Mode, Voxels, voxelize_async};
+use crate::solid::{FillWarning, Solid};
 use crate::surface::attributes::{absence, attributes};
 use crate::surface::color::{ColorOptions, Colored, color};
 
@@ -78,6 +78,16 @@ impl Voxelizer {
         let source = source.into();
         let is_read = !matches!(source, MeshSource::Mesh(_));
         let (loaded, load) = timed(|| self.load(source))?;
+        let mut placed = self.place_loaded(loaded)?;
+        placed.timings.load = is_read.then_some(load);
+        Ok(placed)
+    }
+
+    /// [`place`](Self::place) of a mesh that [`load`](Self::load) read.
+    ///
+    /// # Errors
+    /// As [`place`](Self::place).
+    pub fn place_loaded(&self, loaded: LoadedMesh) -> Result<Placed, VoxelizeError> {
         let LoadedMesh { mesh, warnings, sidecars } = loaded;
         let mesh = self.transformed(mesh)?;
         self.begin("place")?;
@@ -102,7 +112,7 @@ impl Voxelizer {
         let placed = placed?;
         let of_mesh = self.install(|| Warning::of_mesh(placed.whole()))?;
         let warnings = warnings.into_iter().map(Warning::File).chain(of_mesh).collect();
-        let timings = Timings { load: is_read.then_some(load), place, ..Timings::default() };
+        let timings = Timings { place, ..Timings::default() };
         Ok(Placed { mesh: placed, sidecars, warnings, timings })
     }
 
@@ -284,13 +294,19 @@ impl Voxelizer {
             }
             check_cancelled(&*self.progress)?;
             timings.color = mesh.appearance().map(|_| time);
+            let mode = match (self.mode, &fill_report) {
+                (Mode::Solid(solid), Some(report)) => {
+                    Mode::Solid(Solid { fill: report.fill, ..solid })
+                }
+                (mode, _) => mode,
+            };
             let without =
-                |attribute| Some(Warning::NoAttribute(attribute, absence(mesh, attribute)?));
+                |attribute| Some(Warning::NoAttribute(attribute, absence(mesh, attribute, mode)?));
             warnings.extend(self.attributes.iter().filter_map(without));
             let set: AttributeSet =
-                self.attributes.iter().filter(|&of| absence(mesh, of).is_none()).collect();
+                self.attributes.iter().filter(|&of| absence(mesh, of, mode).is_none()).collect();
             if !set.is_empty() {
-                let options = self.color_options();
+                let options = ColorOptions { mode, ..self.color_options() };
                 let (found, time) =
                     timed(|| attributes(mesh, &grid, set, &options, &*self.progress))?;
                 timings.attributes = Some(time);

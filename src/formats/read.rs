@@ -14,7 +14,7 @@ use crate::formats::{
     GridFormat, MeshSpec, ReadError, Reporting, Sidecar, Sidecars, content, is_mesh,
 };
 use crate::grid::VoxelGrid;
-use crate::mesh::Mesh;
+use crate::mesh::{Mesh, MeshError};
 
 /// Options of reading a mesh or a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +77,20 @@ pub struct LoadedMesh {
 }
 
 impl LoadedMesh {
+    /// [`Mesh::join`] of meshes with names; warnings begin with the name of their mesh.
+    ///
+    /// # Errors
+    /// As [`Mesh::join`].
+    pub fn join(parts: Vec<(String, Self)>) -> Result<Self, MeshError> {
+        let mesh = Mesh::join(parts.iter().map(|(name, part)| (&**name, &part.mesh)))?;
+        let mut joined = Self::new(mesh, Vec::new());
+        for (name, Self { warnings, sidecars, .. }) in parts {
+            joined.warnings.extend(warnings.into_iter().map(|text| format!("{name}: {text}")));
+            joined.sidecars.extend(sidecars);
+        }
+        Ok(joined)
+    }
+
     /// A mesh without sidecar files.
     pub(crate) fn new(mesh: Mesh, warnings: Vec<String>) -> Self {
         Self { mesh, warnings, sidecars: Vec::new() }

@@ -1,4 +1,4 @@
-//! Attributes of voxels: properties of the mesh's surface besides its colour.
+//! Attributes of voxels: properties of the mesh besides its colour.
 
 use std::collections::BTreeMap;
 use std::mem::offset_of;
@@ -8,10 +8,11 @@ use std::sync::Arc;
 use bytemuck::{Pod, Zeroable};
 
 use crate::base::names::named;
-use crate::grid::values::VoxelValues;
-use crate::grid::{VoxelGrid, mask_places};
+use crate::grid::values::{BrickValues, VoxelValues};
+use crate::grid::{BrickKey, Mask, VoxelGrid, mask_places};
 
-/// A property of the surface inside a voxel.
+/// A property of the mesh in a voxel: of the surface inside it, but for label and coverage in a
+/// solid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Attribute {
@@ -22,7 +23,8 @@ pub enum Attribute {
     Triangle,
     /// The index of that triangle's material.
     Material,
-    /// The index of that triangle's object.
+    /// The index of an object: in a solid of the last one that is closed and holds the centre, else
+    /// of that triangle's.
     Label,
     /// The area of the surface in the closed voxel, in faces of a voxel.
     Area,
@@ -37,6 +39,8 @@ pub enum Attribute {
     /// The area-weighted mean of the texture coordinates of [`Self::Triangle`] in the voxel; a mean
     /// across the seams of a texture would have no meaning.
     Uv,
+    /// The fraction of the voxel's 8 x 8 x 8 sub-voxels whose centre is inside the solid.
+    Coverage,
 }
 
 named!(Attribute, "attribute", {
@@ -50,6 +54,7 @@ named!(Attribute, "attribute", {
     Emission = "emission",
     Alpha = "alpha",
     Uv = "uv",
+    Coverage = "coverage",
 });
 
 /// The type of the components of an attribute.
@@ -61,23 +66,27 @@ enum Kind {
     NamedIndex,
 }
 
-/// The number of components of a [`SurfaceSample`].
-const COMPONENTS: usize = size_of::<SurfaceSample>() / size_of::<u32>();
+/// The components of an attribute in a voxel, as bits: only the first where there are fewer.
+pub type Bits = [u32; 3];
+
+/// The number of components of a [`VoxelSample`].
+const COMPONENTS: usize = size_of::<VoxelSample>() / size_of::<u32>();
 
 impl Attribute {
-    /// Its place in a [`SurfaceSample`] in bytes, the number and the kind of its components.
+    /// Its place in a [`VoxelSample`] in bytes, the number and the kind of its components.
     const fn column(self) -> (usize, usize, Kind) {
         match self {
-            Self::Normal => (offset_of!(SurfaceSample, normal), 3, Kind::Float),
-            Self::Triangle => (offset_of!(SurfaceSample, triangle), 1, Kind::Index),
-            Self::Material => (offset_of!(SurfaceSample, material), 1, Kind::NamedIndex),
-            Self::Label => (offset_of!(SurfaceSample, label), 1, Kind::NamedIndex),
-            Self::Area => (offset_of!(SurfaceSample, area), 1, Kind::Float),
-            Self::Metallic => (offset_of!(SurfaceSample, metallic), 1, Kind::Float),
-            Self::Roughness => (offset_of!(SurfaceSample, roughness), 1, Kind::Float),
-            Self::Emission => (offset_of!(SurfaceSample, emission), 3, Kind::Float),
-            Self::Alpha => (offset_of!(SurfaceSample, alpha), 1, Kind::Float),
-            Self::Uv => (offset_of!(SurfaceSample, uv), 2, Kind::Float),
+            Self::Normal => (offset_of!(VoxelSample, normal), 3, Kind::Float),
+            Self::Triangle => (offset_of!(VoxelSample, triangle), 1, Kind::Index),
+            Self::Material => (offset_of!(VoxelSample, material), 1, Kind::NamedIndex),
+            Self::Label => (offset_of!(VoxelSample, label), 1, Kind::NamedIndex),
+            Self::Area => (offset_of!(VoxelSample, area), 1, Kind::Float),
+            Self::Metallic => (offset_of!(VoxelSample, metallic), 1, Kind::Float),
+            Self::Roughness => (offset_of!(VoxelSample, roughness), 1, Kind::Float),
+            Self::Emission => (offset_of!(VoxelSample, emission), 3, Kind::Float),
+            Self::Alpha => (offset_of!(VoxelSample, alpha), 1, Kind::Float),
+            Self::Uv => (offset_of!(VoxelSample, uv), 2, Kind::Float),
+            Self::Coverage => (offset_of!(VoxelSample, coverage), 1, Kind::Float),
         }
     }
 
@@ -106,33 +115,42 @@ impl Attribute {
 
     /// Whether it comes from the materials and texture coordinates of the mesh.
     pub(crate) fn needs_appearance(self) -> bool {
-        !matches!(self, Self::Normal | Self::Triangle | Self::Label | Self::Area)
+        self.is_of_surface() && !matches!(self, Self::Normal | Self::Triangle | Self::Area)
     }
 
-    /// The components in little-endian bytes; only the first are used where there are fewer.
-    pub(crate) fn bytes_of(self, sample: &SurfaceSample) -> [[u8; 4]; 3] {
-        let components: &[u32; COMPONENTS] = bytemuck::cast_ref(sample);
-        let mut bytes = [[0; 4]; 3];
-        for (bytes, component) in bytes.iter_mut().zip(&components[self.range()]) {
-            *bytes = component.to_le_bytes();
-        }
-        bytes
-    }
-
-    /// Sets the components, in little-endian bytes; those without bytes are kept.
-    pub fn set(self, sample: &mut SurfaceSample, bytes: &[[u8; 4]]) {
-        let components: &mut [u32; COMPONENTS] = bytemuck::cast_mut(sample);
-        for (component, bytes) in components[self.range()].iter_mut().zip(bytes) {
-            *component = u32::from_le_bytes(*bytes);
-        }
-    }
-
-    /// The components as numbers; only the first are used where there are fewer.
+    /// Whether only voxels at the surface have it.
     #[must_use]
-    pub fn numbers(self, sample: &SurfaceSample) -> [f64; 3] {
-        self.bytes_of(sample).map(|bytes| match self.is_float() {
-            true => f32::from_le_bytes(bytes).into(),
-            false => i32::from_le_bytes(bytes).into(),
+    pub fn is_of_surface(self) -> bool {
+        !matches!(self, Self::Label | Self::Coverage)
+    }
+
+    /// Its components in a sample.
+    #[must_use]
+    pub fn bits_of(self, sample: &VoxelSample) -> Bits {
+        let components: &[u32; COMPONENTS] = bytemuck::cast_ref(sample);
+        let mut bits = [0; 3];
+        bits.iter_mut().zip(&components[self.range()]).for_each(|(bits, of)| *bits = *of);
+        bits
+    }
+
+    /// Sets its components in a sample.
+    fn set(self, sample: &mut VoxelSample, bits: Bits) {
+        let components: &mut [u32; COMPONENTS] = bytemuck::cast_mut(sample);
+        components[self.range()].iter_mut().zip(bits).for_each(|(of, bits)| *of = bits);
+    }
+
+    /// The components in a voxel that does not have it: -1 of an index, else 0.
+    #[must_use]
+    pub fn none(self) -> Bits {
+        self.bits_of(&VoxelSample::NONE)
+    }
+
+    /// The components as numbers.
+    #[must_use]
+    pub fn numbers(self, bits: Bits) -> [f64; 3] {
+        bits.map(|bits| match self.is_float() {
+            true => f32::from_bits(bits).into(),
+            false => bits.cast_signed().into(),
         })
     }
 }
@@ -166,10 +184,10 @@ impl FromIterator<Attribute> for AttributeSet {
     }
 }
 
-/// The surface inside a voxel.
+/// All attributes of a voxel.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C)]
-pub struct SurfaceSample {
+pub struct VoxelSample {
     /// See [`Attribute::Normal`].
     pub normal: [f32; 3],
     /// See [`Attribute::Triangle`]; -1 in a voxel that no triangle touches.
@@ -177,7 +195,7 @@ pub struct SurfaceSample {
     /// See [`Attribute::Material`]; -1 in a voxel that no triangle touches, and for meshes without
     /// materials.
     pub material: i32,
-    /// See [`Attribute::Label`]; -1 in a voxel that no triangle touches.
+    /// See [`Attribute::Label`]; -1 in a voxel that no object holds and no triangle touches.
     pub label: i32,
     /// See [`Attribute::Area`].
     pub area: f32,
@@ -191,10 +209,12 @@ pub struct SurfaceSample {
     pub alpha: f32,
     /// See [`Attribute::Uv`]; as [`Appearance::uvs`](crate::Appearance::uvs), with `v` down.
     pub uv: [f32; 2],
+    /// See [`Attribute::Coverage`].
+    pub coverage: f32,
 }
 
-impl SurfaceSample {
-    /// That of a voxel that no triangle touches.
+impl VoxelSample {
+    /// That of a voxel without attributes, in which no triangle is.
     pub const NONE: Self = Self {
         normal: [0.0; 3],
         triangle: -1,
@@ -206,15 +226,98 @@ impl SurfaceSample {
         emission: [0.0; 3],
         alpha: 0.0,
         uv: [0.0; 2],
+        coverage: 0.0,
     };
+}
+
+/// The values of an attribute.
+#[derive(Debug, Clone)]
+pub enum Channel {
+    /// Of one component.
+    Scalar(VoxelValues<u32>),
+    /// Of two or three components.
+    Vector(VoxelValues<Bits>),
+}
+
+/// The values of an attribute in a brick.
+enum BrickChannel<'a> {
+    Scalar(BrickValues<'a, u32>),
+    Vector(BrickValues<'a, Bits>),
+}
+
+impl BrickChannel<'_> {
+    fn at(&self, x: u32, bit: u32) -> Bits {
+        match self {
+            Self::Scalar(values) => [values.at(x, bit), 0, 0],
+            Self::Vector(values) => values.at(x, bit),
+        }
+    }
+}
+
+impl Channel {
+    /// The values of `attribute`, as [`VoxelValues::from_bricks`] takes them; all other voxels do
+    /// not have it.
+    ///
+    /// # Panics
+    /// As [`VoxelValues::from_bricks`].
+    #[must_use]
+    pub fn from_bricks(attribute: Attribute, bricks: Vec<(BrickKey, Mask, Vec<Bits>)>) -> Self {
+        let none = attribute.none();
+        if attribute.components() > 1 {
+            return Self::Vector(VoxelValues::from_bricks(bricks, none));
+        }
+        let first = |of: Vec<Bits>| of.into_iter().map(|[first, ..]| first).collect();
+        let bricks = bricks.into_iter().map(|(key, mask, own)| (key, mask, first(own)));
+        Self::Scalar(VoxelValues::from_bricks(bricks.collect(), none[0]))
+    }
+
+    /// The components in each voxel of `grid`, in the order of [`VoxelGrid::voxels`].
+    pub fn of_voxels<'a>(&'a self, grid: &'a VoxelGrid) -> impl Iterator<Item = Bits> + 'a {
+        grid.bricks().flat_map(|(key, mask)| {
+            let brick = self.of_brick(key);
+            mask_places(mask).map(move |(x, bit)| brick.at(x, bit))
+        })
+    }
+
+    fn of_brick(&self, key: BrickKey) -> BrickChannel<'_> {
+        match self {
+            Self::Scalar(values) => BrickChannel::Scalar(values.of_brick(key)),
+            Self::Vector(values) => BrickChannel::Vector(values.of_brick(key)),
+        }
+    }
+
+    /// The number of voxels with their own value.
+    #[must_use]
+    pub fn own_count(&self) -> u64 {
+        match self {
+            Self::Scalar(values) => values.own_count(),
+            Self::Vector(values) => values.own_count(),
+        }
+    }
+
+    /// Bytes of memory of an attribute of so many bricks with `own` values in all.
+    pub(crate) fn bytes_of(attribute: Attribute, bricks: u64, own: u64) -> u64 {
+        match attribute.components() {
+            1 => VoxelValues::<u32>::bytes_of(bricks, own),
+            _ => VoxelValues::<Bits>::bytes_of(bricks, own),
+        }
+    }
+
+    /// Bytes of memory.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Self::Scalar(values) => values.bytes(),
+            Self::Vector(values) => values.bytes(),
+        }
+    }
 }
 
 /// The attributes of a grid's voxels.
 #[derive(Debug, Clone)]
 pub struct Attributes {
-    set: AttributeSet,
     names: Arc<AttributeNames>,
-    values: VoxelValues<SurfaceSample>,
+    channels: BTreeMap<Attribute, Channel>,
 }
 
 /// The names of materials and objects, by index, of attributes that have them.
@@ -222,19 +325,25 @@ pub(crate) type AttributeNames = BTreeMap<Attribute, Vec<String>>;
 
 impl Attributes {
     /// Attributes with these values, and the names of those that [have names](Attribute::has_names).
+    ///
+    /// # Panics
+    /// A channel has another number of components than its attribute.
     #[must_use]
     pub fn new(
-        set: AttributeSet,
         names: BTreeMap<Attribute, Vec<String>>,
-        values: VoxelValues<SurfaceSample>,
+        channels: BTreeMap<Attribute, Channel>,
     ) -> Self {
-        Self { set, names: Arc::new(names), values }
+        for (attribute, channel) in &channels {
+            let is_scalar = matches!(channel, Channel::Scalar(_));
+            assert_eq!(is_scalar, attribute.components() == 1, "components of {attribute}");
+        }
+        Self { names: Arc::new(names), channels }
     }
 
-    /// The attributes that were asked for. The others are not written to files.
+    /// The attributes that the voxels have.
     #[must_use]
     pub fn set(&self) -> AttributeSet {
-        self.set
+        self.channels.keys().copied().collect()
     }
 
     /// The names of materials or objects, by index, for each attribute that has them.
@@ -243,13 +352,14 @@ impl Attributes {
         &self.names
     }
 
-    /// The surface in each voxel; [`SurfaceSample::NONE`] where there is none.
+    /// The values of each attribute.
     #[must_use]
-    pub fn values(&self) -> &VoxelValues<SurfaceSample> {
-        &self.values
+    pub fn channels(&self) -> &BTreeMap<Attribute, Channel> {
+        &self.channels
     }
 
-    /// The surface in each voxel of `grid`, in the order of [`VoxelGrid::voxels`].
+    /// All attributes of each voxel of `grid`, in the order of [`VoxelGrid::voxels`]; those that it
+    /// does not have are as in [`VoxelSample::NONE`].
     ///
     /// ```
     /// use trivox::grid::Attribute;
@@ -263,18 +373,21 @@ impl Attributes {
     /// assert_eq!(normals, vec![[0.0, 0.0, 1.0]; grid.occupied() as usize]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn of_voxels<'a>(
-        &'a self,
-        grid: &'a VoxelGrid,
-    ) -> impl Iterator<Item = SurfaceSample> + 'a {
+    pub fn of_voxels<'a>(&'a self, grid: &'a VoxelGrid) -> impl Iterator<Item = VoxelSample> + 'a {
         grid.bricks().flat_map(|(key, mask)| {
-            let brick = self.values.of_brick(key);
-            mask_places(mask).map(move |(x, bit)| brick.at(x, bit))
+            let bricks: Vec<_> =
+                self.channels.iter().map(|(of, channel)| (*of, channel.of_brick(key))).collect();
+            mask_places(mask).map(move |(x, bit)| {
+                let mut sample = VoxelSample::NONE;
+                bricks.iter().for_each(|(of, brick)| of.set(&mut sample, brick.at(x, bit)));
+                sample
+            })
         })
     }
 
     /// The same attributes with other values.
-    pub(crate) fn with_values(&self, values: VoxelValues<SurfaceSample>) -> Self {
-        Self { values, ..self.clone() }
+    pub(crate) fn with_channels(&self, change: impl Fn(&Channel) -> Channel) -> Self {
+        let changed = self.channels.iter().map(|(&of, channel)| (of, change(channel)));
+        Self { names: Arc::clone(&self.names), channels: changed.collect() }
     }
 }

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use crate::grid::build::check_dims;
 use crate::grid::windows::voxels_between;
 use crate::grid::{
-    BRICK, BrickKey, BrickRun, FIRST_Z, GridError, Mask, VoxelGrid, VoxelValues, in_order,
+    BRICK, BrickKey, BrickRun, Channel, FIRST_Z, GridError, Mask, VoxelGrid, VoxelValues, in_order,
     mask_places, overlay,
 };
 
@@ -36,10 +36,11 @@ impl VoxelGrid {
             place.origin = [0, 1, 2].map(|a| place.origin[a] + low[a] as f64 * place.voxel_size);
         }
         grid.colors = self.colors.as_ref().map(|colors| grid.values_from(colors, low));
-        grid.attributes = self
-            .attributes
-            .as_ref()
-            .map(|attributes| attributes.with_values(grid.values_from(attributes.values(), low)));
+        let moved = |channel: &Channel| match channel {
+            Channel::Scalar(values) => Channel::Scalar(grid.values_from(values, low)),
+            Channel::Vector(values) => Channel::Vector(grid.values_from(values, low)),
+        };
+        grid.attributes = self.attributes.as_ref().map(|all| all.with_channels(moved));
         Ok(grid)
     }
 

@@ -111,6 +111,13 @@ impl<T: Copy + Sync> VoxelValues<T> {
         Some(kept)
     }
 
+    /// What `of` makes of the values.
+    pub(crate) fn map(&self, of: impl Fn(T) -> T) -> Self {
+        let mut mapped = self.clone();
+        mapped.own.iter_mut().chain([&mut mapped.rest]).for_each(|value| *value = of(*value));
+        mapped
+    }
+
     /// The value of all voxels without their own.
     #[must_use]
     pub fn rest(&self) -> T {

@@ -1,18 +1,15 @@
 //! Windows of a grid, and a grid put together of windows.
 
+use std::borrow::{Borrow, Cow};
 use std::collections::{BTreeMap, HashMap};
 
 use crate::base::numbers::AXES;
-use crate::base::srgb::Rgba;
 use crate::grid::build::check_dims;
 use crate::grid::{
-    Attribute, AttributeSet, Attributes, BRICK, BrickKey, BrickRun, Colors, GridError, Mask, Place,
-    SurfaceSample, VoxelGrid, VoxelValues, World, in_order, key_ranges, mask_places,
+    Attribute, AttributeSet, Attributes, BRICK, BrickKey, BrickRun, Channel, GridError, Mask,
+    Place, VoxelGrid, VoxelValues, World, in_order, key_ranges, mask_places,
 };
 use crate::lattice::{WINDOW_STEP, Window};
-
-/// A run of bricks, its mask and its own colours.
-type ColoredBricks = Vec<(BrickKey, Mask, Vec<Rgba>)>;
 
 const _: () = assert!(WINDOW_STEP == BRICK);
 
@@ -46,10 +43,11 @@ impl VoxelGrid {
             }
         }
         grid.colors = self.colors.as_ref().map(|colors| values_in(colors, from, to));
-        grid.attributes = self
-            .attributes
-            .as_ref()
-            .map(|attributes| attributes.with_values(values_in(attributes.values(), from, to)));
+        let within = |channel: &Channel| match channel {
+            Channel::Scalar(values) => Channel::Scalar(values_in(values, from, to)),
+            Channel::Vector(values) => Channel::Vector(values_in(values, from, to)),
+        };
+        grid.attributes = self.attributes.as_ref().map(|all| all.with_channels(within));
         grid
     }
 
@@ -96,16 +94,11 @@ impl VoxelGrid {
         let mut grid = in_order(dims, world, &[runs], |runs, out| {
             runs.iter().for_each(|run| out.push(run.start, run.len, &run.mask));
         });
-        let some_color = |(_, tile): &([u32; 3], &Self)| Some(tile.colors.as_ref()?.rest());
-        if let Some(rest) = tiles.iter().find_map(some_color) {
-            if tiles.iter().any(|(_, tile)| tile.colors.is_none() && tile.brick_count() > 0) {
-                return Err(GridError::SomeColors);
-            }
-            let bricks = tiles.iter().flat_map(|(at, tile)| {
-                let bricks = tile.colors_beside(rest);
-                bricks.into_iter().map(|(key, mask, own)| (moved(key, at), mask, own))
-            });
-            grid.colors = Some(Colors::from_bricks(bricks.collect(), rest));
+        let colors = tiles.iter().filter_map(|(at, tile)| Some((at, *tile, tile.colors.as_ref()?)));
+        grid.colors = joined(colors);
+        let is_uncolored = |tile: &Self| tile.colors.is_none() && tile.brick_count() > 0;
+        if grid.colors.is_some() && tiles.iter().any(|(_, tile)| is_uncolored(tile)) {
+            return Err(GridError::SomeColors);
         }
         grid.attributes = attributes_of(tiles);
         Ok(grid)
@@ -165,21 +158,37 @@ impl VoxelGrid {
         let whole = Self::assemble(dims, &placed)?;
         Ok(whole.with_world(World { up, place: Some(Place { origin, ..first }) }))
     }
+}
 
-    /// The voxels that have another colour than `rest`, or one of their own.
-    fn colors_beside(&self, rest: Rgba) -> ColoredBricks {
-        let Some(colors) = &self.colors else { return Vec::new() };
-        if colors.rest() == rest {
-            let occupied = colors.of_occupied(self);
-            let colors = occupied.as_ref().unwrap_or(colors);
-            return colors.bricks().map(|(key, mask, own)| (key, mask, own.to_vec())).collect();
-        }
-        let all = self.bricks().map(|(key, mask)| {
-            let brick = colors.of_brick(key);
-            (key, mask, mask_places(mask).map(|(x, bit)| brick.at(x, bit)).collect())
-        });
-        all.collect()
+/// The values of the voxels of `grid` that have another value than `rest`, or one of their own.
+fn beside<T: Copy + PartialEq + Sync>(
+    grid: &VoxelGrid,
+    values: &VoxelValues<T>,
+    rest: T,
+) -> Vec<(BrickKey, Mask, Vec<T>)> {
+    if values.rest() == rest {
+        let occupied = values.of_occupied(grid);
+        let values = occupied.as_ref().unwrap_or(values);
+        return values.bricks().map(|(key, mask, own)| (key, mask, own.to_vec())).collect();
     }
+    let all = grid.bricks().map(|(key, mask)| {
+        let brick = values.of_brick(key);
+        (key, mask, mask_places(mask).map(|(x, bit)| brick.at(x, bit)).collect())
+    });
+    all.collect()
+}
+
+/// The values of a grid of tiles, each with the voxel at which it begins; `None` without tiles.
+fn joined<'a, T: Copy + PartialEq + Send + Sync + 'a>(
+    tiles: impl Iterator<Item = (&'a [u32; 3], &'a VoxelGrid, impl Borrow<VoxelValues<T>>)>,
+) -> Option<VoxelValues<T>> {
+    let mut tiles = tiles.peekable();
+    let rest = tiles.peek().map(|(.., values)| values.borrow().rest())?;
+    let bricks = tiles.flat_map(|(at, tile, values)| {
+        let bricks = beside(tile, values.borrow(), rest);
+        bricks.into_iter().map(|(key, mask, own)| (moved(key, at), mask, own))
+    });
+    Some(VoxelValues::from_bricks(bricks.collect(), rest))
 }
 
 /// The farthest origin, in voxels, that is known to a hundredth of a voxel: `f64` rounds it by at
@@ -235,44 +244,53 @@ fn values_in<T: Copy + Send + Sync>(
 fn attributes_of(tiles: &[([u32; 3], &VoxelGrid)]) -> Option<Attributes> {
     let occupied = tiles.iter().filter(|(_, tile)| tile.brick_count() > 0);
     let all: Option<Vec<_>> =
-        occupied.map(|(at, tile)| Some((at, tile.attributes.as_ref()?))).collect();
+        occupied.map(|(at, tile)| Some((at, *tile, tile.attributes.as_ref()?))).collect();
     let all = all?;
-    let (_, first) = all.first()?;
+    let (.., first) = all.first()?;
     let is_in_all = |of: &Attribute| {
         let is_named = first.names().contains_key(of);
-        all.iter().all(|(_, other)| {
+        all.iter().all(|(.., other)| {
             other.set().contains(*of) && other.names().contains_key(of) == is_named
         })
     };
     let set: AttributeSet = first.set().iter().filter(is_in_all).collect();
-    if set.is_empty() {
-        return None;
-    }
-    let mut tables: BTreeMap<Attribute, NameTable> = BTreeMap::new();
-    let mut bricks = Vec::new();
-    for (at, attributes) in &all {
-        let named = attributes.names().iter().filter(|(of, _)| set.contains(**of));
-        let indices =
-            named.map(|(&of, names)| (of, tables.entry(of).or_default().indices_of(names)));
-        let is_changed = |indices: &[i32]| (0..).zip(indices).any(|(from, &to)| from != to);
-        let changed: Vec<_> = indices.filter(|(_, indices)| is_changed(indices)).collect();
-        let renumbered = |&(mut sample): &SurfaceSample| {
-            for (of, indices) in &changed {
-                let [index, ..] = of.bytes_of(&sample).map(i32::from_le_bytes);
-                let index = usize::try_from(index).ok().and_then(|index| indices.get(index));
-                of.set(&mut sample, &[index.unwrap_or(&-1).to_le_bytes()]);
+    let mut names = BTreeMap::new();
+    let mut channel_of = |of: Attribute| {
+        let mut table = NameTable::default();
+        let scalars = all.iter().filter_map(|(at, tile, attributes)| {
+            let Channel::Scalar(values) = attributes.channels().get(&of)? else { return None };
+            let indices = attributes.names().get(&of).map(|names| table.indices_of(names));
+            Some((*at, *tile, renumbered(values, indices.as_deref())))
+        });
+        let scalar = joined(scalars).map(Channel::Scalar);
+        if first.names().contains_key(&of) {
+            names.insert(of, table.names);
+        }
+        let vectors = all.iter().filter_map(|(at, tile, attributes)| {
+            match attributes.channels().get(&of)? {
+                Channel::Vector(values) => Some((*at, *tile, values)),
+                Channel::Scalar(_) => None,
             }
-            sample
-        };
-        bricks.extend(
-            attributes.values().bricks().map(|(key, mask, own)| {
-                (moved(key, at), mask, own.iter().map(renumbered).collect())
-            }),
-        );
+        });
+        scalar.or_else(|| joined(vectors).map(Channel::Vector))
+    };
+    let channels: BTreeMap<_, _> =
+        set.iter().filter_map(|of| Some((of, channel_of(of)?))).collect();
+    (!channels.is_empty()).then(|| Attributes::new(names, channels))
+}
+
+/// The values with other indices of names, if they have names.
+fn renumbered<'a>(
+    values: &'a VoxelValues<u32>,
+    indices: Option<&[u32]>,
+) -> Cow<'a, VoxelValues<u32>> {
+    match indices {
+        Some(indices) if (0..).zip(indices).any(|(from, &to)| from != to) => {
+            let none = u32::MAX;
+            Cow::Owned(values.map(|index| *indices.get(index as usize).unwrap_or(&none)))
+        }
+        _ => Cow::Borrowed(values),
     }
-    let names = tables.into_iter().map(|(of, table)| (of, table.names)).collect();
-    let values = VoxelValues::from_bricks(bricks, first.values().rest());
-    Some(Attributes::new(set, names, values))
 }
 
 /// One table for the names of several.
@@ -280,19 +298,19 @@ fn attributes_of(tiles: &[([u32; 3], &VoxelGrid)]) -> Option<Attributes> {
 struct NameTable {
     names: Vec<String>,
     /// The index by name and occurrence: equal names of one table stay apart.
-    index_of: HashMap<(String, usize), i32>,
+    index_of: HashMap<(String, usize), u32>,
 }
 
 impl NameTable {
     /// The index of each of the `names` of a table. New ones are added.
-    fn indices_of(&mut self, names: &[String]) -> Vec<i32> {
+    fn indices_of(&mut self, names: &[String]) -> Vec<u32> {
         let mut counts: HashMap<&str, usize> = HashMap::new();
         let mut indices = Vec::with_capacity(names.len());
         for name in names {
             let before = counts.entry(name).or_default();
             indices.push(*self.index_of.entry((name.clone(), *before)).or_insert_with(|| {
                 self.names.push(name.clone());
-                self.names.len() as i32 - 1
+                self.names.len() as u32 - 1
             }));
             *before += 1;
         }

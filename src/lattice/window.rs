@@ -21,7 +21,8 @@ use crate::base::error_code::ErrorCode;
 use crate::base::numbers::{AXES, counted, grouped};
 use crate::lattice::choice::cube;
 use crate::lattice::{
-    Lattice, MAX_DIM, MAX_SPAN_VOXELS, PlaceError, PlacedMesh, SPAN_BITS, Triangle,
+    Lattice, MAX_DIM, MAX_SPAN_VOXELS, MIN_FRACTION_BITS, PlaceError, PlacedMesh, SPAN_BITS,
+    Triangle,
 };
 
 /// Windows begin at multiples of this many voxels: the edge of a brick.
@@ -344,18 +345,67 @@ impl PlacedMesh {
         if let Some(a) = (0..3).find(|&a| dims[a] > MAX_DIM) {
             return Err(TileError::TooLarge { axis: AXES[a], voxels: window.dims()[a] }.into());
         }
-        let shift = from.map(|c| (c << bits) as i32);
-        // An unused vertex may be anywhere.
-        let shifted = |v: &[i32; 3]| [0, 1, 2].map(|a| v[a].wrapping_sub(shift[a]));
         let part = Part { whole: whole.clone(), window: *window, reach, from, sources };
-        Ok(Self {
-            lattice: whole.lattice.part(from, dims),
-            vertices: Arc::new(whole.vertices.par_iter().map(shifted).collect()),
-            triangles: Arc::new(part.triangles()),
-            appearance: whole.appearance.clone(),
-            labels: whole.labels.clone(),
-            part: Some(Arc::new(part)),
-        })
+        Ok(part.into_mesh(dims))
+    }
+
+    /// The mesh of some of the triangles of the whole mesh, in ascending order, in the same window
+    /// and on the same lattice; without appearance and labels.
+    pub(crate) fn only(&self, triangles: &[u32]) -> Self {
+        let whole = self.whole();
+        let corners = |&index: &u32| whole.triangles[index as usize];
+        let mut used: Vec<u32> = triangles.par_iter().flat_map_iter(corners).collect();
+        used.par_sort_unstable();
+        used.dedup();
+        let renumbered = |index: &u32| {
+            corners(index).map(|vertex| used.partition_point(|&other| other < vertex) as u32)
+        };
+        let only = Self {
+            lattice: whole.lattice,
+            vertices: Arc::new(used.iter().map(|&index| whole.vertices[index as usize]).collect()),
+            triangles: Arc::new(triangles.par_iter().map(renumbered).collect()),
+            appearance: None,
+            labels: None,
+            part: None,
+        };
+        let Some(part) = &self.part else { return only };
+        let is_in_part = |&n: &u32| part.sources.binary_search(&triangles[n as usize]).is_ok();
+        let sources = (0..triangles.len() as u32).into_par_iter().filter(is_in_part).collect();
+        let Part { window, reach, from, .. } = **part;
+        Part { whole: only, window, reach, from, sources }.into_mesh(self.lattice.dims)
+    }
+
+    /// The same lattice points and window with voxels a `2^bits`th as wide, without appearance and
+    /// labels. `None` if a voxel would have fewer units than [`MIN_FRACTION_BITS`], or a dimension
+    /// reach [`MAX_DIM`].
+    pub(crate) fn finer(&self, bits: u32) -> Option<Self> {
+        let Lattice { dims, fraction_bits, .. } = self.lattice;
+        let has_units = fraction_bits >= MIN_FRACTION_BITS + bits;
+        let is_possible = has_units && dims.iter().all(|&dim| dim < MAX_DIM >> bits);
+        is_possible.then(|| self.divided(bits))
+    }
+
+    /// The bit budget holds: the grid is as large in lattice units, or a cube of
+    /// [`MIN_CUBE`](crate::lattice::MIN_CUBE) voxels, which is smaller than before.
+    fn divided(&self, bits: u32) -> Self {
+        let divided = |corner: [u32; 3]| corner.map(|c| c << bits);
+        let lattice = Lattice {
+            dims: divided(self.lattice.dims),
+            fraction_bits: self.lattice.fraction_bits - bits,
+            voxel_size: self.lattice.voxel_size / f64::from(1_u32 << bits),
+            anchor_voxel: self.lattice.anchor_voxel.map(|c| c << bits),
+            ..self.lattice
+        };
+        let part = self.part.as_deref().map(|part| {
+            let Window { from, to } = part.window;
+            Arc::new(Part {
+                whole: part.whole.divided(bits),
+                window: Window { from: divided(from), to: divided(to) },
+                from: divided(part.from),
+                ..part.clone()
+            })
+        });
+        Self { lattice, part, appearance: None, labels: None, ..self.clone() }
     }
 
     /// The first voxel of the lattice of a part: at `halo`, or as far before it as the bit budget
@@ -453,6 +503,22 @@ impl PlacedMesh {
 }
 
 impl Part {
+    /// The mesh of this part, on a lattice of `dims` voxels.
+    fn into_mesh(self, dims: [u32; 3]) -> PlacedMesh {
+        let whole = &self.whole;
+        let shift = self.from.map(|c| (c << whole.lattice.fraction_bits) as i32);
+        // An unused vertex may be anywhere.
+        let shifted = |v: &[i32; 3]| [0, 1, 2].map(|a| v[a].wrapping_sub(shift[a]));
+        PlacedMesh {
+            lattice: whole.lattice.part(self.from, dims),
+            vertices: Arc::new(whole.vertices.par_iter().map(shifted).collect()),
+            triangles: Arc::new(self.triangles()),
+            appearance: whole.appearance.clone(),
+            labels: whole.labels.clone(),
+            part: Some(Arc::new(self)),
+        }
+    }
+
     fn triangles(&self) -> Vec<[u32; 3]> {
         self.sources.par_iter().map(|&index| self.whole.triangles[index as usize]).collect()
     }

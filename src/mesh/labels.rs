@@ -1,6 +1,7 @@
 //! The labels of a mesh's triangles: the objects of its file, such as the parts of an assembly.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +51,16 @@ impl Labels {
     #[must_use]
     pub fn names(&self) -> &[String] {
         &self.names
+    }
+
+    /// The triangles of each object, by label, of a mesh of so many.
+    pub(crate) fn objects(&self, triangles: usize) -> Vec<Vec<Range<u32>>> {
+        let mut objects = vec![Vec::new(); self.names.len()];
+        let ends = self.ranges.iter().skip(1).map(|&(first, _)| first).chain([triangles as u32]);
+        for (&(first, label), end) in self.ranges.iter().zip(ends) {
+            objects[label as usize].push(first..end);
+        }
+        objects
     }
 
     /// The label of a triangle.

@@ -116,6 +116,48 @@ impl Mesh {
         Ok(Self { positions, triangles, appearance: None, labels: None })
     }
 
+    /// One mesh of several, each of which becomes an object with the name beside it, in the order
+    /// given. Materials and colours are kept; a mesh without any is white beside one with them.
+    ///
+    /// ```
+    /// use trivox::Mesh;
+    ///
+    /// let corners = |z| vec![[0.0, 0.0, z], [1.0, 0.0, z], [0.0, 1.0, z]];
+    /// let sheet = |z| Mesh::new(corners(z), vec![[0, 1, 2]]);
+    /// let both = Mesh::join([("low", &sheet(0.0)?), ("high", &sheet(1.0)?)])?;
+    /// assert_eq!(both.triangles(), [[0, 1, 2], [3, 4, 5]]);
+    /// assert_eq!(both.labels().expect("objects").names(), ["low", "high"]);
+    /// # Ok::<(), trivox::MeshError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// There is no mesh; more than `u32::MAX` vertices or triangles.
+    pub fn join<'a>(
+        meshes: impl IntoIterator<Item = (&'a str, &'a Self)>,
+    ) -> Result<Self, MeshError> {
+        let (names, meshes): (Vec<&str>, Vec<&Self>) = meshes.into_iter().unzip();
+        let vertices: usize = meshes.iter().map(|mesh| mesh.positions.len()).sum();
+        let count: usize = meshes.iter().map(|mesh| mesh.triangles.len()).sum();
+        if vertices > u32::MAX as usize {
+            return Err(MeshError::TooLarge { what: "vertices", count: vertices });
+        }
+        let (mut positions, mut triangles) = (Vec::with_capacity(vertices), Vec::new());
+        triangles.reserve_exact(count);
+        let mut objects = Vec::with_capacity(names.len());
+        for (name, mesh) in names.iter().zip(&meshes) {
+            let first = positions.len() as u32;
+            objects.push((triangles.len(), *name));
+            positions.extend_from_slice(&mesh.positions);
+            triangles.extend(mesh.triangles.iter().map(|corners| corners.map(|c| c + first)));
+        }
+        let appearance =
+            Appearance::join(meshes.iter().map(|mesh| {
+                (mesh.appearance.as_deref(), mesh.positions.len(), mesh.triangles.len())
+            }));
+        let labels = Labels::of(objects, triangles.len(), false);
+        Ok(Self::new(positions, triangles)?.with_appearance(appearance)?.with_labels(labels))
+    }
+
     /// The same mesh with this appearance.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -24,6 +25,8 @@ const LIST: &str = "@";
 #[derive(Debug, Clone)]
 pub struct Task {
     pub mesh: PathBuf,
+    /// More meshes in the same grid.
+    pub others: Vec<PathBuf>,
     /// The mesh's folder relative to the named folder; empty if the mesh lies in it or was itself
     /// named.
     pub below: PathBuf,
@@ -33,7 +36,40 @@ pub struct Task {
 
 impl From<PathBuf> for Task {
     fn from(mesh: PathBuf) -> Self {
-        Self { mesh, below: PathBuf::new(), target: None }
+        Self { mesh, others: Vec::new(), below: PathBuf::new(), target: None }
+    }
+}
+
+impl Task {
+    /// One task for the meshes of all `tasks`.
+    pub fn joined(tasks: Vec<Self>) -> Vec<Self> {
+        let mut meshes = tasks.into_iter().map(|task| task.mesh);
+        let first = meshes.next().map(Self::from);
+        first.into_iter().map(|task| Self { others: meshes.by_ref().collect(), ..task }).collect()
+    }
+
+    /// All its meshes.
+    pub fn meshes(&self) -> impl Iterator<Item = &Path> {
+        iter::once(&self.mesh).chain(&self.others).map(PathBuf::as_path)
+    }
+
+    /// The names of its meshes as objects: the names of the files, with their extensions or folders
+    /// only as far as that tells them apart.
+    pub fn objects(&self) -> Vec<String> {
+        let stem: fn(&Path) -> Option<PathBuf> = |path| path.file_stem().map(PathBuf::from);
+        let file: fn(&Path) -> Option<PathBuf> = |path| path.file_name().map(PathBuf::from);
+        let mut names: Vec<PathBuf> = self.meshes().map(Path::to_owned).collect();
+        for shorter in [file, stem] {
+            let mut counts = HashMap::new();
+            let short: Vec<Option<PathBuf>> = self.meshes().map(shorter).collect();
+            short.iter().for_each(|name| *counts.entry(name).or_insert(0) += 1);
+            for (name, short) in names.iter_mut().zip(&short) {
+                if let (1, Some(short)) = (counts[short], short) {
+                    name.clone_from(short);
+                }
+            }
+        }
+        names.iter().map(|name| name.to_string_lossy().into_owned()).collect()
     }
 }
 
@@ -286,6 +322,17 @@ pub fn leave_out_repeated(meshes: &mut Vec<Task>) -> Vec<String> {
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn objects_have_the_names_of_files_as_short_as_tells_them_apart() {
+        let names = |paths: &[&str]| {
+            let tasks = paths.iter().map(|path| Task::from(PathBuf::from(path)));
+            Task::joined(tasks.collect())[0].objects().join(" ")
+        };
+        assert_eq!(names(&["x/a.stl", "b.obj"]), "a b");
+        assert_eq!(names(&["x/a.stl", "a.obj", "c.ply"]), "a.stl a.obj c");
+        assert_eq!(names(&["x/a.stl", "y/a.stl", "y/b.stl"]), "x/a.stl y/a.stl b");
+    }
 
     #[test]
     fn lists_hold_a_path_a_line() {

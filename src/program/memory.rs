@@ -3,12 +3,14 @@
 use std::cmp::Reverse;
 use std::error::Error as StdError;
 use std::fs;
+use std::path::Path;
 
 use anyhow::Error;
 use bytesize::ByteSize;
 use trivox::base::memory::{address_space_left, address_space_limit, available, of_process};
 use trivox::formats::ReadError;
-use trivox::{BackendError, ColorSource, PlacedMesh, VoxelizeError, Voxelizer};
+use trivox::grid::Attribute;
+use trivox::{BackendError, ColorSource, Mode, PlacedMesh, VoxelizeError, Voxelizer};
 
 use crate::cli::Job;
 use crate::console::{CodedError, ErrorReport};
@@ -30,9 +32,13 @@ const BYTES_A_FACE_VOXEL: u64 = 16;
 const FILL_BYTES_A_FACE_VOXEL: u64 = 16;
 const COLOR_BYTES_A_FACE_VOXEL: u64 = 240;
 const DISTANCE_BYTES_A_FACE_VOXEL: u64 = 280;
-/// The same for attributes: twice 60 bytes for each of the surface's voxels, at most eight to a
-/// voxel of a face in most meshes.
+/// The same for attributes: a sample of 64 bytes and as much for the attributes, for each of the
+/// surface's voxels, at most eight to a voxel of a face in most meshes.
 const ATTRIBUTE_BYTES_A_FACE_VOXEL: u64 = 980;
+/// The same for coverage: a fill of a grid with 64 times as many voxels in a face.
+const COVERAGE_BYTES_A_FACE_VOXEL: u64 = 64 * (BYTES_A_FACE_VOXEL + FILL_BYTES_A_FACE_VOXEL);
+/// Memory per voxel of a solid for its label, in bytes.
+const LABEL_BYTES_A_VOXEL: u64 = 4;
 /// Memory per voxel of a grid in which all have a distance, in bytes: twice its four bytes, and a
 /// share of the bricks.
 const DISTANCE_BYTES_A_VOXEL: u64 = 10;
@@ -68,7 +74,7 @@ impl Memory {
     }
 
     /// Bytes that all meshes together may take now, beyond the memory of the process.
-    fn left(self) -> u64 {
+    pub fn left(self) -> u64 {
         self.total.saturating_sub(self.taken()).min(self.address_space_left())
     }
 
@@ -139,8 +145,15 @@ pub fn sufficient(task: &Task, job: &Job, placed: Option<&PlacedMesh>) -> u64 {
         None if is_colored && job.color == ColorSource::Mesh => COLOR_BYTES_A_FACE_VOXEL,
         None => FILL_BYTES_A_FACE_VOXEL,
     };
-    let attributes = if job.attributes.is_empty() { 0 } else { ATTRIBUTE_BYTES_A_FACE_VOXEL };
-    let more = more + attributes;
+    let has = |attribute| job.attributes.contains(&attribute);
+    let is_solid = matches!(job.voxels.mode(), Mode::Solid(_));
+    let attributes = [
+        (!job.attributes.is_empty(), ATTRIBUTE_BYTES_A_FACE_VOXEL),
+        (is_solid && has(Attribute::Coverage), COVERAGE_BYTES_A_FACE_VOXEL),
+        (is_solid && has(Attribute::Label), LABEL_BYTES_A_VOXEL * depth),
+    ];
+    let attributes = attributes.into_iter().filter(|(is_needed, _)| *is_needed);
+    let more = more + attributes.map(|(_, bytes)| bytes).sum::<u64>();
     estimate(task, face_of(dims), BYTES_A_FACE_VOXEL + more)
 }
 
@@ -157,7 +170,8 @@ fn face_of(dims: [u32; 3]) -> u64 {
 
 /// Bytes for the file of `task` and a grid with this face.
 fn estimate(task: &Task, face: u64, a_face_voxel: u64) -> u64 {
-    let file = fs::metadata(&task.mesh).map_or(0, |file| file.len());
+    let size = |path: &Path| fs::metadata(path).map_or(0, |file| file.len());
+    let file: u64 = task.meshes().map(size).sum();
     (BYTES_A_FILE_BYTE * file).saturating_add(a_face_voxel * face)
 }
 

@@ -15,7 +15,7 @@ use trivox::{
 };
 
 use crate::cli::parse::css_color;
-use crate::cli::{ComputeArgs, Job, PaletteArgs, TransformArgs, VoxelArgs};
+use crate::cli::{ComputeArgs, Job, LabelBy, PaletteArgs, TransformArgs, VoxelArgs};
 use crate::text::shown;
 use crate::write::sink::{refuse_folder, refuse_shared_stdout};
 
@@ -105,6 +105,11 @@ impl Job {
                 "--force is for --strict, to write a doubtful solid: leave it out (files are \
                  replaced without it)"
             );
+        }
+        for (option, is_given) in [("--resume", self.resume), ("--shard", self.shard.is_some())] {
+            if self.label == Some(LabelBy::File) && is_given {
+                bail!("{option} is for many outputs, but --label file makes one: leave it out");
+            }
         }
         let Some(output) = &self.output else { return Ok(()) };
         refuse_shared_stdout(self.json, output)?;

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use trivox::Lattice;
 use trivox::formats::WriteOptions;
 
-use crate::cli::Job;
+use crate::cli::{Job, LabelBy};
 use crate::console::print_warnings;
 use crate::inputs::{self, Task};
 use crate::memory::Memory;
@@ -39,8 +39,14 @@ impl<'a> Plan<'a> {
         refuse_likely_mistakes(job)?;
         let (mut tasks, has_list) = inputs::meshes(&job.meshes, job.recursive)?;
         let left_out = inputs::leave_out_repeated(&mut tasks);
+        let is_joined = job.label == Some(LabelBy::File);
+        if is_joined {
+            destination::refuse_folder_of_one(job)?;
+            tasks = Task::joined(tasks);
+        }
         let named = tasks.len();
-        let several = named + left_out.len() > 1 || has_list || job.shard.is_some();
+        let is_several = named + left_out.len() > 1 || has_list || job.shard.is_some();
+        let several = is_several && !is_joined;
         // Outputs of all shards are checked, so that no shard overwrites another's file.
         let folder = destination::assign(job, several, &mut tasks)?;
         if let Some(shard) = job.shard {

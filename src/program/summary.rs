@@ -9,7 +9,7 @@ use serde::Serialize;
 use trivox::backend::report::{RunReport, StageReport};
 use trivox::engine::{self, BandSummary, Measured, Summary};
 use trivox::formats::{BlockList, Blocks, GridFormat};
-use trivox::grid::ContentHash;
+use trivox::grid::{Attribute, Attributes, ContentHash};
 use trivox::surface::palette::count_colors;
 use trivox::{ColorSource, PlacedMesh, Up, VoxelGrid, Voxelized, Window};
 
@@ -172,7 +172,10 @@ impl MeshSummary {
         notes.extend(format.iter().flat_map(|format| format.lost_with(grid, &plan.write_options)));
         let stages = report.iter().flat_map(|report| &report.stages);
         Self {
-            mesh: path_text(&task.mesh),
+            mesh: match task.others.len() {
+                0 => path_text(&task.mesh),
+                more => format!("{} and {} more", path_text(&task.mesh), grouped(more as u64)),
+            },
             result: voxelized.summary(),
             degenerate: mesh.degenerate(),
             hash: grid.hash(),
@@ -339,12 +342,28 @@ fn colorless_as(format: GridFormat, blocks: &[(String, u64)]) -> Option<String> 
     Some(format!("the mesh has no colours: all {what}"))
 }
 
-/// A note on the interior voxels of a solid, which have no attributes.
-fn without_attributes(grid: &VoxelGrid) -> Option<String> {
-    let attributes = grid.attributes.as_ref()?;
-    let without = grid.occupied() - attributes.values().own_count();
-    let voxels = counted_as(without, "interior voxel has", "interior voxels have");
-    (without > 0).then(|| format!("{voxels} no attributes: only voxels at the surface have them"))
+/// Notes on voxels without attributes: those away from the surface, and those of no object.
+fn without_attributes(grid: &VoxelGrid) -> Vec<String> {
+    let channels = || grid.attributes.iter().flat_map(Attributes::channels);
+    let of_surface: Vec<_> =
+        channels().filter(|(attribute, _)| attribute.is_of_surface()).collect();
+    let mut notes = Vec::new();
+    let without = of_surface.first().map_or(0, |(_, of)| grid.occupied() - of.own_count());
+    if without > 0 {
+        let names: Vec<&str> = of_surface.iter().map(|(attribute, _)| attribute.name()).collect();
+        let voxels = counted_as(without, "interior voxel has", "interior voxels have");
+        let names = names.join(", ");
+        notes
+            .push(format!("{voxels} no {names}: only voxels at the surface have attributes of it"));
+    }
+    for (attribute, channel) in channels().filter(|(of, _)| **of == Attribute::Label) {
+        let unlabeled = channel.of_voxels(grid).filter(|bits| *bits == attribute.none()).count();
+        if unlabeled > 0 {
+            let voxels = counted_as(unlabeled as u64, "interior voxel has", "interior voxels have");
+            notes.push(format!("{voxels} the label -1: no object that is closed holds the centre"));
+        }
+    }
+    notes
 }
 
 /// The height of Minecraft's world, in blocks.

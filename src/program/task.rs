@@ -4,12 +4,12 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use trivox::engine::Measured;
-use trivox::formats::GridFormat;
+use trivox::engine::{Measured, Placed};
+use trivox::formats::{GridFormat, LoadedMesh, ReadError};
 use trivox::{ColorSource, DistanceField, PlacedMesh, Progress, VoxelGrid, Voxelized, Voxelizer};
 
 use crate::check::Check;
-use crate::cli::Job;
+use crate::cli::{Job, LabelBy};
 use crate::grids::Contents;
 use crate::inputs::Task;
 use crate::memory::sufficient;
@@ -21,6 +21,9 @@ use crate::write::destination::same_file;
 use crate::write::output::Output;
 use crate::write::pictures::{draw, preview};
 use crate::write::sink::{Inputs, Sink, StdoutClosedEarly, Written};
+
+/// Bytes of a triangle: its corners, material and texture coordinates.
+const BYTES_A_TRIANGLE: usize = 12 + 4 + 24;
 
 /// A comparison of the backends, and its time in milliseconds.
 type TimedCheck = (Check, f64);
@@ -46,11 +49,10 @@ impl Plan<'_> {
         let named = || shown(&task.mesh);
         let explain = |error, mesh| self.memory.explain(error, sufficient(task, self.job, mesh));
         let voxelizer = voxelizer.color(self.color(&targets));
-        let placed = voxelizer.place(&task.mesh).with_context(named);
-        let placed = placed.map_err(|error| explain(error, None))?;
+        let placed = self.place(task, &voxelizer).map_err(|error| explain(error, None))?;
         let mesh = &placed.mesh;
         let explain = |error| explain(error, Some(mesh));
-        let sidecars = Inputs::of_mesh(&task.mesh, &voxelizer, &placed, targets.files());
+        let sidecars = Inputs::of_meshes(task.meshes(), &voxelizer, &placed, targets.files());
         let sidecars = sidecars.with_context(named).map_err(explain)?;
         self.check_targets(&targets, mesh.window_dims(), &sidecars)?;
         let voxelized = voxelizer.voxelize(mesh).with_context(named).map_err(explain)?;
@@ -84,10 +86,31 @@ impl Plan<'_> {
         Ok(Outcome::Made(Box::new(summary)))
     }
 
+    /// Reads the mesh of `task` and places it: of several, as objects of one.
+    fn place(&self, task: &Task, voxelizer: &Voxelizer) -> Result<Placed> {
+        let named = || shown(&task.mesh);
+        if self.job.label != Some(LabelBy::File) {
+            return voxelizer.place(&task.mesh).with_context(named);
+        }
+        let load = |path: &Path| voxelizer.load(path).with_context(|| shown(path));
+        let meshes = task.meshes().map(load).collect::<Result<Vec<_>>>()?;
+        let copied = |LoadedMesh { mesh, .. }: &LoadedMesh| {
+            let triangles = mesh.triangles().len() * BYTES_A_TRIANGLE;
+            (size_of_val(mesh.positions()) + triangles) as u64
+        };
+        let (needed, limit) = (meshes.iter().map(copied).sum::<u64>(), self.memory.left());
+        if needed > limit {
+            return Err(ReadError::Memory { needed, limit }).with_context(named);
+        }
+        let parts = task.objects().into_iter().zip(meshes).collect();
+        let joined = LoadedMesh::join(parts).with_context(named)?;
+        voxelizer.place_loaded(joined).with_context(named)
+    }
+
     /// The destinations of `task`, checked before the work begins.
     fn targets(&self, task: &Task) -> Result<Targets> {
         let Job { format, distance, attributes, preview: picture, .. } = self.job;
-        let inputs = &self.inputs.with(&task.mesh);
+        let inputs = &self.inputs.with(task.meshes());
         let output = |path| {
             let output = Output::new(path, *format, inputs)?;
             let named = || output.sink.name.clone();

@@ -64,7 +64,7 @@ const OPTIONS: [(&[&str], &str); 27] = [
     ),
     (&["--grid"], "use --res N for N voxels along the longest axis"),
     (&["--depth"], "use --length N"),
-    (&["--label", "--labels"], "use --attributes label"),
+    (&["--labels"], "use --label object, or --label file for one grid of several meshes"),
     (&["--show"], "use --preview PNG, or `voxelize render`"),
     (&["--pitch", "--spacing"], "use --voxel-size S"),
     (&["-i", "--input"], "inputs have no option: voxelize mesh.obj -o out.vox"),

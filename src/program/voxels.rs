@@ -1,6 +1,7 @@
 //! The voxels that `render` and `slice` show: those of a grid's file, or of a mesh.
 
 use std::fs;
+use std::iter;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -60,7 +61,8 @@ impl Voxels {
             .place_options(PlaceOptions::new(sizing(args.res, args.voxel_size)));
         let voxelizer = args.voxels.of(voxelizer).color(args.color.unwrap_or_default());
         let placed = voxelizer.place(file)?;
-        let sidecars = Inputs::of_mesh(file, &voxelizer, &placed, replaced.iter().copied())?;
+        let sidecars =
+            Inputs::of_meshes(iter::once(file), &voxelizer, &placed, replaced.iter().copied())?;
         let voxelized = voxelizer.voxelize(&placed.mesh)?;
         let voxelized = voxelizer.paint(&placed.mesh, voxelized)?.after(&placed);
         let warnings = sentences(&voxelized.warnings).collect();

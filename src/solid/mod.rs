@@ -23,9 +23,11 @@ pub use report::{Caps, FillReport, FillWarning, Volume};
 use std::borrow::Cow;
 
 use crate::backend::runner::Runner;
-use crate::backend::{BackendError, check_cancelled, check_memory};
-use crate::backend::{Rule, Run};
+use crate::backend::{
+    Backend, BackendError, Rule, Run, RunOptions, check_cancelled, check_memory, cpu,
+};
 use crate::base::names::named;
+use crate::base::progress::Progress;
 use crate::grid::compare::compare;
 use crate::grid::{VoxelGrid, Windings};
 use crate::lattice::{Aabb, MAX_DIM, PlacedMesh};
@@ -147,6 +149,22 @@ pub(crate) async fn solidify(
     let filling = FillReport::new(&runner.mesh, how, surface, findings, kept, include);
     let grid = if include { with_surface(runner, grid).await? } else { grid };
     Ok((grid, filling))
+}
+
+/// The solid of `mesh` on the CPU, without a report; `None` if the mesh is not closed.
+pub(crate) fn closed_solid(
+    mesh: &PlacedMesh,
+    memory: u64,
+    progress: &dyn Progress,
+) -> Result<Option<VoxelGrid>, BackendError> {
+    let by = Backend::Cpu(&cpu::Cpu {});
+    let options = RunOptions { memory, ..RunOptions::default() };
+    let mut runner = Runner::new(by, mesh, &options, progress);
+    let surface = OrientedSurface::of(&mut runner)?;
+    if !surface.topology.is_closed() {
+        return Ok(None);
+    }
+    by.wait(async { Ok(Some(automatic(&mut runner, &surface).await?.grid)) })
 }
 
 /// The topology of a mesh, after parts with inverted orientation were flipped.

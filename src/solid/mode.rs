@@ -1,6 +1,5 @@
 //! Surface, thin or solid voxelization, composed of runs of a backend.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use web_time::Instant;
@@ -105,9 +104,8 @@ pub async fn voxelize_async(
     progress: &dyn Progress,
 ) -> Result<Voxels, BackendError> {
     let began = Instant::now();
-    let mesh = Cow::Borrowed(mesh);
     let progress = &Latch::new(progress);
-    let mut runner = Runner { by, mesh, options, progress, report: None, time: Duration::ZERO };
+    let mut runner = Runner::new(by, mesh, options, progress);
     let (grid, fill_report) = match mode {
         Mode::Surface => (runner.run(Rule::Conservative, 0).await?.grid, None),
         Mode::Thin => (runner.run(Rule::SixSeparating, 0).await?.grid, None),

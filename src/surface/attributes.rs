@@ -1,5 +1,6 @@
 //! The attributes of voxels: the normal, the triangle, its material and label, the area of the
-//! surface inside each, and properties of its materials (`layers`).
+//! surface inside each, and properties of its materials (`layers`). In solids the label is that of
+//! the objects' own solids ([`labels`]), and the [`coverage`] that of the solid on a finer grid.
 //!
 //! Triangles are assigned to bricks and clipped to voxels as for colours. A triangle counts in
 //! exactly the voxels that it touches. Its weight in a voxel is its area there, in units of `2^-k`
@@ -8,19 +9,24 @@
 //! triangles has no effect. All other operations are basic ones on `f64`: attributes are the same on
 //! every machine, to the bit.
 
-use std::collections::HashMap;
+mod coverage;
+mod labels;
+
+use std::collections::{BTreeMap, HashMap};
 
 use pulp::{Arch, Simd, WithSimd};
+use rayon::prelude::*;
 
 use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::progress::{Latch, Progress};
 use crate::base::vector::{cross, minus, norm};
 use crate::grid::{
-    Attribute, AttributeNames, AttributeSet, Attributes, BrickKey, Mask, SurfaceSample, VoxelGrid,
-    VoxelValues, count, is_empty, mask_bounds, mask_places,
+    Attribute, AttributeNames, AttributeSet, Attributes, BrickKey, Channel, Mask, VoxelGrid,
+    VoxelSample, VoxelValues, count, is_empty, mask_bounds, mask_places,
 };
 use crate::lattice::{Distinct, PlacedMesh, Triangle};
 use crate::mesh::appearance::Material;
+use crate::solid::mode::Mode;
 use crate::surface::color::ColorOptions;
 use crate::surface::color::clip::{ClipScratch, Plane, around, clip, corners};
 use crate::surface::color::layers::{LayerScratch, Layers};
@@ -28,8 +34,9 @@ use crate::surface::color::octree;
 use crate::surface::color::sums::Weights;
 use crate::surface::color::touched::brick_masks;
 
-/// The reason why voxels of the mesh have no `attribute`; `None` if they have it.
-pub(crate) fn absence(mesh: &PlacedMesh, attribute: Attribute) -> Option<&'static str> {
+/// The reason why voxels of the mesh by `mode`, whose fill is the one used, have no `attribute`;
+/// `None` if they have it.
+pub(crate) fn absence(mesh: &PlacedMesh, attribute: Attribute, mode: Mode) -> Option<&'static str> {
     let any = |states: fn(&Material) -> bool| {
         mesh.appearance().is_some_and(|look| look.materials.iter().any(states))
     };
@@ -46,12 +53,15 @@ pub(crate) fn absence(mesh: &PlacedMesh, attribute: Attribute) -> Option<&'stati
         Attribute::Metallic => (any(|of| of.metallic.is_some()), "no material states metalness"),
         Attribute::Roughness => (any(|of| of.roughness.is_some()), "no material states roughness"),
         Attribute::Emission => (any(|of| of.emission.is_some()), "no material states emission"),
+        Attribute::Coverage => return coverage::absence(mesh, mode),
     };
     (!has).then_some(without)
 }
 
-/// The attributes `set` of the voxels of `grid`, a voxelization of `mesh`, with the filter and the
-/// memory limit of `options`.
+/// The attributes `set` of the voxels of `grid`, a voxelization of `mesh`, with the mode, the filter
+/// and the memory limit of `options`.
+///
+/// The coverage is by the fill that the mode names.
 ///
 /// # Errors
 /// The memory limit, cancellation; more than 2,147,483,647 triangles, whose indices no 32-bit
@@ -78,34 +88,100 @@ pub fn attributes(
         + look.map_or(0, |look| Layers::bytes(look, set));
     check_memory(needed, memory)?;
     let layers = &look.map(|look| Layers::new(look, set, filter)).unwrap_or_default();
-    let distinct = &Distinct::of(mesh, true);
-    let weights = Weights::new(mesh.whole().len());
-    let arch = Arch::new();
-    let work = |scratch: &mut Scratch, out: &mut Vec<SampledBrick>, key, triangles: &[u32]| {
-        if progress.is_cancelled() {
-            return 0;
-        }
-        let mask = grid.mask_of(key);
-        let brick = SampleBrick { distinct, key, mask, triangles, weights, layers, scratch };
-        out.extend(arch.dispatch(brick));
-        // In two lists while they are put in order.
-        let voxels = out.last().map_or(0, |(.., samples)| samples.len());
-        2 * (size_of::<SampledBrick>() + voxels * size_of::<SurfaceSample>()) as u64
+    let is_of_surface =
+        |of: &Attribute| of.is_of_surface() || *of == Attribute::Label && labels::are_several(mesh);
+    let of_surface: AttributeSet = set.iter().filter(is_of_surface).collect();
+    let (mut sampled, bytes) = match of_surface.is_empty() {
+        true => (Vec::new(), 0),
+        false => sample(mesh, grid, of_surface, layers, memory - needed, progress)
+            .map_err(|error| error.beside(needed, memory))?,
     };
-    let done = |shares| progress.advance(shares);
-    let sampled = octree::bricks(distinct, grid, false, memory - needed, &work, &done);
-    let sampled = sampled
-        .map_err(|lists| BackendError::Memory { needed: needed + lists, allowed: memory })?;
-    check_cancelled(progress)?;
-    let mut sampled: Vec<SampledBrick> = sampled.into_iter().flatten().collect();
     let (material_names, index_of_material) = material_names(mesh);
     for sample in sampled.iter_mut().flat_map(|(.., samples)| samples) {
         if let Ok(material) = usize::try_from(sample.material) {
             sample.material = index_of_material[material] as i32;
         }
     }
-    let values = VoxelValues::from_bricks(sampled, SurfaceSample::NONE);
-    Ok(Attributes::new(set, names(mesh, material_names, set), values))
+    let mut channels = BTreeMap::new();
+    let mut kept = needed + bytes;
+    for attribute in set.iter() {
+        let left = memory.saturating_sub(kept);
+        let channel = match attribute {
+            Attribute::Label => labels::channel(mesh, grid, &sampled, options.mode, left, progress),
+            Attribute::Coverage => coverage::channel(mesh, grid, options.mode, left, progress),
+            _ => Ok(of_samples(attribute, &sampled)),
+        };
+        let channel = channel.map_err(|error| error.beside(kept, memory))?;
+        // Those of the surface are in `bytes`.
+        kept += if attribute.is_of_surface() { 0 } else { channel.bytes() };
+        channels.insert(attribute, channel);
+    }
+    Ok(Attributes::new(names(mesh, material_names, set), channels))
+}
+
+/// The surface in the voxels of each brick, in order of the bricks, and the bytes of memory that it
+/// and the attributes `set` of it take.
+///
+/// # Errors
+/// More than `memory`, in bytes; cancellation.
+fn sample(
+    mesh: &PlacedMesh,
+    grid: &VoxelGrid,
+    set: AttributeSet,
+    layers: &Layers,
+    memory: u64,
+    progress: &dyn Progress,
+) -> Result<(Vec<SampledBrick>, u64), BackendError> {
+    let distinct = &Distinct::of(mesh, true);
+    let weights = Weights::new(mesh.whole().len());
+    let arch = Arch::new();
+    let bytes_of = |voxels: usize| {
+        let channels = set.iter().map(|of| Channel::bytes_of(of, 1, voxels as u64)).sum::<u64>();
+        // Lists of bricks grow and are put in order.
+        (3 * size_of::<SampledBrick>() + voxels * size_of::<VoxelSample>()) as u64 + channels
+    };
+    let work = |scratch: &mut Scratch, out: &mut Vec<SampledBrick>, key, triangles: &[u32]| {
+        if progress.is_cancelled() {
+            return 0;
+        }
+        let mask = grid.mask_of(key);
+        let brick = SampleBrick { distinct, key, mask, triangles, weights, layers, scratch };
+        let sampled = arch.dispatch(brick);
+        let bytes = sampled.as_ref().map_or(0, |(.., samples)| bytes_of(samples.len()));
+        out.extend(sampled);
+        bytes
+    };
+    let done = |shares| progress.advance(shares);
+    let sampled = octree::bricks(distinct, grid, false, memory, &work, &done);
+    let sampled = sampled.map_err(|needed| BackendError::Memory { needed, allowed: memory })?;
+    check_cancelled(progress)?;
+    let mut sampled: Vec<SampledBrick> = sampled.into_iter().flatten().collect();
+    sampled.par_sort_unstable_by_key(|&(key, ..)| key);
+    let bytes = sampled.iter().map(|(.., samples)| bytes_of(samples.len())).sum();
+    Ok((sampled, bytes))
+}
+
+/// An attribute of the surface.
+fn of_samples(attribute: Attribute, sampled: &[SampledBrick]) -> Channel {
+    let (none, bits) = (attribute.none(), |sample: &VoxelSample| attribute.bits_of(sample));
+    match attribute.components() {
+        1 => Channel::Scalar(values_of(sampled, none[0], |sample| bits(sample)[0])),
+        _ => Channel::Vector(values_of(sampled, none, bits)),
+    }
+}
+
+/// What `of` makes of each sample; `none` in other voxels.
+fn values_of<T: Copy + Sync>(
+    sampled: &[SampledBrick],
+    none: T,
+    of: impl Fn(&VoxelSample) -> T,
+) -> VoxelValues<T> {
+    let mut values = VoxelValues::uniform(none);
+    values.reserve(sampled.len(), sampled.iter().map(|(.., samples)| samples.len()).sum());
+    for (key, mask, samples) in sampled {
+        values.push(*key, *mask, &samples.iter().map(&of).collect::<Vec<T>>());
+    }
+    values
 }
 
 /// The names of materials, and the index of that of each material. Those of the same name are one,
@@ -143,7 +219,7 @@ fn names(mesh: &PlacedMesh, materials: Vec<String>, set: AttributeSet) -> Attrib
 }
 
 /// A brick, its voxels that triangles touch, and the surface in them.
-type SampledBrick = (BrickKey, Mask, Vec<SurfaceSample>);
+type SampledBrick = (BrickKey, Mask, Vec<VoxelSample>);
 
 /// Scratch memory of a task.
 struct Scratch {
@@ -278,14 +354,14 @@ impl WithSimd for SampleBrick<'_> {
             let triangle = sums.triangle as usize;
             let material = mesh.appearance().map(|look| look.material_index(triangle));
             let label = mesh.labels().map_or(0, |labels| labels.of_triangle(triangle));
-            let mut sample = SurfaceSample {
+            let mut sample = VoxelSample {
                 normal: sums.normal(),
                 triangle: sums.triangle as i32,
                 material: material.map_or(-1, |index| index as i32),
                 label: label as i32,
                 area: weights.faces(sums.area) as f32,
                 uv: layers.uv(triangle, sums.centroid),
-                ..SurfaceSample::NONE
+                ..VoxelSample::NONE
             };
             layers.take(scratch, voxel, &mut sample);
             sample

@@ -1,5 +1,7 @@
 //! `--attributes`: what voxels hold of the surface.
 
+use std::collections::BTreeSet;
+
 use super::*;
 
 #[test]
@@ -134,15 +136,119 @@ fn a_mesh_without_materials_has_no_attribute_of_them_and_says_so() {
 }
 
 #[test]
-fn voxels_inside_a_solid_have_no_attributes_and_that_is_said() {
+fn voxels_inside_a_solid_have_no_attributes_of_the_surface_and_that_is_said() {
     let folder = Folder::new();
-    folder.write("cube.obj", include_str!("../../assets/cube.obj"));
-    let notes = |mode: &str| {
-        let args = format!("cube.obj --res 8 --mode {mode} --attributes label -o a.npz --json -q");
-        json(&voxelize(&folder, &args))["notes"].to_string()
+    let cube = include_str!("../../assets/cube.obj");
+    folder.write("cube.obj", cube);
+    // Two objects that are open.
+    let (head, faces) = cube.split_at(cube.find("\nf ").unwrap());
+    let lines: Vec<&str> = faces.lines().collect();
+    let (one, two) = lines.split_at(lines.len() / 2);
+    let halves = format!("{head}\no one{}\no two\n{}\n", one.join("\n"), two.join("\n"));
+    folder.write("halves.obj", halves);
+    let notes = |mesh: &str, mode: &str, attributes: &str| {
+        let args = format!("{mesh}.obj --res 8 --mode {mode} --attributes {attributes}");
+        json(&voxelize(&folder, &format!("{args} -o a.npz --json -q")))["notes"].to_string()
     };
     // A cube of 6 voxels within the layer at the faces.
-    let said = "216 interior voxels have no attributes: only voxels at the surface have them";
-    assert!(notes("solid").contains(said), "{}", notes("solid"));
-    assert_eq!(notes("surface"), "[]");
+    let said = "216 interior voxels have no normal, area: only voxels at the surface have";
+    let found = notes("cube", "solid", "area,label,normal");
+    assert!(found.contains(said), "{found}");
+    for (mesh, mode) in [("cube", "solid"), ("cube", "surface"), ("halves", "surface")] {
+        assert_eq!(notes(mesh, mode, "label"), "[]", "{mesh} {mode}");
+    }
+    let said = "216 interior voxels have the label -1: no object that is closed holds the centre";
+    let found = notes("halves", "solid", "label");
+    assert!(found.contains(said), "{found}");
+}
+
+/// A cube with this corner and edge as an OBJ file.
+fn cube(min: f64, edge: f64) -> String {
+    let moved = |line: &str| match line.strip_prefix("v ") {
+        None => line.to_owned(),
+        Some(point) => {
+            let of = |c: &str| (min + edge * c.parse::<f64>().unwrap()).to_string();
+            format!("v {}", point.split(' ').map(of).collect::<Vec<_>>().join(" "))
+        }
+    };
+    let lines = include_str!("../../assets/cube.obj").lines();
+    lines.map(|line| moved(line) + "\n").collect()
+}
+
+#[test]
+fn files_are_objects_of_one_grid_and_the_later_wins() {
+    let folder = Folder::new();
+    folder.write("large.obj", cube(0.0, 8.0));
+    folder.write("inner.obj", cube(2.0, 2.0));
+    fs::create_dir(folder.join("x")).unwrap();
+    folder.write("x/beside.obj", cube(6.0, 4.0));
+    let run = "x/beside.obj large.obj inner.obj --label FILE --mode solid --voxel-size 0.5";
+    for name in ["parts.npz", "parts.vti"] {
+        let summary = json(&succeeds(&folder, &format!("{run} -o {name} --json")));
+        let names = &summary["attribute_names"]["label"];
+        assert_eq!(*names, serde_json::json!(["beside", "large", "inner"]));
+        assert_eq!(summary["mesh"], "x/beside.obj and 2 more");
+        assert_eq!(summary["dims"], serde_json::json!([20, 20, 20]));
+    }
+    let grid = folder.grid("parts.npz");
+    let attributes = grid.attributes.as_ref().unwrap();
+    for (voxel, of) in grid.voxels().zip(attributes.of_voxels(&grid)) {
+        let is_in = |from: u32, to: u32| voxel.iter().all(|c| (from..to).contains(c));
+        let expected = if is_in(4, 8) { 2 } else { i32::from(is_in(0, 16)) };
+        assert_eq!(of.label, expected, "{voxel:?}");
+    }
+    assert_eq!(grid.occupied(), 16_u64.pow(3) + 8_u64.pow(3) - 4_u64.pow(3));
+    // A pattern and one mesh alone are no exceptions.
+    let summary =
+        json(&succeeds(&folder, "*.obj --label file --mode solid --res 8 -o a.npz --json"));
+    assert_eq!(summary["attribute_names"]["label"], serde_json::json!(["inner", "large"]));
+    let summary = json(&succeeds(&folder, "large.obj --label file --res 8 -o a.npz --json"));
+    assert_eq!(summary["attribute_names"]["label"], serde_json::json!(["large"]));
+    assert_eq!(summary["mesh"], "large.obj");
+    let summary = json(&succeeds(&folder, "large.obj --label object --res 8 -o a.npz --json"));
+    assert_eq!(summary["attribute_names"]["label"], serde_json::json!([""]));
+}
+
+#[test]
+fn one_grid_of_several_files_is_one_output_of_a_format_with_attributes() {
+    let folder = Folder::new();
+    folder.write("a.obj", cube(0.0, 1.0));
+    folder.write("b.obj", cube(1.0, 1.0));
+    folder.write("broken.obj", "v 0 0 0\nf 1 2 3\n");
+    fs::create_dir(folder.join("out")).unwrap();
+    for (args, complaint) in [
+        ("-o out", "out: is a folder, but --label file makes one grid: name a file in it"),
+        ("-o new/", "new/: is a folder, but --label file makes one grid"),
+        ("-o a.npz --resume", "--resume is for many outputs, but --label file makes one"),
+        ("-o a.npz --shard 1/2", "--shard is for many outputs, but --label file makes one"),
+        ("-o a.vox", "files cannot hold attributes"),
+        ("broken.obj -o a.npz", "broken.obj"),
+    ] {
+        refuses(&folder, &format!("a.obj b.obj --label file --res 8 {args}"), complaint);
+    }
+    fails(&folder, "a.obj b.obj --label file --res 8 -o a.npz --distance 2", "cannot be used with");
+    fails(&folder, "a.obj b.obj --label file", "--output");
+    // Without the option, the way to one grid is named.
+    fails(&folder, "a.obj b.obj -o out.npz", "for one grid of all of them, give --label file");
+}
+
+#[test]
+fn materials_of_several_files_are_kept_and_a_file_without_is_white() {
+    let folder = color::in_colors();
+    folder.write("bare.obj", cube(7.0, 2.0));
+    let run = "three.obj bare.obj --label file --attributes material --res 25 -o a.npz --json";
+    let summary = json(&succeeds(&folder, run));
+    let names = &summary["attribute_names"];
+    assert_eq!(names["material"], serde_json::json!(["red", "blue", "air", ""]));
+    let grid = folder.grid("a.npz");
+    let colors = grid.colors.as_ref().unwrap();
+    let attributes = grid.attributes.as_ref().unwrap();
+    let mut seen = BTreeSet::new();
+    for (voxel, of) in grid.voxels().zip(attributes.of_voxels(&grid)) {
+        assert_eq!(of.label, i32::from(of.material == 3));
+        seen.insert((of.material, colors.of(voxel)));
+    }
+    let expected =
+        [(0, [255, 0, 0, 255]), (1, [0, 0, 255, 255]), (3, [255; 4])].into_iter().collect();
+    assert_eq!(seen, expected);
 }

@@ -2,17 +2,18 @@
 
 use crate::common::prelude::*;
 use trivox::engine::Warning;
-use trivox::grid::{Attribute, SurfaceSample};
+use trivox::grid::{Attribute, VoxelSample};
 use trivox::lattice::Tile;
 use trivox::mesh::Labels;
 use trivox::mesh::appearance::TextureRef;
 
 fn voxelizer() -> Voxelizer {
-    let all = Attribute::ALL.iter().copied();
+    // Coverage is of solids: `coverage.rs` has its tests.
+    let all = Attribute::ALL.iter().copied().filter(|&of| of != Attribute::Coverage);
     Voxelizer::new().backend(BackendChoice::Cpu).color(ColorSource::None).attributes(all)
 }
 
-fn samples(grid: &VoxelGrid) -> Vec<([u32; 3], SurfaceSample)> {
+fn samples(grid: &VoxelGrid) -> Vec<([u32; 3], VoxelSample)> {
     grid.voxels().zip(grid.attributes.as_ref().unwrap().of_voxels(grid)).collect()
 }
 
@@ -131,13 +132,13 @@ fn the_triangle_is_the_lowest_of_equals_and_opposite_sides_have_no_normal() {
         let grid = voxelizer().voxel_size(1.0).bounds(bounds).run(&mesh).unwrap().grid;
         samples(&grid)[0].1
     };
-    let none = SurfaceSample::NONE;
-    let up = SurfaceSample { normal: [0.0, 0.0, 1.0], triangle: 0, label: 0, area: 0.5, ..none };
+    let none = VoxelSample::NONE;
+    let up = VoxelSample { normal: [0.0, 0.0, 1.0], triangle: 0, label: 0, area: 0.5, ..none };
     assert_eq!(one(vec![[0, 1, 2]]), up);
-    assert_eq!(one(vec![[0, 1, 2], [1, 2, 0]]), SurfaceSample { area: 1.0, ..up });
-    let both = SurfaceSample { normal: [0.0; 3], area: 1.0, ..up };
+    assert_eq!(one(vec![[0, 1, 2], [1, 2, 0]]), VoxelSample { area: 1.0, ..up });
+    let both = VoxelSample { normal: [0.0; 3], area: 1.0, ..up };
     assert_eq!(one(vec![[0, 1, 2], [0, 2, 1]]), both);
-    let down = SurfaceSample { normal: [0.0, 0.0, -1.0], triangle: 1, area: 0.75, ..up };
+    let down = VoxelSample { normal: [0.0, 0.0, -1.0], triangle: 1, area: 0.75, ..up };
     let half = one(vec![[0, 3, 2], [0, 2, 1]]);
     assert_eq!(half, down);
 }
@@ -169,7 +170,7 @@ fn materials_and_labels_are_those_of_the_triangles_and_the_inside_has_none() {
     let label = |triangle: i32| labels.of_triangle(triangle as usize) as i32;
     assert!(touched.iter().all(|(_, sample)| sample.label == label(sample.triangle)));
     assert!(touched.iter().any(|(_, sample)| sample.label == 1));
-    assert!(inside.iter().all(|(_, sample)| *sample == SurfaceSample::NONE));
+    assert!(inside.iter().all(|(_, sample)| *sample == VoxelSample::NONE));
     assert!(touched.len() > 300 && inside.len() > 1000);
 }
 
@@ -371,5 +372,5 @@ fn what_no_material_states_is_absent_and_the_others_have_the_usual_value() {
     let partly = run(&mesh(vec![Material::default(), metal]));
     let set = partly.grid.attributes.as_ref().unwrap().set();
     assert_eq!((set.iter().collect::<Vec<_>>(), partly.warnings.len()), (asked[..1].to_vec(), 2));
-    assert!(samples(&partly.grid).iter().all(|(_, of)| of.metallic == 0.0 && of.triangle == 0));
+    assert!(samples(&partly.grid).iter().all(|(_, of)| of.metallic == 0.0 && of.triangle == -1));
 }

@@ -69,7 +69,7 @@ pages! {
         ["lighthouse.png", "evening.png", "sheet.png", "turning.png", "turning.gif", "layer.png"];
     commands_of_scripts_run: "docs/scripts.md" makes ["report.json", "cube.vdb", "bounded.vox"];
     commands_of_simulation_run: "docs/simulation.md" makes
-        ["part.npz", "part.vti", "distances.vti", "map.npz"];
+        ["part.npz", "part.vti", "parts.npz", "parts.vti", "distances.vti", "map.npz"];
     commands_of_style_run: "docs/style.md" makes [];
     commands_of_solids_run: "docs/solids.md" makes ["solid.vox"];
     commands_of_the_front_page_run: "docs/README.md" makes [];

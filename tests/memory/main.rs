@@ -13,9 +13,10 @@ use crate::common::prelude::*;
 use peak_alloc::PeakAlloc;
 use trivox::Topology;
 use trivox::formats::{read_grid_from_with, write_grid, write_grid_with};
-use trivox::grid::count;
+use trivox::grid::{Attribute, count};
 use trivox::solid::distance::distances;
 use trivox::solid::fill::{along_x, flood, vote};
+use trivox::surface::attributes::attributes;
 use trivox::surface::color::{ColorOptions, color};
 use trivox::surface::palette::count_colors;
 
@@ -1035,6 +1036,37 @@ fn colours_take_no_more_memory_than_they_are_allowed() {
         println!("{mode:?}: peak {peak}, allowed {memory}");
         assert!(colored.grid.colors.unwrap().own_count() > 100_000);
         assert!(peak <= memory, "{mode:?}: took {peak} bytes of {memory}");
+    }
+}
+
+#[test]
+fn attributes_take_no_more_memory_than_they_are_allowed() {
+    let _alone = alone();
+    // The inside of neither object is most of the voxels.
+    let parts = [sphere(1.0, 40, 80), sphere(0.8, 20, 40)];
+    let mesh = at_resolution(&Mesh::join(["a", "b"].into_iter().zip(&parts)).unwrap(), 150);
+    let solid = Mode::Solid(Solid { fill: Fill::Winding, include_surface: true });
+    let of_surface = [Attribute::Normal, Attribute::Triangle, Attribute::Area];
+    for (mode, set) in [
+        (Mode::Surface, &of_surface[..]),
+        (Mode::Surface, &[Attribute::Label]),
+        (solid, &[Attribute::Label]),
+        (solid, &[Attribute::Coverage]),
+        (solid, &[Attribute::Normal, Attribute::Label, Attribute::Coverage]),
+    ] {
+        let grid = in_mode(&mesh, mode).grid;
+        let mut options = ColorOptions::new(mode);
+        let attributes_of = set.iter().copied().collect();
+        let run = |memory| {
+            options.memory = memory;
+            let (found, peak) =
+                peak(|| attributes(&mesh, &grid, attributes_of, &options, &NoProgress));
+            found.map(|found| (found, peak))
+        };
+        let ((found, peak), memory, _) = until_it_fits("attributes", run);
+        println!("{mode:?}, {set:?}: peak {peak}, allowed {memory}");
+        assert_eq!(found.set(), attributes_of);
+        assert!(peak <= memory, "{mode:?}, {set:?}: took {peak} bytes of {memory}");
     }
 }
 

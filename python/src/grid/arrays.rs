@@ -4,7 +4,7 @@ use numpy::{Element, PyReadonlyArray2, PyReadwriteArrayDyn};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use trivox::VoxelGrid;
-use trivox::grid::{Attribute, Attributes, BrickKey, Mask, Place, SurfaceSample, VoxelValues};
+use trivox::grid::{Attribute, Attributes, BrickKey, Channel, Mask, Place, VoxelValues};
 
 use crate::error::{Failure, option_error};
 use crate::job;
@@ -141,29 +141,32 @@ pub fn attribute<'py>(
     rows: u64,
     attribute: Attribute,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let has = |all: &&Attributes| all.set().contains(attribute);
-    let Some(attributes) = grid.attributes.as_ref().filter(has) else { return Ok(None) };
-    let values = attributes.values();
-    let numbers = |sample: SurfaceSample| attribute.numbers(&sample);
-    let array = match (attribute.is_float(), attribute.components()) {
-        (true, 3) => filled::<f32, 3>(py, rows, "float32", |out| {
+    let channels = grid.attributes.as_ref().map(Attributes::channels);
+    let Some(channel) = channels.and_then(|all| all.get(&attribute)) else { return Ok(None) };
+    let float = f32::from_bits;
+    let array = match channel {
+        Channel::Scalar(values) if attribute.is_float() => {
+            filled::<f32, 1>(py, rows, "float32", |out| {
+                grid.fill_voxels(out, |key, mask, out| {
+                    write_values(values, key, mask, out, |bits| [float(bits)]);
+                });
+            })?
+        }
+        Channel::Scalar(values) => filled::<i32, 1>(py, rows, "int32", |out| {
             grid.fill_voxels(out, |key, mask, out| {
-                write_values(values, key, mask, out, |of| numbers(of).map(|n| n as f32));
+                write_values(values, key, mask, out, |bits| [bits.cast_signed()]);
             });
         })?,
-        (true, 2) => filled::<f32, 2>(py, rows, "float32", |out| {
+        Channel::Vector(values) if attribute.components() == 2 => {
+            filled::<f32, 2>(py, rows, "float32", |out| {
+                grid.fill_voxels(out, |key, mask, out| {
+                    write_values(values, key, mask, out, |[x, y, _]| [x, y].map(float));
+                });
+            })?
+        }
+        Channel::Vector(values) => filled::<f32, 3>(py, rows, "float32", |out| {
             grid.fill_voxels(out, |key, mask, out| {
-                write_values(values, key, mask, out, |of| [0, 1].map(|i| numbers(of)[i] as f32));
-            });
-        })?,
-        (true, _) => filled::<f32, 1>(py, rows, "float32", |out| {
-            grid.fill_voxels(out, |key, mask, out| {
-                write_values(values, key, mask, out, |of| [numbers(of)[0] as f32]);
-            });
-        })?,
-        (false, _) => filled::<i32, 1>(py, rows, "int32", |out| {
-            grid.fill_voxels(out, |key, mask, out| {
-                write_values(values, key, mask, out, |of| [numbers(of)[0] as i32]);
+                write_values(values, key, mask, out, |bits| bits.map(float));
             });
         })?,
     };

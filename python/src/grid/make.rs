@@ -11,8 +11,7 @@ use pyo3::types::PyDict;
 use rayon::prelude::*;
 use trivox::base::srgb::Rgba;
 use trivox::grid::{
-    Attribute, AttributeSet, Attributes, BrickKey, Mask, SurfaceSample, VoxelValues, World,
-    mask_place,
+    Attribute, Attributes, Bits, BrickKey, Channel, Mask, VoxelValues, World, mask_place,
 };
 use trivox::{Up, VoxelGrid};
 
@@ -91,14 +90,18 @@ pub fn grid_of_coords(
     let array = indices(coords, "coords")?;
     let count = array.shape()[0];
     let colors = colors.map(|colors| rgba(colors, count)).transpose()?;
-    let samples = attributes.map(|arrays| samples(arrays, &names, count)).transpose()?;
+    let rows = attributes.map(|arrays| rows(arrays, &names, count)).transpose()?;
     let view = array.as_array();
     let make = || -> Result<VoxelGrid, Failure> {
         let voxels = view.outer_iter().map(|row| voxel_in(dims, row));
         let voxels = voxels.collect::<Result<Vec<[u32; 3]>, _>>()?;
-        let colors = colors.map(|colors| values_of(&voxels, &colors, [0; 4]));
-        let attributes = samples.map(|(set, samples)| {
-            Attributes::new(set, names, values_of(&voxels, &samples, SurfaceSample::NONE))
+        let colors =
+            colors.map(|colors| VoxelValues::from_bricks(bricks_of(&voxels, &colors), [0; 4]));
+        let attributes = rows.map(|rows| {
+            let channel = |(of, rows): (Attribute, Vec<Bits>)| {
+                (of, Channel::from_bricks(of, bricks_of(&voxels, &rows)))
+            };
+            Attributes::new(names, rows.into_iter().map(channel).collect())
         });
         let mut grid = VoxelGrid::from_voxels(dims, voxels)?;
         grid.world = world;
@@ -140,15 +143,14 @@ pub fn names_of(value: &Bound<'_, PyAny>) -> PyResult<Names> {
 }
 
 /// The attributes in a dict of arrays of as many rows as there are voxels.
-fn samples(
+fn rows(
     arrays: &Bound<'_, PyDict>,
     names: &Names,
     count: usize,
-) -> PyResult<(AttributeSet, Vec<SurfaceSample>)> {
+) -> PyResult<BTreeMap<Attribute, Vec<Bits>>> {
     let py = arrays.py();
     let refuse = |message: String| Err(option_error(py, "option.attributes", message));
-    let mut samples = vec![SurfaceSample::NONE; count];
-    let mut given = Vec::new();
+    let mut rows = BTreeMap::new();
     for (name, array) in arrays {
         let name: String = name.extract()?;
         let attribute: Attribute = parsed(py, &name)?;
@@ -158,25 +160,25 @@ fn samples(
         if let Some(wrong) = numbers.iter().find(|&&n| !is_held(n)) {
             return refuse(format!("{name} has {wrong}: use whole numbers of 32 bits"));
         }
-        let bytes = |&n: &f64| match attribute.is_float() {
-            true => (n as f32).to_le_bytes(),
-            false => (n as i32).to_le_bytes(),
+        let bits = |&n: &f64| match attribute.is_float() {
+            true => (n as f32).to_bits(),
+            false => (n as i32).cast_unsigned(),
         };
-        for (sample, row) in samples.iter_mut().zip(numbers.chunks_exact(shape[1])) {
-            let mut own = [[0; 4]; 3];
-            own.iter_mut().zip(row).for_each(|(own, n)| *own = bytes(n));
-            attribute.set(sample, &own);
-        }
-        given.push(attribute);
+        let row = |row: &[f64]| {
+            let mut own = Bits::default();
+            own.iter_mut().zip(row).for_each(|(own, n)| *own = bits(n));
+            own
+        };
+        rows.insert(attribute, numbers.chunks_exact(shape[1]).map(row).collect());
     }
-    match names.keys().find(|&&name| !(name.has_names() && given.contains(&name))) {
+    match names.keys().find(|&&name| !(name.has_names() && rows.contains_key(&name))) {
         Some(name) => refuse(format!("names of '{}' are without its array", name.name())),
-        None => Ok((given.into_iter().collect(), samples)),
+        None => Ok(rows),
     }
 }
 
-/// The value of each voxel; the first one given where a voxel is repeated.
-fn values_of<T: Copy + Send + Sync>(voxels: &[[u32; 3]], values: &[T], rest: T) -> VoxelValues<T> {
+/// The value of each voxel, by brick; the first one given where a voxel is repeated.
+fn bricks_of<T: Copy + Send>(voxels: &[[u32; 3]], values: &[T]) -> Vec<(BrickKey, Mask, Vec<T>)> {
     // By brick, then in the order of its mask; sorting is stable.
     let place = |voxel: [u32; 3]| (BrickKey::of_voxel(voxel), mask_place(voxel));
     let mut own: Vec<_> = voxels.iter().map(|&v| place(v)).zip(values.iter().copied()).collect();
@@ -187,7 +189,7 @@ fn values_of<T: Copy + Send + Sync>(voxels: &[[u32; 3]], values: &[T], rest: T) 
         voxels.iter().for_each(|&((_, (slice, bit)), _)| mask[slice] |= 1 << bit);
         (voxels[0].0.0, mask, voxels.iter().map(|&(_, value)| value).collect())
     });
-    VoxelValues::from_bricks(bricks.collect(), rest)
+    bricks.collect()
 }
 
 /// Refuses an array of other types than booleans and integers, such as distances and probabilities,

@@ -1,6 +1,8 @@
 //! The appearance of a mesh: materials, textures and vertex colours. Mesh readers produce it, and
 //! [`surface::color`](mod@crate::surface::color) uses it.
 
+use std::iter;
+
 use serde::{Deserialize, Serialize};
 
 use crate::base::srgb::Linear;
@@ -74,6 +76,16 @@ impl Material {
         emission_texture: None,
     };
 
+    /// With textures whose indices are higher by `first`.
+    fn with_textures_from(mut self, first: u32) -> Self {
+        let Self {
+            texture, opacity, metallic_texture, roughness_texture, emission_texture, ..
+        } = &mut self;
+        let all = [texture, opacity, metallic_texture, roughness_texture, emission_texture];
+        all.into_iter().flatten().for_each(|of| of.texture += first);
+        self
+    }
+
     /// All its textures.
     fn textures(&self) -> impl Iterator<Item = TextureRef> {
         let Self { texture, opacity, metallic_texture, roughness_texture, .. } = *self;
@@ -121,6 +133,40 @@ impl Alpha {
 }
 
 impl Appearance {
+    /// The appearance of meshes one after the other, each with its numbers of vertices and
+    /// triangles; `None` if none has one. A mesh without one is white.
+    pub(crate) fn join<'a>(
+        parts: impl Iterator<Item = (Option<&'a Self>, usize, usize)> + Clone,
+    ) -> Option<Self> {
+        let mut looks = parts.clone().filter_map(|(look, ..)| look);
+        let has_uvs = looks.clone().any(|look| !look.uvs.is_empty());
+        let has_colors = looks.clone().any(|look| !look.vertex_colors.is_empty());
+        looks.next()?;
+        let white = Self { materials: vec![Material::WHITE], ..Self::default() };
+        let mut all = Self::default();
+        for (look, vertices, triangles) in parts {
+            let look = look.unwrap_or(&white);
+            let (material, texture) = (all.materials.len() as u32, all.textures.len() as u32);
+            let materials = look.materials.iter().cloned();
+            all.materials.extend(materials.map(|of| of.with_textures_from(texture)));
+            all.material_of.extend(look.material_of.iter().map(|of| of + material));
+            all.textures.extend_from_slice(&look.textures);
+            all.uvs.extend_from_slice(&look.uvs);
+            all.vertex_colors.extend_from_slice(&look.vertex_colors);
+            // A list that is empty here, though not in all.
+            if look.material_of.is_empty() {
+                all.material_of.extend(iter::repeat_n(material, triangles));
+            }
+            if has_uvs && look.uvs.is_empty() {
+                all.uvs.extend(iter::repeat_n([[f32::NAN; 2]; 3], triangles));
+            }
+            if has_colors && look.vertex_colors.is_empty() {
+                all.vertex_colors.extend(iter::repeat_n(Material::WHITE.color, vertices));
+            }
+        }
+        Some(all)
+    }
+
     /// Checks that it fits a mesh of `vertices` and `triangles`.
     ///
     /// # Errors

@@ -27,7 +27,7 @@ use crate::cli::parse::{
 pub use crate::cli::grids::{ConvertArgs, DiffArgs, InfoArgs, JoinArgs, SliceArgs};
 pub use crate::cli::render::RenderArgs;
 pub use crate::cli::verify::VerifyArgs;
-pub use crate::cli::voxelize::Job;
+pub use crate::cli::voxelize::{Job, LabelBy};
 
 /// The version, the commit of a release (an environment variable of its build), and the features.
 fn long_version() -> String {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use trivox::formats::GridFormat;
 use trivox::grid::Attribute;
 use trivox::{Bounds, ColorSource, Tile, Up};
@@ -14,6 +14,15 @@ use crate::cli::parse::{
 };
 use crate::cli::{ComputeArgs, Input, PaletteArgs, TransformArgs, VoxelArgs, names};
 use crate::shard::Shard;
+
+/// What the label of a voxel stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LabelBy {
+    /// An object of the mesh
+    Object,
+    /// A mesh of several, in one grid
+    File,
+}
 
 /// The main job.
 #[derive(Debug, Args)]
@@ -127,11 +136,22 @@ pub struct Job {
 
     /// What each voxel holds of the surface, in .npz and .vti: the mean normal, the triangle with the
     /// largest area in it, that triangle's material and object (label), the area in faces of a voxel;
-    /// the mean metal, roughness, emission and opacity (alpha), and that triangle's mean uv.
+    /// the mean metal, roughness, emission and opacity (alpha), and that triangle's mean uv. In
+    /// solids, the label is the object around the voxel's centre, and coverage the fraction of the
+    /// voxel that is inside.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = names::attribute())]
     #[arg(ignore_case = true, requires = "output", conflicts_with = "distance")]
     #[arg(help_heading = "Voxels", display_order = 1002)]
     pub attributes: Vec<Attribute>,
+
+    /// Label the voxels by object or file, as --attributes label does.
+    ///
+    /// With file, all meshes are voxelized into one grid on one lattice, and each is an object with
+    /// the name of its file. Where solids overlap, the later wins.
+    #[arg(long, value_name = "WHAT", value_enum, ignore_case = true)]
+    #[arg(requires = "output", conflicts_with = "distance")]
+    #[arg(help_heading = "Voxels", display_order = 1003)]
+    pub label: Option<LabelBy>,
 
     /// Also draw a picture of the voxels to a .png file.
     ///

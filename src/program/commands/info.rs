@@ -127,10 +127,10 @@ fn attributes<'a>(
     grid: &'a VoxelGrid,
     attributes: &'a Attributes,
 ) -> impl Iterator<Item = (&'static str, AttributeInfo)> + 'a {
-    attributes.set().iter().map(move |attribute| {
+    attributes.channels().iter().map(move |(attribute, channel)| {
         let (mut min, mut max) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
-        for sample in attributes.of_voxels(grid) {
-            let numbers = attribute.numbers(&sample);
+        for bits in channel.of_voxels(grid) {
+            let numbers = attribute.numbers(bits);
             min = std::array::from_fn(|i| numbers[i].min(min[i]));
             max = std::array::from_fn(|i| numbers[i].max(max[i]));
         }
@@ -140,7 +140,7 @@ fn attributes<'a>(
         };
         let components = if grid.occupied() == 0 { 0 } else { attribute.components() };
         let [min, max] = [min, max].map(|all| all[..components].iter().map(number).collect());
-        let names = attributes.names().get(&attribute).cloned();
+        let names = attributes.names().get(attribute).cloned();
         (attribute.name(), AttributeInfo { min, max, names })
     })
 }

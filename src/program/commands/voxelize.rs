@@ -6,6 +6,7 @@ use std::thread::{self, Builder};
 
 use anyhow::{Context, Result};
 use trivox::base::ordered::Ordered;
+use trivox::grid::Attribute;
 use trivox::solid::Solid;
 use trivox::{Lattice, Mode, NoProgress, Progress, Voxelizer};
 
@@ -23,6 +24,9 @@ use crate::report::Report;
 pub fn run(mut job: Job) -> Result<ExitStatus> {
     if job.distance.is_some() {
         job.voxels.mode = Some(Mode::Solid(Solid::default()));
+    }
+    if job.label.is_some() {
+        job.attributes.push(Attribute::Label);
     }
     let job = &job;
     job.refuse_contradictions()?;

@@ -25,13 +25,29 @@ pub fn tile_named(path: &Path) -> Option<Tile> {
     tile.replacen(OF, "/", 1).parse().ok()
 }
 
+/// Refuses a folder as the output of `job`, which makes one grid of all meshes.
+pub fn refuse_folder_of_one(job: &Job) -> Result<()> {
+    match job.output.as_deref() {
+        Some(path) if is_folder(path) => bail!(
+            "{}: is a folder, but --label file makes one grid: name a file in it, such as parts.npz",
+            shown(path)
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a path is a folder, or ends like the name of one.
+fn is_folder(path: &Path) -> bool {
+    path.is_dir() || path.to_string_lossy().ends_with(is_separator)
+}
+
 /// The folder of the outputs of `job`: its output if that is a folder, if its name ends like one, or
 /// if there are `several` meshes. With several meshes, a name with an extension is refused as a
 /// likely mistake.
 fn folder(job: &Job, several: bool) -> Result<Option<&Path>> {
     let Some(path) = job.output.as_deref() else { return Ok(None) };
     let to_stdout = path == Path::new("-");
-    let is_folder = path.is_dir() || path.to_string_lossy().ends_with(is_separator);
+    let is_folder = is_folder(path);
     if to_stdout || !(is_folder || several) {
         if several {
             bail!("standard output takes the voxels of one mesh: name a folder");
@@ -41,7 +57,7 @@ fn folder(job: &Job, several: bool) -> Result<Option<&Path>> {
     if !is_folder && (path.exists() || path.extension().is_some()) {
         return Err(anyhow!(
             "names a file, but several meshes need a folder: end it with /; for one grid of all of \
-             them, make them objects of one file"
+             them, give --label file"
         ))
         .with_context(|| shown(path));
     }
@@ -61,7 +77,7 @@ pub fn assign<'a>(job: &'a Job, several: bool, tasks: &mut [Task]) -> Result<Opt
     let suffix = job.tile.map(|tile| format!("{TILE}{tile}").replace('/', OF)).unwrap_or_default();
     let inputs: HashSet<PathBuf> = tasks.iter().map(|task| resolved(&task.mesh)).collect();
     let mut meshes_by_target = HashMap::new();
-    for Task { mesh, below, target } in tasks {
+    for Task { mesh, below, target, .. } in tasks {
         let path = match folder {
             None => output.clone(),
             Some(folder) => {

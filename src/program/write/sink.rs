@@ -33,31 +33,35 @@ impl Inputs {
         Self(paths.into_iter().filter_map(|path| fs::canonicalize(path).ok()).collect())
     }
 
-    /// With one more file.
-    pub fn with(&self, path: &Path) -> Self {
+    /// With more files.
+    pub fn with<'a>(&self, paths: impl Iterator<Item = &'a Path>) -> Self {
         let mut inputs = self.clone();
-        inputs.0.extend(fs::canonicalize(path).ok());
+        inputs.0.extend(Self::new(paths).0);
         inputs
     }
 
-    /// The sidecar files of the mesh at `path`, which `voxelizer` placed. If it read the mesh
-    /// without colours, the material files and images are looked for only if one of `replaced` may
-    /// be such a file: it exists, and its extension is not that of a grid.
-    pub fn of_mesh<'a>(
-        path: &Path,
+    /// The sidecar files of the meshes at `paths`, which `voxelizer` placed. If it read them without
+    /// colours, the material files and images are looked for only if one of `replaced` may be such a
+    /// file: it exists, and its extension is not that of a grid.
+    pub fn of_meshes<'a>(
+        paths: impl Iterator<Item = &'a Path>,
         voxelizer: &Voxelizer,
         placed: &Placed,
         mut replaced: impl Iterator<Item = &'a Path>,
     ) -> Result<Self, VoxelizeError> {
-        let of = |sidecars: &[Sidecar]| Self::new(sidecars.iter().map(|sidecar| &*sidecar.path));
+        let files = |sidecars: &[Sidecar]| -> Vec<PathBuf> {
+            sidecars.iter().map(|sidecar| sidecar.path.clone()).collect()
+        };
+        let mut found = files(&placed.sidecars);
         let may_be_image = |file: &Path| file.is_file() && GridFormat::of_path(file).is_err();
-        let is_known = voxelizer.read_options().appearance;
-        // A pipe cannot be read again.
-        if is_known || !path.is_file() || !replaced.any(may_be_image) {
-            return Ok(of(&placed.sidecars));
+        if !voxelizer.read_options().appearance && replaced.any(may_be_image) {
+            let in_color = voxelizer.clone().color(ColorSource::Mesh);
+            // A pipe cannot be read again.
+            for path in paths.filter(|path| path.is_file()) {
+                found.extend(files(&in_color.load(path)?.sidecars));
+            }
         }
-        let in_color = voxelizer.clone().color(ColorSource::Mesh);
-        Ok(of(&in_color.load(path)?.sidecars))
+        Ok(Self::new(found.iter().map(PathBuf::as_path)))
     }
 
     /// Refuses `path` if it is one of them.

@@ -1,6 +1,6 @@
 //! Metalness, roughness, emission and opacity of materials, integrated over the surface as colours.
 
-use crate::grid::{Attribute, AttributeSet, SurfaceSample};
+use crate::grid::{Attribute, AttributeSet, VoxelSample};
 use crate::mesh::appearance::{Appearance, FilterChoice, Material};
 use crate::surface::color::clip::{Plane, Polygon, TexelMap};
 use crate::surface::color::coverage;
@@ -112,7 +112,7 @@ impl<'a> Layers<'a> {
         &self,
         scratch: &mut LayerScratch,
         voxel: usize,
-        sample: &mut SurfaceSample,
+        sample: &mut VoxelSample,
     ) {
         let sums = scratch.sums.iter_mut().skip(self.list.len() * voxel);
         for ((layer, _), sums) in self.list.iter().zip(sums) {

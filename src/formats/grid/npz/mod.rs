@@ -27,7 +27,7 @@ use rawzip::{CompressionMethod, DataDescriptorOutput, ZipArchiveWriter};
 use crate::formats::grid::{dense, npy};
 use crate::formats::io::deflate::{Deflater, MAX_RATIO};
 use crate::formats::{GridSpec, Out, WriteError};
-use crate::grid::{Attribute, Attributes, Place, VoxelGrid, World};
+use crate::grid::{Attribute, Channel, Place, VoxelGrid, World};
 use crate::solid::distance::DistanceField;
 
 pub use read::read;
@@ -67,8 +67,8 @@ pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     }
     if let Some(attributes) = &grid.attributes {
         put_coords(&mut zip, grid.occupied(), grid.voxels())?;
-        for attribute in attributes.set().iter() {
-            put_attribute(&mut zip, grid, attributes, attribute)?;
+        for (attribute, channel) in attributes.channels() {
+            put_attribute(&mut zip, grid, *attribute, channel)?;
         }
         for (attribute, names) in attributes.names() {
             put_texts(&mut zip, &file_of_names(*attribute), &[names.len()], names)?;
@@ -129,16 +129,16 @@ fn descr_of(attribute: Attribute) -> &'static str {
 fn put_attribute(
     zip: &mut ZipArchiveWriter<impl Write>,
     grid: &VoxelGrid,
-    attributes: &Attributes,
     attribute: Attribute,
+    channel: &Channel,
 ) -> io::Result<()> {
     put(zip, &file_of(attribute), |out| {
         let components = attribute.components();
         let shape = [grid.occupied(), components as u64];
         let shape = if components == 1 { &shape[..1] } else { &shape };
         out.write_all(&npy::header(descr_of(attribute), shape))?;
-        attributes.of_voxels(grid).try_for_each(|sample| {
-            out.write_all(attribute.bytes_of(&sample)[..components].as_flattened())
+        channel.of_voxels(grid).try_for_each(|bits| {
+            out.write_all(bits.map(u32::to_le_bytes)[..components].as_flattened())
         })
     })
 }

@@ -15,8 +15,7 @@ use crate::formats::io::bytes::{ended, read_exactly};
 use crate::formats::spec::SIGN_ONLY;
 use crate::formats::{LoadedGrid, ReadError, check_memory, checked_place, content, excerpt};
 use crate::grid::{
-    Attribute, AttributeNames, AttributeSet, Attributes, Mask, Place, SurfaceSample, Up, VoxelGrid,
-    VoxelValues, mask_places,
+    Attribute, AttributeSet, Attributes, Bits, Channel, Mask, Place, Up, VoxelGrid, mask_places,
 };
 
 /// Maximum bytes read of an array of the world position.
@@ -264,35 +263,41 @@ fn attributes(
     if set.is_empty() || !coords.is_some_and(same) {
         return Ok(None);
     }
-    // In two lists while they are put in order.
-    check_memory(2 * grid.occupied() * size_of::<SurfaceSample>() as u64, limit)?;
+    // The values, and one attribute in a list of twice the size of its values as it grows.
+    let numbers: usize = set.iter().map(Attribute::components).sum();
+    let bytes = 4 * numbers + 2 * size_of::<Bits>();
+    check_memory(grid.occupied() * bytes as u64, limit)?;
     rows.remove(COORDS);
-    let arrays: Vec<(Attribute, Vec<u8>)> =
-        set.iter().filter_map(|of| Some((of, rows.remove(&file_of(of))?.1))).collect();
+    let channels = set.iter().filter_map(|of| {
+        let (_, bytes) = rows.remove(&file_of(of))?;
+        Some((of, channel(grid, of, &bytes)))
+    });
+    let channels = channels.collect();
     let names = set.iter().filter_map(|of| {
         let (Rows { row, .. }, bytes) = rows.remove(&file_of_names(of))?;
         Some((of, bytes.chunks_exact(row as usize).map(text_of).collect()))
     });
-    let names: AttributeNames = names.collect();
-    let mut voxel = 0;
-    let mut values = VoxelValues::uniform(SurfaceSample::NONE);
-    for (key, mask) in grid.bricks() {
-        let (mut own, mut touched) = (Vec::new(), Mask::default());
-        for (x, bit) in mask_places(mask) {
-            let mut sample = SurfaceSample::NONE;
-            for (of, bytes) in &arrays {
-                let row = 4 * of.components();
-                of.set(&mut sample, bytes[row * voxel..][..row].as_chunks().0);
-            }
-            voxel += 1;
-            if sample != SurfaceSample::NONE {
-                touched[x as usize] |= 1 << bit;
-                own.push(sample);
+    Ok(Some(Attributes::new(names.collect(), channels)))
+}
+
+/// An attribute with these little-endian components, a row a voxel of `grid`.
+fn channel(grid: &VoxelGrid, attribute: Attribute, bytes: &[u8]) -> Channel {
+    let none = attribute.none();
+    let mut rows = bytes.chunks_exact(4 * attribute.components());
+    let bricks = grid.bricks().map(|(key, mask)| {
+        let (mut own, mut known) = (Vec::new(), Mask::default());
+        for ((x, bit), row) in mask_places(mask).zip(&mut rows) {
+            let mut bits = Bits::default();
+            let numbers = row.as_chunks().0.iter().map(|&bytes| u32::from_le_bytes(bytes));
+            bits.iter_mut().zip(numbers).for_each(|(bits, number)| *bits = number);
+            if bits != none {
+                known[x as usize] |= 1 << bit;
+                own.push(bits);
             }
         }
-        values.push(key, touched, &own);
-    }
-    Ok(Some(Attributes::new(set, names, values)))
+        (key, known, own)
+    });
+    Channel::from_bricks(attribute, bricks.collect())
 }
 
 /// A text in UTF-32 that ends at a zero. A number that is no character is a question mark.

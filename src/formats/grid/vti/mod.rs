@@ -22,7 +22,7 @@ use crate::formats::grid::dense;
 use crate::formats::grid::openvdb::WorldFromIndex;
 use crate::formats::io::deflate::MAX_RATIO;
 use crate::formats::{GridSpec, Out, WriteError, assumed_place};
-use crate::grid::{Attribute, Attributes, Colors, Place, SurfaceSample, VoxelGrid, World};
+use crate::grid::{Attribute, Bits, Channel, Colors, Place, VoxelGrid, World};
 use crate::solid::distance::DistanceField;
 
 /// VTK's `.vti`.
@@ -77,15 +77,22 @@ impl<'a> Array<'a> {
         Self { kind: "UInt8", name: "color", components: 4, write: Box::new(write) }
     }
 
-    fn attribute(grid: &'a VoxelGrid, attributes: &'a Attributes, attribute: Attribute) -> Self {
+    fn attribute(grid: &'a VoxelGrid, attribute: Attribute, channel: &'a Channel) -> Self {
         let kind = if attribute.is_float() { "Float32" } else { "Int32" };
         let components = attribute.components();
         let write = move |out: &mut Blocks| {
-            let bytes = |sample| attribute.bytes_of(&sample);
-            let empty = bytes(SurfaceSample::NONE);
-            dense::rows(grid, attributes.values(), empty, bytes, |row| {
-                row.iter().try_for_each(|cell| out.write_all(cell[..components].as_flattened()))
-            })
+            let empty = attribute.none();
+            let mut put = |row: &[Bits]| {
+                row.iter().try_for_each(|bits| {
+                    out.write_all(bits.map(u32::to_le_bytes)[..components].as_flattened())
+                })
+            };
+            match channel {
+                Channel::Scalar(values) => {
+                    dense::rows(grid, values, empty, |bits| [bits, 0, 0], &mut put)
+                }
+                Channel::Vector(values) => dense::rows(grid, values, empty, |bits| bits, &mut put),
+            }
         };
         Self { kind, name: attribute.name(), components, write: Box::new(write) }
     }
@@ -117,8 +124,8 @@ pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     arrays.extend(grid.colors.as_ref().map(|colors| Array::colors(grid, colors)));
     let mut names = String::new();
     if let Some(attributes) = &grid.attributes {
-        let of = |attribute| Array::attribute(grid, attributes, attribute);
-        arrays.extend(attributes.set().iter().map(of));
+        let of = |(&attribute, channel)| Array::attribute(grid, attribute, channel);
+        arrays.extend(attributes.channels().iter().map(of));
         let all = attributes.names().iter();
         names = all.map(|(attribute, names)| texts(&format!("{attribute}_names"), names)).collect();
     }

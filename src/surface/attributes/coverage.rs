@@ -1,0 +1,91 @@
+//! The coverage of each voxel: the fraction of its 8 x 8 x 8 sub-voxels whose centre is inside the
+//! solid.
+//!
+//! The sub-voxels are the voxels of a grid that is 8 times as fine, with the same lattice points:
+//! there the same fill finds the same solid, and each voxel is one brick. So coverage is exact by
+//! the rules of voxels, and the same on every machine.
+
+use rayon::prelude::*;
+
+use crate::backend::{BackendError, RunOptions, check_cancelled, check_memory, cpu};
+use crate::base::progress::{Progress, Unreported};
+use crate::grid::{
+    Attribute, BRICK, BrickKey, Channel, Mask, VoxelGrid, VoxelValues, count, mask_place,
+    mask_places,
+};
+use crate::lattice::PlacedMesh;
+use crate::solid::mode::{Mode, voxelize};
+use crate::solid::{Fill, Solid};
+
+/// A voxel has `2^BITS` sub-voxels along each axis: those of a brick.
+const BITS: u32 = BRICK.ilog2();
+
+/// The reason why voxels of `mesh` by `mode` have no coverage; `None` if they have it.
+pub(super) fn absence(mesh: &PlacedMesh, mode: Mode) -> Option<&'static str> {
+    match mode {
+        Mode::Solid(Solid { fill: Fill::Flood, .. }) => {
+            Some("the fill is flood, which finds another solid on the finer grid of coverage")
+        }
+        Mode::Solid(_) if mesh.finer(BITS).is_some() => None,
+        Mode::Solid(_) => Some(
+            "the finer grid of coverage is not possible, which is for grids of up to 8,191 voxels \
+             along an axis with 128 lattice units a voxel",
+        ),
+        _ => Some("coverage is of solids, and the mode is not solid"),
+    }
+}
+
+/// The coverage of the voxels of `grid` by the fill of `mode`, on the CPU. Takes at most `memory`
+/// bytes.
+pub(super) fn channel(
+    mesh: &PlacedMesh,
+    grid: &VoxelGrid,
+    mode: Mode,
+    memory: u64,
+    progress: &dyn Progress,
+) -> Result<Channel, BackendError> {
+    let (Mode::Solid(solid), Some(finer)) = (mode, mesh.finer(BITS)) else {
+        return Ok(Channel::from_bricks(Attribute::Coverage, Vec::new()));
+    };
+    let mode = Mode::Solid(Solid { include_surface: false, ..solid });
+    let options = RunOptions { memory, ..RunOptions::default() };
+    let fine = voxelize(&cpu::Cpu {}, &finer, mode, &options, &Unreported(progress))?.grid;
+    check_cancelled(progress)?;
+    // At most: those that are not full on the finer grid.
+    let full = fine.brick_count() - fine.masks().len() as u64;
+    let own = grid.occupied().saturating_sub(full) + fine.masks().len() as u64;
+    let lists = VoxelValues::<u32>::bytes_of(grid.brick_count(), own);
+    // The bricks, their values, and these in order.
+    check_memory(fine.bytes() + 4 * lists, memory)?;
+    let mut bricks: Vec<(BrickKey, Mask)> = Vec::with_capacity(grid.brick_count() as usize);
+    bricks.extend(grid.bricks());
+    let covered = bricks.into_par_iter().map(|(key, mask)| {
+        let inside = inside(&fine, key);
+        let mut own = Mask::default();
+        for (x, bit) in mask_places(mask) {
+            own[x as usize] |= u64::from(inside[(64 * x + bit) as usize] < SUB_VOXELS) << bit;
+        }
+        let coverage = |(x, bit): (u32, u32)| {
+            (inside[(64 * x + bit) as usize] as f32 / SUB_VOXELS as f32).to_bits()
+        };
+        let mut values = Vec::with_capacity(count(&own) as usize);
+        values.extend(mask_places(own).map(coverage));
+        (key, own, values)
+    });
+    Ok(Channel::Scalar(VoxelValues::from_bricks(covered.collect(), 1_f32.to_bits())))
+}
+
+const SUB_VOXELS: u32 = BRICK.pow(3);
+
+/// The number of sub-voxels inside, of each voxel of the brick `key`.
+fn inside(fine: &VoxelGrid, key: BrickKey) -> [u32; 512] {
+    let mut inside = [0; 512];
+    let first = key.first_voxel();
+    for run in fine.brick_runs_in(first, first.map(|c| c + BRICK)) {
+        for n in 0..run.len {
+            let (x, bit) = mask_place(run.start.along_x(n).position());
+            inside[64 * x + bit as usize] = count(&run.mask);
+        }
+    }
+    inside
+}

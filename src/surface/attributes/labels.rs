@@ -1,0 +1,135 @@
+//! The label of each voxel: its object.
+//!
+//! In a solid it is the last object that is closed by itself and whose own solid holds the voxel's
+//! centre: objects that touch divide at the face, to the bit, and of overlapping ones the later
+//! wins. Any other voxel has the label of its largest triangle, or none.
+
+use rayon::prelude::*;
+
+use crate::backend::{BackendError, check_cancelled, check_memory};
+use crate::base::progress::{Progress, Unreported};
+use crate::grid::{Attribute, BrickKey, Channel, Mask, VoxelGrid, VoxelValues, count, mask_places};
+use crate::lattice::PlacedMesh;
+use crate::solid::closed_solid;
+use crate::solid::mode::Mode;
+use crate::surface::attributes::SampledBrick;
+
+/// The voxels of an object in a brick.
+struct Piece {
+    key: BrickKey,
+    mask: Mask,
+    label: u32,
+}
+
+/// An upper bound of the bytes of memory of an object, for each of its triangles: their numbers,
+/// the vertices twice, and those in use in order.
+const BYTES_A_TRIANGLE: u64 = 120;
+
+/// Whether the mesh has several objects.
+pub(super) fn are_several(mesh: &PlacedMesh) -> bool {
+    mesh.labels().is_some_and(|labels| labels.names().len() > 1)
+}
+
+/// The labels of the voxels of `grid`, where `sampled` is the surface, in order of its bricks.
+/// Takes at most `memory` bytes.
+pub(super) fn channel(
+    mesh: &PlacedMesh,
+    grid: &VoxelGrid,
+    sampled: &[SampledBrick],
+    mode: Mode,
+    memory: u64,
+    progress: &dyn Progress,
+) -> Result<Channel, BackendError> {
+    if !are_several(mesh) {
+        return Ok(Channel::Scalar(VoxelValues::uniform(0)));
+    }
+    let pieces = match mode {
+        Mode::Solid(_) => pieces(mesh, memory, &Unreported(progress))?,
+        _ => Vec::new(),
+    };
+    check_cancelled(progress)?;
+    let [none, ..] = Attribute::Label.none();
+    // Most voxels have no value of their own.
+    let rest = most_frequent(&pieces).unwrap_or(none);
+    let own_of = |key: BrickKey, mask: Mask| {
+        let labels = labels_of(key, sampled, &pieces, none);
+        let mut own = Mask::default();
+        for (x, bit) in mask_places(mask) {
+            own[x as usize] |= u64::from(labels[(64 * x + bit) as usize] != rest) << bit;
+        }
+        (own, labels)
+    };
+    let counts = grid.bricks().map(|(key, mask)| count(&own_of(key, mask).0));
+    let (bricks, values) = counts
+        .filter(|&own| own > 0)
+        .fold((0, 0), |(bricks, values), own| (bricks + 1, values + u64::from(own)));
+    let bytes = VoxelValues::<u32>::bytes_of(bricks, values);
+    check_memory(bytes + bytes_of(pieces.len() as u64), memory)?;
+    let mut all = VoxelValues::uniform(rest);
+    all.reserve(bricks as usize, values as usize);
+    for (key, mask) in grid.bricks() {
+        let (own, labels) = own_of(key, mask);
+        let values = mask_places(own).map(|(x, bit)| labels[(64 * x + bit) as usize]);
+        all.push(key, own, &values.collect::<Vec<u32>>());
+    }
+    Ok(Channel::Scalar(all))
+}
+
+/// The labels of all voxels of a brick.
+fn labels_of(key: BrickKey, sampled: &[SampledBrick], pieces: &[Piece], none: u32) -> [u32; 512] {
+    let mut labels = [none; 512];
+    let mut set = |(x, bit): (u32, u32), label| labels[(64 * x + bit) as usize] = label;
+    if let Ok(at) = sampled.binary_search_by_key(&key, |(key, ..)| *key) {
+        let (_, mask, samples) = &sampled[at];
+        let voxels = mask_places(*mask).zip(samples);
+        voxels.for_each(|(voxel, sample)| set(voxel, sample.label.cast_unsigned()));
+    }
+    let first = pieces.partition_point(|piece| piece.key < key);
+    for piece in pieces[first..].iter().take_while(|piece| piece.key == key) {
+        mask_places(piece.mask).for_each(|voxel| set(voxel, piece.label));
+    }
+    labels
+}
+
+/// The solids of all objects that are closed by themselves, brick by brick; in each brick in the
+/// order of the objects.
+fn pieces(
+    mesh: &PlacedMesh,
+    memory: u64,
+    progress: &dyn Progress,
+) -> Result<Vec<Piece>, BackendError> {
+    let mut pieces = Vec::new();
+    let objects = mesh.labels().map(|labels| labels.objects(mesh.whole().len()));
+    for (label, ranges) in (0..).zip(objects.into_iter().flatten()) {
+        let triangles: Vec<u32> = ranges.into_iter().flatten().collect();
+        let kept = bytes_of(pieces.len() as u64) + BYTES_A_TRIANGLE * triangles.len() as u64;
+        check_memory(kept, memory)?;
+        let object = mesh.only(&triangles);
+        if object.is_empty() {
+            continue;
+        }
+        let solid = closed_solid(&object, memory - kept, progress);
+        let Some(solid) = solid.map_err(|error| error.beside(kept, memory))? else { continue };
+        let more = solid.brick_count();
+        check_memory(kept + solid.bytes() + bytes_of(more), memory)?;
+        pieces.extend(solid.bricks().map(|(key, mask)| Piece { key, mask, label }));
+    }
+    // Stable: a later object stays after the others.
+    pieces.par_sort_by_key(|piece| piece.key);
+    Ok(pieces)
+}
+
+/// Bytes of memory of pieces, while they grow or are sorted.
+fn bytes_of(pieces: u64) -> u64 {
+    3 * pieces * size_of::<Piece>() as u64
+}
+
+/// The label of the most voxels, the lowest of equals.
+fn most_frequent(pieces: &[Piece]) -> Option<u32> {
+    let last = pieces.iter().map(|piece| piece.label).max()?;
+    let mut voxels = vec![0_u64; last as usize + 1];
+    for piece in pieces {
+        voxels[piece.label as usize] += u64::from(count(&piece.mask));
+    }
+    (0..=last).max_by_key(|&label| (voxels[label as usize], u32::MAX - label))
+}

@@ -1,0 +1,116 @@
+//! Coverage: by an oracle that counts sub-voxels one by one, against volumes, in tiles.
+
+use crate::common::inside::{self, TIE_RULE};
+use crate::common::prelude::*;
+use trivox::engine::Warning;
+use trivox::grid::Attribute;
+use trivox::lattice::Tile;
+
+fn solid(fill: Fill, include_surface: bool) -> Voxelizer {
+    let voxelizer = Voxelizer::new().backend(BackendChoice::Cpu).color(ColorSource::None);
+    voxelizer.mode(Mode::Solid(Solid { fill, include_surface })).attributes([Attribute::Coverage])
+}
+
+fn coverage(grid: &VoxelGrid) -> Vec<([u32; 3], f32)> {
+    let attributes = grid.attributes.as_ref().unwrap();
+    grid.voxels().zip(attributes.of_voxels(grid).map(|of| of.coverage)).collect()
+}
+
+fn moved(mesh: Mesh, by: [f64; 3]) -> Mesh {
+    mesh.with_positions(|p| [0, 1, 2].map(|a| p[a] + by[a])).unwrap()
+}
+
+/// The sub-voxels with their centre inside, counted one by one.
+fn counted(mesh: &PlacedMesh, triangles: &[Triangle], voxel: [u32; 3]) -> u32 {
+    let units = mesh.lattice().units_per_voxel();
+    let is_inside = |n: &u32| {
+        let sub = [n / 64, n / 8 % 8, n % 8].map(|c| (2 * c as i32 + 1) * units / 16);
+        let point = [0, 1, 2].map(|a| voxel[a] as i32 * units + sub[a]);
+        inside::surrounded(triangles, point, TIE_RULE).winding != 0
+    };
+    (0..512).filter(is_inside).count() as u32
+}
+
+#[test]
+fn coverage_is_the_share_of_sub_voxels_whose_centre_is_inside() {
+    let mut rng = Rng::with_seed(3);
+    let (mut part, mut whole, mut none) = (0, 0, 0);
+    for round in 0..6 {
+        let by = [(); 3].map(|()| 3.0 * rng.f64());
+        let mesh = match round % 3 {
+            0 => together(&[cube([0.0; 3], 4.0), moved(cube([0.0; 3], 3.3), by)]),
+            1 => sphere(2.0 + rng.f64(), 4, 5),
+            _ => together(&[octahedron(3.0), moved(octahedron(2.0), by)]),
+        };
+        let voxelizer = solid(Fill::Auto, true).voxel_size(0.7 + 0.3 * rng.f64());
+        let placed = voxelizer.place(&mesh).unwrap().mesh;
+        let triangles: Vec<Triangle> = placed.triangles().collect();
+        for (voxel, found) in coverage(&voxelizer.run(&mesh).unwrap().grid) {
+            let expected = counted(&placed, &triangles, voxel);
+            assert_eq!(found * 512.0, expected as f32, "{voxel:?} in round {round}");
+            match expected {
+                0 => none += 1,
+                512 => whole += 1,
+                _ => part += 1,
+            }
+        }
+    }
+    assert!(part > 300 && whole > 50 && none > 10, "{part} {whole} {none}");
+}
+
+#[test]
+fn the_sum_of_coverage_is_the_volume() {
+    for (mesh, tolerance) in [
+        (cube([0.0; 3], 4.0), 0.0),
+        (sphere(5.0, 30, 40), 1e-3),
+        (torus(6.0, 2.0, 40, 30), 1e-3),
+        (together(&[sphere(5.0, 30, 40), inside_out(&sphere(3.0, 20, 30))]), 1e-3),
+    ] {
+        for fill in [Fill::Auto, Fill::Vote] {
+            let found = solid(fill, true).voxel_size(0.5).run(&mesh).unwrap();
+            let report = found.fill_report.unwrap();
+            let sum: f64 = coverage(&found.grid).iter().map(|(_, of)| f64::from(*of)).sum();
+            let (volume, expected) = (sum * 0.125, report.volume.mesh.unwrap().abs());
+            let error = (volume / expected - 1.0).abs();
+            assert!(error <= tolerance, "{volume} of {expected} by {fill}");
+        }
+    }
+}
+
+#[test]
+fn coverage_of_tiles_is_that_of_the_whole() {
+    let mesh = together(&[sphere(5.0, 30, 40), moved(sphere(4.0, 9, 9), [3.0, 2.0, 1.0])]);
+    let voxelizer = solid(Fill::Auto, true).resolution(40);
+    let whole = voxelizer.run(&mesh).unwrap().grid;
+    let expected = coverage(&whole);
+    let mut tiles = Vec::new();
+    for number in 1..=8 {
+        let tile: Tile = format!("{number}/2x2x2").parse().unwrap();
+        let tile = voxelizer.clone().tile(tile).run(&mesh).unwrap();
+        tiles.push((tile.window.unwrap().from, tile.grid));
+    }
+    let tiles: Vec<_> = tiles.iter().map(|(from, grid)| (*from, grid)).collect();
+    let joined = VoxelGrid::assemble(whole.dims(), &tiles).unwrap();
+    assert!(coverage(&joined) == expected);
+    assert!(expected.iter().any(|(_, of)| *of == 1.0) && expected.iter().any(|(_, of)| *of < 0.5));
+}
+
+#[test]
+fn solids_without_coverage_say_why() {
+    let mesh = cube([0.0; 3], 1.0);
+    let flood = solid(Fill::Flood, false).resolution(8);
+    let long = moved(cuboid([0.0; 3], [9000.0, 1.0, 1.0]), [0.5; 3]);
+    for (voxelizer, mesh, said) in [
+        (flood.clone().mode(Mode::Surface), &mesh, "the mode is not solid"),
+        (flood, &mesh, "the fill is flood"),
+        (solid(Fill::Auto, false).voxel_size(1.0), &long, "of up to 8,191 voxels"),
+    ] {
+        let found = voxelizer.run(mesh).unwrap();
+        assert!(found.grid.attributes.is_none());
+        let reason = found.warnings.iter().find_map(|warning| match warning {
+            Warning::NoAttribute(Attribute::Coverage, why) => Some(*why),
+            _ => None,
+        });
+        assert!(reason.is_some_and(|why| why.contains(said)), "{reason:?}");
+    }
+}

@@ -1,0 +1,211 @@
+//! Labels in solids: by an oracle, at faces that objects share, in tiles.
+
+use crate::common::inside::{self, TIE_RULE};
+use crate::common::prelude::*;
+use trivox::grid::Attribute;
+use trivox::lattice::Tile;
+use trivox::mesh::Labels;
+use trivox::mesh::appearance::TextureRef;
+
+/// One mesh, each of `meshes` an object of it.
+fn assembly(meshes: &[Mesh]) -> Mesh {
+    let mut first = 0;
+    let starts = meshes.iter().map(|mesh| {
+        let start = first;
+        first += mesh.triangles().len();
+        (start, "part")
+    });
+    let starts: Vec<_> = starts.collect();
+    let whole = together(meshes);
+    let labels = Labels::of(starts, whole.triangles().len(), false);
+    whole.with_labels(labels)
+}
+
+fn solid() -> Voxelizer {
+    let voxelizer = Voxelizer::new().backend(BackendChoice::Cpu).color(ColorSource::None);
+    voxelizer.mode(Mode::Solid(Solid::default())).attributes([Attribute::Label])
+}
+
+fn labels(grid: &VoxelGrid) -> Vec<([u32; 3], i32)> {
+    let attributes = grid.attributes.as_ref().unwrap();
+    grid.voxels().zip(attributes.of_voxels(grid).map(|of| of.label)).collect()
+}
+
+/// Boxes, spheres and tori that overlap, one of two parts, and one without a lid.
+fn random_parts(rng: &mut Rng) -> Vec<Mesh> {
+    let mut parts: Vec<Mesh> = (0..rng.usize(2..6))
+        .map(|_| {
+            let moved = |mesh: Mesh, by: [f64; 3]| {
+                mesh.with_positions(|p| [0, 1, 2].map(|a| p[a] + by[a])).unwrap()
+            };
+            let part = |rng: &mut Rng| {
+                let by = [(); 3].map(|()| 10.0 * rng.f64());
+                let mesh = match rng.u32(0..3) {
+                    0 => cube([0.0; 3], 1.0 + 5.0 * rng.f64()),
+                    1 => sphere(1.0 + 3.0 * rng.f64(), 6, 9),
+                    _ => torus(3.0, 1.0 + rng.f64(), 9, 6),
+                };
+                moved(mesh, by)
+            };
+            let one = part(rng);
+            if rng.bool() { one } else { together(&[one, part(rng)]) }
+        })
+        .collect();
+    parts.insert(rng.usize(0..parts.len()), lidless_cube([20.0, 3.0, 3.0], 3.0));
+    parts
+}
+
+#[test]
+fn the_label_in_a_solid_is_the_last_closed_object_around_the_centre() {
+    let mut rng = Rng::with_seed(1);
+    let (mut changed, mut of_surface, mut none) = (0, 0, 0);
+    for include_surface in [false, true].repeat(6) {
+        let parts = random_parts(&mut rng);
+        let mesh = assembly(&parts);
+        let mode = Mode::Solid(Solid { include_surface, ..Solid::default() });
+        let voxelizer = solid().mode(mode).voxel_size(0.4 + rng.f64()).pad(1);
+        let placed = voxelizer.place(&mesh).unwrap().mesh;
+        let grid = voxelizer.run(&mesh).unwrap().grid;
+        // Of each object that is closed, the voxels inside.
+        let solid_of = |part: &Mesh| {
+            let placed = place_on(part, placed.lattice()).unwrap();
+            let is_closed = part.triangles().len() != 10;
+            is_closed.then(|| inside::solid(&placed, TIE_RULE, |around| around.winding != 0))
+        };
+        let solids: Vec<_> = parts.iter().map(solid_of).collect();
+        let surfaces: Vec<_> = parts
+            .iter()
+            .map(|part| {
+                let placed = place_on(part, placed.lattice()).unwrap();
+                Cpu::default().voxelize(&placed, &NoProgress).unwrap()
+            })
+            .collect();
+        for (voxel, label) in labels(&grid) {
+            let holds = |solid: &Option<VoxelGrid>| {
+                solid.as_ref().is_some_and(|solid| solid.contains(voxel))
+            };
+            if let Some(last) = solids.iter().rposition(holds) {
+                assert_eq!(label, last as i32, "{voxel:?}");
+                changed += u32::from(solids.iter().position(holds) != Some(last));
+            } else if let Ok(label) = usize::try_from(label) {
+                assert!(surfaces[label].contains(voxel), "{voxel:?}: {label}");
+                of_surface += 1;
+            } else {
+                assert!(surfaces.iter().all(|surface| !surface.contains(voxel)), "{voxel:?}");
+                none += 1;
+            }
+        }
+    }
+    assert!(changed > 100 && of_surface > 100 && none > 10, "{changed} {of_surface} {none}");
+}
+
+#[test]
+fn objects_that_touch_divide_at_the_face() {
+    for (axis, size) in [(0, 1.0), (1, 1.0), (2, 1.0), (0, 0.7), (0, 1.6), (1, 1.6), (2, 1.6)] {
+        let mut min = [0.0; 3];
+        min[axis] = 4.0;
+        let mesh = assembly(&[cube([0.0; 3], 4.0), cube(min, 4.0)]);
+        let grid = solid().voxel_size(size).run(&mesh).unwrap().grid;
+        let all = labels(&grid);
+        for &(voxel, label) in &all {
+            // With voxels of 1.6, the centres of the third layer are on the face: above it by the
+            // tie rule along x and y, and below it along z.
+            let center = (f64::from(voxel[axis]) + 0.5) * size;
+            let is_upper = if axis == 2 { center > 4.0 } else { center >= 4.0 };
+            assert_eq!(label, i32::from(is_upper), "{voxel:?} of {size} along {axis}");
+        }
+        let lower = all.iter().filter(|(_, label)| *label == 0).count();
+        assert!(lower > 0 && all.len() > lower);
+    }
+}
+
+#[test]
+fn labels_of_tiles_are_those_of_the_whole_with_any_number_of_threads() {
+    let mesh = assembly(&random_parts(&mut Rng::with_seed(7)));
+    for include_surface in [false, true] {
+        let mode = Mode::Solid(Solid { include_surface, ..Solid::default() });
+        let voxelizer = solid().mode(mode).resolution(60);
+        let whole = voxelizer.clone().threads(1).run(&mesh).unwrap().grid;
+        let expected = labels(&whole);
+        assert!(expected == labels(&voxelizer.clone().threads(4).run(&mesh).unwrap().grid));
+        let mut tiles = Vec::new();
+        for number in 1..=8 {
+            let tile: Tile = format!("{number}/2x2x2").parse().unwrap();
+            let tile = voxelizer.clone().tile(tile).run(&mesh).unwrap();
+            tiles.push((tile.window.unwrap().from, tile.grid));
+        }
+        let tiles: Vec<_> = tiles.iter().map(|(from, grid)| (*from, grid)).collect();
+        let joined = VoxelGrid::assemble(whole.dims(), &tiles).unwrap();
+        assert!(labels(&joined) == expected);
+        assert!(expected.iter().any(|(_, label)| *label != expected[0].1));
+    }
+}
+
+#[test]
+fn all_voxels_of_one_object_have_its_label() {
+    for mode in [Mode::Surface, Mode::Thin, Mode::Solid(Solid::default())] {
+        let grid = solid().mode(mode).resolution(20).run(sphere(1.0, 9, 9)).unwrap().grid;
+        assert!(grid.occupied() > 100 && labels(&grid).iter().all(|(_, label)| *label == 0));
+        let channels = grid.attributes.as_ref().unwrap().channels();
+        assert_eq!(channels[&Attribute::Label].bytes(), 0);
+    }
+}
+
+#[test]
+fn labels_that_take_too_much_memory_are_refused() {
+    let mesh = assembly(&[cube([0.0; 3], 4.0), sphere(9.0, 40, 40)]);
+    let voxelizer = solid().resolution(200);
+    let placed = voxelizer.place(&mesh).unwrap().mesh;
+    let voxelized = voxelizer.voxelize(&placed).unwrap();
+    let paint = |bytes: u64| voxelizer.clone().memory(bytes).paint(&placed, voxelized.clone());
+    assert!(matches!(paint(1 << 20), Err(BackendError::Memory { .. })));
+    assert!(paint(1 << 30).is_ok());
+}
+
+#[test]
+fn a_joined_mesh_has_the_colours_of_its_parts() {
+    let moved = |mesh: Mesh, x: f64| mesh.with_positions(|[px, y, z]| [px + x, y, z]).unwrap();
+    let square = || {
+        let corners = vec![[0.0, 0.0, 0.5], [4.0, 0.0, 0.5], [4.0, 4.0, 0.5], [0.0, 4.0, 0.5]];
+        Mesh::new(corners, vec![[0, 1, 2], [0, 2, 3]]).unwrap()
+    };
+    let image = |color: Rgba| Texture::new([1, 1], vec![color]);
+    let map = TextureRef { texture: 0, wrap: [Wrap::Repeat; 2], filter: Filter::Nearest };
+    let textured = |color: Rgba| Appearance {
+        materials: vec![Material { texture: Some(map), ..Material::default() }],
+        textures: vec![image(color)],
+        uvs: vec![[[0.0; 2], [1.0, 0.0], [1.0; 2]]; 2],
+        ..Appearance::default()
+    };
+    let of_vertices = Appearance {
+        materials: vec![
+            Material::default(),
+            Material { has_vertex_colors: true, ..Material::default() },
+        ],
+        material_of: vec![1, 1],
+        vertex_colors: vec![[0, 65535, 0, 65535]; 4],
+        ..Appearance::default()
+    };
+    let (red, blue) = ([255, 0, 0, 255], [0, 0, 255, 255]);
+    let parts = [
+        square().with_appearance(textured(red)).unwrap(),
+        square(),
+        square().with_appearance(of_vertices).unwrap(),
+        square().with_appearance(textured(blue)).unwrap(),
+    ];
+    let parts: Vec<Mesh> =
+        parts.into_iter().zip([0.0, 10.0, 20.0, 30.0]).map(|(part, x)| moved(part, x)).collect();
+    let joined = Mesh::join(["a", "b", "c", "d"].into_iter().zip(&parts)).unwrap();
+    let voxelizer = Voxelizer::new().backend(BackendChoice::Cpu).attributes([Attribute::Label]);
+    let grid = voxelizer.voxel_size(1.0).run(&joined).unwrap().grid;
+    let colors = grid.colors.as_ref().unwrap();
+    let expected = [red, [255; 4], [0, 255, 0, 255], blue];
+    for (voxel, label) in labels(&grid) {
+        // A square touches voxels 9 to 14, for example.
+        assert_eq!(label, (voxel[0] as i32 + 5) / 10, "{voxel:?}");
+        assert_eq!(colors.of(voxel), expected[label as usize], "{voxel:?}");
+    }
+    let plain = Mesh::join([("a", &square()), ("b", &square())]).unwrap();
+    assert!(plain.appearance().is_none());
+    assert!(matches!(Mesh::join([]), Err(trivox::mesh::MeshError::NoTriangles)));
+}

@@ -57,7 +57,8 @@ export interface Options {
 }
 
 export type Attribute =
-  | 'normal' | 'triangle' | 'material' | 'label' | 'area' | 'metallic' | 'roughness' | 'emission' | 'alpha' | 'uv';
+  | 'normal' | 'triangle' | 'material' | 'label' | 'area' | 'metallic' | 'roughness' | 'emission' | 'alpha' | 'uv'
+  | 'coverage';
 
 /** What is known of a grid; lengths are in mesh units, times in milliseconds. */
 export interface Report {

@@ -27,7 +27,7 @@ use crate::backend::{
     Backend, BackendError, Rule, Run, RunOptions, check_cancelled, check_memory, cpu,
 };
 use crate::base::names::named;
-use crate::base::progress::Progress;
+use crate::base::progress::{Latch, Progress};
 use crate::grid::compare::compare;
 use crate::grid::{VoxelGrid, Windings};
 use crate::lattice::{Aabb, MAX_DIM, PlacedMesh};
@@ -127,21 +127,7 @@ pub(crate) async fn solidify(
     }
     runner.progress.start("analyze", 0);
     let surface = OrientedSurface::of(runner)?;
-    let asked_for = "asked for".to_owned();
-    let filled = match solid.fill {
-        Fill::Auto => automatic(runner, &surface).await?,
-        Fill::Parity => parity(runner, asked_for, &surface.topology).await?,
-        Fill::Winding => winding(runner, asked_for, &surface).await?,
-        Fill::Vote => vote(runner, asked_for).await?,
-        // If the bounds cut the mesh, a flood fill enters there.
-        Fill::Flood if surface.topology.is_closed() && runner.mesh.outside() == 0 => {
-            flood(runner, asked_for, None).await?
-        }
-        Fill::Flood => {
-            let voted = vote(runner, String::new()).await?;
-            flood(runner, asked_for, Some(&voted)).await?
-        }
-    };
+    let filled = filled(runner, solid.fill, &surface).await?;
     let Outcome { fill, reason, grid, findings } = filled;
     let kept = runner.mesh.kept().map(|window| grid.window(&window));
     let kept = kept.as_ref().unwrap_or(&grid);
@@ -151,20 +137,46 @@ pub(crate) async fn solidify(
     Ok((grid, filling))
 }
 
-/// The solid of `mesh` on the CPU, without a report; `None` if the mesh is not closed.
-pub(crate) fn closed_solid(
+/// Fills by `fill` the mesh with this surface.
+async fn filled(
+    runner: &mut Runner<'_>,
+    fill: Fill,
+    surface: &OrientedSurface,
+) -> Result<Outcome, BackendError> {
+    let asked_for = "asked for".to_owned();
+    match fill {
+        Fill::Auto => automatic(runner, surface).await,
+        Fill::Parity => parity(runner, asked_for, &surface.topology).await,
+        Fill::Winding => winding(runner, asked_for, surface).await,
+        Fill::Vote => vote(runner, asked_for).await,
+        // If the bounds cut the mesh, a flood fill enters there.
+        Fill::Flood if surface.topology.is_closed() && runner.mesh.outside() == 0 => {
+            flood(runner, asked_for, None).await
+        }
+        Fill::Flood => {
+            let voted = vote(runner, String::new()).await?;
+            flood(runner, asked_for, Some(&voted)).await
+        }
+    }
+}
+
+/// The solid of `mesh` on the CPU, without a report; `None` if it is to be closed and is not.
+pub(crate) fn unreported_solid(
     mesh: &PlacedMesh,
+    fill: Fill,
+    only_closed: bool,
     memory: u64,
     progress: &dyn Progress,
 ) -> Result<Option<VoxelGrid>, BackendError> {
     let by = Backend::Cpu(&cpu::SHARED);
     let options = RunOptions { memory, ..RunOptions::default() };
+    let progress = &Latch::new(progress);
     let mut runner = Runner::new(by, mesh, &options, progress);
     let surface = OrientedSurface::of(&mut runner)?;
-    if !surface.topology.is_closed() {
+    if only_closed && !surface.topology.is_closed() {
         return Ok(None);
     }
-    by.wait(async { Ok(Some(automatic(&mut runner, &surface).await?.grid)) })
+    by.wait(async { Ok(Some(filled(&mut runner, fill, &surface).await?.grid)) })
 }
 
 /// The topology of a mesh, after parts with inverted orientation were flipped.

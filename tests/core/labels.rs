@@ -144,7 +144,7 @@ fn labels_of_tiles_are_those_of_the_whole_with_any_number_of_threads() {
 #[test]
 fn all_voxels_of_one_object_have_its_label() {
     for mode in [Mode::Surface, Mode::Thin, Mode::Solid(Solid::default())] {
-        let grid = solid().mode(mode).resolution(20).run(&sphere(1.0, 9, 9)).unwrap().grid;
+        let grid = solid().mode(mode).resolution(20).run(sphere(1.0, 9, 9)).unwrap().grid;
         assert!(grid.occupied() > 100 && labels(&grid).iter().all(|(_, label)| *label == 0));
         let channels = grid.attributes.as_ref().unwrap().channels();
         assert_eq!(channels[&Attribute::Label].bytes(), 0);

@@ -7,15 +7,15 @@
 
 use rayon::prelude::*;
 
-use crate::backend::{BackendError, RunOptions, check_cancelled, check_memory, cpu};
+use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::progress::{Progress, Unreported};
 use crate::grid::{
     Attribute, BRICK, BrickKey, Channel, Mask, VoxelGrid, VoxelValues, count, mask_place,
     mask_places,
 };
 use crate::lattice::PlacedMesh;
-use crate::solid::mode::{Mode, voxelize};
-use crate::solid::{Fill, Solid};
+use crate::solid::mode::Mode;
+use crate::solid::{Fill, Solid, unreported_solid};
 
 /// A voxel has `2^BITS` sub-voxels along each axis: those of a brick.
 const BITS: u32 = BRICK.ilog2();
@@ -47,9 +47,8 @@ pub(super) fn channel(
     let (Mode::Solid(solid), Some(finer)) = (mode, mesh.finer(BITS)) else {
         return Ok(Channel::from_bricks(Attribute::Coverage, Vec::new()));
     };
-    let mode = Mode::Solid(Solid { include_surface: false, ..solid });
-    let options = RunOptions { memory, ..RunOptions::default() };
-    let fine = voxelize(&cpu::SHARED, &finer, mode, &options, &Unreported(progress))?.grid;
+    let fine = unreported_solid(&finer, solid.fill, false, memory, &Unreported(progress))?;
+    let Some(fine) = fine else { return Ok(Channel::from_bricks(Attribute::Coverage, Vec::new())) };
     check_cancelled(progress)?;
     // At most: those that are not full on the finer grid.
     let full = fine.brick_count() - fine.masks().len() as u64;

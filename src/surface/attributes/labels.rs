@@ -10,8 +10,8 @@ use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::progress::{Progress, Unreported};
 use crate::grid::{Attribute, BrickKey, Channel, Mask, VoxelGrid, VoxelValues, count, mask_places};
 use crate::lattice::PlacedMesh;
-use crate::solid::closed_solid;
 use crate::solid::mode::Mode;
+use crate::solid::{Fill, unreported_solid};
 use crate::surface::attributes::SampledBrick;
 
 /// The voxels of an object in a brick.
@@ -108,7 +108,7 @@ fn pieces(
         if object.is_empty() {
             continue;
         }
-        let solid = closed_solid(&object, memory - kept, progress);
+        let solid = unreported_solid(&object, Fill::Auto, true, memory - kept, progress);
         let Some(solid) = solid.map_err(|error| error.beside(kept, memory))? else { continue };
         let more = solid.brick_count();
         check_memory(kept + solid.bytes() + bytes_of(more), memory)?;

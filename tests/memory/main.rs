@@ -1051,8 +1051,6 @@ fn attributes_take_no_more_memory_than_they_are_allowed() {
         (Mode::Surface, &of_surface[..]),
         (Mode::Surface, &[Attribute::Label]),
         (solid, &[Attribute::Label]),
-        (solid, &[Attribute::Coverage]),
-        (solid, &[Attribute::Normal, Attribute::Label, Attribute::Coverage]),
     ] {
         let grid = in_mode(&mesh, mode).grid;
         let mut options = ColorOptions::new(mode);

@@ -122,8 +122,9 @@ impl PyMesh {
 
     /// One mesh of a dict of meshes: each becomes an object with its name, in the order of the dict.
     ///
-    /// With ``attributes=["label"]`` the voxels of each can be told apart; where solids overlap, the
-    /// later wins. Materials and colours are kept; a mesh without any is white beside one with them.
+    /// With ``attributes=["label"]`` the voxels of each can be told apart; where solids overlap, a
+    /// voxel has the label of the later mesh. The label of a mesh is its place in this order, from 0.
+    /// Materials and colours are kept; a mesh without any is white beside one with them.
     ///
     /// Raises
     /// ------

@@ -27,7 +27,9 @@ fn reserve_colors(
     }
     workgroupBarrier();
     let brick = index_of(group, lane);
-    let is_brick = brick < brick_count();
+    // Counting continues after VOXELS_FULL, so that the host learns the needed capacity.
+    let is_failed = (atomicLoad(&counters[FAILURES]) & ~VOXELS_FULL) != 0u;
+    let is_brick = !is_failed && brick < atomicLoad(&counters[BRICKS]);
     var count = 0u;
     if is_brick {
         let mask = brick * BRICK_WORDS + KEY_WORDS;
@@ -41,7 +43,7 @@ fn reserve_colors(
     if lane == 0u {
         let all = atomicLoad(&voxels);
         first = atomicAdd(&counters[SCENE_VOXELS], all);
-        // A sum past 2^32 wraps around, but exceeds the capacity before.
+        // A sum past 2^32 wraps around after the failure bit was set: the scene is empty then.
         if first + all > capacity {
             atomicOr(&counters[FAILURES], VOXELS_FULL);
         }

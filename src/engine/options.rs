@@ -119,8 +119,9 @@ impl Voxelizer {
         Self { color, ..self }
     }
 
-    /// Sets the [attributes](VoxelGrid::attributes) of each voxel; by default none. The inside of a
-    /// solid has [no surface](crate::grid::VoxelSample::NONE), but labels and coverage.
+    /// Sets the [attributes](VoxelGrid::attributes) of each voxel; by default none. Voxels
+    /// away from the surface have no values ([`VoxelSample::NONE`](crate::grid::VoxelSample::NONE)),
+    /// except labels and coverage of a solid.
     #[must_use]
     pub fn attributes(self, attributes: impl IntoIterator<Item = Attribute>) -> Self {
         Self { attributes: attributes.into_iter().collect(), ..self }

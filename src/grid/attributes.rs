@@ -23,8 +23,8 @@ pub enum Attribute {
     Triangle,
     /// The index of that triangle's material.
     Material,
-    /// The index of an object: in a solid of the last one that is closed and holds the centre, else
-    /// of that triangle's.
+    /// The index of an object: in a solid, the last object that is closed and holds the voxel's
+    /// centre; where there is none, and in surfaces, the object of [`Self::Triangle`].
     Label,
     /// The area of the surface in the closed voxel, in faces of a voxel.
     Area,

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use trivox::formats::{GridFormat, is_mesh};
 
 use crate::cli::{self, Cli, Command};
-use crate::text::shown;
+use crate::text::{grouped, path_text, shown};
 
 /// The name of standard input in messages.
 const STDIN: &str = "standard input";
@@ -46,6 +46,14 @@ impl Task {
         let mut meshes = tasks.into_iter().map(|task| task.mesh);
         let first = meshes.next().map(Self::from);
         first.into_iter().map(|task| Self { others: meshes.by_ref().collect(), ..task }).collect()
+    }
+
+    /// Its name in reports: that of its mesh, and how many more there are.
+    pub fn name(&self) -> String {
+        match self.others.len() {
+            0 => path_text(&self.mesh),
+            more => format!("{} and {} more", path_text(&self.mesh), grouped(more as u64)),
+        }
     }
 
     /// All its meshes.

@@ -11,7 +11,7 @@ use crate::inputs::Task;
 use crate::plan::Plan;
 use crate::progress::TerminalProgress;
 use crate::summary::{Failure, MeshSummary, Outcome, milliseconds};
-use crate::text::{counted, duration, escaped, grouped, path_text, shown};
+use crate::text::{counted, duration, escaped, grouped, shown};
 
 /// Writes reports to standard error, and JSON to standard output if requested.
 pub struct Report<'a> {
@@ -47,7 +47,7 @@ impl<'a> Report<'a> {
     /// to, or is [`StdoutClosed`] and no output remains to be made.
     pub fn take(&mut self, task: &Task, result: Result<Outcome>) -> Result<()> {
         let outcome = result.unwrap_or_else(|error| {
-            let (mesh, report) = (path_text(&task.mesh), ErrorReport::new(&error));
+            let (mesh, report) = (task.name(), ErrorReport::new(&error));
             Outcome::Failed(Failure { mesh, report })
         });
         self.totals.add(&outcome);

@@ -9,7 +9,7 @@ use serde::Serialize;
 use trivox::backend::report::{RunReport, StageReport};
 use trivox::engine::{self, BandSummary, Measured, Summary};
 use trivox::formats::{BlockList, Blocks, GridFormat};
-use trivox::grid::{Attribute, Attributes, ContentHash};
+use trivox::grid::{Attribute, Attributes, Channel, ContentHash, VoxelValues};
 use trivox::surface::palette::count_colors;
 use trivox::{ColorSource, PlacedMesh, Up, VoxelGrid, Voxelized, Window};
 
@@ -172,10 +172,7 @@ impl MeshSummary {
         notes.extend(format.iter().flat_map(|format| format.lost_with(grid, &plan.write_options)));
         let stages = report.iter().flat_map(|report| &report.stages);
         Self {
-            mesh: match task.others.len() {
-                0 => path_text(&task.mesh),
-                more => format!("{} and {} more", path_text(&task.mesh), grouped(more as u64)),
-            },
+            mesh: task.name(),
             result: voxelized.summary(),
             degenerate: mesh.degenerate(),
             hash: grid.hash(),
@@ -353,10 +350,15 @@ fn without_attributes(grid: &VoxelGrid) -> Vec<String> {
         let names: Vec<&str> = of_surface.iter().map(|(attribute, _)| attribute.name()).collect();
         let voxels = counted_as(without, "interior voxel has", "interior voxels have");
         let names = names.join(", ");
-        notes
-            .push(format!("{voxels} no {names}: only voxels at the surface have attributes of it"));
+        notes.push(format!(
+            "{voxels} no {names}: only voxels at the surface have attributes of the surface"
+        ));
     }
     for (attribute, channel) in channels().filter(|(of, _)| **of == Attribute::Label) {
+        let is_one = |labels: &VoxelValues<u32>| labels.own_count() == 0 && labels.rest() == 0;
+        if matches!(channel, Channel::Scalar(labels) if is_one(labels)) {
+            continue;
+        }
         let unlabeled = channel.of_voxels(grid).filter(|bits| *bits == attribute.none()).count();
         if unlabeled > 0 {
             let voxels = counted_as(unlabeled as u64, "interior voxel has", "interior voxels have");

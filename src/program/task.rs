@@ -22,6 +22,9 @@ use crate::write::output::Output;
 use crate::write::pictures::{draw, preview};
 use crate::write::sink::{Inputs, Sink, StdoutClosedEarly, Written};
 
+/// Bytes of a vertex: its position and colour.
+const BYTES_A_VERTEX: usize = 24 + 8;
+
 /// Bytes of a triangle: its corners, material and texture coordinates.
 const BYTES_A_TRIANGLE: usize = 12 + 4 + 24;
 
@@ -92,11 +95,12 @@ impl Plan<'_> {
         if self.job.label != Some(LabelBy::File) {
             return voxelizer.place(&task.mesh).with_context(named);
         }
+        let began = Instant::now();
         let load = |path: &Path| voxelizer.load(path).with_context(|| shown(path));
         let meshes = task.meshes().map(load).collect::<Result<Vec<_>>>()?;
         let copied = |LoadedMesh { mesh, .. }: &LoadedMesh| {
             let triangles = mesh.triangles().len() * BYTES_A_TRIANGLE;
-            (size_of_val(mesh.positions()) + triangles) as u64
+            (mesh.positions().len() * BYTES_A_VERTEX + triangles) as u64
         };
         let (needed, limit) = (meshes.iter().map(copied).sum::<u64>(), self.memory.left());
         if needed > limit {
@@ -104,7 +108,10 @@ impl Plan<'_> {
         }
         let parts = task.objects().into_iter().zip(meshes).collect();
         let joined = LoadedMesh::join(parts).with_context(named)?;
-        voxelizer.place_loaded(joined).with_context(named)
+        let load = began.elapsed();
+        let mut placed = voxelizer.place_loaded(joined).with_context(named)?;
+        placed.timings.load = Some(load);
+        Ok(placed)
     }
 
     /// The destinations of `task`, checked before the work begins.

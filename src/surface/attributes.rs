@@ -1,6 +1,6 @@
 //! The attributes of voxels: the normal, the triangle, its material and label, the area of the
 //! surface inside each, and properties of its materials (`layers`). In solids the label is that of
-//! the objects' own solids ([`labels`]), and the [`coverage`] that of the solid on a finer grid.
+//! the objects' own solids (`labels`), and the `coverage` that of the solid on a finer grid.
 //!
 //! Triangles are assigned to bricks and clipped to voxels as for colours. A triangle counts in
 //! exactly the voxels that it touches. Its weight in a voxel is its area there, in units of `2^-k`

@@ -353,6 +353,8 @@ fn a_scene_that_overflows_is_empty_and_says_why() {
         assert_eq!(fails(SceneCapacity { voxels, ..CAPACITY }, &floats).failure, None);
         let few = fails(SceneCapacity { voxels: voxels - 1, ..CAPACITY }, &floats);
         assert_eq!((few.failure, few.voxels), (Some(SceneFailure::Voxels), voxels), "{label}");
+        let few = fails(SceneCapacity { voxels: 1, ..CAPACITY }, &floats);
+        assert_eq!((few.failure, few.voxels), (Some(SceneFailure::Voxels), voxels), "{label}");
         let plain = fails(SceneCapacity { voxels: 0, ..CAPACITY }, &floats);
         assert_eq!((plain.failure, plain.voxels), (None, 0), "{label}");
         let few = fails(SceneCapacity { pairs: 300, ..CAPACITY }, &floats);

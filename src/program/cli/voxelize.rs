@@ -15,12 +15,12 @@ use crate::cli::parse::{
 use crate::cli::{ComputeArgs, Input, PaletteArgs, TransformArgs, VoxelArgs, names};
 use crate::shard::Shard;
 
-/// What the label of a voxel stands for.
+/// The parts of a mesh, or of several, that have labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LabelBy {
-    /// An object of the mesh
+    /// Each object of a mesh
     Object,
-    /// A mesh of several, in one grid
+    /// Each file: all meshes are in one grid
     File,
 }
 
@@ -134,7 +134,7 @@ pub struct Job {
     #[arg(value_parser = parse_color, help_heading = "Colours")]
     pub color: ColorSource,
 
-    /// What each voxel holds of the surface, in .npz and .vti: the mean normal, the triangle with the
+    /// What each voxel holds of the mesh, in .npz and .vti: the mean normal, the triangle with the
     /// largest area in it, that triangle's material and object (label), the area in faces of a voxel;
     /// the mean metal, roughness, emission and opacity (alpha), and that triangle's mean uv. In
     /// solids, the label is the object around the voxel's centre, and coverage the fraction of the
@@ -147,7 +147,7 @@ pub struct Job {
     /// Label the voxels by object or file, as --attributes label does.
     ///
     /// With file, all meshes are voxelized into one grid on one lattice, and each is an object with
-    /// the name of its file. Where solids overlap, the later wins.
+    /// the name of its file. Where solids overlap, a voxel has the label of the later mesh.
     #[arg(long, value_name = "WHAT", value_enum, ignore_case = true)]
     #[arg(requires = "output", conflicts_with = "distance")]
     #[arg(help_heading = "Voxels", display_order = 1003)]

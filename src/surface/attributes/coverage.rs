@@ -2,8 +2,9 @@
 //! solid.
 //!
 //! The sub-voxels are the voxels of a grid that is 8 times as fine, with the same lattice points:
-//! there the same fill finds the same solid, and each voxel is one brick. So coverage is exact by
-//! the rules of voxels, and the same on every machine.
+//! there the same fill decides each sub-voxel by its own centre, and each voxel is one brick (a flood
+//! depends on the size of voxels, and has no coverage). So coverage is by the rules of voxels, and
+//! the same on every machine.
 
 use rayon::prelude::*;
 
@@ -28,8 +29,8 @@ pub(super) fn absence(mesh: &PlacedMesh, mode: Mode) -> Option<&'static str> {
         }
         Mode::Solid(_) if mesh.finer(BITS).is_some() => None,
         Mode::Solid(_) => Some(
-            "the finer grid of coverage is not possible, which is for grids of up to 8,191 voxels \
-             along an axis with 128 lattice units a voxel",
+            "coverage is for grids of up to 8,191 voxels along an axis and at least 128 lattice units \
+             a voxel",
         ),
         _ => Some("coverage is of solids, and the mode is not solid"),
     }
@@ -48,7 +49,9 @@ pub(super) fn channel(
         return Ok(Channel::from_bricks(Attribute::Coverage, Vec::new()));
     };
     let fine = unreported_solid(&finer, solid.fill, false, memory, &Unreported(progress))?;
-    let Some(fine) = fine else { return Ok(Channel::from_bricks(Attribute::Coverage, Vec::new())) };
+    let Some(fine) = fine else {
+        return Err(BackendError::Failed("it found no solid for the coverage".to_owned()));
+    };
     check_cancelled(progress)?;
     // At most: those that are not full on the finer grid.
     let full = fine.brick_count() - fine.masks().len() as u64;

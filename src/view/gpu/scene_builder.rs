@@ -29,7 +29,7 @@ pub struct SceneCapacity {
     /// (triangle, brick) pairs: for each triangle, the bricks of 8 x 8 x 8 voxels that it touches.
     /// They take about 50 bytes each.
     pub pairs: u32,
-    /// Bricks that triangles touch. They take 72 bytes each.
+    /// Bricks that triangles touch. They take 72 bytes each, and 4 more in scenes with colours.
     pub bricks: u32,
     /// Voxels with a colour. They take 4 bytes each; 0 for scenes without colours.
     pub voxels: u32,
@@ -59,8 +59,8 @@ pub struct MeshBuffers<'a> {
     /// cube from `(i, j, k)` to `(i + 1, j + 1, k + 1)`.
     pub voxels_from_mesh: [[f32; 4]; 3],
     /// Holds a colour for each triangle: sRGB, red in the lowest byte, opacity in the highest. A
-    /// voxel has that of the first triangle, by index, that touches it. Needed for scenes with
-    /// colours. Any other word that `color_of` is to return may stand in a colour's place, such as
+    /// voxel has that of the first triangle, by index, that touches it. Needed if
+    /// [`SceneCapacity::voxels`] is above 0, and not used otherwise. Any other word that `color_of` is to return may stand in a colour's place, such as
     /// the index of the triangle.
     pub colors: Option<&'a wgpu::Buffer>,
 }

@@ -53,7 +53,7 @@ pub fn run(args: &RenderArgs, target: &Path, card: Option<&Card>) -> Result<Exit
     }
     // Options of meshes are refused where there is none.
     let first = files.iter().find(|file| is_mesh(file)).unwrap_or(&files[0]);
-    args.mesh.refuse_contradictions(first, &[])?;
+    args.mesh.refuse_contradictions(first, &[("--memory", args.memory.is_some())])?;
     let sink = Sink::new(target, &Inputs::new(files.iter().map(PathBuf::as_path)))?;
     let began = Instant::now();
     let mut sheet = Sheet::new(files.len(), options(args, SIZE).size)?;
@@ -121,8 +121,9 @@ fn draw(
     let voxels = Voxels::load(file, &args.mesh, args.memory, &replaced, progress)?;
     let Voxels { mut grid, warnings, sidecars } = voxels;
     grid.world.up = args.up.unwrap_or(grid.world.up);
-    let picture = renderer(&grid, card)?.render_with(&options(args, SIZE), &**progress)?;
-    Ok((picture, warnings, sidecars))
+    let draw =
+        || anyhow::Ok(renderer(&grid, card)?.render_with(&options(args, SIZE), &**progress)?);
+    Ok((draw().with_context(|| shown(file))?, warnings, sidecars))
 }
 
 /// A picture of pictures.

@@ -39,23 +39,28 @@ fn draw(@builtin(global_invocation_id) id: vec3<u32>) {
     sums[id.y * camera.side + id.x] = vec4<f32>(light, f32(has_given_up()));
 }
 
-// Radiance that ray `n` brings to the eye from `direction`.
+// Radiance that ray `n` brings to the eye from `direction`. Each call of `first_hit` is compiled by
+// itself: there are three.
 fn light_from(direction: vec3<f32>, n: u32) -> vec3<f32> {
     let eye = camera.eye.xyz;
     let aside = normalize(spread(n) - 0.5);
     let ray = ray_of(eye, direction);
     let touch = first_hit(ray);
+    if !touch.exists && direction.y >= 0.0 {
+        return SKY;
+    }
+    let point = eye - eye.y / direction.y * direction + 0.001 * UP;
+    var albedo = GROUND;
+    var normal = UP;
+    var to_sun = ray_of(point, TO_SUN);
+    var to_sky = ray_of(point, UP + 0.99 * aside);
     if touch.exists {
-        let normal = hit_normal(ray, touch);
-        let to_sun = secondary_ray(ray, touch, TO_SUN);
-        let to_sky = secondary_ray(ray, touch, normal + 0.99 * aside);
-        return shaded(linear_color_of(touch.voxel).rgb, normal, to_sun, to_sky);
+        albedo = linear_color_of(touch.voxel).rgb;
+        normal = hit_normal(ray, touch);
+        to_sun = secondary_ray(ray, touch, TO_SUN);
+        to_sky = secondary_ray(ray, touch, normal + 0.99 * aside);
     }
-    if direction.y < 0.0 {
-        let point = eye - eye.y / direction.y * direction + 0.001 * UP;
-        return shaded(GROUND, UP, ray_of(point, TO_SUN), ray_of(point, UP + 0.99 * aside));
-    }
-    return SKY;
+    return shaded(albedo, normal, to_sun, to_sky);
 }
 
 fn shaded(albedo: vec3<f32>, normal: vec3<f32>, to_sun: Ray, to_sky: Ray) -> vec3<f32> {

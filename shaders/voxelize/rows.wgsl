@@ -70,7 +70,7 @@ fn row_of(slot: u32, candidate: u32, pair: u32) -> Row {
 // The candidates of a workgroup.
 struct Rows {
     found: WindowPair,
-    // The place of the invocation's candidate in the window, and its index.
+    // Of the invocation's candidate: the place of its pair in the window, and its index.
     place: u32,
     candidate: u32,
 }

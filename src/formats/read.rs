@@ -77,15 +77,15 @@ pub struct LoadedMesh {
 }
 
 impl LoadedMesh {
-    /// [`Mesh::join`] of meshes with names; warnings begin with the name of their mesh.
+    /// [`Mesh::join`] of meshes with names, and the warnings and sidecar files of all.
     ///
     /// # Errors
     /// As [`Mesh::join`].
     pub fn join(parts: Vec<(String, Self)>) -> Result<Self, MeshError> {
         let mesh = Mesh::join(parts.iter().map(|(name, part)| (&**name, &part.mesh)))?;
         let mut joined = Self::new(mesh, Vec::new());
-        for (name, Self { warnings, sidecars, .. }) in parts {
-            joined.warnings.extend(warnings.into_iter().map(|text| format!("{name}: {text}")));
+        for (_, Self { warnings, sidecars, .. }) in parts {
+            joined.warnings.extend(warnings);
             joined.sidecars.extend(sidecars);
         }
         Ok(joined)

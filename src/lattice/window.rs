@@ -385,8 +385,8 @@ impl PlacedMesh {
         is_possible.then(|| self.divided(bits))
     }
 
-    /// The bit budget holds: the grid is as large in lattice units, or a cube of
-    /// [`MIN_CUBE`](crate::lattice::MIN_CUBE) voxels, which is smaller than before.
+    /// The bit budget holds: in lattice units the grid is as large as before, or a smaller cube, of
+    /// [`MIN_CUBE`](crate::lattice::MIN_CUBE) voxels.
     fn divided(&self, bits: u32) -> Self {
         let divided = |corner: [u32; 3]| corner.map(|c| c << bits);
         let lattice = Lattice {

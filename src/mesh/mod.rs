@@ -117,7 +117,8 @@ impl Mesh {
     }
 
     /// One mesh of several, each of which becomes an object with the name beside it, in the order
-    /// given. The label of an object is its place in this order, from 0. Materials and colours are kept; a mesh without any is white beside one with them.
+    /// given. The label of an object is its place in this order, from 0. Materials and colours are
+    /// kept; a mesh without any is white beside one with them.
     ///
     /// ```
     /// use trivox::Mesh;

@@ -96,7 +96,12 @@ impl Plan<'_> {
             return voxelizer.place(&task.mesh).with_context(named);
         }
         let began = Instant::now();
-        let load = |path: &Path| voxelizer.load(path).with_context(|| shown(path));
+        let load = |path: &Path| {
+            let mut loaded = voxelizer.load(path).with_context(|| shown(path))?;
+            let warnings = loaded.warnings.iter_mut();
+            warnings.for_each(|text| *text = format!("{}: {text}", shown(path)));
+            anyhow::Ok(loaded)
+        };
         let meshes = task.meshes().map(load).collect::<Result<Vec<_>>>()?;
         let copied = |LoadedMesh { mesh, .. }: &LoadedMesh| {
             let triangles = mesh.triangles().len() * BYTES_A_TRIANGLE;

@@ -215,6 +215,13 @@ fn one_grid_of_several_files_is_one_output_of_a_format_with_attributes() {
     folder.write("a.obj", cube(0.0, 1.0));
     folder.write("b.obj", cube(1.0, 1.0));
     folder.write("broken.obj", "v 0 0 0\nf 1 2 3\n");
+    // A warning names the file.
+    folder.write("odd.obj", format!("odd\n{}", cube(2.0, 1.0)));
+    let summary = json(&succeeds(&folder, "a.obj odd.obj --label file --res 8 -o a.npz --json"));
+    assert_eq!(summary["mesh"], "a.obj and 1 more");
+    assert!(summary["warnings"][0].as_str().unwrap().starts_with("odd.obj: "), "{summary}");
+    assert!(summary["timings_ms"]["load"].is_number(), "{summary}");
+    fs::remove_file(folder.join("a.npz")).unwrap();
     fs::create_dir(folder.join("out")).unwrap();
     for (args, complaint) in [
         ("-o out", "out: is a folder, but --label file makes one grid: name a file in it"),

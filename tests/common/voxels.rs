@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use trivox::backend::RunOptions;
 use trivox::formats::read_mesh;
+use trivox::lattice::Tile;
 use trivox::solid::{Fill, FillReport, Solid};
 use trivox::view::mesher::{self, Rectangle};
 use trivox::{
-    Bounds, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, Voxels,
-    place, voxelize,
+    Bounds, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, Voxelizer,
+    Voxels, place, voxelize,
 };
 
 /// A file of the project's models.
@@ -56,6 +57,23 @@ pub fn by_fill(fill: Fill) -> Mode {
 pub fn solid(mesh: &PlacedMesh, fill: Fill) -> (VoxelGrid, FillReport) {
     let voxels = in_mode(mesh, by_fill(fill));
     (voxels.grid, voxels.fill_report.unwrap())
+}
+
+/// The grid of `dims` that is joined from the tiles of a mesh, so many along each axis.
+pub fn joined_tiles(
+    voxelizer: &Voxelizer,
+    mesh: &Mesh,
+    [x, y, z]: [u32; 3],
+    dims: [u32; 3],
+) -> VoxelGrid {
+    let tile = |number: u32| {
+        let tile = format!("{number}/{x}x{y}x{z}").parse::<Tile>().unwrap();
+        let tile = voxelizer.clone().tile(tile).run(mesh).unwrap();
+        (tile.window.unwrap().from, tile.grid)
+    };
+    let tiles: Vec<_> = (1..=x * y * z).map(tile).collect();
+    let tiles: Vec<_> = tiles.iter().map(|(from, grid)| (*from, grid)).collect();
+    VoxelGrid::assemble(dims, &tiles).unwrap()
 }
 
 pub fn assert_same(grid: &VoxelGrid, expected: &VoxelGrid, what: &str) {

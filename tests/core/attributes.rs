@@ -3,7 +3,6 @@
 use crate::common::prelude::*;
 use trivox::engine::Warning;
 use trivox::grid::{Attribute, VoxelSample};
-use trivox::lattice::Tile;
 use trivox::mesh::Labels;
 use trivox::mesh::appearance::TextureRef;
 
@@ -203,14 +202,7 @@ fn tiles_and_bounds_have_the_attributes_of_the_whole() {
     let voxelizer = voxelizer().resolution(60);
     let whole = voxelizer.run(&mesh).unwrap().grid;
     let expected: HashMap<_, _> = samples(&whole).into_iter().collect();
-    let mut tiles = Vec::new();
-    for number in 1..=4 {
-        let tile: Tile = format!("{number}/2x2x1").parse().unwrap();
-        let tile = voxelizer.clone().tile(tile).run(&mesh).unwrap();
-        tiles.push((tile.window.unwrap().from, tile.grid));
-    }
-    let tiles: Vec<_> = tiles.iter().map(|(from, grid)| (*from, grid)).collect();
-    let joined = VoxelGrid::assemble(whole.dims(), &tiles).unwrap();
+    let joined = joined_tiles(&voxelizer, &mesh, [2, 2, 1], whole.dims());
     assert!(samples(&joined) == samples(&whole));
     let part = whole.in_box([3, 5, 7], [20, 21, 22]).unwrap();
     assert!(part.occupied() > 100);

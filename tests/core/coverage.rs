@@ -4,7 +4,6 @@ use crate::common::inside::{self, TIE_RULE};
 use crate::common::prelude::*;
 use trivox::engine::Warning;
 use trivox::grid::Attribute;
-use trivox::lattice::Tile;
 
 fn solid(fill: Fill, include_surface: bool) -> Voxelizer {
     let voxelizer = Voxelizer::new().backend(BackendChoice::Cpu).color(ColorSource::None);
@@ -83,14 +82,7 @@ fn coverage_of_tiles_is_that_of_the_whole() {
     let voxelizer = solid(Fill::Auto, true).resolution(40);
     let whole = voxelizer.run(&mesh).unwrap().grid;
     let expected = coverage(&whole);
-    let mut tiles = Vec::new();
-    for number in 1..=8 {
-        let tile: Tile = format!("{number}/2x2x2").parse().unwrap();
-        let tile = voxelizer.clone().tile(tile).run(&mesh).unwrap();
-        tiles.push((tile.window.unwrap().from, tile.grid));
-    }
-    let tiles: Vec<_> = tiles.iter().map(|(from, grid)| (*from, grid)).collect();
-    let joined = VoxelGrid::assemble(whole.dims(), &tiles).unwrap();
+    let joined = joined_tiles(&voxelizer, &mesh, [2, 2, 2], whole.dims());
     assert!(coverage(&joined) == expected);
     assert!(expected.iter().any(|(_, of)| *of == 1.0) && expected.iter().any(|(_, of)| *of < 0.5));
 }

@@ -3,7 +3,6 @@
 use crate::common::inside::{self, TIE_RULE};
 use crate::common::prelude::*;
 use trivox::grid::Attribute;
-use trivox::lattice::Tile;
 use trivox::mesh::Labels;
 use trivox::mesh::appearance::TextureRef;
 
@@ -128,14 +127,7 @@ fn labels_of_tiles_are_those_of_the_whole_with_any_number_of_threads() {
         let whole = voxelizer.clone().threads(1).run(&mesh).unwrap().grid;
         let expected = labels(&whole);
         assert!(expected == labels(&voxelizer.clone().threads(4).run(&mesh).unwrap().grid));
-        let mut tiles = Vec::new();
-        for number in 1..=8 {
-            let tile: Tile = format!("{number}/2x2x2").parse().unwrap();
-            let tile = voxelizer.clone().tile(tile).run(&mesh).unwrap();
-            tiles.push((tile.window.unwrap().from, tile.grid));
-        }
-        let tiles: Vec<_> = tiles.iter().map(|(from, grid)| (*from, grid)).collect();
-        let joined = VoxelGrid::assemble(whole.dims(), &tiles).unwrap();
+        let joined = joined_tiles(&voxelizer, &mesh, [2, 2, 2], whole.dims());
         assert!(labels(&joined) == expected);
         assert!(expected.iter().any(|(_, label)| *label != expected[0].1));
     }

@@ -143,8 +143,8 @@ impl Engine {
         Ok(png)
     }
 
-    /// Hands the file of an animation to `sink`, `gif` or else `png`: that of `voxelize render
-    /// --turntable`, of this many frames. `sink` is asked before each frame.
+    /// Writes an animation to `sink`, a GIF for `gif` or else an animated PNG: the file of `voxelize
+    /// render --turntable`, of this many frames. `sink` may cancel before each frame.
     ///
     /// # Errors
     /// Options that are not possible; the GPU fails; `sink` throws.
@@ -477,7 +477,7 @@ extern "C" {
     async fn pause(this: &Sink) -> Result<JsValue, JsValue>;
 }
 
-/// Hands what `write` writes to `sink`.
+/// Writes the output of `write` to `sink`.
 fn write_to(
     sink: &Sink,
     write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,

@@ -119,7 +119,7 @@ fn pieces(
     Ok(pieces)
 }
 
-/// Bytes of memory of pieces, while they grow or are sorted.
+/// Bytes of memory of a list of so many pieces, also while it grows or is sorted.
 fn bytes_of(pieces: u64) -> u64 {
     3 * pieces * size_of::<Piece>() as u64
 }

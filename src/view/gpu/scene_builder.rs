@@ -60,8 +60,8 @@ pub struct MeshBuffers<'a> {
     pub voxels_from_mesh: [[f32; 4]; 3],
     /// Holds a colour for each triangle: sRGB, red in the lowest byte, opacity in the highest. A
     /// voxel has that of the first triangle, by index, that touches it. Needed if
-    /// [`SceneCapacity::voxels`] is above 0, and not used otherwise. Any other word that `color_of` is to return may stand in a colour's place, such as
-    /// the index of the triangle.
+    /// [`SceneCapacity::voxels`] is above 0, and not used otherwise. In a colour's place
+    /// may be any word for `color_of` to return, such as the index of the triangle.
     pub colors: Option<&'a wgpu::Buffer>,
 }
 

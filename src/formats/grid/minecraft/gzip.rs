@@ -29,7 +29,7 @@ pub(super) fn write(
 
 pub(super) type Unzipped<'a, 'b> = TagReader<BufReader<GzDecoder<&'a mut (dyn BufRead + 'b)>>>;
 
-/// What `take` makes of the tags in the root compound of `input`, a file that is a `what`.
+/// The result of `take` on the tags in the root compound of `input`, a file of the format `what`.
 ///
 /// # Errors
 /// The file is no compound compressed by gzip, is damaged or longer; errors of `take`.

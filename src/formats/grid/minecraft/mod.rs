@@ -110,12 +110,12 @@ struct Head {
     origin: Option<[f64; 3]>,
     voxel_size: Option<f64>,
     up: Option<Up>,
-    /// Lists of what is no block.
+    /// Lists of entities.
     ignored: NameCounts,
 }
 
 impl Head {
-    /// Takes the value of a tag, or skips what is not known.
+    /// Takes the value of a tag, or skips an unknown tag.
     fn take(
         &mut self,
         tags: &mut TagReader<impl Read>,

@@ -85,7 +85,7 @@ pub(super) struct Part<'a> {
     pub(super) material: u32,
     /// The last material that was set, if any was.
     last_material: Option<u32>,
-    /// Whether faces have the material of the part before.
+    /// Whether its first faces have the last material of the part before.
     inherits: bool,
     libraries: Names,
     materials: Uses,

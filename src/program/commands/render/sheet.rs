@@ -40,7 +40,7 @@ const GAP: u32 = 8;
 const FONT: MonoFont = FONT_6X12;
 const PAPER: [u8; 3] = [243, 242, 238];
 const INK: [u8; 3] = [48, 46, 44];
-/// A picture that is missing, and what is written there.
+/// The cell of an unread file, and its text.
 const MISSING: [u8; 3] = [226, 223, 216];
 const MISSING_INK: [u8; 3] = [168, 60, 40];
 

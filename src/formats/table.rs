@@ -20,7 +20,6 @@ use crate::grid::Colors;
 use crate::grid::VoxelGrid;
 use crate::lattice::MAX_DIM;
 #[cfg(feature = "palette")]
-use crate::surface::palette::IndexedColors;
 
 /// The formats of meshes.
 pub const MESH_FORMATS: [&MeshSpec; 7] = [
@@ -143,9 +142,7 @@ impl GridFormat {
     pub fn painted(self, grid: &VoxelGrid, options: &WriteOptions) -> Option<Colors> {
         match self {
             Self::Schem | Self::Litematic => Some(minecraft::painted(grid, options)),
-            Self::Vox => {
-                IndexedColors::new(grid, options.palette.as_ref(), options.dither)?.painted(grid)
-            }
+            Self::Vox => options.indexed(grid)?.painted(grid),
             _ => None,
         }
     }

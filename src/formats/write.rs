@@ -8,15 +8,18 @@ use crate::formats::{GridFormat, WriteError};
 use crate::grid::{Place, VoxelGrid};
 use crate::solid::distance::DistanceField;
 #[cfg(feature = "palette")]
-use crate::surface::palette::Palette;
+use crate::surface::palette::{IndexedColors, MAX_COLORS, Palette};
 
 /// Options of writing a grid, for formats with a palette.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WriteOptions {
     /// The palette of indexed formats; `None` chooses one for the grid.
     #[cfg(feature = "palette")]
     pub palette: Option<Palette>,
+    /// The most colours of a chosen palette, at most [`MAX_COLORS`].
+    #[cfg(feature = "palette")]
+    pub colors: usize,
     /// The blocks that voxels become in Minecraft; `None` is a list of 161.
     #[cfg(feature = "palette")]
     pub blocks: Option<Blocks>,
@@ -28,7 +31,28 @@ pub struct WriteOptions {
     pub plain: bool,
 }
 
+impl Default for WriteOptions {
+    fn default() -> Self {
+        Self {
+            #[cfg(feature = "palette")]
+            palette: None,
+            #[cfg(feature = "palette")]
+            colors: MAX_COLORS,
+            #[cfg(feature = "palette")]
+            blocks: None,
+            dither: false,
+            plain: false,
+        }
+    }
+}
+
 impl WriteOptions {
+    /// The palette of `grid` by these options, and its voxels' indices in it.
+    #[cfg(feature = "palette")]
+    pub(crate) fn indexed(&self, grid: &VoxelGrid) -> Option<IndexedColors> {
+        IndexedColors::new(grid, self.palette.as_ref(), self.colors, self.dither)
+    }
+
     /// With `palette`, for indexed formats.
     #[cfg(feature = "palette")]
     #[must_use]

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::io::{self, Write};
 
 use anyhow::Result;
+use clap::builder::styling::AnsiColor;
 use serde::Serialize;
 use trivox::code_of;
 use trivox::formats::WriteError;
@@ -125,8 +126,27 @@ pub fn print_warnings(warnings: &[String], quiet: bool) {
 }
 
 /// Writes `text` to standard error; ignores failures, which cannot be reported. Control characters
-/// of file names, which could change the terminal, are escaped.
+/// of file names, which could change the terminal, are escaped. On a terminal the first word of an
+/// error, a warning or a note is in the colour that clap gives it.
 pub fn print_error(text: &str) {
     let escaped = escaped_except(&with_stdin_named(text), &['\n', '\t']);
-    _ = io::stderr().lock().write_all(escaped.as_bytes());
+    let colored: String = escaped.split_inclusive('\n').map(colored).collect();
+    _ = anstream::stderr().lock().write_all(colored.as_bytes());
+}
+
+fn colored(line: &str) -> String {
+    let kinds = [
+        ("error:", AnsiColor::Red),
+        ("failed:", AnsiColor::Red),
+        ("warning:", AnsiColor::Yellow),
+        ("note:", AnsiColor::Green),
+    ];
+    let kind = kinds.iter().find_map(|(word, color)| Some((word, line.strip_prefix(word)?, color)));
+    kind.map_or_else(
+        || line.to_owned(),
+        |(word, rest, color)| {
+            let style = color.on_default().bold();
+            format!("{style}{word}{style:#}{rest}")
+        },
+    )
 }

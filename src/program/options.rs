@@ -8,14 +8,14 @@ use serde_json::Value;
 use trivox::backend::{BackendChoice, Backends, UsedBackend};
 use trivox::formats::{Blocks, GridFormat, WriteOptions, is_mesh};
 use trivox::lattice::transform::CenteredGrid;
-use trivox::solid::{Fill, FillReport, Solid};
+use trivox::solid::{Fill, Solid};
 use trivox::surface::palette::Palette;
 use trivox::{
     ColorSource, Lattice, Mode, PlaceOptions, Sizing, Transform, VoxelGrid, Voxelized, Voxelizer,
 };
 
 use crate::cli::parse::css_color;
-use crate::cli::{ComputeArgs, Job, LabelBy, PaletteArgs, TransformArgs, VoxelArgs};
+use crate::cli::{ComputeArgs, Job, LabelBy, PaletteArgs, Strict, TransformArgs, VoxelArgs};
 use crate::text::shown;
 use crate::write::sink::{refuse_folder, refuse_shared_stdout};
 
@@ -64,7 +64,10 @@ impl Job {
 
     /// Whether `--strict` refuses the solid.
     pub fn refuses(&self, voxels: &Voxelized) -> bool {
-        self.strict && voxels.fill_report.as_ref().is_some_and(FillReport::is_doubtful)
+        voxels.fill_report.as_ref().zip(self.strict).is_some_and(|(fill, strict)| match strict {
+            Strict::Doubtful => fill.is_doubtful(),
+            Strict::Closed => fill.is_doubtful() || !fill.topology.is_closed(),
+        })
     }
 
     /// All options on which voxels and their file depend, with what was read from the files that
@@ -77,7 +80,7 @@ impl Job {
         // A palette and blocks are long.
         let write = blake3::hash(format!("{write:?}").as_bytes()).to_hex();
         format!(
-            "{place:?}, {transform:?}, {mode:?}, strict {strict}, {up:?} up, {format:?}, \
+            "{place:?}, {transform:?}, {mode:?}, strict {strict:?}, {up:?} up, {format:?}, \
              {color:?}, keep {keep}, write {write}, {distance:?}, tile {tile:?} of {lattice:?}, \
              interior {interior:?}, confined {confine}, {attributes:?}, {filter:?}"
         )
@@ -88,7 +91,7 @@ impl Job {
         let voxels = &self.voxels;
         self.compute.refuse_contradictions(voxels.mode(), self.check)?;
         voxels.refuse_contradictions()?;
-        voxels.only_for_solids("--strict", self.strict)?;
+        voxels.only_for_solids("--strict", self.strict.is_some())?;
         for (option, is_given) in [
             ("--interior-color", voxels.interior_color.is_some()),
             ("--filter", voxels.filter.is_some()),
@@ -100,7 +103,7 @@ impl Job {
         if self.color == ColorSource::None && voxels.filter.is_some() {
             bail!("--filter is for textures, which --color none ignores: leave one of them out");
         }
-        if self.force && !self.strict {
+        if self.force && self.strict.is_none() {
             bail!(
                 "--force is for --strict, to write a doubtful solid: leave it out (files are \
                  replaced without it)"
@@ -202,7 +205,7 @@ impl PaletteArgs {
 
     /// Warnings about options without effect on a file of `grid` in this format, or on no file.
     pub fn without_effect(&self, format: Option<GridFormat>, grid: &VoxelGrid) -> Vec<String> {
-        let Self { palette, blocks, dither, plain } = self;
+        let Self { palette, colors, blocks, dither, plain } = self;
         let has_palette = format.is_some_and(GridFormat::has_palette);
         let has_blocks = format.is_some_and(|format| format.blocks(grid).is_some());
         let of_plain = match format {
@@ -220,6 +223,7 @@ impl PaletteArgs {
         };
         [
             ("--palette", palette.is_some(), has_palette, "palette"),
+            ("--colors", colors.is_some(), has_palette, "palette"),
             ("--blocks", blocks.is_some(), has_blocks, "blocks"),
             ("--dither", *dither, has_palette || has_blocks, "palette"),
         ]
@@ -249,6 +253,7 @@ impl PaletteArgs {
         let palette = |path: &Path| Ok(Palette::read(path)?);
         let palette = self.palette.as_deref().map(|path| read_named(path, palette));
         options.palette = palette.transpose()?;
+        options.colors = self.colors.map_or(options.colors, usize::from);
         Ok(options)
     }
 }

@@ -99,8 +99,8 @@ impl<'a> Report<'a> {
         print_error(&text);
     }
 
-    /// The error if nothing is kept. Else the summary, or an error in its place; then warnings, and
-    /// notes unless each mesh has one line.
+    /// The error if nothing is kept. Else warnings, then the summary or an error in its place; then
+    /// notes, unless each mesh has one line.
     fn description(&self, summary: &MeshSummary) -> String {
         let Job { quiet, verbose, force, .. } = *self.plan.job;
         let several = self.plan.several;
@@ -110,7 +110,7 @@ impl<'a> Report<'a> {
         }
         let mut warnings: Vec<&str> = summary.warnings.iter().map(String::as_str).collect();
         let is_block = !several || verbose > 0;
-        let first = match summary.refused {
+        let result = match summary.refused {
             true => {
                 let doubts = summary.result.fill.iter().flat_map(|fill| &fill.doubts);
                 let doubts: Vec<String> = doubts.map(ToString::to_string).collect();
@@ -122,13 +122,16 @@ impl<'a> Report<'a> {
             false => summary.line(),
         };
         if quiet || summary.refused && !force {
-            return first;
+            return result;
         }
-        let warnings = warnings.iter().map(|warning| format!("warning: {mesh}{warning}\n"));
-        let notes = summary.notes.iter().filter(|_| is_block);
-        let notes = notes.map(|note| format!("note: {mesh}{note}\n"));
+        let lines = |kind: &str, texts: &mut dyn Iterator<Item = &str>| -> String {
+            texts.map(|text| format!("{kind}: {mesh}{text}\n")).collect()
+        };
+        let warnings = lines("warning", &mut warnings.into_iter());
+        let notes = summary.notes.iter().map(String::as_str).filter(|_| is_block);
+        let notes = lines("note", &mut notes.into_iter());
         let end = if several && is_block { "\n" } else { "" };
-        first + &warnings.chain(notes).collect::<String>() + end
+        warnings + &result + &notes + end
     }
 
     fn refusal(&self, summary: &MeshSummary, doubts: &[&str]) -> String {
@@ -137,7 +140,12 @@ impl<'a> Report<'a> {
             (Some(_), None) => "; nothing is written (--force writes it nevertheless)".to_owned(),
             (None, None) => String::new(),
         };
-        format!("error: {}: {}{written}\n", escaped(&summary.mesh), doubts.join("; "))
+        let holes = summary.result.fill.iter().filter(|_| doubts.is_empty()).map(|fill| {
+            let edges = counted(fill.topology.odd_edges, "edge");
+            format!("the mesh is not closed: {edges} of an odd number of triangles")
+        });
+        let reasons: Vec<String> = doubts.iter().map(ToString::to_string).chain(holes).collect();
+        format!("error: {}: {}{written}\n", escaped(&summary.mesh), reasons.join("; "))
     }
 
     /// The line with the names of the meshes that failed, and that about a missing output.

@@ -221,6 +221,14 @@ fn strict_refuses_a_doubtful_fill_and_force_writes_it() {
         succeeds(&folder, &args);
         assert!(folder.join(format!("{mesh}.npy")).is_file());
     }
+    // No doubt, but a hole.
+    let closed = "open.obj --res 8 --mode solid --strict=closed -o closed.npy";
+    let said = stderr(&exits(&folder, closed, 1));
+    let hole =
+        "error: open.obj: the mesh is not closed: 4 edges of an odd number of triangles; nothing";
+    assert!(said.starts_with(hole), "{said}");
+    assert!(!folder.join("closed.npy").exists());
+    succeeds(&folder, "cube.obj --res 8 --mode solid --strict=closed -o closed.npy");
 }
 
 #[test]

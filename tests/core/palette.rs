@@ -32,7 +32,7 @@ fn random_colors(count: usize, seed: u64) -> Vec<Rgba> {
 /// The colour that each voxel gets.
 fn indexed(grid: &VoxelGrid, palette: Option<&Palette>, dither: bool) -> Vec<([u32; 3], Rgba)> {
     let colors = grid.colors.as_ref().unwrap();
-    let indexed = IndexedColors::new(grid, palette, dither).unwrap();
+    let indexed = IndexedColors::new(grid, palette, MAX_COLORS, dither).unwrap();
     let of = |voxel| {
         let index = indexed.index(voxel, &colors.of(voxel));
         (voxel, indexed.palette().colors()[usize::from(index)])
@@ -136,7 +136,7 @@ fn unused_and_repeated_indices_are_not_chosen() {
     let palette = [[0; 4], [9, 9, 9, 255], [9, 9, 9, 255], [0; 4]];
     let palette = Palette::new(&palette).unwrap();
     let grid = grid_of(&[[0, 0, 0, 255]]);
-    let indexed = IndexedColors::new(&grid, Some(&palette), true).unwrap();
+    let indexed = IndexedColors::new(&grid, Some(&palette), MAX_COLORS, true).unwrap();
     let found: BTreeSet<u8> = grid.voxels().map(|v| indexed.index(v, &[0, 0, 0, 255])).collect();
     assert_eq!(found, BTreeSet::from([1]));
 }

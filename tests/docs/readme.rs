@@ -124,11 +124,14 @@ fn run_page(page: &str, made: &[&str]) {
     if page == "README.md" {
         text = with_commands_of_tables(&text);
     }
+    let mut is_complete = true;
     for block in parse(&text).0 {
         match block.language {
-            "sh" => block.lines.iter().filter(|line| !line.is_empty()).for_each(|line| {
-                run_line(folder.path(), line);
-            }),
+            "sh" => {
+                for line in block.lines.iter().filter(|line| !line.is_empty()) {
+                    is_complete &= run_line(folder.path(), line);
+                }
+            }
             // Those of the Python package are run by its tests.
             "python" if !block.lines.iter().any(|line| line.contains("import trivox")) => {
                 run_python(folder.path(), &block.lines.join("\n"))
@@ -139,28 +142,35 @@ fn run_page(page: &str, made: &[&str]) {
     }
     for file in made {
         let bytes = fs::metadata(folder.path().join(file)).map_or(0, |file| file.len());
+        if bytes == 0 && !is_complete {
+            println!("skipped: {file}, of a skipped command");
+            continue;
+        }
         assert!(bytes > 100, "{page}: {file} has {bytes} bytes");
     }
 }
 
-/// Runs one command line, if the machine has what it needs.
+/// Runs one command line; false if the machine lacks what it needs.
 #[cfg(unix)]
-fn run_line(folder: &Path, line: &str) {
+fn run_line(folder: &Path, line: &str) -> bool {
     let needs_gpu = ["check.sh", "--compare-backends", "--backend gpu"];
     let needs_gpu = needs_gpu.iter().any(|what| line.contains(what));
     if needs_gpu && trivox::gpu::Adapter::preferred().is_empty() {
         println!("skipped: no adapter: {line}");
-        return;
+        return false;
     }
-    // A small picture is enough to run a script.
-    let Some(script) = line.strip_prefix("python ") else { return run(folder, line) };
+    let Some(script) = line.strip_prefix("python ") else {
+        run(folder, line);
+        return true;
+    };
     let module = if script.contains("blender.py") { "bpy" } else { "mitsuba" };
-    match python_with(module) {
-        Some(python) => {
-            run(folder, &format!("{} -B {script} --size 48 48 --samples 4", python.display()))
-        }
-        None => println!("skipped: {line}"),
-    }
+    let Some(python) = python_with(module) else {
+        println!("skipped: {line}");
+        return false;
+    };
+    // A small picture is enough to run a script.
+    run(folder, &format!("{} -B {script} --size 48 48 --samples 4", python.display()));
+    true
 }
 
 /// Runs `line` in a shell in `folder`, with the program that is being tested.

@@ -1045,12 +1045,16 @@ fn attributes_take_no_more_memory_than_they_are_allowed() {
     // The inside of neither object is most of the voxels.
     let parts = [sphere(1.0, 40, 80), sphere(0.8, 20, 40)];
     let mesh = at_resolution(&Mesh::join(["a", "b"].into_iter().zip(&parts)).unwrap(), 150);
-    let solid = Mode::Solid(Solid { fill: Fill::Winding, include_surface: true });
+    let solid_by = |fill| Mode::Solid(Solid { fill, include_surface: true });
+    let solid = solid_by(Fill::Winding);
     let of_surface = [Attribute::Normal, Attribute::Triangle, Attribute::Area];
     for (mode, set) in [
         (Mode::Surface, &of_surface[..]),
         (Mode::Surface, &[Attribute::Label]),
         (solid, &[Attribute::Label]),
+        (solid, &[Attribute::Coverage]),
+        // Its grid grows while slabs are added.
+        (solid_by(Fill::Parity), &[Attribute::Coverage]),
     ] {
         let grid = in_mode(&mesh, mode).grid;
         let mut options = ColorOptions::new(mode);

@@ -79,6 +79,15 @@ struct MemoryLimit {
 /// Memory that may be used to find out that a surface is too large, in bytes.
 const AFFORDABLE: u64 = 16 << 20;
 
+/// The part of a growing grid that an allocator may copy, in bytes: the pages of longer lists are
+/// mapped to another address.
+const COPIED: u64 = 64 << 20;
+
+/// Bytes of the copy of a grid of `kept` bytes when its lists grow by an eighth more than they need.
+fn copy_bytes(kept: u64) -> u64 {
+    (kept / 4 * 5).min(COPIED)
+}
+
 /// Bytes per brick while its slab is sorted.
 const UNORDERED: u64 = size_of::<(BrickKey, Mask)>() as u64 + GridBuilder::BYTES_TO_ADD;
 
@@ -90,7 +99,7 @@ impl MemoryLimit {
 
     /// Whether memory suffices for `bricks` more bricks beside `kept` bytes of the grid.
     fn holds(&self, kept: u64, bricks: u64) -> bool {
-        let kept = kept + bricks * GridBuilder::BYTES_KEPT;
+        let kept = kept + copy_bytes(kept) + bricks * GridBuilder::BYTES_KEPT;
         self.fixed + self.unordered * UNORDERED + kept <= self.allowed
     }
 
@@ -166,9 +175,12 @@ impl MemoryLimit {
 
     /// The error for a grid of `bricks`, at most `most` of them unordered at a time.
     fn error(&self, bricks: u64, most: u64, tasks: &Tasks) -> BackendError {
-        let kept = bricks * GridBuilder::BYTES_KEPT + tasks.unused_room() * UNORDERED + self.fixed;
+        let grid = bricks * GridBuilder::BYTES_KEPT;
+        let kept = grid + copy_bytes(grid) + tasks.unused_room() * UNORDERED + self.fixed;
         // `new` reserves a sixteenth of the total: a fifteenth of the rest.
         let unordered = (most * UNORDERED).max((BRICKS * UNORDERED).min(kept / 15 + 1));
-        BackendError::Memory { needed: kept + unordered, allowed: self.allowed }
+        // Thicker slabs evict some bricks more often than the layers that were counted.
+        let least = self.allowed + self.allowed / 16;
+        BackendError::Memory { needed: least.max(kept + unordered), allowed: self.allowed }
     }
 }

@@ -27,7 +27,7 @@ use crate::cli::parse::{
 pub use crate::cli::grids::{ConvertArgs, DiffArgs, InfoArgs, JoinArgs, SliceArgs};
 pub use crate::cli::render::RenderArgs;
 pub use crate::cli::verify::VerifyArgs;
-pub use crate::cli::voxelize::{Job, LabelBy};
+pub use crate::cli::voxelize::{Job, LabelBy, Strict};
 
 /// The version, the commit of a release (an environment variable of its build), and the features.
 fn long_version() -> String {
@@ -244,6 +244,11 @@ pub struct PaletteArgs {
     /// [default: those of the voxels; more than 255 are quantized to 255].
     #[arg(long, value_name = "IMAGE", help_heading = "Colours")]
     pub palette: Option<PathBuf>,
+
+    /// Colours of a .vox file: at most N, from 2 to 255, chosen for the voxels [default: 255].
+    #[arg(long, value_name = "N", value_parser = parse_in::<u16, 2, 255>)]
+    #[arg(conflicts_with = "palette", allow_negative_numbers = true, help_heading = "Colours")]
+    pub colors: Option<u16>,
 
     /// Blocks to choose from in .schem and .litematic: a text file with a block and its CSS colour
     /// on each line, such as `oak_planks #a2834f`; at most 255 [default: 161 full blocks].

@@ -24,6 +24,15 @@ pub enum LabelBy {
     File,
 }
 
+/// The solids that `--strict` refuses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Strict {
+    /// Doubtful ones
+    Doubtful,
+    /// Doubtful ones, and those of meshes with holes
+    Closed,
+}
+
 /// The main job.
 #[derive(Debug, Args)]
 pub struct Job {
@@ -111,9 +120,10 @@ pub struct Job {
 
     /// With --mode solid or --distance: if the fill is doubtful, write nothing and exit with 1. It
     /// is doubtful if holes are so large that more than 30 % of the solid is uncertain, for
-    /// example; smaller ones are capped, and the summary says so.
-    #[arg(long, help_heading = "Voxels", display_order = 1000)]
-    pub strict: bool,
+    /// example; smaller ones are capped, and the summary says so. --strict=closed refuses any hole.
+    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "doubtful", help_heading = "Voxels", display_order = 1000)]
+    pub strict: Option<Strict>,
 
     /// With --strict: write a doubtful solid, but still exit with 1.
     #[arg(long, help_heading = "Voxels", display_order = 1001)]

@@ -58,7 +58,10 @@ impl Output {
         options: &WriteOptions,
         progress: &dyn Progress,
     ) -> Result<Written> {
-        progress.start("write", self.size(grid.dims(), field.is_some()).unwrap_or(0));
+        // Of other formats only a lower bound is known.
+        let is_exact = matches!(self.format, GridFormat::Npy | GridFormat::Vol);
+        let size = self.size(grid.dims(), field.is_some()).filter(|_| is_exact);
+        progress.start("write", size.unwrap_or(0));
         let written = self.sink.write(|out| {
             let out = &mut Reporting::new(out, progress);
             match field {

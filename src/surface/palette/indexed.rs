@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::distinct::Distinct;
 use super::dither::{self, Mixer, Mixture};
 use super::nearest::Nearest;
-use super::{Palette, Rgb};
+use super::{MAX_COLORS, Palette, Rgb};
 use crate::base::srgb::Rgba;
 use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, mask_places};
 
@@ -29,15 +29,23 @@ enum Table {
 }
 
 impl IndexedColors {
-    /// The indices of `grid` in `palette` or, if `None`, in [`Palette::of_grid`]. `None` if the
-    /// grid has no colours.
+    /// The indices of `grid` in `palette` or, if `None`, in that of at most `most` colours with the
+    /// least error. `None` if the grid has no colours.
     #[must_use]
-    pub fn new(grid: &VoxelGrid, palette: Option<&Palette>, dither: bool) -> Option<Self> {
+    pub fn new(
+        grid: &VoxelGrid,
+        palette: Option<&Palette>,
+        most: usize,
+        dither: bool,
+    ) -> Option<Self> {
         let (colors, occupied) = (grid.colors.as_ref()?, grid.occupied());
         let distinct = Distinct::new(colors, occupied);
         let palette = match palette {
             Some(palette) => palette.clone(),
-            None => Palette::of_distinct(&distinct, || distinct.counts(colors, occupied)),
+            None => {
+                let most = most.clamp(1, MAX_COLORS);
+                Palette::of_distinct(&distinct, || distinct.counts(colors, occupied), most)
+            }
         };
         let (all, nearest) = (distinct.colors(), Nearest::new(&palette));
         let table = match dither {

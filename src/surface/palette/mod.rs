@@ -185,14 +185,20 @@ impl Palette {
     pub fn of_grid(grid: &VoxelGrid) -> Option<Self> {
         let colors = grid.colors.as_ref()?;
         let distinct = distinct::Distinct::new(colors, grid.occupied());
-        Some(Self::of_distinct(&distinct, || distinct.counts(colors, grid.occupied())))
+        let counts = || distinct.counts(colors, grid.occupied());
+        Some(Self::of_distinct(&distinct, counts, MAX_COLORS))
     }
 
-    /// The palette with the least error for `distinct` colours, weighted by `counts`.
-    fn of_distinct(distinct: &distinct::Distinct, counts: impl FnOnce() -> Vec<u64>) -> Self {
+    /// The palette of at most `most` colours with the least error for `distinct` colours, weighted
+    /// by `counts`.
+    fn of_distinct(
+        distinct: &distinct::Distinct,
+        counts: impl FnOnce() -> Vec<u64>,
+        most: usize,
+    ) -> Self {
         let mut colors = distinct.colors();
-        if colors.len() > MAX_COLORS {
-            colors = quantize::quantize(&colors, &counts());
+        if colors.len() > most {
+            colors = quantize::quantize(&colors, &counts(), most);
         }
         nearest::sort(&mut colors);
         let colors = colors.into_iter().map(|[r, g, b]| [r, g, b, 255]).collect();
@@ -217,7 +223,7 @@ pub(crate) fn indexed(pixels: &[Rgb]) -> (Vec<Rgb>, Vec<u8>) {
         runs.map(|run| (run[0], run.len().isqrt() as u64)).unzip();
     let of_all = match distinct.len() {
         0..=MAX_COLORS => distinct.clone(),
-        _ => quantize::quantize(&distinct, &weights),
+        _ => quantize::quantize(&distinct, &weights, MAX_COLORS),
     };
     if of_all.is_empty() {
         return (Vec::new(), Vec::new());

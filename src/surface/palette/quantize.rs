@@ -9,16 +9,16 @@ use quantette::kmeans::{Kmeans, KmeansOptions};
 use quantette::wu::{BinnerF32x3, WuF32x3};
 use quantette::{PaletteBuf, PaletteCounts, PaletteSize};
 
+use super::Rgb;
 use super::nearest::oklab;
-use super::{MAX_COLORS, Rgb};
 
-/// Quantizes `colors`, weighted by `counts`, to at most [`MAX_COLORS`] distinct colours.
-/// Single-threaded: the results of the crate's parallel versions depend on the number of threads.
-pub(super) fn quantize(colors: &[Rgb], counts: &[u64]) -> Vec<Rgb> {
+/// Quantizes `colors`, weighted by `counts`, to at most `most` distinct colours. Single-threaded:
+/// the results of the crate's parallel versions depend on the number of threads.
+pub(super) fn quantize(colors: &[Rgb], counts: &[u64], most: usize) -> Vec<Rgb> {
     let weights = weights(counts);
     let all =
         PaletteCounts::new(oklab(colors), weights).expect("a weight for each, of 2^32 in all");
-    let by_wu = wu(&all);
+    let by_wu = wu(&all, most);
     let best = kmeans(&all, by_wu);
     let mut chosen = cast::into_array_vec(oklab_to_srgb8(&best));
     chosen.sort_unstable();
@@ -33,13 +33,13 @@ fn weights(counts: &[u64]) -> Vec<u32> {
     counts.iter().map(|count| (count >> shift).max(1) as u32).collect()
 }
 
-fn wu(all: &PaletteCounts<Oklab>) -> PaletteBuf<Oklab> {
+fn wu(all: &PaletteCounts<Oklab>, most: usize) -> PaletteBuf<Oklab> {
     /// Bins along `l`, `a` and `b`, twice as fine as the crate's default: a fifth less error, for
     /// 2.6 MB.
     type Bins = BinnerF32x3<64, 32, 32>;
     let bins = Bins::new(Bins::OKLAB_COMPONENT_RANGES_FROM_SRGB8);
     let found = WuF32x3::run_palette_counts(all, bins);
-    found.expect("some colours").palette(PaletteSize::from_usize_clamped(MAX_COLORS))
+    found.expect("some colours").palette(PaletteSize::from_usize_clamped(most))
 }
 
 /// Samples of k-means, each of which moves the nearest centroid towards it. Twice as many lower the
@@ -76,7 +76,7 @@ fn samples(all: &PaletteCounts<Oklab>) -> Vec<Oklab> {
 mod tests {
     use super::*;
     use crate::surface::palette::nearest::Nearest;
-    use crate::surface::palette::{Matching, Palette};
+    use crate::surface::palette::{MAX_COLORS, Matching, Palette};
 
     /// The sorted distinct colours of a picture of a million pixels, and their counts: smooth
     /// gradients of stone, moss and sky, with noise.
@@ -124,7 +124,8 @@ mod tests {
         let of = |palette: PaletteBuf<Oklab>| {
             mean_error(&colors, &counts, &cast::into_array_vec(oklab_to_srgb8(&palette)))
         };
-        let (by_wu, by_both) = (of(wu(&all)), of(kmeans(&all, wu(&all))));
+        let first = || wu(&all, MAX_COLORS);
+        let (by_wu, by_both) = (of(first()), of(kmeans(&all, first())));
         println!("{} colours: {by_wu:.5} by Wu, {by_both:.5} with k-means", colors.len());
         assert!(by_both < 0.95 * by_wu && by_both < 0.006);
     }

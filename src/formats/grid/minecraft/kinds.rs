@@ -6,7 +6,7 @@ use super::blocks::{Blocks, STONE, Version, known_colors, version_of};
 use crate::base::srgb::Rgba;
 use crate::formats::WriteOptions;
 use crate::grid::{BRICK, BrickRun, Colors, VoxelGrid};
-use crate::surface::palette::{IndexedColors, Palette};
+use crate::surface::palette::{IndexedColors, MAX_COLORS, Palette};
 
 /// The number of air.
 pub(super) const AIR: u8 = 0;
@@ -85,10 +85,10 @@ impl Kinds {
 fn index(grid: &VoxelGrid, blocks: &Blocks, dither: bool) -> Option<IndexedColors> {
     let colors: Vec<Rgba> = blocks.list().iter().map(|&(_, color)| color).collect();
     let palette = Palette::of_blocks(&colors).expect("1 to 255 visible colours");
-    let indexed = IndexedColors::new(grid, Some(&palette), dither)?;
+    let indexed = IndexedColors::new(grid, Some(&palette), MAX_COLORS, dither)?;
     if !blocks.may_merge() || dither {
         return Some(indexed);
     }
     let distinct = palette.without_alike(&indexed.counts(grid));
-    IndexedColors::new(grid, Some(&distinct), dither)
+    IndexedColors::new(grid, Some(&distinct), MAX_COLORS, dither)
 }

@@ -94,11 +94,13 @@ fn lost(grid: &VoxelGrid, options: &WriteOptions) -> Vec<String> {
     if let Some(given) = options.palette.as_ref().filter(|_| count > 0) {
         let all = given.colors().iter().filter(|color| color[3] > 0).count();
         lost.push(format!("{} of the voxels, each the nearest of the palette's {all}", colors()));
-    } else if count > MAX_COLORS {
-        lost.push(format!(
-            "{} are approximated by {MAX_COLORS} or fewer, the most that the file's palette holds",
-            colors()
-        ));
+    } else if count > options.colors.min(MAX_COLORS) {
+        let most = options.colors.min(MAX_COLORS);
+        let why = match most {
+            MAX_COLORS => "the most that the file's palette holds",
+            _ => "as asked for",
+        };
+        lost.push(format!("{} are approximated by {most} or fewer, {why}", colors()));
     }
     if !lost_opacity(grid).is_empty() {
         lost.push("how opaque voxels are is not kept: all are opaque".to_owned());

@@ -29,7 +29,7 @@ pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<
     } else {
         scene_graph(grid, &models)
     };
-    let indexed = IndexedColors::new(grid, options.palette.as_ref(), options.dither);
+    let indexed = options.indexed(grid);
     let voxels = Voxels { grid, colors: grid.colors.as_ref().zip(indexed) };
     let palette = voxels.palette_chunk();
     let children =

@@ -50,20 +50,11 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
 
     let progress = Arc::new(TerminalProgress::new(args.report.quiet));
     let replaced: Vec<&Path> = output.sink.file().into_iter().collect();
-    let load = || Voxels::load(&args.file, &args.mesh, args.memory, &replaced, &progress);
-    let (Voxels { mut grid, mut warnings, sidecars }, load) = timed(load)?;
+    let (voxels, load) = timed(|| load(&args.file, args, &replaced, &progress))?;
+    let Voxels { grid, mut warnings, sidecars } = voxels;
     progress.finish();
-    if !is_mesh(&args.file) && grid.brick_count() == 0 {
-        warnings.push("no voxel is occupied: the picture is empty".to_owned());
-    }
     output.sink.refuse(&sidecars)?;
-    if let Some(Card { label, is_software: true, .. }) = &card {
-        let advice = "is software: --backend cpu draws the same, and is faster";
-        warnings.push(format!("{label} {advice}"));
-    }
-    if let Some(up) = args.up {
-        grid.world.up = up;
-    }
+    warnings.extend(card.as_ref().and_then(Card::warning));
     let draw = || output.write(&renderer(&grid, card.as_ref())?, &options, &progress);
     let (written, draw) = timed(draw)?;
     progress.finish();
@@ -87,6 +78,21 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     Ok(ExitStatus::Done)
 }
 
+/// The grid in a file, or the voxels of the mesh in it.
+fn load(
+    file: &Path,
+    args: &RenderArgs,
+    replaced: &[&Path],
+    progress: &Arc<TerminalProgress>,
+) -> Result<Voxels> {
+    let mut voxels = Voxels::load(file, &args.mesh, args.memory, replaced, progress)?;
+    if !is_mesh(file) && voxels.grid.brick_count() == 0 {
+        voxels.warnings.push("no voxel is occupied: the picture is empty".to_owned());
+    }
+    voxels.grid.world.up = args.up.unwrap_or(voxels.grid.world.up);
+    Ok(voxels)
+}
+
 /// An open GPU.
 #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "such a build opens none"))]
 struct Card {
@@ -105,6 +111,11 @@ impl Card {
             (None | Some(BackendChoice::Cpu), None) => Ok(None),
             _ => Self::open(name).map(Some),
         }
+    }
+
+    fn warning(&self) -> Option<String> {
+        let advice = "is software: --backend cpu draws the same, and is faster";
+        self.is_software.then(|| format!("{} {advice}", self.label))
     }
 
     #[cfg(feature = "gpu")]

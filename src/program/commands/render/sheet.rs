@@ -19,7 +19,7 @@ use trivox::base::srgb::Rgba;
 use trivox::formats::is_mesh;
 use trivox::view::render::{Picture, RenderOptions};
 
-use super::{Card, options, renderer};
+use super::{Card, load, options, renderer};
 use crate::ExitStatus;
 use crate::cli::RenderArgs;
 use crate::console::{ErrorReport, print_error};
@@ -58,6 +58,7 @@ pub fn run(args: &RenderArgs, target: &Path, card: Option<&Card>) -> Result<Exit
     let began = Instant::now();
     let mut sheet = Sheet::new(files.len(), options(args, SIZE).size)?;
     let (mut warnings, mut failed) = (Vec::new(), Vec::new());
+    warnings.extend(card.and_then(Card::warning));
     let progress = Arc::new(TerminalProgress::new(args.report.quiet));
     for (place, file) in files.iter().enumerate() {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -118,9 +119,7 @@ fn draw(
     progress: &Arc<TerminalProgress>,
 ) -> Result<(Picture, Vec<String>, Inputs)> {
     let replaced: Vec<&Path> = sink.file().into_iter().collect();
-    let voxels = Voxels::load(file, &args.mesh, args.memory, &replaced, progress)?;
-    let Voxels { mut grid, warnings, sidecars } = voxels;
-    grid.world.up = args.up.unwrap_or(grid.world.up);
+    let Voxels { grid, warnings, sidecars } = load(file, args, &replaced, progress)?;
     let draw =
         || anyhow::Ok(renderer(&grid, card)?.render_with(&options(args, SIZE), &**progress)?);
     Ok((draw().with_context(|| shown(file))?, warnings, sidecars))

@@ -310,7 +310,8 @@ impl Voxelizer {
                 let (found, time) =
                     timed(|| attributes(mesh, &grid, set, &options, &*self.progress))?;
                 timings.attributes = Some(time);
-                grid.attributes = Some(found);
+                warnings.extend(Warning::of_labels(&grid, &found));
+                grid.attributes = Some(found.attributes);
             }
             if let Some((window, before)) = window.zip(before) {
                 grid = grid.window(&window);

@@ -6,10 +6,11 @@ use rayon::prelude::*;
 
 use crate::base::numbers::{counted, significant};
 use crate::base::srgb::Rgba;
-use crate::grid::{Attribute, VoxelGrid};
+use crate::grid::{Attribute, Channel, VoxelGrid};
 use crate::lattice::{PlacedMesh, Sizing};
 use crate::solid::mode::Mode;
 use crate::solid::{Fill, FillReport, FillWarning};
+use crate::surface::attributes::Attributed;
 
 /// A property of the voxels that a caller might not expect; [`Display`](fmt::Display) gives a
 /// sentence.
@@ -42,6 +43,10 @@ pub enum Warning {
     },
     /// The voxels do not have an attribute, for this reason.
     NoAttribute(Attribute, &'static str),
+    /// Only voxels at the surface of these objects have their label, as the objects are not closed.
+    OpenObjects(Vec<String>),
+    /// No voxel has the label of these objects.
+    UnseenObjects(Vec<String>),
     /// Voxels of a tile of a solid that are far from the surface have the mean colour of the
     /// surface in the tile: another one in each tile.
     InteriorOfTile,
@@ -158,6 +163,33 @@ impl Warning {
         })
     }
 
+    /// Those about the labels of `grid`.
+    pub(super) fn of_labels(
+        grid: &VoxelGrid,
+        found: &Attributed,
+    ) -> impl Iterator<Item = Self> + use<> {
+        let named = found.attributes.names().get(&Attribute::Label);
+        let names = named.filter(|names| names.len() > 1).map_or(&[][..], Vec::as_slice);
+        let mut is_seen = vec![false; names.len()];
+        if let Some(Channel::Scalar(labels)) = found.attributes.channels().get(&Attribute::Label) {
+            let rest = (labels.own_count() < grid.occupied()).then(|| labels.rest());
+            for label in labels.bricks().flat_map(|(.., own)| own).copied().chain(rest) {
+                if let Some(is_seen) = is_seen.get_mut(label as usize) {
+                    *is_seen = true;
+                }
+            }
+        }
+        let open = found.open_objects.iter().map(|&label| names[label as usize].clone());
+        let unseen = names.iter().zip(is_seen).filter(|(_, is_seen)| !is_seen);
+        let lists = [
+            Self::OpenObjects(open.collect()),
+            Self::UnseenObjects(unseen.map(|(name, _)| name.clone()).collect()),
+        ];
+        lists.into_iter().filter(|list| {
+            !matches!(list, Self::OpenObjects(names) | Self::UnseenObjects(names) if names.is_empty())
+        })
+    }
+
     /// Those about the finished voxels, of which `transparent` were left out.
     pub(super) fn of_voxels(
         mesh: &PlacedMesh,
@@ -190,6 +222,16 @@ impl Warning {
     }
 }
 
+/// Up to eight names, and how many more there are.
+fn first_of(names: &[String]) -> String {
+    const MOST: usize = 8;
+    let first = names[..names.len().min(MOST)].join(", ");
+    match names.len().saturating_sub(MOST) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}
+
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -214,6 +256,17 @@ impl fmt::Display for Warning {
             Self::NoAttribute(attribute, why) => {
                 write!(f, "{why}: voxels have no attribute '{attribute}'")
             }
+            Self::OpenObjects(names) => write!(
+                f,
+                "only voxels at the surface have the label of objects that are not closed: {}",
+                first_of(names)
+            ),
+            Self::UnseenObjects(names) => write!(
+                f,
+                "no voxel has the label of objects that are smaller than a voxel or inside a later \
+                 one: {}",
+                first_of(names)
+            ),
             Self::InteriorOfTile => f.write_str(
                 "voxels far from the surface have the mean colour of the surface in this tile, \
                  which differs from tile to tile: set the interior colour",

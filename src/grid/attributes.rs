@@ -240,13 +240,13 @@ pub enum Channel {
 }
 
 /// The values of an attribute in a brick.
-enum BrickChannel<'a> {
+pub(super) enum BrickChannel<'a> {
     Scalar(BrickValues<'a, u32>),
     Vector(BrickValues<'a, Bits>),
 }
 
 impl BrickChannel<'_> {
-    fn at(&self, x: u32, bit: u32) -> Bits {
+    pub(super) fn at(&self, x: u32, bit: u32) -> Bits {
         match self {
             Self::Scalar(values) => [values.at(x, bit), 0, 0],
             Self::Vector(values) => values.at(x, bit),
@@ -279,7 +279,7 @@ impl Channel {
         })
     }
 
-    fn of_brick(&self, key: BrickKey) -> BrickChannel<'_> {
+    pub(super) fn of_brick(&self, key: BrickKey) -> BrickChannel<'_> {
         match self {
             Self::Scalar(values) => BrickChannel::Scalar(values.of_brick(key)),
             Self::Vector(values) => BrickChannel::Vector(values.of_brick(key)),

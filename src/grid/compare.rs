@@ -1,10 +1,12 @@
 //! Compares two grids voxel by voxel: counts and positions of shared and differing voxels, or a
 //! grid in difference colours.
 
+use std::collections::BTreeMap;
+
 use crate::base::srgb::Rgba;
 use crate::grid::{
-    BRICK, BrickKey, Colors, FULL, Mask, VoxelGrid, World, count, is_empty, mask_places, overlay,
-    run_bounds, union_bounds,
+    Attribute, BRICK, BrickKey, Channel, Colors, FULL, Mask, VoxelGrid, World, count, is_empty,
+    mask_places, overlay, run_bounds, union_bounds,
 };
 
 /// The differences of two grids, A and B. Voxels are compared by index, regardless of the grids'
@@ -23,6 +25,8 @@ pub struct Comparison {
     /// Number of voxels occupied in both with different colours; `None` if a grid has no colours.
     /// These do not count as differing voxels.
     pub other_colors: Option<u64>,
+    /// The same for each attribute that both have, by its components' bits.
+    pub other_attributes: BTreeMap<Attribute, u64>,
     /// The first few differing voxels, and the grid that has each: 0 is A, 1 is B.
     pub first: Vec<([u32; 3], usize)>,
 }
@@ -60,7 +64,15 @@ pub fn compare(a: &VoxelGrid, b: &VoxelGrid, named: usize) -> Comparison {
     let both = a.occupied() - only[0];
     let colors = a.colors.as_ref().zip(b.colors.as_ref());
     let other_colors = colors.map(|colors| count_other_colors([a, b], colors.into()));
-    Comparison { dims: [a.dims(), b.dims()], both, only, bounds, other_colors, first }
+    let attributes = a.attributes.iter().zip(&b.attributes);
+    let other_attributes = attributes.flat_map(|(of_a, of_b)| {
+        let of_b = of_b.channels();
+        let both = of_a.channels().iter().filter_map(|(of, a)| Some((*of, [a, of_b.get(of)?])));
+        both.map(|(of, channels)| (of, count_other_values([a, b], channels)))
+    });
+    let other_attributes = other_attributes.collect();
+    let dims = [a.dims(), b.dims()];
+    Comparison { dims, both, only, bounds, other_colors, other_attributes, first }
 }
 
 /// The union of `a` and `b`: voxels of both in the colour `both`, voxels of only A or only B in the
@@ -136,13 +148,24 @@ fn shared_and_own([a, b]: [Mask; 2]) -> [Mask; 3] {
     ]
 }
 
+/// The bricks with voxels of both grids, and these voxels.
+fn shared_bricks(grids: [&VoxelGrid; 2]) -> impl Iterator<Item = (BrickKey, Mask)> {
+    overlay(grids.map(VoxelGrid::brick_runs)).flat_map(|both| {
+        let [shared, ..] = shared_and_own(both.masks);
+        let len = if is_empty(&shared) { 0 } else { both.len };
+        (0..len).map(move |n| (both.start.along_x(n), shared))
+    })
+}
+
+fn count_other_values(grids: [&VoxelGrid; 2], channels: [&Channel; 2]) -> u64 {
+    let count_in = |(key, mask): (BrickKey, Mask)| {
+        let [a, b] = channels.map(|channel| channel.of_brick(key));
+        mask_places(mask).filter(|&(x, bit)| a.at(x, bit) != b.at(x, bit)).count() as u64
+    };
+    shared_bricks(grids).map(count_in).sum()
+}
+
 fn count_other_colors(grids: [&VoxelGrid; 2], colors: [&Colors; 2]) -> u64 {
-    let bricks = overlay(grids.map(VoxelGrid::brick_runs)).flat_map(|both| {
-        let [a, b] = both.masks;
-        let mask: Mask = std::array::from_fn(|x| a[x] & b[x]);
-        let len = if is_empty(&mask) { 0 } else { both.len };
-        (0..len).map(move |n| (both.start.along_x(n), mask))
-    });
     let count_in = |(key, mask): (BrickKey, Mask)| {
         let [a, b] = colors.map(|colors| colors.of_brick(key));
         let differs = |&(x, bit): &(u32, u32)| a.at(x, bit) != b.at(x, bit);
@@ -152,7 +175,7 @@ fn count_other_colors(grids: [&VoxelGrid; 2], colors: [&Colors; 2]) -> u64 {
             false => 0,
         }
     };
-    bricks.map(count_in).sum()
+    shared_bricks(grids).map(count_in).sum()
 }
 
 impl Comparison {

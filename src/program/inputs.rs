@@ -10,10 +10,12 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail};
+use bytesize::ByteSize;
 use tempfile::TempDir;
 use trivox::formats::{GridFormat, is_mesh};
 
 use crate::cli::{self, Cli, Command};
+use crate::memory::Memory;
 use crate::text::{grouped, path_text, shown};
 
 /// The name of standard input in messages.
@@ -230,12 +232,19 @@ pub fn replace_stdin(cli: &mut Cli) -> Result<Option<TempDir>> {
             if !is_name || !is_mesh(&name) && !is_read_grid(&name) {
                 bail!("--input-format {format} is not read: see `voxelize formats`");
             }
-            let folder = tempfile::Builder::new().prefix("voxelize-").tempdir()?;
+            let advice = "cannot copy standard input to a temporary file: does TMPDIR name a folder \
+                          with room?";
+            let folder = tempfile::Builder::new().prefix("voxelize-").tempdir().context(advice)?;
+            // A mesh takes as much memory as its file; the bricks of a grid may take less.
+            let most = if is_mesh(&name) { Memory::new(job.compute.memory).left() } else { u64::MAX };
             let copy = folder.path().join(name);
             _ = STDIN_COPY.set(copy.clone());
-            let copied = File::create(&copy)
-                .and_then(|mut file| io::copy(&mut io::stdin().lock(), &mut file));
-            copied.context("cannot copy standard input to a file")?;
+            let mut input = io::stdin().lock().take(most);
+            let copied = File::create(&copy).and_then(|mut file| io::copy(&mut input, &mut file));
+            if copied.context(advice)? == most {
+                let most = ByteSize::b(most);
+                bail!("standard input: the mesh has more bytes than the memory limit, {most}");
+            }
             *path = copy;
             Ok(Some(folder))
         }
@@ -245,17 +254,23 @@ pub fn replace_stdin(cli: &mut Cli) -> Result<Option<TempDir>> {
 fn read_list(name: &str) -> Result<Vec<PathBuf>> {
     let (bytes, named) = match name {
         "" => bail!("'@' names no list: write @list.txt, or @- for standard input"),
-        "-" => (read_stdin(), STDIN),
-        file => (fs::read(file), file),
+        "-" => (read_bounded(io::stdin().lock()), STDIN),
+        file => (File::open(file).and_then(read_bounded), file),
     };
     let bytes =
         bytes.context("cannot read the list of meshes").with_context(|| named.to_owned())?;
     parse_list(&bytes).with_context(|| named.to_owned())
 }
 
-fn read_stdin() -> io::Result<Vec<u8>> {
+/// All bytes of a file of options, such as a list.
+pub fn read_bounded(input: impl Read) -> io::Result<Vec<u8>> {
+    /// 64 MiB are a million long paths.
+    const MOST: u64 = 64 << 20;
     let mut bytes = Vec::new();
-    io::stdin().lock().read_to_end(&mut bytes)?;
+    input.take(MOST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST {
+        return Err(io::Error::other("has more than 64 MiB: name a smaller file"));
+    }
     Ok(bytes)
 }
 

@@ -1,6 +1,6 @@
 //! Options as values of the library, and contradictions between options.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -16,6 +16,7 @@ use trivox::{
 
 use crate::cli::parse::css_color;
 use crate::cli::{ComputeArgs, Job, LabelBy, PaletteArgs, Strict, TransformArgs, VoxelArgs};
+use crate::inputs::read_bounded;
 use crate::text::shown;
 use crate::write::sink::{refuse_folder, refuse_shared_stdout};
 
@@ -95,6 +96,7 @@ impl Job {
         for (option, is_given) in [
             ("--interior-color", voxels.interior_color.is_some()),
             ("--filter", voxels.filter.is_some()),
+            ("--label object", self.label == Some(LabelBy::Object)),
         ] {
             if self.distance.is_some() && is_given {
                 bail!("{option} is for voxels, but --distance writes distances: leave it out");
@@ -266,7 +268,7 @@ fn read_named<T>(path: &Path, read: impl FnOnce(&Path) -> Result<T>) -> Result<T
 /// The blocks of a text file: on each line a name and a CSS colour. Empty lines and those that
 /// begin with `//` are skipped.
 fn read_blocks(path: &Path) -> Result<Blocks> {
-    let text = String::from_utf8(fs::read(path)?).ok().context(
+    let text = String::from_utf8(read_bounded(File::open(path)?)?).ok().context(
         "is no text: write a block and its CSS colour on each line, such as 'oak_planks #a2834f'",
     )?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
@@ -295,7 +297,7 @@ pub fn read_lattice(path: &Path) -> Result<Lattice> {
                 "is a grid, which does not store its lattice: name the file of what --json printed"
             );
         }
-        let mut value: Value = serde_json::from_slice(&fs::read(path)?).context(
+        let mut value: Value = serde_json::from_slice(&read_bounded(File::open(path)?)?).context(
             "is not one JSON object: name what `voxelize ... --json > lattice.json` wrote; of several \
              meshes keep one line",
         )?;

@@ -71,9 +71,8 @@ impl Voxels {
 }
 
 impl MeshArgs {
-    /// Refuses contradictory options of a mesh; for a grid refuses all options of meshes, including
-    /// `others`.
-    pub fn refuse_contradictions(&self, file: &Path, others: &[(&str, bool)]) -> Result<()> {
+    /// Refuses contradictory options of a mesh, and for a grid all options of meshes.
+    pub fn refuse_contradictions(&self, file: &Path) -> Result<()> {
         let Self { res, voxel_size, voxels, color } = self;
         if is_mesh(file) {
             return voxels.refuse_contradictions().with_context(|| shown(file));
@@ -92,7 +91,7 @@ impl MeshArgs {
             ("--confine", confine),
             ("--color", color.is_some()),
         ];
-        match of_meshes.iter().chain(others).find(|(_, is_given)| *is_given) {
+        match of_meshes.iter().find(|(_, is_given)| *is_given) {
             Some((option, _)) => {
                 let why = anyhow!("is no mesh, so {option} has no effect: leave it out");
                 Err(why.context(shown(file)))

@@ -58,6 +58,16 @@ pub(crate) fn absence(mesh: &PlacedMesh, attribute: Attribute, mode: Mode) -> Op
     (!has).then_some(without)
 }
 
+/// The attributes of a grid.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Attributed {
+    /// The attributes.
+    pub attributes: Attributes,
+    /// The objects of a solid that are not closed: only voxels at their surface have their label.
+    pub open_objects: Vec<u32>,
+}
+
 /// The attributes `set` of the voxels of `grid`, a voxelization of `mesh`, with the mode, the filter
 /// and the memory limit of `options`.
 ///
@@ -75,7 +85,7 @@ pub fn attributes(
     set: AttributeSet,
     options: &ColorOptions,
     progress: &dyn Progress,
-) -> Result<Attributes, BackendError> {
+) -> Result<Attributed, BackendError> {
     assert_eq!(grid.dims(), mesh.lattice().dims, "the grid of the mesh");
     if i32::try_from(mesh.whole().len()).is_err() {
         let why = "attributes are for meshes of at most 2,147,483,647 triangles";
@@ -102,12 +112,16 @@ pub fn attributes(
             sample.material = index_of_material[material] as i32;
         }
     }
-    let mut channels = BTreeMap::new();
+    let (mut channels, mut open_objects) = (BTreeMap::new(), Vec::new());
     let mut kept = needed + bytes;
     for attribute in set.iter() {
         let left = memory.saturating_sub(kept);
         let channel = match attribute {
-            Attribute::Label => labels::channel(mesh, grid, &sampled, options.mode, left, progress),
+            Attribute::Label => labels::channel(mesh, grid, &sampled, options.mode, left, progress)
+                .map(|(channel, open)| {
+                    open_objects = open;
+                    channel
+                }),
             Attribute::Coverage => coverage::channel(mesh, grid, options.mode, left, progress),
             _ => Ok(of_samples(attribute, &sampled)),
         };
@@ -116,7 +130,10 @@ pub fn attributes(
         kept += if attribute.is_of_surface() { 0 } else { channel.bytes() };
         channels.insert(attribute, channel);
     }
-    Ok(Attributes::new(names(mesh, material_names, set), channels))
+    Ok(Attributed {
+        attributes: Attributes::new(names(mesh, material_names, set), channels),
+        open_objects,
+    })
 }
 
 /// The surface in the voxels of each brick, in order of the bricks, and the bytes of memory that it

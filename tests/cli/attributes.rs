@@ -198,6 +198,20 @@ fn files_are_objects_of_one_grid_and_the_later_wins() {
         assert_eq!(of.label, expected, "{voxel:?}");
     }
     assert_eq!(grid.occupied(), 16_u64.pow(3) + 8_u64.pow(3) - 4_u64.pow(3));
+    // An object in a later one, and one that is not closed.
+    let last = cube(0.0, 1.0);
+    folder.write("open.obj", &last[..last.trim_end().rfind('\n').unwrap()]);
+    let run = "inner.obj open.obj large.obj --label file --mode solid --voxel-size 0.5";
+    let summary = json(&succeeds(&folder, &format!("{run} -o hidden.npz --json")));
+    let warnings = summary["warnings"].to_string();
+    for said in ["label of objects that are not closed: open\"", "a later one: inner, open\""] {
+        assert!(warnings.contains(said), "{warnings}");
+    }
+    // Distances are those of all together.
+    let run = "large.obj inner.obj --label file --voxel-size 0.5 --distance 2";
+    succeeds(&folder, &format!("{run} -o distances.npz"));
+    let object = "large.obj --label object --distance 2 -o object.npz";
+    refuses(&folder, object, "--label object is for voxels, but --distance writes distances");
     // A pattern and one mesh alone are no exceptions.
     let summary =
         json(&succeeds(&folder, "*.obj --label file --mode solid --res 8 -o a.npz --json"));

@@ -26,6 +26,11 @@ fn tiles_joined_are_the_file_of_the_whole() {
         refuses(&folder, &format!("join {all_but_last} -o less.{format}"), missing);
         let missing = "tile 1/3x2x1 is missing";
         refuses(&folder, &format!("join {last} -o less.{format}"), missing);
+        let other = "other.tile-6-of-3x2x1";
+        fs::copy(folder.join(last), folder.join(format!("{other}.{format}"))).unwrap();
+        let mixed = format!("join {all_but_last} {other}.{format} -o less.{format}");
+        let complaint = "is by its name a tile of another mesh or division than tiles/lighthouse";
+        refuses(&folder, &mixed, &format!("{other}.{format}: {complaint}"));
         fs::rename(folder.join(last), folder.join(format!("last.{format}"))).unwrap();
         let first_two = all_but_last.split(' ').take(2).collect::<Vec<_>>().join(" ");
         let some = format!("join {first_two} last.{format} -o less.{format} --json");

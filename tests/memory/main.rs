@@ -1063,7 +1063,7 @@ fn attributes_take_no_more_memory_than_they_are_allowed() {
             options.memory = memory;
             let (found, peak) =
                 peak(|| attributes(&mesh, &grid, attributes_of, &options, &NoProgress));
-            found.map(|found| (found, peak))
+            found.map(|found| (found.attributes, peak))
         };
         let ((found, peak), memory, _) = until_it_fits("attributes", run);
         println!("{mode:?}, {set:?}: peak {peak}, allowed {memory}");

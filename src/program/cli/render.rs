@@ -12,7 +12,7 @@ use trivox::view::render::{Background, MAX_SAMPLES, Projection, View};
 use crate::cli::parse::{
     parse_background, parse_in, parse_light, parse_number, parse_pixels, parse_size,
 };
-use crate::cli::{Input, MeshArgs, OF_MESHES, ReportArgs, first_or_hidden, names};
+use crate::cli::{Input, MeshArgs, ReportArgs, first_or_hidden, names};
 
 const CAMERA: &str = "Camera and light";
 const PICTURE: &str = "Picture";
@@ -135,10 +135,9 @@ pub struct RenderArgs {
     #[command(flatten)]
     pub mesh: MeshArgs,
 
-    /// Memory limit for making the voxels, such as 512MiB or 4GB; a step that may need more is
-    /// refused [default: nine tenths of what is available].
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = OF_MESHES)]
-    #[arg(allow_hyphen_values = true)]
+    /// Memory limit, such as 512MiB or 4GB; a file that may need more is refused [default: for a
+    /// grid 2 GiB for each MB of its file, for a mesh nine tenths of the available memory].
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     pub memory: Option<ByteSize>,
 }
 

@@ -157,9 +157,9 @@ pub struct Job {
     /// Label the voxels by object or file, as --attributes label does.
     ///
     /// With file, all meshes are voxelized into one grid on one lattice, and each is an object with
-    /// the name of its file. Where solids overlap, a voxel has the label of the later mesh.
-    #[arg(long, value_name = "WHAT", value_enum, ignore_case = true)]
-    #[arg(requires = "output", conflicts_with = "distance")]
+    /// the name of its file. Where solids overlap, a voxel has the label of the later mesh. With
+    /// --distance, file gives the distances of all meshes together.
+    #[arg(long, value_name = "WHAT", value_enum, ignore_case = true, requires = "output")]
     #[arg(help_heading = "Voxels", display_order = 1003)]
     pub label: Option<LabelBy>,
 

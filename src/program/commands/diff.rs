@@ -5,6 +5,7 @@ use serde::Serialize;
 use trivox::base::srgb::Rgba;
 use trivox::formats::SIGN_ONLY;
 use trivox::grid::compare::in_colors;
+use trivox::grid::{Attribute, Attributes};
 use trivox::view::render::{Background, Camera, Picture, Renderer};
 use trivox::{Comparison, VoxelGrid, compare};
 
@@ -87,7 +88,8 @@ fn picture(a: &VoxelGrid, b: &VoxelGrid) -> Result<Picture> {
     Ok(picture)
 }
 
-/// The differences besides voxels: colours, placement, or information that only one file has.
+/// The differences besides voxels: colours, attributes, placement, or information that only one
+/// file has.
 fn besides(a: &VoxelGrid, b: &VoxelGrid, found: &Comparison) -> Vec<String> {
     let only = |has: [bool; 2], what: &str| match has {
         [true, false] => Some(format!("only A has {what}")),
@@ -105,9 +107,20 @@ fn besides(a: &VoxelGrid, b: &VoxelGrid, found: &Comparison) -> Vec<String> {
         }
         places => only(places.map(|place| place.is_some()), "a place"),
     };
+    let sets = [a, b].map(|grid| grid.attributes.as_ref().map(Attributes::set).unwrap_or_default());
+    let attributes = Attribute::ALL.iter().filter_map(|&attribute| {
+        match found.other_attributes.get(&attribute) {
+            Some(0) => None,
+            Some(&other) => Some(format!("{} of another {attribute}", counted(other, "voxel"))),
+            None => only(sets.map(|set| set.contains(attribute)), attribute.name()),
+        }
+    });
+    let names = [a, b].map(|grid| grid.attributes.as_ref().map(Attributes::names));
+    let names = matches!(names, [Some(a), Some(b)] if a != b)
+        .then(|| "other names of labels or materials".to_owned());
     let [up_a, up_b] = [a.world.up, b.world.up];
     let up = (up_a != up_b).then(|| format!("up axes: A has {up_a}, B has {up_b}"));
-    colors.into_iter().chain(place).chain(up).collect()
+    colors.into_iter().chain(attributes).chain(names).chain(place).chain(up).collect()
 }
 
 #[derive(Debug, Serialize)]
@@ -128,7 +141,7 @@ struct Report {
     bounds: Option<[[u32; 3]; 2]>,
     /// The number of voxels in both grids with different colours, if both have colours.
     other_colors: Option<u64>,
-    /// The differences besides voxels: a phrase each for colours and placement.
+    /// The differences besides voxels: a phrase each for colours, attributes and placement.
     besides: Vec<String>,
     /// The first differing voxels.
     voxels: Vec<Differing>,

@@ -1,12 +1,12 @@
 //! `voxelize join`: tiles of a grid, put together.
 
-use std::iter;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Error, Result, bail};
 use serde::Serialize;
 use trivox::formats::LoadedGrid;
-use trivox::{Tile, VoxelGrid};
+use trivox::{GridError, Tile, VoxelGrid};
 
 use crate::ExitStatus;
 use crate::cli::JoinArgs;
@@ -40,7 +40,12 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
         tiles.push(grid);
     }
     let grid = VoxelGrid::join(&tiles.iter().collect::<Vec<_>>());
-    let grid = grid.context("the grids are not tiles of one")?;
+    let grid = grid.map_err(|error| {
+        let of = at_fault(&error, &tiles, &args.grids);
+        let what = "the grids are not tiles of one";
+        let what = if of.is_empty() { what.to_owned() } else { format!("{what}: {of}") };
+        Error::from(error).context(what)
+    })?;
     warnings.extend(gap(&grid, &tiles));
     warnings.extend(grid.left_out(&tiles));
     drop(tiles);
@@ -51,24 +56,63 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     Ok(ExitStatus::Done)
 }
 
-/// Refuses files that all have names of tiles, if one of the tiles is not among them.
+/// Refuses files that all have names of tiles, if they are of several meshes or divisions, or if one
+/// of the tiles is not among them.
 fn refuse_missing(paths: &[PathBuf]) -> Result<()> {
-    let Some(mut tiles) = paths.iter().map(|path| tile_named(path)).collect::<Option<Vec<_>>>()
-    else {
-        return Ok(());
-    };
-    tiles.sort_unstable_by_key(|tile| tile.index);
-    tiles.dedup();
-    let Some(&Tile { of, .. }) = tiles.first() else { return Ok(()) };
-    let expected = (0..of.count()).map(|index| Tile { index, of });
-    let found = tiles.into_iter().map(Some).chain(iter::repeat(None));
-    match expected.zip(found).find(|&(expected, found)| found != Some(expected)) {
-        Some((missing, _)) => bail!(
-            "tile {missing} is missing, by the names of the others: make it with --tile {missing}, \
-             or rename the tiles to join only some"
-        ),
+    let named = |path: &'_ PathBuf| tile_named(path).map(|(mesh, tile)| (mesh.to_owned(), tile));
+    let Some(named) = paths.iter().map(named).collect::<Option<Vec<_>>>() else { return Ok(()) };
+    let Some((mesh, Tile { of, .. })) = named.first().cloned() else { return Ok(()) };
+    if let Some(at) = named.iter().position(|(other, tile)| *other != mesh || tile.of != of) {
+        bail!(
+            "{}: is by its name a tile of another mesh or division than {}: leave it out, or \
+             rename the tiles",
+            shown(&paths[at]),
+            shown(&paths[0])
+        );
+    }
+    let tiles: BTreeSet<u64> = named.iter().map(|(_, tile)| tile.index).collect();
+    match (0..of.count()).find(|index| !tiles.contains(index)) {
+        Some(index) => {
+            let missing = Tile { index, of };
+            bail!(
+                "tile {missing} is missing, by the names of the others: make it with --tile \
+                 {missing}, or rename the tiles to join only some"
+            )
+        }
         None => Ok(()),
     }
+}
+
+/// The names of the tiles at fault.
+fn at_fault(error: &GridError, tiles: &[VoxelGrid], paths: &[PathBuf]) -> String {
+    let pairs = || (1..tiles.len()).flat_map(|b| (0..b).map(move |a| [a, b]));
+    let found = match error {
+        GridError::OtherLattice | GridError::FarFromOrigin { .. } => (1..tiles.len())
+            .find(|&tile| VoxelGrid::join(&[&tiles[0], &tiles[tile]]).as_ref() == Err(error))
+            .map(|tile| vec![tile]),
+        GridError::Overlap { .. } => {
+            pairs().find(|pair| overlap(pair.map(|tile| &tiles[tile]))).map(Vec::from)
+        }
+        GridError::SomeColors => {
+            let is_uncolored = |tile: &VoxelGrid| tile.colors.is_none() && tile.brick_count() > 0;
+            tiles.iter().position(is_uncolored).map(|tile| vec![tile])
+        }
+        _ => None,
+    };
+    let names: Vec<String> = found.iter().flatten().map(|&tile| shown(&paths[tile])).collect();
+    names.join(" and ")
+}
+
+/// Whether the boxes of two tiles have a voxel in common.
+fn overlap(tiles: [&VoxelGrid; 2]) -> bool {
+    let places = tiles.map(|tile| tile.world.place.unwrap_or_default());
+    (0..3).all(|a| {
+        let half = places[0].voxel_size / 2.0;
+        let end = |i: usize| {
+            places[i].origin[a] + f64::from(tiles[i].dims()[a]) * places[i].voxel_size - half
+        };
+        places[0].origin[a] < end(1) && places[1].origin[a] < end(0)
+    })
 }
 
 /// A warning if the tiles do not cover the whole.

@@ -25,7 +25,7 @@ pub fn run(mut job: Job) -> Result<ExitStatus> {
     if job.distance.is_some() {
         job.voxels.mode = Some(Mode::Solid(Solid::default()));
     }
-    if job.label.is_some() {
+    if job.label.is_some() && job.distance.is_none() {
         job.attributes.push(Attribute::Label);
     }
     let job = &job;

@@ -19,10 +19,10 @@ use crate::text::shown;
 const TILE: &str = ".tile-";
 const OF: &str = "-of-";
 
-/// The tile that the name of a file in a folder says it is; `None` of another name.
-pub fn tile_named(path: &Path) -> Option<Tile> {
-    let (_, tile) = path.file_stem()?.to_str()?.rsplit_once(TILE)?;
-    tile.replacen(OF, "/", 1).parse().ok()
+/// The mesh and its tile that the name of a file in a folder says it is; `None` of another name.
+pub fn tile_named(path: &Path) -> Option<(&str, Tile)> {
+    let (mesh, tile) = path.file_stem()?.to_str()?.rsplit_once(TILE)?;
+    Some((mesh, tile.replacen(OF, "/", 1).parse().ok()?))
 }
 
 /// Refuses a folder as the output of `job`, which makes one grid of all meshes.

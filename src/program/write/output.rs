@@ -115,7 +115,9 @@ fn format_of(path: &Path, given: Option<GridFormat>) -> Result<GridFormat> {
              .litematic, which Litematica does"
         ),
         "" if path.to_str().is_some_and(|name| GridFormat::of_extension(name).is_ok()) => {
-            bail!("this is an extension without a name: use, for example, out.{}", shown(path))
+            let extension = shown(path);
+            let extension = extension.trim_start_matches('.');
+            bail!("this is an extension without a name: use, for example, out.{extension}")
         }
         _ if is_mesh(path) && GridFormat::of_path(path).is_err() => {
             let list = GridFormat::ALL.into_iter().filter(|format| format.spec().is_written());

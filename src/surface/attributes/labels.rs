@@ -30,8 +30,8 @@ pub(super) fn are_several(mesh: &PlacedMesh) -> bool {
     mesh.labels().is_some_and(|labels| labels.names().len() > 1)
 }
 
-/// The labels of the voxels of `grid`, where `sampled` is the surface, in order of its bricks.
-/// Takes at most `memory` bytes.
+/// The labels of the voxels of `grid`, where `sampled` is the surface, in order of its bricks, and
+/// the objects of a solid that are not closed. Takes at most `memory` bytes.
 pub(super) fn channel(
     mesh: &PlacedMesh,
     grid: &VoxelGrid,
@@ -39,13 +39,13 @@ pub(super) fn channel(
     mode: Mode,
     memory: u64,
     progress: &dyn Progress,
-) -> Result<Channel, BackendError> {
+) -> Result<(Channel, Vec<u32>), BackendError> {
     if !are_several(mesh) {
-        return Ok(Channel::Scalar(VoxelValues::uniform(0)));
+        return Ok((Channel::Scalar(VoxelValues::uniform(0)), Vec::new()));
     }
-    let pieces = match mode {
+    let (pieces, open) = match mode {
         Mode::Solid(_) => pieces(mesh, memory, &Unreported(progress))?,
-        _ => Vec::new(),
+        _ => Default::default(),
     };
     check_cancelled(progress)?;
     let [none, ..] = Attribute::Label.none();
@@ -72,7 +72,7 @@ pub(super) fn channel(
         let values = mask_places(own).map(|(x, bit)| labels[(64 * x + bit) as usize]);
         all.push(key, own, &values.collect::<Vec<u32>>());
     }
-    Ok(Channel::Scalar(all))
+    Ok((Channel::Scalar(all), open))
 }
 
 /// The labels of all voxels of a brick.
@@ -91,14 +91,14 @@ fn labels_of(key: BrickKey, sampled: &[SampledBrick], pieces: &[Piece], none: u3
     labels
 }
 
-/// The solids of all objects that are closed by themselves, brick by brick; in each brick in the
-/// order of the objects.
+/// The solids of all objects that are closed by themselves, brick by brick, in each brick in the
+/// order of the objects; and the other objects.
 fn pieces(
     mesh: &PlacedMesh,
     memory: u64,
     progress: &dyn Progress,
-) -> Result<Vec<Piece>, BackendError> {
-    let mut pieces = Vec::new();
+) -> Result<(Vec<Piece>, Vec<u32>), BackendError> {
+    let (mut pieces, mut open) = (Vec::new(), Vec::new());
     let objects = mesh.labels().map(|labels| labels.objects(mesh.whole().len()));
     for (label, ranges) in (0..).zip(objects.into_iter().flatten()) {
         let triangles: Vec<u32> = ranges.into_iter().flatten().collect();
@@ -109,14 +109,17 @@ fn pieces(
             continue;
         }
         let solid = unreported_solid(&object, Fill::Auto, true, memory - kept, progress);
-        let Some(solid) = solid.map_err(|error| error.beside(kept, memory))? else { continue };
+        let Some(solid) = solid.map_err(|error| error.beside(kept, memory))? else {
+            open.push(label);
+            continue;
+        };
         let more = solid.brick_count();
         check_memory(kept + solid.bytes() + bytes_of(more), memory)?;
         pieces.extend(solid.bricks().map(|(key, mask)| Piece { key, mask, label }));
     }
     // Stable: a later object stays after the others.
     pieces.par_sort_by_key(|piece| piece.key);
-    Ok(pieces)
+    Ok((pieces, open))
 }
 
 /// Bytes of memory of a list of so many pieces, also while it grows or is sorted.

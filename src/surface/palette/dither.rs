@@ -12,6 +12,7 @@ use quantette::deps::palette::Oklab;
 use super::nearest::{Nearest, points};
 use super::{Matching, Rgb};
 use crate::base::srgb::linear_of;
+use crate::grid::Up;
 
 /// Colours in a mixture, and thresholds in a square of 4 by 4 voxels.
 const LEVELS: usize = 16;
@@ -103,10 +104,11 @@ fn square([x, y, z]: [f32; 3]) -> f32 {
 
 /// The dither threshold of a voxel, an index of its mixture. Every axis-aligned square of 4 by 4
 /// voxels holds each threshold once, and neighbours have distant ones: Bayer's matrix (B. Bayer,
-/// "An optimum method for two-level rendition of continuous-tone pictures", 1973) in three
-/// dimensions.
+/// "An optimum method for two-level rendition of continuous-tone pictures", 1973) in horizontal
+/// planes, which are the widest of most models, and a similar one in the others.
 #[inline]
-pub(super) fn threshold([x, y, z]: [u32; 3]) -> usize {
+pub(super) fn threshold([x, y, z]: [u32; 3], up: Up) -> usize {
+    let [x, y, z] = if up == Up::Y { [x, z, y] } else { [x, y, z] };
     let (a, b) = (x ^ y, y ^ z);
     ((a & 1) << 3 | (b & 1) << 2 | (a & 2) | (b & 2) >> 1) as usize
 }
@@ -124,7 +126,7 @@ mod tests {
                     let mut voxel = base;
                     voxel[i] += n % 4;
                     voxel[j] += n / 4;
-                    seen |= 1 << threshold(voxel);
+                    seen |= 1 << threshold(voxel, Up::Y);
                 }
                 assert_eq!(seen, u16::MAX, "along axes {i} and {j} from {base:?}");
             }

@@ -7,7 +7,7 @@ use super::dither::{self, Mixer, Mixture};
 use super::nearest::Nearest;
 use super::{MAX_COLORS, Palette, Rgb};
 use crate::base::srgb::Rgba;
-use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, mask_places};
+use crate::grid::{BRICK, BrickKey, Colors, Mask, Up, VoxelGrid, mask_places};
 
 /// Colours per task.
 const BATCH: usize = 1 << 12;
@@ -19,6 +19,7 @@ pub struct IndexedColors {
     palette: Palette,
     distinct: Distinct,
     table: Table,
+    up: Up,
 }
 
 /// The lookup table, by the index of a distinct colour.
@@ -55,7 +56,7 @@ impl IndexedColors {
                 Table::Dithered(map_batches(&all, |batch| mixer.mixtures(batch)))
             }
         };
-        Some(Self { palette, distinct, table })
+        Some(Self { palette, distinct, table, up: grid.world.up })
     }
 
     /// The palette that the indices refer to.
@@ -118,7 +119,7 @@ impl IndexedColors {
         let index = self.distinct.index(color);
         match &self.table {
             Table::Nearest(table) => table[index],
-            Table::Dithered(table) => table[index][dither::threshold(voxel)],
+            Table::Dithered(table) => table[index][dither::threshold(voxel, self.up)],
         }
     }
 }

@@ -11,6 +11,8 @@
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use thiserror::Error;
@@ -176,7 +178,11 @@ impl Palette {
         /// Bytes, for an image of 16 million pixels.
         const LIMIT: u64 = 1 << 28;
         let path = path.as_ref();
-        let bytes = std::fs::read(path)?;
+        let mut bytes = Vec::new();
+        File::open(path)?.take(LIMIT + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > LIMIT {
+            return Err(io::Error::other("has more than 256 MiB: name a smaller image").into());
+        }
         Self::of_image(&Texture::decode(&bytes, &path.to_string_lossy(), LIMIT)?)
     }
 

@@ -86,9 +86,9 @@ fn check_dims(dims: [u32; 3], edge: u32) -> Result<(), WriteError> {
     )))
 }
 
-fn lost(grid: &VoxelGrid) -> Vec<String> {
-    let nearest = "each colour becomes the nearest block".to_owned();
-    let changed = grid.colors.as_ref().map(|_| nearest);
+fn lost(grid: &VoxelGrid, options: &WriteOptions) -> Vec<String> {
+    let blocks = if options.dither { "a mixture of blocks" } else { "the nearest block" };
+    let changed = grid.colors.as_ref().map(|_| format!("each colour becomes {blocks}"));
     changed.into_iter().chain(lost_opacity(grid)).collect()
 }
 

@@ -93,7 +93,8 @@ fn lost(grid: &VoxelGrid, options: &WriteOptions) -> Vec<String> {
     let colors = || counted(count as u64, "colour");
     if let Some(given) = options.palette.as_ref().filter(|_| count > 0) {
         let all = given.colors().iter().filter(|color| color[3] > 0).count();
-        lost.push(format!("{} of the voxels, each the nearest of the palette's {all}", colors()));
+        let by = if options.dither { "a mixture" } else { "each the nearest" };
+        lost.push(format!("{} of the voxels, {by} of the palette's {all}", colors()));
     } else if count > options.colors.min(MAX_COLORS) {
         let most = options.colors.min(MAX_COLORS);
         let why = match most {

@@ -45,7 +45,7 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     }
     let inputs = Inputs::new([&*args.file]);
     let output = Pictures::new(target, &inputs, args.turntable, args.fps)?;
-    args.mesh.refuse_contradictions(&args.file, &[("--memory", args.memory.is_some())])?;
+    args.mesh.refuse_contradictions(&args.file)?;
     let card = Card::new(args)?;
 
     let progress = Arc::new(TerminalProgress::new(args.report.quiet));

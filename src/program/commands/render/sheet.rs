@@ -17,7 +17,7 @@ use png::{BitDepth, ColorType, Encoder};
 use serde::Serialize;
 use trivox::base::srgb::Rgba;
 use trivox::formats::is_mesh;
-use trivox::view::render::{Picture, RenderOptions};
+use trivox::view::render::{Background, Picture, RenderOptions};
 
 use super::{Card, load, options, renderer};
 use crate::ExitStatus;
@@ -38,11 +38,11 @@ const SIZE: [u32; 2] = [160; 2];
 const GAP: u32 = 8;
 
 const FONT: MonoFont = FONT_6X12;
-const PAPER: [u8; 3] = [243, 242, 238];
-const INK: [u8; 3] = [48, 46, 44];
+const PAPER: Rgba = [243, 242, 238, 255];
+const INK: Rgba = [48, 46, 44, 255];
 /// The cell of an unread file, and its text.
-const MISSING: [u8; 3] = [226, 223, 216];
-const MISSING_INK: [u8; 3] = [168, 60, 40];
+const MISSING: Rgba = [226, 223, 216, 255];
+const MISSING_INK: Rgba = [168, 60, 40, 255];
 
 /// Draws the files of the folder, and writes the sheet. A file that cannot be read is an error of
 /// its own, and has an empty picture.
@@ -53,10 +53,12 @@ pub fn run(args: &RenderArgs, target: &Path, card: Option<&Card>) -> Result<Exit
     }
     // Options of meshes are refused where there is none.
     let first = files.iter().find(|file| is_mesh(file)).unwrap_or(&files[0]);
-    args.mesh.refuse_contradictions(first, &[("--memory", args.memory.is_some())])?;
+    args.mesh.refuse_contradictions(first)?;
     let sink = Sink::new(target, &Inputs::new(files.iter().map(PathBuf::as_path)))?;
     let began = Instant::now();
-    let mut sheet = Sheet::new(files.len(), options(args, SIZE).size)?;
+    let is_clear = args.background == Background::Transparent;
+    let paper = if is_clear { [0; 4] } else { PAPER };
+    let mut sheet = Sheet::new(files.len(), options(args, SIZE).size, paper)?;
     let (mut warnings, mut failed) = (Vec::new(), Vec::new());
     warnings.extend(card.and_then(Card::warning));
     let progress = Arc::new(TerminalProgress::new(args.report.quiet));
@@ -65,7 +67,7 @@ pub fn run(args: &RenderArgs, target: &Path, card: Option<&Card>) -> Result<Exit
         match draw(file, args, &sink, card, &progress) {
             Ok((picture, own, sidecars)) => {
                 sink.refuse(&sidecars)?;
-                sheet.put(place, &name, |x, y| over_paper(picture.at(x, y)));
+                sheet.put(place, &name, |x, y| picture.at(x, y));
                 warnings.extend(own.iter().map(|warning| format!("{}: {warning}", shown(file))));
             }
             Err(error) => {
@@ -128,7 +130,7 @@ fn draw(
 /// A picture of pictures.
 struct Sheet {
     size: [u32; 2],
-    pixels: Vec<[u8; 3]>,
+    pixels: Vec<Rgba>,
     /// The number of pictures in a row.
     columns: u32,
     /// Width and height of a picture.
@@ -138,7 +140,7 @@ struct Sheet {
 impl Sheet {
     /// # Errors
     /// The sheet is larger than a picture may be; there is too little memory.
-    fn new(pictures: usize, picture: [u32; 2]) -> Result<Self> {
+    fn new(pictures: usize, picture: [u32; 2], paper: Rgba) -> Result<Self> {
         // About 3 to 2 for square pictures.
         let columns = ((1.5 * pictures as f64).sqrt().ceil() as u32).min(pictures as u32);
         let rows = (pictures as u32).div_ceil(columns);
@@ -151,7 +153,7 @@ impl Sheet {
         let mut pixels = Vec::new();
         let count = size[0] as usize * size[1] as usize;
         pixels.try_reserve_exact(count).with_context(advice)?;
-        pixels.resize(count, PAPER);
+        pixels.resize(count, paper);
         Ok(Self { size, pixels, columns, picture })
     }
 
@@ -168,7 +170,7 @@ impl Sheet {
     }
 
     /// Draws a picture, with its name below.
-    fn put(&mut self, place: usize, name: &str, color: impl Fn(u32, u32) -> [u8; 3]) {
+    fn put(&mut self, place: usize, name: &str, color: impl Fn(u32, u32) -> Rgba) {
         let ([left, top], [width, height]) = (self.corner(place), self.picture);
         for (x, y) in (0..height).flat_map(|y| (0..width).map(move |x| (x, y))) {
             *self.at(left + x, top + y) = color(x, y);
@@ -183,7 +185,7 @@ impl Sheet {
     }
 
     /// Writes a line as wide as a picture, from its top left corner, centred.
-    fn write_line(&mut self, text: &str, [left, top]: [u32; 2], ink: [u8; 3]) {
+    fn write_line(&mut self, text: &str, [left, top]: [u32; 2], ink: Rgba) {
         let text = shortened(text, (self.picture[0] / FONT.character_size.width) as usize);
         let [width, height] = [FONT.character_size.width, FONT.character_size.height];
         let left = left + (self.picture[0] - text.len() as u32 * width) / 2;
@@ -196,27 +198,19 @@ impl Sheet {
         }
     }
 
-    fn at(&mut self, x: u32, y: u32) -> &mut [u8; 3] {
+    fn at(&mut self, x: u32, y: u32) -> &mut Rgba {
         &mut self.pixels[y as usize * self.size[0] as usize + x as usize]
     }
 
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let [width, height] = self.size;
         let mut encoder = Encoder::new(out, width, height);
-        encoder.set_color(ColorType::Rgb);
+        encoder.set_color(ColorType::Rgba);
         encoder.set_depth(BitDepth::Eight);
         let mut writer = encoder.write_header()?;
         writer.write_image_data(self.pixels.as_flattened())?;
         Ok(writer.finish()?)
     }
-}
-
-fn over_paper([r, g, b, a]: Rgba) -> [u8; 3] {
-    let mix = |above: u8, below: u8| {
-        let [a, above, below] = [a, above, below].map(u16::from);
-        ((above * a + below * (255 - a) + 127) / 255) as u8
-    };
-    [mix(r, PAPER[0]), mix(g, PAPER[1]), mix(b, PAPER[2])]
 }
 
 /// The characters of `text`; of a longer one the first and the last, `room` in all.
@@ -264,7 +258,7 @@ struct Failure {
 impl Report {
     fn text(&self, [width, height]: [u32; 2]) -> String {
         let Self { file, output, pictures, bytes, render_ms, .. } = self;
-        let pictures = counted(*pictures as u64, "picture");
+        let pictures = counted((*pictures - self.failed.len()) as u64, "picture");
         let (time, bytes) = (duration(*render_ms), counted(*bytes, "byte"));
         let failed = match self.failed.len() {
             0 => String::new(),

@@ -35,7 +35,7 @@ pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
     });
     let sink = sink.transpose()?;
     let named = || shown(&args.file);
-    args.mesh.refuse_contradictions(&args.file, &[])?;
+    args.mesh.refuse_contradictions(&args.file)?;
     let progress = Arc::new(TerminalProgress::new(args.quiet));
     let replaced: Vec<&Path> = sink.iter().filter_map(Sink::file).collect();
     let voxels = Voxels::load(&args.file, &args.mesh, args.memory, &replaced, &progress)?;

@@ -28,7 +28,7 @@ pub const SPEC: GridSpec = GridSpec {
     read: Some(read),
     write: Some(write),
     check_dims,
-    lost: |grid, _| lost(grid),
+    lost,
     has_colors: true,
     ..GridSpec::PLAIN
 };

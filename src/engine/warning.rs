@@ -213,7 +213,10 @@ impl Warning {
             _ if transparent > 0 => Some("all of the mesh is transparent"),
             _ if mesh.is_empty() => Some("the mesh does not reach this tile"),
             _ if mesh.window().is_some() => Some("the mesh has no voxels in this tile"),
-            _ if mesh.is_missed() => Some("the bounds miss the mesh"),
+            _ if mesh.is_missed() => Some(
+                "the grid misses the surface: it lies beside the mesh, or inside it, where only a \
+                 solid has voxels",
+            ),
             _ if is_solid => Some("no voxel's centre is inside the mesh as it was filled"),
             _ if mode == Mode::Surface => Some("the mesh touches no voxel of the grid"),
             _ => Some("no line through voxel centres in the grid crosses the mesh"),

@@ -236,7 +236,8 @@ pub fn replace_stdin(cli: &mut Cli) -> Result<Option<TempDir>> {
                           with room?";
             let folder = tempfile::Builder::new().prefix("voxelize-").tempdir().context(advice)?;
             // A mesh takes as much memory as its file; the bricks of a grid may take less.
-            let most = if is_mesh(&name) { Memory::new(job.compute.memory).left() } else { u64::MAX };
+            let most =
+                if is_mesh(&name) { Memory::new(job.compute.memory).left() } else { u64::MAX };
             let copy = folder.path().join(name);
             _ = STDIN_COPY.set(copy.clone());
             let mut input = io::stdin().lock().take(most);
@@ -253,6 +254,9 @@ pub fn replace_stdin(cli: &mut Cli) -> Result<Option<TempDir>> {
 
 fn read_list(name: &str) -> Result<Vec<PathBuf>> {
     let (bytes, named) = match name {
+        _ if is_mesh(Path::new(name)) => {
+            bail!("{name}: '@' names a list of meshes: write ./@{name} for a mesh of this name")
+        }
         "" => bail!("'@' names no list: write @list.txt, or @- for standard input"),
         "-" => (read_bounded(io::stdin().lock()), STDIN),
         file => (File::open(file).and_then(read_bounded), file),

@@ -43,10 +43,12 @@ impl TerminalProgress {
 
     /// Reads the grid in a file, in `memory` if that is given.
     pub fn load(&self, path: &Path, memory: Option<ByteSize>) -> Result<LoadedGrid> {
-        let memory = memory.map_or(u64::MAX, |size| size.as_u64());
-        let read = read_grid_with(path, &ReadOptions::default().with_memory(memory), self);
+        let limit = memory.map_or(u64::MAX, |size| size.as_u64());
+        let read = read_grid_with(path, &ReadOptions::default().with_memory(limit), self);
         read.map_err(|error| match error {
-            ReadError::Memory { .. } => Error::from(error).context("--memory sets another limit"),
+            ReadError::Memory { .. } if memory.is_none() => {
+                Error::from(error).context("--memory sets another limit")
+            }
             error => error.into(),
         })
         .with_context(|| shown(path))

@@ -166,13 +166,17 @@ fn a_palette_can_be_given() {
 fn a_palette_is_chosen_of_as_many_colours_as_asked_for() {
     let folder = in_colors();
     let said = "note: 3 colours of the voxels are approximated by 2 or fewer, as asked for";
-    says(&folder, "three.obj --res 9 --colors 2 -o few.vox --preview few.png", said);
+    says(
+        &folder,
+        "three.obj --keep-transparent --res 9 --colors 2 -o few.vox --preview few.png",
+        said,
+    );
     assert_eq!(colors(&folder, "few.vox").len(), 2);
-    succeeds(&folder, "three.obj --res 9 --colors 3 -o all.vox");
+    succeeds(&folder, "three.obj --keep-transparent --res 9 --colors 3 -o all.vox");
     assert_eq!(colors(&folder, "all.vox").len(), 3);
     says(&folder, "convert all.vox few.vox --colors 2", "by 2 or fewer, as asked for");
     let of_other = "--colors had no effect: .npz files hold no palette";
-    says(&folder, "three.obj --res 9 --colors 2 -o a.npz", of_other);
+    says(&folder, "three.obj --keep-transparent --res 9 --colors 2 -o a.npz", of_other);
     for colors in ["1", "256", "-3"] {
         let run = format!("three.obj --colors {colors} -o new.vox");
         refuses(&folder, &run, "use a whole number from 2 to 255");

@@ -59,9 +59,9 @@ fn lists_that_name_no_meshes_are_refused() {
         ("@-", "standard input: the list names no mesh"),
         ("@nested.txt", "nested.txt: line 2: a list cannot name another: write ./@more.txt"),
         ("@/dev/zero", "/dev/zero: cannot read the list of meshes: has more than 64 MiB"),
-        ("--blocks /dev/zero", "/dev/zero: has more than 64 MiB: name a smaller file"),
-        ("--palette /dev/zero", "/dev/zero: has more than 256 MiB: name a smaller image"),
-        ("--lattice /dev/zero", "/dev/zero: has more than 64 MiB"),
+        ("mesh.obj --blocks /dev/zero", "/dev/zero: has more than 64 MiB: name a smaller file"),
+        ("mesh.obj --palette /dev/zero", "/dev/zero: has more than 256 MiB: name a smaller image"),
+        ("mesh.obj --lattice /dev/zero", "/dev/zero: has more than 64 MiB"),
         ("@wide.txt", "wide.txt: the list is UTF-16 text: save it as UTF-8"),
     ] {
         refuses(&folder, &format!("{args} --res 8 -o voxels"), complaint);

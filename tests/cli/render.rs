@@ -168,7 +168,6 @@ fn what_cannot_be_drawn_is_refused_and_changes_nothing() {
         ("render one.npy --shell -o a.png", "--include-surface has no effect"),
         ("render one.npy --keep-transparent -o a.png", "--keep-transparent has no effect"),
         ("render one.npy --color none -o a.png", "--color has no effect"),
-        ("render one.npy --memory 1GB -o a.png", "--memory has no effect"),
     ] {
         refuses(&folder, args, complaint);
     }

@@ -202,8 +202,8 @@ fn a_terminal_shows_as_many_columns_as_it_has() {
     let grid = VoxelGrid::from_voxels([30, 1, 1], [[20, 0, 0], [24, 0, 0]]).unwrap();
     write_grid(&folder, "red.npz", &grid.with_colors(Colors::uniform([200, 10, 20, 255])));
     let shown = on_a_terminal(&folder, "slice red.npz -z 0");
-    let warning =
-        "warning: the slice is 30 voxels wide and the terminal 10: x from 17 to 26 is shown";
+    // In clap's colour.
+    let warning = "\u{1b}[1m\u{1b}[33mwarning:\u{1b}[0m the slice is 30 voxels wide and the terminal 10: x from 17 to 26 is shown";
     assert!(shown.contains(warning), "{shown}");
     assert!(shown.ends_with("   ▀   ▀  \n"), "{shown:?}");
     assert_eq!(on_a_terminal(&folder, "slice red.npz -z 0 --ascii -q"), "...#...#..\n");

@@ -279,7 +279,7 @@ fn an_empty_solid_says_why() {
     let said = |args: &str| stderr(&voxelize(&folder, args));
     let empty = "warning: no voxel is occupied: ";
     let missed = said("cube.obj --voxel-size 1 --mode solid --bounds 8,8,8,9,9,9");
-    assert!(missed.contains(&format!("{empty}the bounds miss the mesh")), "{missed}");
+    assert!(missed.contains(&format!("{empty}the grid misses the surface")), "{missed}");
     folder.write("line.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n");
     for args in ["line.obj --res 8", "mesh.obj --res 8", "cube.obj --voxel-size 100"] {
         let said = said(&format!("{args} --mode solid"));

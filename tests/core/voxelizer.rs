@@ -152,7 +152,9 @@ fn warnings_say_what_is_left_out() {
     let missed = on_cpu().resolution(8).bounds(far).run(octahedron(1.0)).unwrap();
     let said: Vec<String> = missed.warnings.iter().map(Warning::to_string).collect();
     let outside = "8 triangles reach outside the bounds; what lies there has no voxels";
-    assert_eq!(said, [outside, "no voxel is occupied: the bounds miss the mesh"]);
+    let missed = "no voxel is occupied: the grid misses the surface: it lies beside the mesh, or \
+                  inside it, where only a solid has voxels";
+    assert_eq!(said, [outside, missed]);
 }
 
 #[test]

@@ -195,6 +195,17 @@ impl Arrays {
             ignored.retain(|name| ![COORDS, DISTANCES, WIDTH].contains(&&name[..]));
             warnings.push(SIGN_ONLY.to_owned());
         }
+        let (rows, ignored): (Vec<_>, Vec<_>) = ignored.into_iter().partition(|name| is_rows(name));
+        if !rows.is_empty() {
+            warnings.push(format!(
+                "{} ignored: an attribute has a row of numbers for each occupied voxel, in the order \
+                 of {COORDS}",
+                match &rows[..] {
+                    [one] => format!("{one} is"),
+                    all => format!("{} are", all.join(", ")),
+                }
+            ));
+        }
         if !ignored.is_empty() {
             let n = ignored.len();
             warnings.push(format!(

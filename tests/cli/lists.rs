@@ -61,7 +61,6 @@ fn lists_that_name_no_meshes_are_refused() {
         ("@/dev/zero", "/dev/zero: cannot read the list of meshes: has more than 64 MiB"),
         ("mesh.obj --blocks /dev/zero", "/dev/zero: has more than 64 MiB: name a smaller file"),
         ("mesh.obj --palette /dev/zero", "/dev/zero: has more than 256 MiB: name a smaller image"),
-        ("mesh.obj --lattice /dev/zero", "/dev/zero: has more than 64 MiB"),
         ("@wide.txt", "wide.txt: the list is UTF-16 text: save it as UTF-8"),
     ] {
         refuses(&folder, &format!("{args} --res 8 -o voxels"), complaint);

@@ -548,7 +548,7 @@ fn given_dimensions_cut_a_mesh_that_is_larger_and_pad_one_that_is_smaller() {
     let mesh = unit_cube();
     let voxels = |options: &PlaceOptions| {
         let placed = place(&mesh, options).unwrap();
-        Cpu::default().voxelize(&placed, &NoProgress).unwrap()
+        surface(&placed)
     };
     let whole = voxels(&resolution(16));
     let cut = voxels(&resolution(16).with_dims([5, 16, 20]));

@@ -21,7 +21,7 @@ use wgpu::{BufferUsages as Usage, Limits};
 fn gpu_grid(gpu: &Gpu, mesh: &PlacedMesh) -> VoxelGrid {
     let [rows, voxels] = [VoxelKernel::Rows, VoxelKernel::Voxels].map(|kernel| {
         let options = RunOptions { kernel, ..RunOptions::default() };
-        gpu.run(mesh, Rule::Conservative, &options, &NoProgress).unwrap().grid
+        Backend::Gpu(gpu).run(mesh, Rule::Conservative, &options, &NoProgress).unwrap().grid
     });
     assert_eq!(rows, voxels, "the kernels differ");
     rows
@@ -181,7 +181,7 @@ fn the_device_of_a_renderer_computes_the_same_and_keeps_its_errors() {
 
         assert_eq!(errors.load(Ordering::Relaxed), 1, "{label}: no error of trivox's");
         device.destroy();
-        let lost = gpu.voxelize(&mesh, &NoProgress);
+        let lost = voxelize(&gpu, &mesh, Mode::Surface, &RunOptions::default(), &NoProgress);
         assert!(lost.as_ref().is_err_and(is_lost), "{label}: {lost:?}");
         assert_eq!(errors.load(Ordering::Relaxed), 1, "{label}: no error of trivox's");
     }
@@ -250,12 +250,12 @@ fn a_device_lost_between_two_parts_of_the_work_is_an_error_under_every_rule() {
     // What is lost does not depend on the adapter.
     for adapter in fast_adapters().into_iter().take(1) {
         for rule in RULES {
-            let expected = Cpu::default().run(&mesh, rule, &options, &NoProgress).unwrap().grid;
+            let expected = Backend::Cpu(&Cpu).run(&mesh, rule, &options, &NoProgress).unwrap().grid;
             // Lost after the first part, the second and so on; at last after the end.
             for left in 0.. {
                 let gpu = Gpu::new(&adapter).unwrap().with_batch_limits(limits);
                 let progress = Destroyer { gpu: &gpu, left: left.into() };
-                match gpu.run(&mesh, rule, &options, &progress) {
+                match Backend::Gpu(&gpu).run(&mesh, rule, &options, &progress) {
                     Err(error) => assert!(is_lost(&error), "{error}"),
                     Ok(run) => {
                         assert_eq!(run.grid, expected);
@@ -282,8 +282,9 @@ fn a_device_lost_at_any_time_gives_the_right_grid_or_an_error() {
                     gpu.device().device.destroy();
                 });
                 loop {
-                    match gpu.voxelize(&mesh, &NoProgress) {
-                        Ok(grid) => assert_eq!(grid, expected),
+                    match voxelize(&gpu, &mesh, Mode::Surface, &RunOptions::default(), &NoProgress)
+                    {
+                        Ok(voxels) => assert_eq!(voxels.grid, expected),
                         Err(error) => {
                             assert!(is_lost(&error), "{error}");
                             lost += 1;

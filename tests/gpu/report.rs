@@ -20,7 +20,7 @@ fn report(gpu: &Gpu, mesh: &PlacedMesh) -> RunReport {
 }
 
 fn report_with(gpu: &Gpu, mesh: &PlacedMesh, options: RunOptions) -> RunReport {
-    gpu.run(mesh, Rule::Conservative, &options, &NoProgress).unwrap().report.unwrap()
+    Backend::Gpu(gpu).run(mesh, Rule::Conservative, &options, &NoProgress).unwrap().report.unwrap()
 }
 
 fn stage<'a>(report: &'a RunReport, name: &str) -> &'a StageReport {
@@ -108,8 +108,9 @@ fn a_mesh_takes_one_wait_and_reads_what_it_occupies() {
     // More bricks than the shell of the grid has, so that a first run expects too few.
     let mesh = placed(&soup(&mut Rng::with_seed(2), 300, 100 * UNIT, 1), [100; 3]);
     for (label, gpu) in gpus(fast_adapters()) {
-        let Run { grid: first, report: of_first, .. } =
-            gpu.run(&mesh, Rule::Conservative, &RunOptions::default(), &NoProgress).unwrap();
+        let Run { grid: first, report: of_first, .. } = Backend::Gpu(&gpu)
+            .run(&mesh, Rule::Conservative, &RunOptions::default(), &NoProgress)
+            .unwrap();
         assert!(first.brick_count() > 1014, "{first:?}");
         assert_eq!(of_first.unwrap().waits, 2, "{label}");
 
@@ -143,7 +144,12 @@ fn only_what_is_new_of_a_mesh_is_uploaded() {
             (&other, all_of_other),
             (&small, triangles + vertices),
         ] {
-            let run = gpu.run(mesh, Rule::Conservative, &RunOptions::default(), &NoProgress);
+            let run = Backend::Gpu(&gpu).run(
+                mesh,
+                Rule::Conservative,
+                &RunOptions::default(),
+                &NoProgress,
+            );
             let run = run.unwrap();
             assert_eq!(run.report.unwrap().upload_bytes, new, "{label}");
             assert_eq!(run.grid, surface(mesh));

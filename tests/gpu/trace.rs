@@ -141,7 +141,7 @@ fn what_is_voxelized_on_a_gpu_and_stays_there_is_hit_as_on_the_cpu() {
     for adapter in adapters() {
         let gpu = Gpu::new(&adapter).unwrap();
         for (name, mesh) in &meshes {
-            let grid = Cpu::default().voxelize(mesh, &NoProgress).unwrap();
+            let grid = surface(mesh);
             let scene = Scene::new(&grid);
             let has_voxels = grid.occupied() > 0;
             let rays = if has_voxels { rays_at(&grid, 3000) } else { rays_at(&everything, 99) };
@@ -174,7 +174,7 @@ fn own(@builtin(global_invocation_id) id: vec3<u32>) {
 #[test]
 fn a_stage_of_ones_own_follows_rays_through_the_buffers() {
     let mesh = placed(&soup(&mut Rng::with_seed(5), 400, 64 * UNIT, UNIT), [64; 3]);
-    let grid = Cpu::default().voxelize(&mesh, &NoProgress).unwrap();
+    let grid = surface(&mesh);
     let expected: Vec<u32> = (0..64)
         .map(|y| (0..grid.dims()[0]).find(|&x| grid.contains([x, y, 0])).map_or(0, |x| x + 1))
         .collect();

@@ -42,8 +42,6 @@ use std::sync::{Mutex, OnceLock};
 
 use web_time::Instant;
 
-#[cfg(not(target_arch = "wasm32"))]
-use crate::backend::Backend;
 use crate::backend::gpu::buffers::{Buffers, Sizes, mesh_buffer};
 use crate::backend::gpu::job::{
     BYTES_PER_BRICK, Job, MAX_PAIRS, Overflow, Results, SubBatch, UNITS, sub_batch_bricks,
@@ -62,8 +60,6 @@ use crate::backend::{
 use crate::base::progress::Progress;
 use crate::gpu::{Adapter, Clock, Device, GpuError, lock};
 use crate::grid::BRICK;
-#[cfg(not(target_arch = "wasm32"))]
-use crate::grid::VoxelGrid;
 use crate::lattice::PlacedMesh;
 
 pub use job::BatchLimits;
@@ -74,12 +70,12 @@ pub(crate) use self_test::adversarial_mesh;
 /// Voxelizes on a GPU.
 ///
 /// ```no_run
-/// # use trivox::{NoProgress, backend::{Rule, RunOptions}};
+/// # use trivox::{Backend, NoProgress, backend::{Rule, RunOptions}};
 /// # use trivox::{Gpu, gpu::Adapter};
 /// # fn example(mesh: &trivox::PlacedMesh) -> Result<(), trivox::BackendError> {
 /// let gpu = Gpu::new(&Adapter::find(None)?)?;
 /// let options = RunOptions { time_stages: true, ..RunOptions::default() };
-/// let run = gpu.run(mesh, Rule::Conservative, &options, &NoProgress)?;
+/// let run = Backend::Gpu(&gpu).run(mesh, Rule::Conservative, &options, &NoProgress)?;
 /// for stage in run.report.unwrap_or_default().stages {
 ///     println!("{}: {:?} ms, {} bytes", stage.name, stage.ms, stage.bytes);
 /// }
@@ -194,11 +190,11 @@ impl Gpu {
         results.kept.ok_or_else(|| BackendError::Failed("it returned no bricks".into()))
     }
 
-    /// The asynchronous form of `run`. Concurrent runs each create
+    /// The asynchronous form of [`Backend::run`](crate::Backend::run). Concurrent runs each create
     /// their own buffers.
     ///
     /// # Errors
-    /// Those of `run`; the kernels of `rule` fail their self-test.
+    /// Those of [`Backend::run`](crate::Backend::run); the kernels of `rule` fail their self-test.
     pub async fn run_async(
         &self,
         mesh: &PlacedMesh,
@@ -253,36 +249,6 @@ impl Gpu {
             return Err(BackendError::Failed("it returned no voxels".into()));
         }
         Ok(Run { grid, windings, crossings, report })
-    }
-}
-
-/// Blocking forms, for native targets.
-#[cfg(not(target_arch = "wasm32"))]
-impl Gpu {
-    /// As [`Backend::voxelize`].
-    ///
-    /// # Errors
-    /// As [`Backend::voxelize`].
-    pub fn voxelize(
-        &self,
-        mesh: &PlacedMesh,
-        progress: &dyn Progress,
-    ) -> Result<VoxelGrid, BackendError> {
-        Backend::Gpu(self).voxelize(mesh, progress)
-    }
-
-    /// As [`Backend::run`].
-    ///
-    /// # Errors
-    /// As [`Backend::run`].
-    pub fn run(
-        &self,
-        mesh: &PlacedMesh,
-        rule: Rule,
-        options: &RunOptions,
-        progress: &dyn Progress,
-    ) -> Result<Run, BackendError> {
-        Backend::Gpu(self).run(mesh, rule, options, progress)
     }
 }
 

@@ -7,7 +7,7 @@
 //! the float filter is in doubt and the wide integers decide.
 
 use crate::backend::BackendError;
-use crate::backend::cpu::Cpu;
+use crate::backend::cpu;
 use crate::backend::gpu::stages::Stage;
 use crate::backend::gpu::{BatchLimits, Gpu};
 use crate::backend::{Rule, Run, RunOptions, VoxelKernel};
@@ -52,7 +52,7 @@ impl SelfTest {
         let result_of = |run: Run| (run.grid, run.crossings.map(|c| c.sorted()));
         let known = match self.rule {
             Rule::Conservative => (touched_voxels(&mesh)?, None),
-            rule => result_of(Cpu::default().run(&mesh, rule, &options, &NoProgress)?),
+            rule => result_of(cpu::run(&mesh, rule, &options, &NoProgress)?),
         };
         let run = gpu.run_untested(&mesh, self.rule, &options, &NoProgress).await?;
         if result_of(run) == known {
@@ -133,6 +133,7 @@ mod tests {
     use web_time::Instant;
 
     use super::*;
+    use crate::backend::Backend;
     use crate::backend::gpu::stages::steps;
     use crate::gpu::Adapter;
     use crate::predicate::crosses::Axis;
@@ -279,7 +280,8 @@ mod tests {
             let (rule, kernel, name, ..) = fault;
             let gpu = faulty(&adapter, fault);
             let options = RunOptions { kernel, ..RunOptions::default() };
-            let Err(error) = gpu.run(&built_in(), rule, &options, &NoProgress) else {
+            let Err(error) = Backend::Gpu(&gpu).run(&built_in(), rule, &options, &NoProgress)
+            else {
                 panic!("not refused: {fault:?}");
             };
             println!("{name}: {error}");

@@ -60,9 +60,8 @@ impl Inside {
             Fill::Vote => (Rule::Vote, mesh.clone()),
             Fill::Auto | Fill::Winding | Fill::Flood => {
                 let options = RunOptions { memory, ..RunOptions::default() };
-                let cpu = Cpu::default();
                 let mut runner = Runner {
-                    by: Backend::from(&cpu),
+                    by: Backend::Cpu(&Cpu),
                     mesh: Cow::Borrowed(mesh),
                     options: &options,
                     progress,

@@ -170,21 +170,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn stages_that_count_candidates_count_those_of_the_last_stage() {
-        let kinds = [
-            (Rule::Conservative, VoxelKernel::Rows, KIND_ROW),
-            (Rule::Conservative, VoxelKernel::Voxels, KIND_VOXEL),
-            (Rule::SixSeparating, VoxelKernel::Rows, KIND_COLUMN),
-            (Rule::Winding, VoxelKernel::Voxels, KIND_DIRECTED_COLUMN),
-        ];
-        for (rule, kernel, kind) in kinds {
-            for step in steps(rule, kernel, 1) {
-                let counts = step.stage.kernel().source().contains("pair_of(");
-                let expected = [("CANDIDATE_KIND", kind)];
-                assert_eq!(step.constants, &expected[..usize::from(counts)], "{step:?}");
-            }
-        }
-    }
 }

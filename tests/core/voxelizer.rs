@@ -391,7 +391,8 @@ fn impossible_transforms_are_refused() {
 
 #[test]
 fn given_dimensions_are_not_padded_for_distances() {
-    let centered = Transform::default().with_grid(CenteredGrid { dims: [24; 3], fills: false });
+    let grid = Some(CenteredGrid { dims: [24; 3], fills: false });
+    let centered = Transform { grid, ..Transform::default() };
     let inside = |voxelizer: Voxelizer| {
         let field = voxelizer.distances(octahedron(1.0), 3.0).unwrap().field;
         (field.dims(), field.inside().occupied())

@@ -77,7 +77,8 @@ fn asynchronous_runs_overlap_and_give_the_same() {
     let meshes = [1, UNIT / 2].map(|step| placed(&soup(&mut rng, 200, 20 * UNIT, step), [20; 3]));
     let options = RunOptions::default();
     // The ground would take a million rays.
-    let picture = RenderOptions::new([9, 7]).with_background(Background::Transparent);
+    let picture =
+        RenderOptions { background: Background::Transparent, ..RenderOptions::new([9, 7]) };
     for adapter in fast_adapters() {
         // An executor that knows nothing of the device.
         let gpu = &pollster::block_on(Gpu::open(&adapter)).unwrap();
@@ -308,7 +309,8 @@ fn what_is_traced_or_drawn_on_a_lost_device_is_an_error() {
         let renderer = Renderer::on_gpu(&grid, &gpu).unwrap();
         gpu.device().device.destroy();
         assert!(scene.first_hits(&[ray]).is_err(), "{label}");
-        let picture = RenderOptions::new([9, 7]).with_background(Background::Transparent);
+        let picture =
+            RenderOptions { background: Background::Transparent, ..RenderOptions::new([9, 7]) };
         assert!(renderer.render(&picture).is_err(), "{label}");
         assert!(gpu.scene(&mesh).is_err(), "{label}");
         assert!(Renderer::on_gpu(&grid, &gpu).is_err(), "{label}");

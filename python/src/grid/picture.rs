@@ -49,9 +49,7 @@ pub fn render_options(
             Err(_) => Background::Color(wholes("background", value, 0..=u8::MAX)?),
         },
     };
-    let mut options = RenderOptions::new(size).with_view(view).with_background(background);
-    options.samples = samples;
-    options.turn = turn;
-    options.projection = camera.map(|camera| parsed(py, camera)).transpose()?;
-    Ok(options)
+    let projection = camera.map(|camera| parsed(py, camera)).transpose()?;
+    let options = RenderOptions::new(size);
+    Ok(RenderOptions { view, background, samples, turn, projection, ..options })
 }

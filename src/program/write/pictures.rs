@@ -101,7 +101,7 @@ impl Pictures {
 /// The options of a picture besides the main output: smaller and with fewer samples than the
 /// default of `render`, so that it takes less time than most jobs.
 pub fn preview_options() -> RenderOptions {
-    RenderOptions::new([512; 2]).with_samples(2)
+    RenderOptions { samples: 2, ..RenderOptions::new([512; 2]) }
 }
 
 /// The destination of a picture besides the main output, which must be none of `inputs`.

@@ -61,12 +61,6 @@ impl ColorOptions {
         let filter = FilterChoice::Auto;
         Self { mode, keep_transparent: false, memory: u64::MAX, interior: None, filter }
     }
-
-    /// Sets the memory limit, in bytes.
-    #[must_use]
-    pub fn with_memory(self, memory: u64) -> Self {
-        Self { memory, ..self }
-    }
 }
 
 /// A grid in colour.

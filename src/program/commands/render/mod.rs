@@ -132,15 +132,18 @@ fn renderer<'a>(grid: &'a VoxelGrid, card: Option<&Card>) -> Result<Renderer<'a>
 
 /// The options of a picture, by default of `size` pixels.
 fn options(args: &RenderArgs, size: [u32; 2]) -> RenderOptions {
-    let mut options = RenderOptions::new(args.size.unwrap_or(size))
-        .with_view(args.view)
-        .with_background(args.background)
-        .with_zoom(args.zoom)
-        .with_edges(!args.no_edges)
-        .with_samples(args.samples);
-    (options.azimuth, options.elevation, options.sun) = (args.azimuth, args.elevation, args.light);
-    options.projection = args.camera;
-    options
+    RenderOptions {
+        view: args.view,
+        azimuth: args.azimuth,
+        elevation: args.elevation,
+        zoom: args.zoom,
+        projection: args.camera,
+        background: args.background,
+        sun: args.light,
+        edges: !args.no_edges,
+        samples: args.samples,
+        ..RenderOptions::new(args.size.unwrap_or(size))
+    }
 }
 
 #[derive(Debug, Serialize)]

@@ -161,7 +161,9 @@ impl Options {
                 "cube and dims place the grid around the mesh: leave bounds and pad out",
             ));
         }
-        let rotation = |text: &String| text.parse::<Rotation>().map_err(|error| refused("rotate", text, error));
+        let rotation = |text: &String| {
+            text.parse::<Rotation>().map_err(|error| refused("rotate", text, error))
+        };
         let rotations = self.rotate.iter().map(rotation).collect::<Result<_, Failure>>()?;
         let fills = self.res.is_none() && self.voxel_size.is_none();
         let grid = dims.map(|dims| CenteredGrid { dims, fills });

@@ -8,7 +8,7 @@
 
 use crate::backend::BackendError;
 use crate::backend::cpu;
-use crate::backend::gpu::stages::Stage;
+use crate::backend::gpu::stages::last_kernel;
 use crate::backend::gpu::{BatchLimits, Gpu};
 use crate::backend::{Rule, Run, RunOptions, VoxelKernel};
 use crate::base::progress::NoProgress;
@@ -58,7 +58,7 @@ impl SelfTest {
         if result_of(run) == known {
             return Ok(());
         }
-        let kernel = Stage::last(self.rule, self.kernel).name();
+        let kernel = last_kernel(self.rule, self.kernel).0.name();
         Err(BackendError::SelfTest { kernel, driver: gpu.device.driver() })
     }
 }
@@ -227,7 +227,7 @@ mod tests {
         let gpu = Gpu::over(adapter.open().unwrap());
         let mut planted = 0;
         for step in steps(rule, kernel, 2) {
-            let kernel = step.stage.kernel();
+            let kernel = step.kernel;
             if kernel.name() == name {
                 let source = kernel.source();
                 assert!(source.contains(from), "{name} has no {from}");

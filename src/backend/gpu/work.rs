@@ -5,8 +5,9 @@ use crate::backend::gpu::data::{
     BLOCK_WORDS, BRICK_WORDS, BRICKS, CANDIDATES, CROSSING_WORDS, CROSSINGS, FAILURES, GROUP,
     GROUPS, LEVELS, PAIRS, Pair, STARTED, TRIANGLE_WORDS,
 };
-use crate::backend::gpu::stages::{Stage, Step};
+use crate::backend::gpu::stages::Step;
 use crate::backend::report::StageReport;
+use crate::gpu::kernels;
 
 /// The counts of a run.
 #[derive(Debug, Clone)]
@@ -67,38 +68,34 @@ pub(super) fn profile(step: &Step, counts: &Counts, ms: Option<f64>) -> StageRep
     let (pairs, candidates) = (counts.pairs[level], counts.candidates[level]);
     // The first pair of a workgroup is written by the stage before.
     let groups = 2 * counts.groups[level];
-    let (invocations, tests, bytes) = match step.stage {
-        Stage::Seed => {
+    let (invocations, tests, bytes) = match step.kernel {
+        kernels::SEED => {
             let started: u64 = counts.started.iter().sum();
             (counts.triangles, 0, counts.triangles * TRIANGLE + started * PAIR)
         }
-        Stage::Refine => {
+        kernels::REFINE => {
             let read = pairs * (PAIR + TRIANGLE) + groups * WORD;
             (candidates, candidates, read + counts.children(level - 1) * PAIR)
         }
         // A pair, and its word of the bitmap; each brick counts.
-        Stage::MarkBricks => (pairs, 0, pairs * (PAIR + WORD) + counts.bricks * WORD),
+        kernels::MARK_BRICKS => (pairs, 0, pairs * (PAIR + WORD) + counts.bricks * WORD),
         // The blocks, read twice and written.
-        Stage::ScanBlocks => {
+        kernels::SCAN_BLOCKS => {
             (GROUP.into(), 0, counts.bitmap.div_ceil(BLOCK_WORDS.into()) * 3 * WORD)
         }
         // The bitmap, the blocks, and the bricks. The number of words with bricks is not known.
-        Stage::RankBricks => (counts.bitmap, 0, counts.bitmap * WORD + counts.bricks * BRICK),
+        kernels::RANK_BRICKS => (counts.bitmap, 0, counts.bitmap * WORD + counts.bricks * BRICK),
         // After a failure, voxels are not tested.
         _ if counts.failures != 0 => (0, 0, 0),
         // A pair, its word of the bitmap and its number, and its triangle; the bricks, read and
         // written.
-        Stage::VoxelRows
-        | Stage::Voxels
-        | Stage::SixSeparating
-        | Stage::Parity
-        | Stage::MarkCrossings => {
+        _ => {
             let read = pairs * (PAIR + 2 * WORD + TRIANGLE) + groups * WORD;
             let written = counts.bricks * 2 * BRICK + counts.crossings * CROSSING;
             (candidates, candidates, read + written)
         }
     };
-    StageReport { name: step.stage.name(), ms, dispatches: 1, invocations, tests, bytes }
+    StageReport { name: step.kernel.name(), ms, dispatches: 1, invocations, tests, bytes }
 }
 
 #[cfg(test)]
@@ -107,6 +104,7 @@ mod tests {
     use crate::backend::gpu::data::{BRICKS_FULL, COUNTERS, PAIRS_FULL};
     use crate::backend::gpu::stages::steps;
     use crate::backend::{Rule, VoxelKernel};
+    use crate::gpu::Kernel;
 
     fn counters() -> [u32; COUNTERS] {
         let mut counters = [0; COUNTERS];
@@ -118,12 +116,12 @@ mod tests {
         counters
     }
 
-    fn of(counters: &[u32], stage: Stage, level: u32) -> (u64, u64, u64) {
+    fn of(counters: &[u32], kernel: Kernel, level: u32) -> (u64, u64, u64) {
         let sizes = Sizes { pairs: 1 << 20, bricks: 1 << 20, crossings: 600, bitmap: 64 };
         let counts = Counts::new(1020, 50, counters, &sizes);
         let rules = [Rule::Conservative, Rule::SixSeparating, Rule::Winding];
         let mut steps = rules.into_iter().flat_map(|rule| steps(rule, VoxelKernel::Rows, 1));
-        let step = steps.find(|s| s.stage == stage && s.level == level);
+        let step = steps.find(|s| s.kernel == kernel && s.level == level);
         let found = profile(&step.expect("a step"), &counts, None);
         (found.invocations, found.tests, found.bytes)
     }
@@ -131,16 +129,16 @@ mod tests {
     #[test]
     fn the_work_of_a_run_is_what_it_counted() {
         let of = |stage, level| of(&counters(), stage, level);
-        assert_eq!(of(Stage::Seed, 0), (1020, 0, 1020 * 48 + 1020 * 16));
-        assert_eq!(of(Stage::Refine, 1), (70, 70, 20 * 64 + 2 * 4 + 30 * 16));
-        assert_eq!(of(Stage::MarkBricks, 0), (1030, 0, 1030 * 20 + 3 * 4));
-        assert_eq!(of(Stage::ScanBlocks, 0), (256, 0, 12));
-        assert_eq!(of(Stage::RankBricks, 0), (50, 0, 50 * 4 + 3 * 72));
+        assert_eq!(of(kernels::SEED, 0), (1020, 0, 1020 * 48 + 1020 * 16));
+        assert_eq!(of(kernels::REFINE, 1), (70, 70, 20 * 64 + 2 * 4 + 30 * 16));
+        assert_eq!(of(kernels::MARK_BRICKS, 0), (1030, 0, 1030 * 20 + 3 * 4));
+        assert_eq!(of(kernels::SCAN_BLOCKS, 0), (256, 0, 12));
+        assert_eq!(of(kernels::RANK_BRICKS, 0), (50, 0, 50 * 4 + 3 * 72));
         // The capacity is 600 of 700 crossings.
         let last = (5000, 5000, 1030 * 72 + 2 * 21 * 4 + 3 * 144 + 600 * 8);
-        assert_eq!(of(Stage::VoxelRows, 0), last);
-        assert_eq!(of(Stage::SixSeparating, 0), of(Stage::VoxelRows, 0));
-        assert_eq!(of(Stage::MarkCrossings, 0), of(Stage::VoxelRows, 0));
+        assert_eq!(of(kernels::VOXEL_ROWS, 0), last);
+        assert_eq!(of(kernels::SIX_SEPARATING, 0), of(kernels::VOXEL_ROWS, 0));
+        assert_eq!(of(kernels::MARK_CROSSINGS, 0), of(kernels::VOXEL_ROWS, 0));
     }
 
     #[test]
@@ -150,9 +148,9 @@ mod tests {
             counters[FAILURES] = failures;
             of(&counters, stage, 0).0
         };
-        assert_eq!(of(BRICKS_FULL, Stage::VoxelRows), 0);
-        assert_eq!(of(BRICKS_FULL, Stage::SixSeparating), 0);
-        assert_eq!(of(PAIRS_FULL, Stage::MarkCrossings), 0);
-        assert_eq!(of(BRICKS_FULL, Stage::MarkBricks), 1030);
+        assert_eq!(of(BRICKS_FULL, kernels::VOXEL_ROWS), 0);
+        assert_eq!(of(BRICKS_FULL, kernels::SIX_SEPARATING), 0);
+        assert_eq!(of(PAIRS_FULL, kernels::MARK_CROSSINGS), 0);
+        assert_eq!(of(BRICKS_FULL, kernels::MARK_BRICKS), 1030);
     }
 }

@@ -384,6 +384,18 @@ impl Device {
     }
 }
 
+/// A browser cannot block.
+#[cfg(target_arch = "wasm32")]
+impl Device {
+    /// An error.
+    pub(crate) fn block_on<T, E>(
+        &self,
+        _: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, GpuError> {
+        Err(GpuError::Device("a browser cannot wait for it: use `render_async`".into()))
+    }
+}
+
 /// Dispatches `groups` workgroups, two-dimensional if there are more than `most`. The linear index
 /// of a workgroup is `y * most + x`.
 pub(crate) fn dispatch(pass: &mut wgpu::ComputePass, groups: u32, most: u32) {

@@ -4,7 +4,7 @@ use crate::common::prelude::*;
 use trivox::grid::DEFAULT_COLOR;
 use trivox::view::render::{
     Background, Camera, GifAnimation, MAX_MARGIN, MAX_SIDE, Picture, PngAnimation, Projection,
-    RenderError, RenderOptions, Renderer, View, render,
+    RenderError, RenderOptions, Renderer, View,
 };
 
 const VIEWS: [View; 8] = [
@@ -57,7 +57,7 @@ fn in_column(view: View, up: Up, [column, row]: [u32; 2], depth: u32) -> [u32; 3
 }
 
 fn draw(grid: &VoxelGrid, options: &RenderOptions) -> Picture {
-    render(grid, options).unwrap()
+    Renderer::new(grid).render(options, &NoProgress).unwrap()
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn a_cancelled_picture_ends_after_a_few_rows() {
     let grid = scattered();
     let options = RenderOptions { samples: 2, ..RenderOptions::new([300; 2]) };
     let counts = Counts::cancelled_at(40);
-    let cancelled = on_threads(1, || Renderer::new(&grid).render_with(&options, &counts));
+    let cancelled = on_threads(1, || Renderer::new(&grid).render(&options, &counts));
     assert!(matches!(cancelled, Err(RenderError::Cancelled)), "{cancelled:?}");
     assert_eq!(counts.done.into_inner(), 40);
 }
@@ -269,7 +269,7 @@ fn options_that_are_not_possible_are_refused() {
         ),
         (RenderOptions { sun: Some([f64::INFINITY, 1.0]), ..options }, "an azimuth of inf degrees"),
     ] {
-        let message = render(&grid, &options).unwrap_err().to_string();
+        let message = Renderer::new(&grid).render(&options, &NoProgress).unwrap_err().to_string();
         assert!(message.contains(complaint), "{message}");
     }
 }

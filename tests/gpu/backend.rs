@@ -94,7 +94,7 @@ fn asynchronous_runs_overlap_and_give_the_same() {
                     assert_eq!(hits, [Scene::new(&grid).first_hit(&ray)]);
                     let drawn = Renderer::on_gpu(&grid, gpu).unwrap();
                     let drawn = pollster::block_on(drawn.render_async(&picture)).unwrap();
-                    let expected = Renderer::new(&grid).render(&picture).unwrap();
+                    let expected = Renderer::new(&grid).render(&picture, &NoProgress).unwrap();
                     assert_eq!(drawn.pixels(), expected.pixels());
                 });
             }
@@ -311,7 +311,7 @@ fn what_is_traced_or_drawn_on_a_lost_device_is_an_error() {
         assert!(scene.first_hits(&[ray]).is_err(), "{label}");
         let picture =
             RenderOptions { background: Background::Transparent, ..RenderOptions::new([9, 7]) };
-        assert!(renderer.render(&picture).is_err(), "{label}");
+        assert!(renderer.render(&picture, &NoProgress).is_err(), "{label}");
         assert!(gpu.scene(&mesh).is_err(), "{label}");
         assert!(Renderer::on_gpu(&grid, &gpu).is_err(), "{label}");
     }

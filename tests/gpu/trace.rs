@@ -97,9 +97,9 @@ fn a_picture_in_which_a_driver_ends_any_loop_early_is_an_error() {
     for length in [3688, 3752] {
         let voxels = (0..length).step_by(8).flat_map(comb);
         let grid = VoxelGrid::from_voxels([length, 32, 32], voxels).unwrap();
-        let expected = Renderer::new(&grid).render(&options).unwrap();
+        let expected = Renderer::new(&grid).render(&options, &NoProgress).unwrap();
         for (label, gpu) in gpus(adapters()) {
-            match Renderer::on_gpu(&grid, &gpu).unwrap().render(&options) {
+            match Renderer::on_gpu(&grid, &gpu).unwrap().render(&options, &NoProgress) {
                 Ok(drawn) => assert!(drawn == expected, "{label}, {length}"),
                 Err(error) => {
                     let message = error.to_string();
@@ -320,14 +320,14 @@ fn pictures_are_those_of_the_cpu() {
     ];
     for (label, gpu) in gpus(adapters()) {
         for (name, grid, options) in &cases {
-            let expected = Renderer::new(grid).render(options).unwrap();
-            let drawn = Renderer::on_gpu(grid, &gpu).unwrap().render(options).unwrap();
+            let expected = Renderer::new(grid).render(options, &NoProgress).unwrap();
+            let drawn = Renderer::on_gpu(grid, &gpu).unwrap().render(options, &NoProgress).unwrap();
             let pairs = expected.pixels().iter().zip(drawn.pixels()).enumerate();
             let different: Vec<_> = pairs.filter(|(_, (a, b))| a != b).take(5).collect();
             assert_eq!(different, [], "{label}, {name}");
         }
         let [a, b] = [&cases[0], &cases[5]].map(|(_, grid, options)| {
-            Renderer::on_gpu(grid, &gpu).unwrap().render(options).unwrap()
+            Renderer::on_gpu(grid, &gpu).unwrap().render(options, &NoProgress).unwrap()
         });
         assert_ne!(a, b, "{label}: all pictures are the same");
     }

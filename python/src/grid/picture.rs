@@ -14,7 +14,7 @@ impl PyGrid {
     pub fn picture(&self, py: Python<'_>, options: RenderOptions) -> PyResult<Picture> {
         let grid = Arc::clone(&self.grid);
         job::run(py, move |job| {
-            let draw = || Renderer::new(&grid).render_with(&options, &**job);
+            let draw = || Renderer::new(&grid).render(&options, &**job);
             Ok(job::pool(None)?.install(draw)?)
         })
     }

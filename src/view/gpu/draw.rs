@@ -138,30 +138,6 @@ impl GpuScene {
         Ok(room)
     }
 
-    /// The blocking form of [`pixels`](Self::pixels).
-    #[cfg(not(target_arch = "wasm32"))]
-    pub(crate) fn wait_for_pixels(
-        &self,
-        picture: &PictureParams,
-        size: [u32; 2],
-        room: Vec<Rgba>,
-        progress: &dyn Progress,
-    ) -> Result<Vec<Rgba>, GpuError> {
-        self.device().block_on(self.pixels(picture, size, room, progress))
-    }
-
-    /// An error: a browser cannot block.
-    #[cfg(target_arch = "wasm32")]
-    pub(crate) fn wait_for_pixels(
-        &self,
-        _: &PictureParams,
-        _: [u32; 2],
-        _: Vec<Rgba>,
-        _: &dyn Progress,
-    ) -> Result<Vec<Rgba>, GpuError> {
-        Err(GpuError::Device("a browser cannot wait for it: use `render_async`".into()))
-    }
-
     /// Submits a kernel.
     fn run(
         &self,

@@ -8,13 +8,13 @@
 //! same to the bit on every CPU and GPU, with any number of threads.
 //!
 //! ```
-//! use trivox::VoxelGrid;
-//! use trivox::view::render::{Background, RenderOptions, render};
+//! use trivox::view::render::{Background, RenderOptions, Renderer};
+//! use trivox::{NoProgress, VoxelGrid};
 //!
 //! let grid = VoxelGrid::from_voxels([2, 2, 2], [[0, 0, 0], [1, 1, 1]])?;
 //! let background = Background::Transparent;
 //! let options = RenderOptions { background, ..RenderOptions::new([64, 48]) };
-//! let picture = render(&grid, &options)?;
+//! let picture = Renderer::new(&grid).render(&options, &NoProgress)?;
 //! assert_eq!(picture.at(0, 0)[3], 0);
 //! let mut png = Vec::new();
 //! picture.write_png(&mut png)?;
@@ -287,19 +287,12 @@ impl<'a> Renderer<'a> {
         Ok(Self { scene, occlusion: Default::default(), gpu: Some(on_gpu) })
     }
 
-    /// Draws a picture that frames the whole grid.
+    /// Draws a picture that frames the whole grid. The step is "draw", in rows of pixels.
     ///
     /// # Errors
-    /// Invalid options; too little memory; the GPU fails; a GPU in a browser, which cannot block.
-    pub fn render(&self, options: &RenderOptions) -> Result<Picture, RenderError> {
-        self.render_with(options, &NoProgress)
-    }
-
-    /// As [`render`](Self::render), and reports the step "draw", in rows of pixels, to `progress`.
-    ///
-    /// # Errors
-    /// As [`render`](Self::render), or cancellation.
-    pub fn render_with(
+    /// Invalid options; too little memory; cancellation; the GPU fails; a GPU in a browser, which
+    /// cannot block.
+    pub fn render(
         &self,
         options: &RenderOptions,
         progress: &dyn Progress,
@@ -318,7 +311,8 @@ impl<'a> Renderer<'a> {
         #[cfg(feature = "gpu")]
         let drawn = match &self.gpu {
             Some(gpu) => {
-                gpu.wait_for_pixels(params, options.size, room_for(options.size)?, progress)?
+                let room = room_for(options.size)?;
+                gpu.device().block_on(gpu.pixels(params, options.size, room, progress))?
             }
             None => self.pixels(params, options.size, progress)?,
         };
@@ -408,12 +402,4 @@ impl<'a> Renderer<'a> {
 fn room_for(size: [u32; 2]) -> Result<Vec<Rgba>, RenderError> {
     let [width, height] = size.map(|side| side as usize);
     with_room(width * height).map_err(|_| RenderError::Memory(size))
-}
-
-/// Draws a picture that frames the whole `grid`, on the CPU.
-///
-/// # Errors
-/// Invalid options; too little memory.
-pub fn render(grid: &VoxelGrid, options: &RenderOptions) -> Result<Picture, RenderError> {
-    Renderer::new(grid).render(options)
 }

@@ -121,8 +121,7 @@ fn draw(
     let voxels = Voxels::load(file, &args.mesh, args.memory, &replaced, progress)?;
     let Voxels { mut grid, warnings, sidecars } = voxels;
     grid.world.up = args.up.unwrap_or(grid.world.up);
-    let draw =
-        || anyhow::Ok(renderer(&grid, card)?.render_with(&options(args, SIZE), &**progress)?);
+    let draw = || anyhow::Ok(renderer(&grid, card)?.render(&options(args, SIZE), &**progress)?);
     Ok((draw().with_context(|| shown(file))?, warnings, sidecars))
 }
 

@@ -25,6 +25,7 @@ impl Aabb {
     }
 
     /// The longest edge.
+    #[inline]
     pub(crate) fn length(&self) -> i32 {
         let [x, y, z] = minus(self.hi, self.lo);
         x.max(y).max(z)

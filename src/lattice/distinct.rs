@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::lattice::PlacedMesh;
+use crate::lattice::{Aabb, PlacedMesh};
 
 /// The least extent of a triangle, in voxels, for a search for its repetitions. To find a smaller
 /// one takes about as long as to voxelize it.
@@ -31,10 +31,8 @@ impl<'a> Distinct<'a> {
         // The hash and the index of a triangle, a later one in place of an earlier one.
         let mut remembered = vec![(0, u32::MAX); slots];
         let mut copies = Vec::new();
-        for (index, [a, b, c]) in mesh.triangles().enumerate() {
-            let extent =
-                |axis: usize| a[axis].max(b[axis]).max(c[axis]) - a[axis].min(b[axis]).min(c[axis]);
-            if extent(0).max(extent(1)).max(extent(2)) < min_extent {
+        for (index, triangle) in mesh.triangles().enumerate() {
+            if Aabb::of(&triangle).length() < min_extent {
                 continue;
             }
             let key = key(mesh, index, with_appearance);

@@ -182,7 +182,7 @@ fn the_device_of_a_renderer_computes_the_same_and_keeps_its_errors() {
 
         assert_eq!(errors.load(Ordering::Relaxed), 1, "{label}: no error of trivox's");
         device.destroy();
-        let lost = voxelize(&gpu, &mesh, Mode::Surface, &RunOptions::default(), &NoProgress);
+        let lost = voxelize(&*gpu, &mesh, Mode::Surface, &RunOptions::default(), &NoProgress);
         assert!(lost.as_ref().is_err_and(is_lost), "{label}: {lost:?}");
         assert_eq!(errors.load(Ordering::Relaxed), 1, "{label}: no error of trivox's");
     }

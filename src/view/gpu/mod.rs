@@ -101,7 +101,7 @@ pub struct Header {
     pub has_colors: u32,
 }
 
-/// `Node` in `shaders/trace/scene.wgsl`: a [`Node`] in 32-bit words.
+/// `Node` in `shaders/trace/scene.wgsl`, in 32-bit words.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "documented in the shaders")]
@@ -241,7 +241,7 @@ impl GpuScene {
     /// # Errors
     /// A buffer exceeds the adapter's binding limit; the device fails.
     pub fn upload(device: &Device, scene: &Scene) -> Result<Self, GpuError> {
-        let nodes: Vec<WordNode> = scene.nodes().iter().map(WordNode::from).collect();
+        let nodes: Vec<WordNode> = scene.nodes.iter().map(WordNode::from).collect();
         let nodes = if nodes.is_empty() { vec![WordNode::zeroed()] } else { nodes };
         let mut bricks = Vec::with_capacity(BRICK_WORDS * scene.bricks().len());
         for (key, mask) in scene.bricks() {
@@ -255,8 +255,8 @@ impl GpuScene {
         let [lo, hi] = scene.bounds().unwrap_or_default();
         let header = Header {
             version: SCENE_VERSION,
-            top: scene.top(),
-            root: (scene.nodes().len() as u32).wrapping_sub(1),
+            top: scene.top,
+            root: (scene.nodes.len() as u32).wrapping_sub(1),
             rest: packed(colors.map_or(DEFAULT_COLOR, Colors::rest)),
             lo: lo.map(|c| c as i32),
             bricks: scene.bricks().len() as u32,
@@ -269,7 +269,7 @@ impl GpuScene {
             Ok(SceneBuffers {
                 header: device.filled("scene", bytemuck::bytes_of(&header), Usage::UNIFORM)?,
                 nodes: storage("nodes", bytemuck::cast_slice(&nodes))?,
-                children: storage("children", bytemuck::cast_slice(scene.children()))?,
+                children: storage("children", bytemuck::cast_slice(&scene.children))?,
                 bricks: storage("bricks", bytemuck::cast_slice(&bricks))?,
                 colors: storage("colours", bytemuck::cast_slice(&colors))?,
             })

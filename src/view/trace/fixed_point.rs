@@ -94,7 +94,7 @@ fn each<T>(of_axis: impl Fn(usize) -> T) -> [T; 3] {
 impl Crossings {
     #[inline]
     fn new(scene: &Scene, ray: &Ray, start: Time) -> Self {
-        let width = 1 << (3 * (scene.top() + 1));
+        let width = 1 << (3 * (scene.top + 1));
         let side = f64::from(1 << FRACTION_BITS);
         let units = f64::from(width) * side;
         let (mut origin, mut inverse, mut latest) = ([0.0; 3], [0.0; 3], 0.0);
@@ -211,7 +211,7 @@ impl Scene<'_> {
         let Some(mut time) = crossings.begin(bounds)? else { return Ok(None) };
         let Crossings { margin, stays, steps, first: mut lower, .. } = crossings;
 
-        let top = self.top();
+        let top = self.top;
         let mut level = top;
         let mut node: &Node = &self.nodes[self.root()];
         let (mut partial, mut full): (&Mask, &Mask) = (&node.partial, &node.full);

@@ -33,7 +33,7 @@ struct Counts {
 }
 
 fn main() -> Result<()> {
-    let Some(adapter) = Adapter::preferred().into_iter().next() else {
+    let Ok(adapter) = Adapter::find(None) else {
         println!("skipped: no adapter");
         return Ok(());
     };

@@ -24,7 +24,7 @@ impl OpenGpu {
     /// The preferred one; `None` where there is none or it does not start, which is said.
     pub fn open() -> Option<Self> {
         let (opened, start_ms) = timed(|| {
-            let adapter = Adapter::preferred().into_iter().next()?;
+            let adapter = Adapter::find(None).ok()?;
             Some((Gpu::new(&adapter), adapter))
         });
         let (gpu, adapter) = opened?;

@@ -350,17 +350,6 @@ mod tests {
     }
 
     #[test]
-    fn results_of_a_pool_are_taken_by_a_thread_of_none() {
-        let mut taken = Vec::new();
-        let triple = |item| 3 * item;
-        let all = in_pool(0..100, triple, |part| {
-            taken.push(part);
-            Ok::<(), ()>(())
-        });
-        assert_eq!((all, taken), (Ok(()), (0..100).map(triple).collect()));
-    }
-
-    #[test]
     fn a_panic_in_a_pool_is_not_lost() {
         let work = |item| if item == 50 { panic!("item {item}") } else { item };
         let all = || in_pool(0..100, work, |_| Ok::<(), ()>(()));

@@ -385,22 +385,16 @@ impl Gpu {
         batch_limits: &BatchLimits,
         overflow: Overflow,
     ) -> Result<bool, GpuError> {
-        let sizes = workspace.buffers.sizes;
-        // At least double, since the count after an overflow may be too low.
-        let larger = |has: u32, needs: u32, limit: u32| needs.max(2 * has).min(limit);
-        let larger = match overflow {
-            Overflow::Pairs(needs) if needs <= batch_limits.pairs => {
-                Sizes { pairs: larger(sizes.pairs, needs, batch_limits.pairs), ..sizes }
-            }
-            Overflow::Bricks(needs) if needs <= batch_limits.bricks => {
-                Sizes { bricks: larger(sizes.bricks, needs, batch_limits.bricks), ..sizes }
-            }
-            Overflow::Crossings(needs) if needs <= batch_limits.crossings => {
-                Sizes { crossings: larger(sizes.crossings, needs, batch_limits.crossings), ..sizes }
-            }
-            _ => return Ok(false),
+        let mut larger = workspace.buffers.sizes;
+        let (needs, size, limit) = match overflow {
+            Overflow::Pairs(needs) => (needs, &mut larger.pairs, batch_limits.pairs),
+            Overflow::Bricks(needs) => (needs, &mut larger.bricks, batch_limits.bricks),
+            Overflow::Crossings(needs) => (needs, &mut larger.crossings, batch_limits.crossings),
+            Overflow::Candidates => return Ok(false),
         };
-        if larger == sizes {
+        // At least double, since the count after an overflow may be too low.
+        *size = needs.max(2 * *size).min(limit);
+        if needs > limit || larger == workspace.buffers.sizes {
             return Ok(false);
         }
         workspace.resize(&self.device, larger)?;

@@ -31,9 +31,9 @@ mod interior;
 pub(super) mod layers;
 pub(super) mod octree;
 mod painter;
+mod polygon;
 mod shade;
 pub(super) mod sums;
-mod texel_polygon;
 mod texels;
 pub(super) mod touched;
 

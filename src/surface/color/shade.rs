@@ -13,7 +13,7 @@ use crate::mesh::appearance::{
 use crate::surface::color::Color;
 use crate::surface::color::clip::{Plane, Polygon, TexelMap};
 use crate::surface::color::coverage::{Coverage, Scratch, has_room};
-use crate::surface::color::texel_polygon::{TexelPolygon, bounds};
+use crate::surface::color::polygon::{TexelPolygon, bounds};
 use crate::surface::color::texels::Sampler;
 
 /// Colour and opacity of a surface, from 0 to 65,535.

@@ -371,6 +371,11 @@ fn color_words(scene: &Scene, colors: &Colors) -> Vec<u32> {
 
 fn ray_words(ray: &Ray) -> [u32; RAY_WORDS] {
     let (origin, direction) = ray.in_units();
+    line_words(origin, direction)
+}
+
+/// An origin and a direction, as the shaders read them.
+pub(crate) fn line_words(origin: [i64; 3], direction: [i32; 3]) -> [u32; RAY_WORDS] {
     let [[a, b], [c, d], [e, f]] = origin.map(halves);
     let [x, y, z] = direction.map(|c| c as u32);
     [a, b, c, d, e, f, x, y, z]

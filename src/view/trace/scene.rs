@@ -146,7 +146,7 @@ impl<'a> Scene<'a> {
 
     /// The bricks that are partial cells: bricks that are not full, in canonical order, then full
     /// bricks whose voxels have colours of their own.
-    pub(crate) fn bricks(&self) -> impl ExactSizeIterator<Item = (BrickKey, &Mask)> {
+    pub fn bricks(&self) -> impl ExactSizeIterator<Item = (BrickKey, &Mask)> {
         let partial = self.grid.keys().len();
         let bricks = partial + self.colored.len();
         (0..bricks).map(move |brick| match brick.checked_sub(partial) {

@@ -94,35 +94,3 @@ fn key(mesh: &PlacedMesh, index: usize, with_appearance: bool) -> Key {
     }
     key
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::lattice::{PlaceOptions, Sizing, place};
-    use crate::mesh::Mesh;
-    use crate::mesh::appearance::{Appearance, Material};
-
-    #[test]
-    fn large_triangles_of_the_same_corners_and_look_are_counted_and_no_others() {
-        let positions =
-            vec![[0.0; 3], [64.0, 1.0, 2.0], [3.0, 50.0, 4.0], [64.0, 1.0, 2.0], [1.0; 3]];
-        // The last of each pair is too small.
-        let triangles =
-            vec![[0, 1, 2], [0, 2, 1], [0, 1, 2], [0, 3, 2], [0, 1, 2], [0, 4, 4], [0, 4, 4]];
-        let look = Appearance {
-            materials: vec![Material::default(); 2],
-            material_of: vec![0, 0, 0, 0, 1, 0, 0],
-            ..Appearance::default()
-        };
-        let mesh = Mesh::new(positions, triangles).and_then(|mesh| mesh.with_appearance(look));
-        let options = PlaceOptions::new(Sizing::VoxelSize(1.0));
-        let mesh = place(&mesh.expect("a mesh"), &options).expect("a placed mesh");
-        for (with_appearance, copies) in
-            [(false, [4, 1, 0, 0, 0, 1, 1]), (true, [3, 1, 0, 0, 1, 1, 1])]
-        {
-            let distinct = Distinct::of(&mesh, with_appearance);
-            assert_eq!(distinct.copies, copies);
-            assert_eq!(distinct.into_mesh().len(), copies.iter().filter(|&&n| n > 0).count());
-        }
-    }
-}

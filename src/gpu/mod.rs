@@ -27,7 +27,7 @@ pub use kernels::Kernel;
 pub(crate) use clock::Clock;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use device::Mapping;
-pub(crate) use device::{dispatch, lock};
+pub(crate) use device::dispatch;
 pub(crate) use pipeline::{Constants, Pipeline};
 
 /// Invocations per workgroup of the voxelization kernels; adapters must support it.

@@ -57,8 +57,9 @@ use crate::backend::turn::Turn;
 use crate::backend::{
     BackendError, Rule, Run, RunOptions, VoxelKernel, brick_pairs, check_cancelled,
 };
+use crate::base::lock;
 use crate::base::progress::Progress;
-use crate::gpu::{Adapter, Clock, Device, GpuError, lock};
+use crate::gpu::{Adapter, Clock, Device, GpuError};
 use crate::grid::BRICK;
 use crate::lattice::PlacedMesh;
 

@@ -200,21 +200,20 @@ impl Gpu {
     /// # Errors
     /// The triangles, the pairs or the voxels exceed a buffer; the device fails.
     pub async fn scene_async(&self, mesh: &PlacedMesh) -> Result<GpuScene, BackendError> {
-        self.device().scoped(self.scene_unscoped(mesh)).await
-    }
-
-    async fn scene_unscoped(&self, mesh: &PlacedMesh) -> Result<GpuScene, BackendError> {
         let (device, dims) = (self.device(), mesh.lattice().dims);
-        if mesh.is_empty() {
-            let empty = VoxelGrid::empty(dims)?;
-            return Ok(GpuScene::upload(device, &Scene::new(&empty))?);
-        }
-        let ResidentBricks { bricks, count, counters } = self.resident_bricks(mesh).await?;
-        let tree = Tree::new(device, dims, bricks, count, 0, &counters)?;
-        let mut encoder = device.encoder();
-        tree.record(device, &mut encoder);
-        device.queue.submit([encoder.finish()]);
-        Ok(GpuScene::new(device, tree.buffers)?)
+        let made = async {
+            if mesh.is_empty() {
+                let empty = VoxelGrid::empty(dims)?;
+                return Ok(GpuScene::upload(device, &Scene::new(&empty))?);
+            }
+            let ResidentBricks { bricks, count, counters } = self.resident_bricks(mesh).await?;
+            let tree = Tree::new(device, dims, bricks, count, 0, &counters)?;
+            let mut encoder = device.encoder();
+            tree.record(device, &mut encoder);
+            device.queue.submit([encoder.finish()]);
+            Ok::<_, BackendError>(GpuScene::new(device, tree.buffers)?)
+        };
+        device.scoped(made).await
     }
 
     /// The blocking form of [`scene_async`](Self::scene_async).

@@ -284,7 +284,7 @@ impl Voxelizer {
             let is_needed = self.color == ColorSource::Mesh || self.leaves_out() && is_clear();
             let (colored, time) = timed(|| match is_needed {
                 true => color(mesh, grid, &options, &*self.progress),
-                false => Ok(Colored::without_colors(grid)),
+                false => Ok(Colored { grid, transparent: 0 }),
             })?;
             let Colored { mut grid, mut transparent } = colored;
             match self.color {

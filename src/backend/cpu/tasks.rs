@@ -29,7 +29,8 @@ const BATCH: Range<u64> = 1 << 4..1 << 12;
 /// The tasks of a mesh.
 pub(super) struct Tasks<'a> {
     mesh: &'a PlacedMesh,
-    rule: Rule,
+    /// The rule by which they set voxels.
+    pub(super) rule: Rule,
     threads: usize,
     /// Triangles per task, a multiple of [`BATCH_LEN`].
     chunk: usize,
@@ -40,11 +41,6 @@ pub(super) struct Tasks<'a> {
 }
 
 impl<'a> Tasks<'a> {
-    /// The rule by which they set voxels.
-    pub(super) fn rule(&self) -> Rule {
-        self.rule
-    }
-
     /// The tasks that voxelize `mesh` by `rule`.
     pub(super) fn new(mesh: &'a PlacedMesh, rule: Rule) -> Self {
         let threads = rayon::current_num_threads();

@@ -73,14 +73,6 @@ pub struct Colored {
     pub transparent: u64,
 }
 
-impl Colored {
-    /// `grid` without colours.
-    #[must_use]
-    pub fn without_colors(grid: VoxelGrid) -> Self {
-        Self { grid, transparent: 0 }
-    }
-}
-
 /// Colours the voxels of `grid`, the voxelization of `mesh`, by the mesh's appearance.
 ///
 /// # Errors
@@ -96,7 +88,7 @@ pub fn color(
 ) -> Result<Colored, BackendError> {
     assert_eq!(grid.dims(), mesh.lattice().dims, "the grid of the mesh");
     let Some(appearance) = mesh.appearance() else {
-        return Ok(Colored::without_colors(grid));
+        return Ok(Colored { grid, transparent: 0 });
     };
     let is_solid = matches!(options.mode, Mode::Solid(_));
     if let Some(color) = appearance.only_color()

@@ -303,8 +303,7 @@ impl<'a> Shading<'a> {
 
     #[inline]
     fn material(&self, triangle: usize) -> &PreparedMaterial {
-        &self.materials
-            [self.appearance.material_of.get(triangle).map_or(0, |&index| index as usize)]
+        &self.materials[self.appearance.material_index(triangle) as usize]
     }
 
     /// The shading of a triangle with these vertices.

@@ -24,6 +24,8 @@ pub use device::Device;
 pub use error::GpuError;
 pub use kernels::Kernel;
 
+#[cfg(test)]
+pub(crate) use adapter::promised;
 pub(crate) use clock::Clock;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use device::Mapping;

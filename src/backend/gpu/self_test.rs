@@ -135,7 +135,7 @@ mod tests {
     use super::*;
     use crate::backend::Backend;
     use crate::backend::gpu::stages::steps;
-    use crate::gpu::Adapter;
+    use crate::gpu::{Adapter, promised};
     use crate::predicate::crosses::Axis;
 
     const RULES: [Rule; 6] = [
@@ -149,15 +149,6 @@ mod tests {
 
     fn built_in() -> PlacedMesh {
         adversarial_mesh(DIMS, &SIZES)
-    }
-
-    /// All adapters; as many as `TRIVOX_GPU` promises.
-    fn adapters() -> Vec<Adapter> {
-        let adapters = Adapter::all().into_iter().filter(|adapter| adapter.check().is_ok());
-        let adapters: Vec<Adapter> = adapters.collect();
-        let promised = std::env::var("TRIVOX_GPU").map_or(0, |n| n.parse().unwrap());
-        assert!(adapters.len() >= promised, "{promised} adapters promised, {adapters:?} found");
-        adapters
     }
 
     /// Each fault: the kernel that is wrong, the rule that uses it, and the replaced text.
@@ -242,7 +233,7 @@ mod tests {
 
     /// The quickest adapter.
     fn adapter() -> Option<Adapter> {
-        let mut adapters = adapters();
+        let mut adapters = promised();
         adapters.sort_by_key(|adapter| adapter.label().contains("SwiftShader"));
         if adapters.is_empty() {
             println!("skipped: no adapter");
@@ -252,7 +243,7 @@ mod tests {
 
     #[test]
     fn every_adapter_passes() {
-        for adapter in adapters() {
+        for adapter in promised() {
             let gpu = Gpu::new(&adapter).unwrap();
             for rule in RULES {
                 for kernel in [VoxelKernel::Rows, VoxelKernel::Voxels] {

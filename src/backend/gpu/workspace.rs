@@ -195,7 +195,7 @@ mod tests {
     use crate::backend::gpu::data::{BRICK_WORDS, CROSSING_WORDS, Pair};
     use crate::backend::gpu::upload::Batch;
     use crate::backend::{Rule, VoxelKernel};
-    use crate::gpu::Adapter;
+    use crate::gpu::promised;
     use crate::predicate::crosses::Axis;
     use crate::{Mesh, PlaceOptions, Sizing, place};
 
@@ -291,11 +291,7 @@ mod tests {
         let batch_limits = BatchLimits::of(&wgpu::Limits::default());
         let batch = Batch::new(&mesh, 0..mesh.len());
         let sub_batch = SubBatch::whole(&batch, mesh.lattice());
-        let promised = std::env::var("TRIVOX_GPU").map_or(0, |n| n.parse().unwrap());
-        let adapters: Vec<Adapter> =
-            Adapter::all().into_iter().filter(|adapter| adapter.check().is_ok()).collect();
-        assert!(adapters.len() >= promised, "{promised} adapters promised, {adapters:?} found");
-        for adapter in adapters {
+        for adapter in promised() {
             let device = adapter.open().unwrap();
             let buffer = mesh_buffer(&device, batch.words()).unwrap();
             Uploaded::default().update(&device, &buffer, &batch);

@@ -15,6 +15,7 @@ use trivox::formats::read_mesh;
 use trivox::surface::palette::count_colors;
 use trivox::{
     ColorOptions, Cpu, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, color, place,
+    voxelize,
 };
 
 mod common;
@@ -53,7 +54,7 @@ fn models() -> Vec<PathBuf> {
 fn print_row(what: &str, mesh: &PlacedMesh, patience: Patience) -> Result<()> {
     let mut grid = VoxelGrid::empty([1; 3])?;
     let surface = fastest(patience, || {
-        grid = Cpu::default().voxelize(mesh, &NoProgress)?;
+        grid = voxelize(&Cpu, mesh, Mode::Surface, &Default::default(), &NoProgress)?.grid;
         Ok(())
     })?;
     let (mut colored, mut peak) = (grid.clone(), 0);

@@ -119,10 +119,9 @@ fn measure<T: PartialEq>(
     patience: Patience,
 ) -> Result<Point> {
     let (mut peak, mut expected) = (0, None);
-    let by_cpu = Cpu::default();
     let cpu = fastest(
         patience,
-        || run(Backend::Cpu(&by_cpu)),
+        || run(Backend::Cpu(&Cpu)),
         |result, bytes| {
             (expected, peak) = (Some(result), bytes);
         },

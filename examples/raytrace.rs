@@ -7,7 +7,7 @@ use image::{Rgb, RgbImage};
 use rayon::prelude::*;
 use trivox::base::srgb::{linear_of, srgb_of};
 use trivox::view::trace::{Ray, Scene};
-use trivox::{ColorOptions, Cpu, Mode, NoProgress, PlaceOptions, Sizing};
+use trivox::{ColorOptions, Cpu, Mode, NoProgress, PlaceOptions, Sizing, voxelize};
 
 type Vec3 = [f64; 3];
 
@@ -35,7 +35,7 @@ fn main() -> Result<()> {
 pub(crate) fn draw(mesh: &str, resolution: u32, side: u32) -> Result<RgbImage> {
     let mesh = trivox::formats::read_mesh(mesh)?.mesh;
     let placed = trivox::place(&mesh, &PlaceOptions::new(Sizing::Resolution(resolution)))?;
-    let grid = Cpu::default().voxelize(&placed, &NoProgress)?;
+    let grid = voxelize(&Cpu, &placed, Mode::Surface, &Default::default(), &NoProgress)?.grid;
     let colors = ColorOptions::new(Mode::Surface);
     let grid = trivox::color(&placed, grid, &colors, &NoProgress)?.grid;
     let scene = Scene::new(&grid);

@@ -40,12 +40,12 @@
 //! The same, step by step:
 //!
 //! ```
-//! use trivox::{Cpu, Mesh, NoProgress, PlaceOptions, Sizing, place};
+//! use trivox::{Cpu, Mesh, Mode, NoProgress, PlaceOptions, Sizing, place, voxelize};
 //!
 //! let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
 //! let mesh = Mesh::new(corners, vec![[0, 1, 2]])?;
 //! let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(4)))?;
-//! let grid = Cpu::default().voxelize(&placed, &NoProgress)?;
+//! let grid = voxelize(&Cpu, &placed, Mode::Surface, &Default::default(), &NoProgress)?.grid;
 //! // Touching counts: the hypotenuse runs through corners of voxels.
 //! assert_eq!(grid.occupied(), 13);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

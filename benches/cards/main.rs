@@ -9,7 +9,7 @@ use trivox::backend::report::RunReport;
 use trivox::backend::{Rule, RunOptions, VoxelKernel};
 use trivox::formats::read_mesh;
 use trivox::gpu::Adapter;
-use trivox::{NoProgress, PlaceOptions, Sizing, place};
+use trivox::{Backend, NoProgress, PlaceOptions, Sizing, place};
 
 use cards::{CARDS, Card, Time};
 use common::Result;
@@ -33,7 +33,7 @@ struct Counts {
 }
 
 fn main() -> Result<()> {
-    let Some(adapter) = Adapter::preferred().into_iter().next() else {
+    let Ok(adapter) = Adapter::find(None) else {
         println!("skipped: no adapter");
         return Ok(());
     };
@@ -50,7 +50,8 @@ fn main() -> Result<()> {
             let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(resolution)))?;
             let report = |kernel| -> Result<RunReport> {
                 let options = RunOptions { time_stages: true, kernel, ..RunOptions::default() };
-                let run = gpu.run(&placed, Rule::Conservative, &options, &NoProgress)?;
+                let run =
+                    Backend::Gpu(&gpu).run(&placed, Rule::Conservative, &options, &NoProgress)?;
                 Ok(run.report.ok_or("a run reports")?)
             };
             // The first run uploads the mesh and enlarges the buffers.

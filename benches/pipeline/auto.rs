@@ -1,7 +1,7 @@
 //! The figures by which `auto` weighs the backends, as this machine has them.
 
 use trivox::formats::read_mesh;
-use trivox::{NoProgress, PlaceOptions, Sizing, place};
+use trivox::{PlaceOptions, Sizing, place};
 
 use crate::common::{Patience, Result, timed};
 use crate::gpu::OpenGpu;
@@ -34,9 +34,9 @@ fn small_run(gpu: &OpenGpu, patience: Patience) -> Result<f64> {
     let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(16)))?;
     let mut fastest = f64::INFINITY;
     patience.repeat(|| {
-        let (grid, ms) = timed(|| gpu.backend().voxelize(&placed, &NoProgress));
+        let (run, ms) = timed(|| gpu.run(&placed));
         fastest = fastest.min(ms);
-        grid.map(drop)
+        run.map(drop)
     })?;
     Ok(fastest)
 }

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use trivox::backend::gpu::Gpu;
 use trivox::backend::report::{RunReport, StageReport};
-use trivox::backend::{Rule, RunOptions, VoxelKernel};
+use trivox::backend::{Rule, Run, RunOptions, VoxelKernel};
 use trivox::formats::read_mesh;
 use trivox::gpu::{Adapter, Device};
-use trivox::{Backend, NoProgress, PlaceOptions, Sizing, place};
+use trivox::{Backend, BackendError, NoProgress, PlaceOptions, PlacedMesh, Sizing, place};
 use wgpu::BufferUsages as Usage;
 
 use crate::common::{Result, timed};
@@ -24,7 +24,7 @@ impl OpenGpu {
     /// The preferred one; `None` where there is none or it does not start, which is said.
     pub fn open() -> Option<Self> {
         let (opened, start_ms) = timed(|| {
-            let adapter = Adapter::preferred().into_iter().next()?;
+            let adapter = Adapter::find(None).ok()?;
             Some((Gpu::new(&adapter), adapter))
         });
         let (gpu, adapter) = opened?;
@@ -43,8 +43,10 @@ impl OpenGpu {
         &self.label
     }
 
-    pub fn backend(&self) -> Backend<'_> {
-        Backend::Gpu(&self.gpu)
+    /// The surface of a mesh.
+    pub fn run(&self, mesh: &PlacedMesh) -> std::result::Result<Run, BackendError> {
+        let options = RunOptions::default();
+        Backend::Gpu(&self.gpu).run(mesh, Rule::Conservative, &options, &NoProgress)
     }
 
     /// Milliseconds that it took to find and to open it.
@@ -123,10 +125,10 @@ fn fastest_run(
     let mesh = read_mesh(path)?.mesh;
     let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(resolution)))?;
     let options = RunOptions { time_stages: true, kernel, ..RunOptions::default() };
-    gpu.run(&mesh, Rule::Conservative, &options, &NoProgress)?;
+    Backend::Gpu(gpu).run(&mesh, Rule::Conservative, &options, &NoProgress)?;
     let mut fastest: Option<RunReport> = None;
     for _ in 0..runs {
-        let report = gpu
+        let report = Backend::Gpu(gpu)
             .run(&mesh, Rule::Conservative, &options, &NoProgress)?
             .report
             .ok_or("a run reports")?;

@@ -2,9 +2,9 @@
 
 use std::hint::black_box;
 
-use trivox::backend::brick_pairs;
+use trivox::backend::{Rule, RunOptions, brick_pairs};
 use trivox::formats::{GridFormat, read_mesh, write_grid};
-use trivox::{Cpu, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, World, place};
+use trivox::{Backend, Cpu, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, World, place};
 
 use crate::common::{Patience, Result, timed};
 use crate::gpu::OpenGpu;
@@ -95,8 +95,10 @@ fn run(model: &Model, resolution: u32) -> Result<(PlacedMesh, VoxelGrid, Steps)>
     let options = PlaceOptions::new(Sizing::Resolution(resolution));
     let (placed, placing) = timed(|| place(&mesh, &options));
     let placed = placed?;
-    let (grid, voxelize) = timed(|| Cpu::default().voxelize(&placed, &NoProgress));
-    let grid = grid?.with_world(World::of(placed.lattice(), Default::default()));
+    let (grid, voxelize) = timed(|| {
+        Backend::Cpu(&Cpu).run(&placed, Rule::Conservative, &RunOptions::default(), &NoProgress)
+    });
+    let grid = grid?.grid.with_world(World::of(placed.lattice(), Default::default()));
     let (_, hash) = timed(|| grid.hash());
     let (written, write) = timed(|| {
         let mut file = Vec::new();
@@ -114,8 +116,8 @@ fn on_gpu(
 ) -> Result<f64> {
     let mut fastest = f64::INFINITY;
     patience.repeat(|| -> Result<()> {
-        let (grid, ms) = timed(|| gpu.backend().voxelize(mesh, &NoProgress));
-        if grid?.hash() != expected.hash() {
+        let (run, ms) = timed(|| gpu.run(mesh));
+        if run?.grid.hash() != expected.hash() {
             return Err(format!("the grid differs on {}", gpu.label()).into());
         }
         fastest = fastest.min(ms);

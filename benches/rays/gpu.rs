@@ -25,8 +25,8 @@ impl OpenGpu {
     /// The preferred one; `None` where there is none, where it is software and this is not wanted,
     /// or where it does not start, which is said.
     pub fn open(with_software: bool) -> Option<Self> {
-        let mut adapters = Adapter::preferred().into_iter();
-        let adapter = adapters.find(|one| with_software || !one.is_software())?;
+        let adapter = Adapter::find(None).ok()?;
+        let adapter = Some(adapter).filter(|one| with_software || !one.is_software())?;
         let label = format!("{}, {}", adapter.label(), adapter.driver());
         match Gpu::new(&adapter) {
             Ok(gpu) => {

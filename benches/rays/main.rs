@@ -24,7 +24,7 @@ use peak_alloc::PeakAlloc;
 use rayon::prelude::*;
 use trivox::formats::read_mesh;
 use trivox::view::trace::{Hit, Ray, Scene};
-use trivox::{Cpu, Mesh, NoProgress, PlaceOptions, Sizing, place};
+use trivox::{Cpu, Mesh, Mode, NoProgress, PlaceOptions, Sizing, place, voxelize};
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -127,7 +127,7 @@ impl Bench {
     ) -> Result<Vec<String>> {
         let placed = place(mesh, &PlaceOptions::new(Sizing::Resolution(resolution)))?;
         let used = [ALLOCATOR.current_usage()];
-        let grid = Cpu::default().voxelize(&placed, &NoProgress)?;
+        let grid = voxelize(&Cpu, &placed, Mode::Surface, &Default::default(), &NoProgress)?.grid;
         let used = [used[0], ALLOCATOR.current_usage()];
         let (scene, build_ms) = timed(|| Scene::new(&grid));
         let bytes = [used[1] - used[0], ALLOCATOR.current_usage() - used[1]];

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use common::{Patience, Result, timed};
 use peak_alloc::PeakAlloc;
+use trivox::backend::{Rule, RunOptions};
 use trivox::formats::read_mesh;
-use trivox::{Cpu, Mesh, NoProgress, PlaceOptions, Sizing, place};
+use trivox::{Backend, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, place};
 
 mod chart;
 #[path = "../common/mod.rs"]
@@ -86,10 +87,14 @@ fn measure(mesh: &Mesh, resolution: u32, patience: Patience) -> Result<Point> {
     patience.repeat(|| {
         let before = ALLOCATOR.current_usage();
         ALLOCATOR.reset_peak_usage();
-        let (grid, ms) = timed(|| Cpu::default().voxelize(&placed, &NoProgress));
+        let (run, ms) = timed(|| {
+            Backend::Cpu(&Cpu).run(&placed, Rule::Conservative, &RunOptions::default(), &NoProgress)
+        });
         point.peak = point.peak.max((ALLOCATOR.peak_usage() - before) as u64);
         point.ms = point.ms.min(ms);
-        grid.map(|grid| (point.occupied, point.bricks) = (grid.occupied(), grid.brick_count()))
+        run.map(|run| {
+            (point.occupied, point.bricks) = (run.grid.occupied(), run.grid.brick_count());
+        })
     })?;
     Ok(point)
 }

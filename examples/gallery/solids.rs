@@ -5,8 +5,8 @@ use std::f64::consts::{PI, TAU};
 use anyhow::Result;
 use image::{DynamicImage, GenericImage, Rgba, RgbaImage};
 use trivox::solid::{Fill, Solid};
-use trivox::view::render::{RenderOptions, render};
-use trivox::{Mesh, Mode, Up, VoxelGrid};
+use trivox::view::render::{RenderOptions, Renderer};
+use trivox::{Mesh, Mode, NoProgress, Up, VoxelGrid};
 
 use super::models::{painted, voxels_of};
 use super::scenes::INSIDE;
@@ -25,7 +25,8 @@ pub fn broken_meshes_cut_open() -> Result<Vec<u8>> {
     let mut sheet = RgbaImage::new(width * meshes.len() as u32, height * FILLS.len() as u32);
     for (mesh, left) in meshes.iter().zip((0..).step_by(width as usize)) {
         for (fill, top) in FILLS.into_iter().zip((0..).step_by(height as usize)) {
-            let picture = render(&cut_open(mesh, fill)?, &RenderOptions::new(SIZE))?;
+            let picture = Renderer::new(&cut_open(mesh, fill)?)
+                .render(&RenderOptions::new(SIZE), &NoProgress)?;
             let tile = RgbaImage::from_fn(width, height, |x, y| Rgba(picture.at(x, y)));
             sheet.copy_from(&tile, left, top)?;
         }

@@ -3,8 +3,8 @@
 use anyhow::Result;
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{DynamicImage, GenericImage, Rgba, RgbaImage};
-use trivox::VoxelGrid;
-use trivox::view::render::{RenderOptions, render};
+use trivox::view::render::{RenderOptions, Renderer};
+use trivox::{NoProgress, VoxelGrid};
 
 /// Transparent gap between tiles, in pixels.
 const GAP: u32 = 10;
@@ -14,7 +14,7 @@ pub fn strip(grids: &[VoxelGrid], size: [u32; 2]) -> Result<Vec<u8>> {
     let [width, height] = size;
     let mut strip = RgbaImage::new((width + GAP) * grids.len() as u32 - GAP, height);
     for (grid, left) in grids.iter().zip((0..).step_by((width + GAP) as usize)) {
-        let picture = render(grid, &RenderOptions::new(size))?;
+        let picture = Renderer::new(grid).render(&RenderOptions::new(size), &NoProgress)?;
         let tile = RgbaImage::from_fn(width, height, |column, row| Rgba(picture.at(column, row)));
         strip.copy_from(&tile, left, 0)?;
     }

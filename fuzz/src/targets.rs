@@ -13,7 +13,8 @@ use trivox::predicate::crosses::blocks::{Hit, Pairs, Position};
 use trivox::predicate::{Axis, InstructionSet, touches};
 use trivox::solid::fill::{along_x, flood, vote};
 use trivox::{
-    Bounds, Cpu, NoProgress, Place, PlaceOptions, Sizing, Up, VoxelGrid, Voxelizer, World, place,
+    Backend, Bounds, Cpu, NoProgress, Place, PlaceOptions, Sizing, Up, VoxelGrid, Voxelizer, World,
+    place,
 };
 
 use crate::common::columns::{self, Column};
@@ -150,7 +151,7 @@ pub fn voxelize(data: &[u8]) {
     let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
     let Ok(mesh) = place(&shapes::mesh_of(&triangles), &options) else { return };
     for rule in RULES {
-        let run = Cpu::default().run(&mesh, rule, &RunOptions::default(), &NoProgress);
+        let run = Backend::Cpu(&Cpu).run(&mesh, rule, &RunOptions::default(), &NoProgress);
         let found = run.expect("the CPU does not fail").grid;
         assert!(found == rules::voxelize(&mesh, rule), "{rule:?}, {dims:?}, {triangles:?}");
     }

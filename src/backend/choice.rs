@@ -90,7 +90,7 @@ impl Chosen {
         if let Some(gpu) = &self.gpu {
             return Backend::Gpu(gpu);
         }
-        Backend::Cpu(&Cpu {})
+        Backend::Cpu(&Cpu)
     }
 
     /// The CPU after the GPU with this label failed.

@@ -56,18 +56,6 @@ impl<'a> From<&'a Gpu> for Backend<'a> {
 }
 
 impl Backend<'_> {
-    /// The voxels of `mesh`'s grid whose closed cube meets a closed triangle.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
-    pub fn voxelize(
-        self,
-        mesh: &PlacedMesh,
-        progress: &dyn Progress,
-    ) -> Result<VoxelGrid, BackendError> {
-        self.run(mesh, Rule::Conservative, &RunOptions::default(), progress).map(|run| run.grid)
-    }
-
     /// Voxelizes `mesh` by `rule`, with a report of the run. Waits for a GPU, and for others that
     /// use it.
     ///
@@ -93,7 +81,7 @@ impl Backend<'_> {
         progress: &dyn Progress,
     ) -> Result<Run, BackendError> {
         match self {
-            Self::Cpu(cpu) => cpu.run(mesh, rule, options, progress),
+            Self::Cpu(_) => cpu::run(mesh, rule, options, progress),
             #[cfg(feature = "gpu")]
             Self::Gpu(gpu) => gpu.run_async(mesh, rule, options, progress).await,
         }

@@ -5,11 +5,12 @@
 
 #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::backend::BackendError;
+use crate::base::lock;
 
 #[derive(Debug)]
 pub(crate) struct LazyPool {
@@ -28,7 +29,7 @@ impl LazyPool {
     #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
     pub(crate) fn of_gpu(threads: usize) -> Arc<Self> {
         static POOLS: Mutex<BTreeMap<usize, Arc<LazyPool>>> = Mutex::new(BTreeMap::new());
-        let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pools = lock(&POOLS);
         Arc::clone(pools.entry(threads).or_insert_with(|| Arc::new(Self::new(threads))))
     }
 
@@ -49,7 +50,7 @@ impl LazyPool {
     /// The operating system refuses to start the threads.
     pub(crate) fn get(&self) -> Result<Arc<ThreadPool>, BackendError> {
         let process = std::process::id();
-        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pool = lock(&self.pool);
         if let Some((of, pool)) = &*pool
             && *of == process
         {

@@ -7,10 +7,11 @@ pub use without_gpu::SharedGpu;
 
 #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
 mod with_gpu {
-    use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+    use std::sync::{Arc, Mutex, OnceLock, TryLockError};
 
     use crate::backend::BackendError;
     use crate::backend::gpu::Gpu;
+    use crate::base::lock;
     use crate::gpu::{Adapter, GpuError};
 
     /// Threads that open it concurrently wait for the first.
@@ -91,17 +92,13 @@ mod with_gpu {
                 return Ok(Arc::clone(gpu));
             }
             let adapter = self.adapter()?;
-            let mut open = self.open_gpu();
+            let mut open = lock(&self.open);
             let has_failed = matches!(open.gpu, Some(Ok(_))) && !open.is_working();
             if has_failed && open.reopened < MAX_REOPENED {
                 open.reopened += 1;
                 open.gpu = None;
             }
             open.gpu.get_or_insert_with(|| Gpu::new(adapter).map(Arc::new)).clone()
-        }
-
-        fn open_gpu(&self) -> MutexGuard<'_, Open> {
-            self.open.lock().unwrap_or_else(PoisonError::into_inner)
         }
 
         fn adapter(&self) -> Result<&Adapter, GpuError> {
@@ -123,7 +120,7 @@ mod with_gpu {
                 return;
             }
             let lose = || {
-                let gpu = shared.open_gpu().gpu.clone().unwrap().unwrap();
+                let gpu = lock(&shared.open).gpu.clone().unwrap().unwrap();
                 gpu.device().device.destroy();
                 while gpu.device().check().is_ok() {
                     _ = gpu.device().device.poll(wgpu::PollType::Poll);
@@ -131,10 +128,10 @@ mod with_gpu {
             };
             for _ in 0..MAX_REOPENED {
                 lose();
-                assert!(shared.open().is_ok() && shared.open_gpu().is_working());
+                assert!(shared.open().is_ok() && lock(&shared.open).is_working());
             }
             lose();
-            assert!(shared.open().is_ok() && !shared.open_gpu().is_working());
+            assert!(shared.open().is_ok() && !lock(&shared.open).is_working());
         }
     }
 }

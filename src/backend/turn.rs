@@ -2,11 +2,12 @@
 
 use std::io;
 use std::panic::resume_unwind;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::thread::{self, Builder};
 
 use crate::backend::BackendError;
 use crate::backend::pool::LazyPool;
+use crate::base::lock;
 
 /// The turn to use a GPU. Plain threads hold it, and the pools in which their work runs do nothing
 /// else: no job can wait for the turn on the stack of the job that holds it, and no pool runs out
@@ -26,7 +27,7 @@ impl Turn {
     ) -> Result<T, BackendError> {
         let pool = LazyPool::of_gpu(threads).get()?;
         let run = || {
-            let _turn = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let _turn = lock(&self.0);
             pool.install(work)
         };
         if rayon::current_thread_index().is_none() {

@@ -1,11 +1,13 @@
 //! The memory that this process takes, and may still take.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use sysinfo::{
     MemoryRefreshKind, ProcessRefreshKind, ProcessesToUpdate, RefreshKind, System, get_current_pid,
 };
+
+use crate::base::lock;
 
 /// Memory that the process may take now, in bytes: nine tenths of what the machine and its control
 /// group have available, and of what the limit of the address space leaves. `u64::MAX` where the
@@ -21,7 +23,7 @@ pub fn left() -> u64 {
     // Measuring takes 0.1 ms, and a small mesh 1 ms.
     const VALID: Duration = Duration::from_millis(20);
     static MEASURED: Mutex<Option<(Instant, u64)>> = Mutex::new(None);
-    let mut measured = MEASURED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut measured = lock(&MEASURED);
     match *measured {
         Some((at, bytes)) if at.elapsed() < VALID => bytes,
         _ => {

@@ -12,3 +12,10 @@ pub mod ordered;
 pub mod progress;
 pub mod srgb;
 pub(crate) mod vector;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Locks, ignoring poison: no holder leaves the data in an invalid state.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, Builder};
 use std::time::Duration;
+
+use crate::base::lock;
 
 /// The stack of a worker thread, in bytes: as large as a main thread's.
 const STACK: usize = 8 << 20;
@@ -47,12 +49,8 @@ struct State {
 }
 
 impl Turn {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn change(&self, change: impl FnOnce(&mut State)) {
-        change(&mut self.lock());
+        change(&mut lock(&self.state));
         self.changed.notify_all();
     }
 
@@ -66,13 +64,13 @@ impl Turn {
         let is_full = |state: &mut State| {
             !state.is_over && state.taken >= state.given.saturating_add(most_ahead)
         };
-        let waited = self.changed.wait_while(self.lock(), is_full);
+        let waited = self.changed.wait_while(lock(&self.state), is_full);
         if waited.unwrap_or_else(PoisonError::into_inner).is_over {
             return None;
         }
-        let mut inputs = inputs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inputs = lock(inputs);
         let input = caught(|| inputs.next()).transpose()?;
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.taken += 1;
         Some((state.taken - 1, input))
     }
@@ -132,7 +130,7 @@ impl<R> Iterator for Ordered<R> {
     /// # Panics
     /// The work on this input panicked, or the iterator of inputs did.
     fn next(&mut self) -> Option<R> {
-        let turn = self.turn.lock().given;
+        let turn = lock(&self.turn.state).given;
         let result = loop {
             if let Some(result) = self.early.remove(&turn) {
                 break result;
@@ -347,17 +345,6 @@ mod tests {
                 assert_eq!(taken, (0..end).map(|item| 3 * item).collect::<Vec<_>>());
             }
         }
-    }
-
-    #[test]
-    fn results_of_a_pool_are_taken_by_a_thread_of_none() {
-        let mut taken = Vec::new();
-        let triple = |item| 3 * item;
-        let all = in_pool(0..100, triple, |part| {
-            taken.push(part);
-            Ok::<(), ()>(())
-        });
-        assert_eq!((all, taken), (Ok(()), (0..100).map(triple).collect()));
     }
 
     #[test]

@@ -26,7 +26,7 @@ impl Adapter {
 
     /// The adapters used if none is named, best first. OpenGL's are included only if no other API
     /// has a hardware adapter.
-    pub async fn preferred_async() -> Vec<Self> {
+    async fn preferred() -> Vec<Self> {
         let mut adapters = Self::with_backends(wgpu::Backends::PRIMARY).await;
         if adapters.iter().all(Self::is_software) {
             adapters.extend(Self::with_backends(wgpu::Backends::SECONDARY).await);
@@ -64,7 +64,7 @@ impl Adapter {
     pub async fn find_async(name: Option<&str>) -> Result<Self, GpuError> {
         let adapters = match name {
             Some(_) => Self::all_async().await,
-            None => Self::preferred_async().await,
+            None => Self::preferred().await,
         };
         if adapters.is_empty() {
             return Err(GpuError::NoAdapter(
@@ -188,12 +188,6 @@ impl Adapter {
         pollster::block_on(Self::all_async())
     }
 
-    /// The blocking form of [`preferred_async`](Self::preferred_async).
-    #[must_use]
-    pub fn preferred() -> Vec<Self> {
-        pollster::block_on(Self::preferred_async())
-    }
-
     /// The blocking form of [`find_async`](Self::find_async).
     ///
     /// # Errors
@@ -209,6 +203,16 @@ impl Adapter {
     pub fn open(&self) -> Result<Device, GpuError> {
         pollster::block_on(self.open_async())
     }
+}
+
+/// All adapters that can be used; as many as `TRIVOX_GPU` promises.
+#[cfg(test)]
+pub(crate) fn promised() -> Vec<Adapter> {
+    let adapters = Adapter::all().into_iter().filter(|adapter| adapter.check().is_ok());
+    let adapters: Vec<Adapter> = adapters.collect();
+    let promised = std::env::var("TRIVOX_GPU").map_or(0, |n| n.parse().expect("a number"));
+    assert!(adapters.len() >= promised, "{promised} adapters promised, {adapters:?} found");
+    adapters
 }
 
 #[cfg(test)]

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Context, Poll, Waker};
 
 use wgpu::BufferUsages as Usage;
 
+use crate::base::lock;
 use crate::gpu::adapter::{driver, label};
 use crate::gpu::error::GpuError;
 use crate::gpu::pipeline::{Constants, Pipeline};
@@ -18,25 +19,6 @@ const LOST: &str = "the device was lost";
 
 /// Timeout of one wait on hardware; drivers reset a hung GPU within seconds.
 const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(120);
-
-/// Locks, ignoring poison: no holder leaves the data in an invalid state.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The first error that a device reported.
-#[derive(Debug, Clone, Default)]
-struct Fault(Arc<Mutex<Option<String>>>);
-
-impl Fault {
-    fn set(&self, message: String) {
-        lock(&self.0).get_or_insert(message);
-    }
-
-    fn get(&self) -> Option<String> {
-        lock(&self.0).clone()
-    }
-}
 
 /// Cache of compiled kernels, by name and pipeline constants.
 type Pipelines = HashMap<(&'static str, Constants), Arc<Pipeline>>;
@@ -50,7 +32,8 @@ pub struct Device {
     pub device: wgpu::Device,
     /// Its queue.
     pub queue: wgpu::Queue,
-    fault: Fault,
+    /// The first error that it reported.
+    fault: Arc<OnceLock<String>>,
     /// Of one wait; `None` for a software adapter, which may be slow.
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "nothing blocks there"))]
     timeout: Option<std::time::Duration>,
@@ -66,11 +49,11 @@ impl Device {
         let opened = Self::over(device, queue);
         let reported = opened.fault.clone();
         opened.device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
-            reported.set(error.to_string());
+            _ = reported.set(error.to_string());
         }));
         let reported = opened.fault.clone();
         opened.device.set_device_lost_callback(move |reason, message| {
-            reported.set(format!("{LOST} ({reason:?}): {message}"));
+            _ = reported.set(format!("{LOST} ({reason:?}): {message}"));
         });
         opened
     }
@@ -86,7 +69,7 @@ impl Device {
     /// # Errors
     /// The device was lost, ran out of memory, or reported a validation error.
     pub fn check(&self) -> Result<(), GpuError> {
-        self.fault.get().map_or(Ok(()), |message| Err(GpuError::Device(message)))
+        self.fault.get().map_or(Ok(()), |message| Err(GpuError::Device(message.clone())))
     }
 
     /// The label of its [adapter](crate::gpu::Adapter::label).
@@ -279,7 +262,7 @@ impl Device {
             let (result, error) = self.caught(work);
             if let Some(error) = error {
                 let is_lost = self.is_lost();
-                self.fault.set(if is_lost { LOST.into() } else { error.to_string() });
+                _ = self.fault.set(if is_lost { LOST.into() } else { error.to_string() });
             }
             result
         };
@@ -384,6 +367,18 @@ impl Device {
     }
 }
 
+/// A browser cannot block.
+#[cfg(target_arch = "wasm32")]
+impl Device {
+    /// An error.
+    pub(crate) fn block_on<T, E>(
+        &self,
+        _: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, GpuError> {
+        Err(GpuError::Device("a browser cannot wait for it: use `render_async`".into()))
+    }
+}
+
 /// Dispatches `groups` workgroups, two-dimensional if there are more than `most`. The linear index
 /// of a workgroup is `y * most + x`.
 pub(crate) fn dispatch(pass: &mut wgpu::ComputePass, groups: u32, most: u32) {
@@ -431,14 +426,14 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::gpu::Adapter;
+    use crate::gpu::promised;
 
     /// A device of Vulkan: a wait on OpenGL cannot end early.
     fn open() -> Option<Device> {
-        let mut adapters = Adapter::all();
-        adapters.retain(|adapter| adapter.check().is_ok() && adapter.label().starts_with("vulkan"));
-        let promised = std::env::var_os("TRIVOX_GPU").is_some();
-        assert!(!promised || !adapters.is_empty(), "an adapter was promised");
+        let mut adapters = promised();
+        adapters.retain(|adapter| adapter.label().starts_with("vulkan"));
+        let is_promised = std::env::var_os("TRIVOX_GPU").is_some();
+        assert!(!is_promised || !adapters.is_empty(), "an adapter was promised");
         if adapters.is_empty() {
             println!("skipped: no adapter");
         }

@@ -6,7 +6,7 @@
 //! source.
 
 /// A WGSL file: its path in `shaders/` without the extension, and its text.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct File {
     /// Such as `exact/int64`.
     pub path: &'static str,
@@ -67,7 +67,7 @@ pub const MODULES: &[File] = &[
 ];
 
 /// A file with an entry point of its own.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kernel(File);
 
 macro_rules! kernels {

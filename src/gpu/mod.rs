@@ -24,10 +24,12 @@ pub use device::Device;
 pub use error::GpuError;
 pub use kernels::Kernel;
 
+#[cfg(test)]
+pub(crate) use adapter::promised;
 pub(crate) use clock::Clock;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use device::Mapping;
-pub(crate) use device::{dispatch, lock};
+pub(crate) use device::dispatch;
 pub(crate) use pipeline::{Constants, Pipeline};
 
 /// Invocations per workgroup of the voxelization kernels; adapters must support it.

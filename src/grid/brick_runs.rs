@@ -211,31 +211,3 @@ pub(crate) fn overlay<I: Iterator<Item = BrickRun>, const N: usize>(
         Some(Overlap { start, len, masks })
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_runs_in_a_box_are_those_of_its_bricks() {
-        let mut random = fastrand::Rng::with_seed(3);
-        for _ in 0..200 {
-            let bricks = (0..random.u32(0..400)).map(|_| {
-                let at = [random.u32(0..9), random.u32(0..6), random.u32(0..7)];
-                (BrickKey::new(at), if random.bool() { FULL } else { [1; 8] })
-            });
-            let grid = VoxelGrid::from_bricks([72, 48, 56], bricks.collect()).expect("inside");
-            let mut corner = || [random.u32(0..10), random.u32(0..7), random.u32(0..8)];
-            let (from, to) = (corner(), corner());
-            let is_inside = |key: BrickKey| {
-                let at = key.position();
-                (0..3).all(|a| (from[a]..to[a]).contains(&at[a]))
-            };
-            let expected: Vec<_> = grid.bricks().filter(|&(key, _)| is_inside(key)).collect();
-            let bricks =
-                |run: BrickRun| (0..run.len).map(move |n| (run.start.along_x(n), run.mask));
-            let found: Vec<_> = grid.brick_runs_in(from, to).flat_map(bricks).collect();
-            assert_eq!(found, expected, "{from:?} to {to:?}");
-        }
-    }
-}

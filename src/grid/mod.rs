@@ -329,7 +329,10 @@ impl VoxelGrid {
     /// Smallest and largest occupied voxel per axis; `None` for an empty grid.
     #[must_use]
     pub fn occupied_bounds(&self) -> Option<[[u32; 3]; 2]> {
-        self.brick_runs().map(|run| run_bounds(run.start, run.len, &run.mask)).reduce(union_bounds)
+        let bricks = self.keys.par_iter().zip(&self.masks);
+        let partial = bricks.map(|(&key, mask)| run_bounds(key, 1, mask)).reduce_with(union_bounds);
+        let full = self.full.iter().map(|run| run_bounds(run.start, run.len, &FULL));
+        partial.into_iter().chain(full).reduce(union_bounds)
     }
 
     /// The voxels that are in exactly one of two grids, brick by brick, with `true` for those of

@@ -198,13 +198,6 @@ mod tests {
     }
 
     #[test]
-    fn voxels_of_a_grid_without_colours_have_the_default_colour() {
-        let grid = VoxelGrid::from_voxels([2, 1, 1], [[1, 0, 0]]).unwrap();
-        let rows: Vec<_> = grid.section(2, 0).unwrap().rows([9; 4]).collect();
-        assert_eq!(rows, [vec![None, Some([9; 4])]]);
-    }
-
-    #[test]
     fn a_section_of_the_largest_grid_takes_a_row_of_memory() {
         let ends = [[0, 0, 65535], [65535, 65535, 65535]];
         let grid = VoxelGrid::from_voxels([65536; 3], ends).unwrap();

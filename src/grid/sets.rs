@@ -105,35 +105,3 @@ pub(super) fn is_within(dims: [u32; 3], run: &BrickRun) -> bool {
     let ends = [x + run.len, y + 1, z + 1];
     (0..3).all(|a| ends[a] * BRICK <= dims[a])
 }
-
-#[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-mod tests {
-    use super::*;
-    use fastrand::Rng;
-
-    #[test]
-    fn a_cropped_grid_has_the_voxels_inside_and_no_others() {
-        let mut rng = Rng::with_seed(1);
-        let mut cut = 0;
-        for _ in 0..400 {
-            let dims = [(); 3].map(|()| rng.u32(1..=30));
-            let cropped = dims.map(|d| rng.u32(d.saturating_sub(9).max(1)..=d));
-            let density = [0.001, 0.1, 0.999, 1.0][rng.usize(0..4)];
-            let all = (0..dims.iter().product())
-                .map(|i| [i % dims[0], i / dims[0] % dims[1], i / dims[0] / dims[1]]);
-            let voxels: Vec<[u32; 3]> = all.filter(|_| rng.f64() < density).collect();
-            let inside = |voxel: &&[u32; 3]| (0..3).all(|a| voxel[a] < cropped[a]);
-            let expected = voxels.iter().filter(inside).copied();
-            let expected = VoxelGrid::from_voxels(cropped, expected).unwrap();
-            let grid = VoxelGrid::from_voxels(dims, voxels).unwrap();
-            cut += u32::from(grid.occupied() > expected.occupied());
-            let bytes = expected.bytes();
-            assert_eq!(grid.clone().cropped(cropped, bytes), Ok(expected.clone()));
-            if grid.occupied() > expected.occupied() && bytes > 0 {
-                assert_eq!(grid.cropped(cropped, bytes - 1), Err(bytes));
-            }
-        }
-        assert!(cut > 100, "{cut}");
-    }
-}

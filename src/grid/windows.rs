@@ -7,7 +7,7 @@ use crate::base::numbers::AXES;
 use crate::grid::build::check_dims;
 use crate::grid::{
     Attribute, AttributeSet, Attributes, BRICK, BrickKey, BrickRun, Channel, GridError, Mask,
-    Place, VoxelGrid, VoxelValues, World, in_order, key_ranges, mask_places,
+    Place, VoxelGrid, VoxelValues, World, in_order, mask_places,
 };
 use crate::lattice::{WINDOW_STEP, Window};
 
@@ -24,19 +24,14 @@ impl VoxelGrid {
         );
         let from = window.from.map(|c| c / BRICK);
         let to = window.to.map(|c| c.div_ceil(BRICK));
-        let is_inside = |at: [u32; 3], a: usize| (from[a]..to[a]).contains(&at[a]);
-        let own = |at: [u32; 3]| BrickKey::new([0, 1, 2].map(|a| at[a] - from[a]));
-        let mut grid =
-            in_order(window.dims(), self.world, &key_ranges(&[self]), |&[first, end], out| {
-                for BrickRun { start, len, mask } in self.brick_runs_between(first, end) {
-                    let at = start.position();
-                    let begin = at[0].max(from[0]);
-                    let end = (at[0] + len).min(to[0]);
-                    if is_inside(at, 1) && is_inside(at, 2) && begin < end {
-                        out.push(own([begin, at[1], at[2]]), end - begin, &mask);
-                    }
-                }
-            });
+        let layers: Vec<u32> = (from[2]..to[2]).collect();
+        let mut grid = in_order(window.dims(), self.world, &layers, |&z, out| {
+            for run in self.brick_runs_in([from[0], from[1], z], [to[0], to[1], z + 1]) {
+                let at = run.start.position();
+                let own = BrickKey::new([0, 1, 2].map(|a| at[a] - from[a]));
+                out.push(own, run.len, &run.mask);
+            }
+        });
         if let Some(place) = &mut grid.world.place {
             for a in 0..3 {
                 place.origin[a] += f64::from(window.from[a]) * place.voxel_size;

@@ -25,6 +25,7 @@ impl Aabb {
     }
 
     /// The longest edge.
+    #[inline]
     pub(crate) fn length(&self) -> i32 {
         let [x, y, z] = minus(self.hi, self.lo);
         x.max(y).max(z)
@@ -57,31 +58,4 @@ fn highest(a: [i32; 3], b: [i32; 3]) -> [i32; 3] {
 fn squared(v: [i32; 3]) -> i64 {
     let v = [i64::from(v[0]), i64::from(v[1]), i64::from(v[2])];
     dot(v, v)
-}
-
-#[cfg(test)]
-mod tests {
-    use fastrand::Rng;
-
-    use super::*;
-
-    #[test]
-    fn boxes_are_as_far_from_each_other_as_their_points() {
-        let mut rng = Rng::with_seed(31);
-        for _ in 0..10_000 {
-            let mut any = || {
-                let lo = [(); 3].map(|()| rng.i32(-9..9));
-                Aabb { lo, hi: lo.map(|c| c + rng.i32(0..6)) }
-            };
-            let [a, b] = [any(), any()];
-            // Corners are integers, and with them the nearest and the farthest points.
-            let gaps = [0, 1, 2].map(|axis| {
-                let points = |of: &Aabb| of.lo[axis]..=of.hi[axis];
-                let all = points(&a).flat_map(|p| points(&b).map(move |q| i64::from(p - q).pow(2)));
-                [all.clone().min(), all.max()].map(|gap| gap.expect("boxes have points"))
-            });
-            let [nearest, farthest] = [0, 1].map(|end| gaps.iter().map(|gap| gap[end]).sum());
-            assert_eq!((a.nearest_squared(&b), a.farthest_squared(&b)), (nearest, farthest));
-        }
-    }
 }

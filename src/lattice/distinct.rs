@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::lattice::PlacedMesh;
+use crate::lattice::{Aabb, PlacedMesh};
 
 /// The least extent of a triangle, in voxels, for a search for its repetitions. To find a smaller
 /// one takes about as long as to voxelize it.
@@ -31,10 +31,8 @@ impl<'a> Distinct<'a> {
         // The hash and the index of a triangle, a later one in place of an earlier one.
         let mut remembered = vec![(0, u32::MAX); slots];
         let mut copies = Vec::new();
-        for (index, [a, b, c]) in mesh.triangles().enumerate() {
-            let extent =
-                |axis: usize| a[axis].max(b[axis]).max(c[axis]) - a[axis].min(b[axis]).min(c[axis]);
-            if extent(0).max(extent(1)).max(extent(2)) < min_extent {
+        for (index, triangle) in mesh.triangles().enumerate() {
+            if Aabb::of(&triangle).length() < min_extent {
                 continue;
             }
             let key = key(mesh, index, with_appearance);
@@ -95,36 +93,4 @@ fn key(mesh: &PlacedMesh, index: usize, with_appearance: bool) -> Key {
         }
     }
     key
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::lattice::{PlaceOptions, Sizing, place};
-    use crate::mesh::Mesh;
-    use crate::mesh::appearance::{Appearance, Material};
-
-    #[test]
-    fn large_triangles_of_the_same_corners_and_look_are_counted_and_no_others() {
-        let positions =
-            vec![[0.0; 3], [64.0, 1.0, 2.0], [3.0, 50.0, 4.0], [64.0, 1.0, 2.0], [1.0; 3]];
-        // The last of each pair is too small.
-        let triangles =
-            vec![[0, 1, 2], [0, 2, 1], [0, 1, 2], [0, 3, 2], [0, 1, 2], [0, 4, 4], [0, 4, 4]];
-        let look = Appearance {
-            materials: vec![Material::default(); 2],
-            material_of: vec![0, 0, 0, 0, 1, 0, 0],
-            ..Appearance::default()
-        };
-        let mesh = Mesh::new(positions, triangles).and_then(|mesh| mesh.with_appearance(look));
-        let options = PlaceOptions::new(Sizing::VoxelSize(1.0));
-        let mesh = place(&mesh.expect("a mesh"), &options).expect("a placed mesh");
-        for (with_appearance, copies) in
-            [(false, [4, 1, 0, 0, 0, 1, 1]), (true, [3, 1, 0, 0, 1, 1, 1])]
-        {
-            let distinct = Distinct::of(&mesh, with_appearance);
-            assert_eq!(distinct.copies, copies);
-            assert_eq!(distinct.into_mesh().len(), copies.iter().filter(|&&n| n > 0).count());
-        }
-    }
 }

@@ -417,14 +417,8 @@ impl PlacedMesh {
 
     /// Bounding box of the triangles, as minimum and maximum corner; the origin if there are none.
     pub(crate) fn bounds(&self) -> [[i32; 3]; 2] {
-        let corners = (0..self.len()).into_par_iter().flat_map_iter(|index| self.triangle(index));
-        corners
-            .map(|corner| [corner; 2])
-            .reduce_with(|[min, max], [other_min, other_max]| {
-                let min = [0, 1, 2].map(|a| min[a].min(other_min[a]));
-                [min, [0, 1, 2].map(|a| max[a].max(other_max[a]))]
-            })
-            .unwrap_or_default()
+        let boxes = (0..self.len()).into_par_iter().map(|index| Aabb::of(&self.triangle(index)));
+        boxes.reduce_with(Aabb::union).map_or_else(Default::default, |all| [all.lo, all.hi])
     }
 
     /// All triangles, in the mesh's order.
@@ -473,9 +467,10 @@ impl PlacedMesh {
     #[must_use]
     pub fn outside(&self) -> usize {
         let end = self.lattice.dims.map(|d| i64::from(d) << self.lattice.fraction_bits);
-        let is_outside =
-            |corner: &[i32; 3]| (0..3).any(|a| corner[a] < 0 || i64::from(corner[a]) > end[a]);
-        self.count(|triangle| triangle.iter().any(is_outside))
+        self.count(|triangle| {
+            let Aabb { lo, hi } = Aabb::of(triangle);
+            (0..3).any(|a| lo[a] < 0 || i64::from(hi[a]) > end[a])
+        })
     }
 
     /// Whether the bounds of every triangle lie outside the grid.
@@ -483,10 +478,8 @@ impl PlacedMesh {
     pub fn is_missed(&self) -> bool {
         let end = self.lattice.dims.map(|d| i64::from(d) << self.lattice.fraction_bits);
         let is_apart = |triangle: &Triangle| {
-            (0..3).any(|a| {
-                triangle.iter().all(|corner| corner[a] < 0)
-                    || triangle.iter().all(|corner| i64::from(corner[a]) > end[a])
-            })
+            let Aabb { lo, hi } = Aabb::of(triangle);
+            (0..3).any(|a| hi[a] < 0 || i64::from(lo[a]) > end[a])
         };
         self.count(is_apart) == self.len()
     }

@@ -18,15 +18,14 @@ use crate::mesh::{Mesh, MeshError};
 ///
 /// let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 2.0, 0.0]];
 /// let mesh = Mesh::new(corners, vec![[0, 1, 2]])?;
-/// let transform = Transform::default()
-///     .with_rotation("x:90".parse()?)
-///     .with_grid(CenteredGrid { dims: [16; 3], fills: true });
+/// let grid = Some(CenteredGrid { dims: [16; 3], fills: true });
+/// let rotations = vec!["x:90".parse()?];
+/// let transform = Transform { rotations, grid, ..Transform::default() };
 /// let grid = Voxelizer::new().transform(transform).run(&mesh)?.grid;
 /// assert_eq!(grid.dims(), [16; 3]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
-#[non_exhaustive]
 pub struct Transform {
     /// The factor of all coordinates, above 0.
     pub scale: Option<f64>,
@@ -105,31 +104,6 @@ impl FromStr for Rotation {
 }
 
 impl Transform {
-    /// Sets the factor of all coordinates.
-    #[must_use]
-    pub fn with_scale(self, scale: f64) -> Self {
-        Self { scale: Some(scale), ..self }
-    }
-
-    /// Adds a rotation, after those added before.
-    #[must_use]
-    pub fn with_rotation(mut self, rotation: Rotation) -> Self {
-        self.rotations.push(rotation);
-        self
-    }
-
-    /// Sets whether the centre of the bounding box is moved to the origin.
-    #[must_use]
-    pub fn with_center(self, center: bool) -> Self {
-        Self { center, ..self }
-    }
-
-    /// Sets the grid around the mesh.
-    #[must_use]
-    pub fn with_grid(self, grid: CenteredGrid) -> Self {
-        Self { grid: Some(grid), ..self }
-    }
-
     /// Whether coordinates change.
     #[must_use]
     pub fn changes_coordinates(&self) -> bool {

@@ -21,8 +21,7 @@ use crate::base::error_code::ErrorCode;
 use crate::base::numbers::{AXES, counted, grouped};
 use crate::lattice::choice::cube;
 use crate::lattice::{
-    Lattice, MAX_DIM, MAX_SPAN_VOXELS, MIN_FRACTION_BITS, PlaceError, PlacedMesh, SPAN_BITS,
-    Triangle,
+    Aabb, Lattice, MAX_DIM, MAX_SPAN_VOXELS, MIN_FRACTION_BITS, PlaceError, PlacedMesh, SPAN_BITS,
 };
 
 /// Windows begin at multiples of this many voxels: the edge of a brick.
@@ -332,13 +331,10 @@ impl PlacedMesh {
         let bits = whole.lattice.fraction_bits;
         // Below 2^24: dimensions are at most 2^(24 - F).
         let [lo, hi] = [halo.from, halo.to].map(|corner| corner.map(|c| (c << bits) as i32));
-        let is_needed =
-            |&index: &u32| {
-                let [a, b, c]: Triangle = whole.triangle(index as usize);
-                reach.includes([0, 1, 2].map(|i| {
-                    a[i].max(b[i]).max(c[i]) >= lo[i] && a[i].min(b[i]).min(c[i]) <= hi[i]
-                }))
-            };
+        let is_needed = |&index: &u32| {
+            let own = Aabb::of(&whole.triangle(index as usize));
+            reach.includes([0, 1, 2].map(|a| own.hi[a] >= lo[a] && own.lo[a] <= hi[a]))
+        };
         let sources: Vec<u32> = (0..whole.len() as u32).into_par_iter().filter(is_needed).collect();
         let from = whole.origin_for(&halo, &sources);
         let dims = [0, 1, 2].map(|a| halo.to[a] - from[a]);
@@ -414,12 +410,8 @@ impl PlacedMesh {
         let bits = self.lattice.fraction_bits;
         let span = 1_i64 << (SPAN_BITS - bits);
         let edge = i64::from(cube(halo.dims()));
-        let lowest = |index: &u32| {
-            let [a, b, c] = self.triangle(*index as usize);
-            [0, 1, 2].map(|i| a[i].min(b[i]).min(c[i]))
-        };
-        let join = |a: [i32; 3], b: [i32; 3]| [0, 1, 2].map(|i| a[i].min(b[i]));
-        let lowest = sources.par_iter().map(lowest).reduce(|| [i32::MAX; 3], join);
+        let boxes = sources.par_iter().map(|&index| Aabb::of(&self.triangle(index as usize)));
+        let lowest = boxes.reduce(|| Aabb::EMPTY, Aabb::union).lo;
         [0, 1, 2].map(|a| {
             let lowest = i64::from(lowest[a] >> bits);
             let begin = i64::from(halo.from[a]);

@@ -128,9 +128,8 @@ impl Job {
     pub fn transform(&self) -> Transform {
         let dims = self.dims.or(self.cube.map(|n| [n; 3]));
         let fills = self.res.is_none() && self.voxel_size.is_none();
-        let mut transform = self.transform.transform();
-        transform.grid = dims.map(|dims| CenteredGrid { dims, fills });
-        transform
+        let grid = dims.map(|dims| CenteredGrid { dims, fills });
+        Transform { grid, ..self.transform.transform() }
     }
 
     /// The placement of meshes that are not centred in a grid.
@@ -147,11 +146,9 @@ impl Job {
 
 impl TransformArgs {
     pub fn transform(&self) -> Transform {
-        let mut transform = Transform::default();
-        transform.scale = self.scale;
-        transform.rotations.clone_from(&self.rotate);
-        transform.center = self.center;
-        transform
+        let Self { scale, rotate, center } = self;
+        let (rotations, grid) = (rotate.clone(), None);
+        Transform { scale: *scale, rotations, center: *center, grid }
     }
 }
 

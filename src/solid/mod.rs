@@ -168,7 +168,7 @@ pub(crate) fn unreported_solid(
     memory: u64,
     progress: &dyn Progress,
 ) -> Result<Option<VoxelGrid>, BackendError> {
-    let by = Backend::Cpu(&cpu::Cpu {});
+    let by = Backend::Cpu(&cpu::Cpu);
     let options = RunOptions { memory, ..RunOptions::default() };
     let progress = &Latch::new(progress);
     let mut runner = Runner::new(by, mesh, &options, progress);

@@ -71,7 +71,7 @@ pub struct Voxels {
 /// let sides = vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
 /// let mesh = place(&Mesh::new(corners, sides)?, &PlaceOptions::new(Sizing::Resolution(8)))?;
 /// let mode = Mode::Solid(Solid::default());
-/// let voxels = voxelize(&Cpu::default(), &mesh, mode, &Default::default(), &NoProgress)?;
+/// let voxels = voxelize(&Cpu, &mesh, mode, &Default::default(), &NoProgress)?;
 /// assert_eq!(voxels.grid.occupied(), 84);
 /// let fill_report = voxels.fill_report.expect("it is a solid");
 /// assert_eq!((fill_report.fill, fill_report.doubts.len()), (Fill::Parity, 0));

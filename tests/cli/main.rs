@@ -172,7 +172,7 @@ fn send(signal: &str, run: &std::process::Child) {
 /// The adapter that is used unless another one is asked for; a line says where there is none.
 #[cfg(feature = "gpu")]
 fn adapter() -> Option<trivox::gpu::Adapter> {
-    let adapter = trivox::gpu::Adapter::preferred().into_iter().next();
+    let adapter = trivox::gpu::Adapter::find(None).ok();
     if adapter.is_none() {
         environment::skip_without_adapter("no adapter");
     }

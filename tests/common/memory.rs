@@ -1,7 +1,7 @@
 //! The CPU backend within a bound on memory.
 
 use trivox::backend::{BackendError, Rule, RunOptions};
-use trivox::{Cpu, NoProgress, PlacedMesh, VoxelGrid};
+use trivox::{Backend, Cpu, NoProgress, PlacedMesh, VoxelGrid};
 
 use super::voxels::{assert_same, on_threads};
 
@@ -13,7 +13,7 @@ pub fn run_within(
     rule: Rule,
 ) -> Result<VoxelGrid, BackendError> {
     let options = RunOptions { memory, ..RunOptions::default() };
-    let run = || Cpu::default().run(mesh, rule, &options, &NoProgress);
+    let run = || Backend::Cpu(&Cpu).run(mesh, rule, &options, &NoProgress);
     on_threads(threads, run).map(|run| run.grid)
 }
 

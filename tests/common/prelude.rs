@@ -18,7 +18,7 @@ pub use trivox::mesh::appearance::{Alpha, Filter, Material, Texture, Wrap};
 pub use trivox::predicate::{Axis, touches};
 pub use trivox::solid::{Fill, FillReport, Solid};
 pub use trivox::{
-    Appearance, BackendError, Bounds, ColorSource, Cpu, Lattice, Mesh, Mode, NoProgress,
+    Appearance, Backend, BackendError, Bounds, ColorSource, Cpu, Lattice, Mesh, Mode, NoProgress,
     PlaceError, PlaceOptions, PlacedMesh, Progress, Sizing, Up, VoxelGrid, Voxelizer, World, place,
     place_on, voxelize,
 };

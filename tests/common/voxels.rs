@@ -41,12 +41,12 @@ pub fn in_grid(mesh: &Mesh, dims: [u32; 3]) -> PlacedMesh {
 }
 
 pub fn in_mode(mesh: &PlacedMesh, mode: Mode) -> Voxels {
-    voxelize(&Cpu::default(), mesh, mode, &RunOptions::default(), &NoProgress).unwrap()
+    voxelize(&Cpu, mesh, mode, &RunOptions::default(), &NoProgress).unwrap()
 }
 
 /// The voxels that the mesh touches.
 pub fn surface(mesh: &PlacedMesh) -> VoxelGrid {
-    Cpu::default().voxelize(mesh, &NoProgress).unwrap()
+    in_mode(mesh, Mode::Surface).grid
 }
 
 /// A solid without its surface.

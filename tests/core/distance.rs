@@ -9,7 +9,7 @@ use num_bigint::BigInt;
 use trivox::solid::distance::{DistanceField, MAX_WIDTH, distances};
 
 fn field(mesh: &PlacedMesh, inside: VoxelGrid, width: f32) -> DistanceField {
-    distances(&Cpu::default(), mesh, inside, width, u64::MAX, &NoProgress).unwrap()
+    distances(&Cpu, mesh, inside, width, u64::MAX, &NoProgress).unwrap()
 }
 
 fn nothing(mesh: &PlacedMesh) -> VoxelGrid {
@@ -239,7 +239,7 @@ fn little_memory_gives_the_same_field_or_an_error() {
     let mut results = [0, 0];
     for bits in 12..24 {
         let memory = 1 << bits;
-        match distances(&Cpu::default(), &mesh, nothing(&mesh), 3.0, memory, &NoProgress) {
+        match distances(&Cpu, &mesh, nothing(&mesh), 3.0, memory, &NoProgress) {
             Ok(field) => {
                 results[0] += 1;
                 assert!(field == expected);
@@ -256,9 +256,7 @@ fn little_memory_gives_the_same_field_or_an_error() {
 #[test]
 fn progress_ends_at_its_total_and_cancelling_ends_the_work() {
     let (_, mesh) = octahedron(60, 40);
-    let run = |progress: &Counts| {
-        distances(&Cpu::default(), &mesh, nothing(&mesh), 2.0, u64::MAX, progress)
-    };
+    let run = |progress: &Counts| distances(&Cpu, &mesh, nothing(&mesh), 2.0, u64::MAX, progress);
     let progress = Counts::default();
     run(&progress).unwrap();
     let [total, done] = [progress.total, progress.done].map(AtomicU64::into_inner);
@@ -273,8 +271,7 @@ fn impossible_widths_are_refused() {
     let (mesh, placed) = octahedron(60, 40);
     let voxelizer = Voxelizer::new().resolution(8);
     for width in [0.0, -1.0, MAX_WIDTH.next_up(), f32::INFINITY, f32::NAN] {
-        let run =
-            || distances(&Cpu::default(), &placed, nothing(&placed), width, u64::MAX, &NoProgress);
+        let run = || distances(&Cpu, &placed, nothing(&placed), width, u64::MAX, &NoProgress);
         for error in [
             run().unwrap_err().to_string(),
             voxelizer.distances(&mesh, width).unwrap_err().to_string(),

@@ -76,7 +76,7 @@ fn the_label_in_a_solid_is_the_last_closed_object_around_the_centre() {
             .iter()
             .map(|part| {
                 let placed = place_on(part, placed.lattice()).unwrap();
-                Cpu::default().voxelize(&placed, &NoProgress).unwrap()
+                surface(&placed)
             })
             .collect();
         for (voxel, label) in labels(&grid) {

@@ -16,7 +16,7 @@ fn scenes_of_boxes_are_the_solids_that_arithmetic_says() {
 fn solid(mesh: &Mesh, fill: Fill) -> (u64, FillReport) {
     let mesh = place(mesh, &PlaceOptions::new(Sizing::VoxelSize(1.0))).unwrap();
     let mode = Mode::Solid(Solid { fill, include_surface: false });
-    let made = voxelize(&Cpu::default(), &mesh, mode, &RunOptions::default(), &NoProgress).unwrap();
+    let made = voxelize(&Cpu, &mesh, mode, &RunOptions::default(), &NoProgress).unwrap();
     (made.grid.occupied(), made.fill_report.unwrap())
 }
 

@@ -409,8 +409,8 @@ fn a_flat_mesh_has_a_grid_of_its_own_bounds_but_a_point_is_none() {
 fn a_grid_smaller_than_the_rounding_of_its_place_is_refused_in_its_own_words() {
     let corners = [[1e15, 0.0, 0.0], [1e15, 2.0, 0.0], [1e15 + 2.0, 0.0, 2.0]];
     let grid = CenteredGrid { dims: [4; 3], fills: false };
-    let options =
-        Transform::default().with_grid(grid).place_options(&mesh_of(&[corners]), resolution(2000));
+    let options = Transform { grid: Some(grid), ..Transform::default() }
+        .place_options(&mesh_of(&[corners]), resolution(2000));
     let refused = place(&mesh_of(&[corners]), &options);
     assert_eq!(refused, Err(PlaceError::Unresolved { axis: 'x', at: 1e15 + 1.0 }));
     let text = refused.unwrap_err().to_string();
@@ -525,7 +525,8 @@ fn a_grid_of_given_dimensions_has_them_wherever_the_mesh_lies() {
         let corners = vec![corner([0, 0, 0]), corner([1, 1, 0]), corner([0, 1, 1])];
         let Ok(mesh) = Mesh::new(corners, vec![[0, 1, 2]]) else { continue };
         let dims = [(); 3].map(|()| rng.u32(1..=1000));
-        let transform = Transform::default().with_grid(CenteredGrid { dims, fills: true });
+        let grid = Some(CenteredGrid { dims, fills: true });
+        let transform = Transform { grid, ..Transform::default() };
         let options = transform.place_options(&mesh, resolution(8));
         let placed = place(&mesh, &options).unwrap();
         assert_eq!(placed.lattice().dims, dims, "{base}, {extent:?}");
@@ -538,7 +539,8 @@ fn a_grid_of_given_dimensions_has_them_wherever_the_mesh_lies() {
     let wide = resolution(8).with_dims([8, 8, 70_000]);
     assert!(matches!(place(&triangle, &wide).unwrap_err(), PlaceError::Dims { .. }));
     let point = Mesh::new(vec![[1.0; 3]], vec![[0; 3]]).unwrap();
-    let transform = Transform::default().with_grid(CenteredGrid { dims: [64; 3], fills: true });
+    let grid = Some(CenteredGrid { dims: [64; 3], fills: true });
+    let transform = Transform { grid, ..Transform::default() };
     let options = transform.place_options(&point, resolution(8));
     assert_eq!(place(&point, &options).unwrap_err(), PlaceError::NoExtent([1.0; 3]));
 }
@@ -548,7 +550,7 @@ fn given_dimensions_cut_a_mesh_that_is_larger_and_pad_one_that_is_smaller() {
     let mesh = unit_cube();
     let voxels = |options: &PlaceOptions| {
         let placed = place(&mesh, options).unwrap();
-        Cpu::default().voxelize(&placed, &NoProgress).unwrap()
+        surface(&placed)
     };
     let whole = voxels(&resolution(16));
     let cut = voxels(&resolution(16).with_dims([5, 16, 20]));

@@ -4,7 +4,7 @@ use crate::common::prelude::*;
 use trivox::grid::DEFAULT_COLOR;
 use trivox::view::render::{
     Background, Camera, GifAnimation, MAX_MARGIN, MAX_SIDE, Picture, PngAnimation, Projection,
-    RenderError, RenderOptions, Renderer, View, render,
+    RenderError, RenderOptions, Renderer, View,
 };
 
 const VIEWS: [View; 8] = [
@@ -28,11 +28,13 @@ fn scattered() -> VoxelGrid {
 
 /// A pixel for each column of 16x16 voxels, times `scale`.
 fn columns(view: View, scale: u32) -> RenderOptions {
-    RenderOptions::new([16 * scale; 2])
-        .with_view(view)
-        .with_margin(0.0)
-        .with_samples(1)
-        .with_background(Background::Transparent)
+    RenderOptions {
+        view,
+        margin: 0.0,
+        samples: 1,
+        background: Background::Transparent,
+        ..RenderOptions::new([16 * scale; 2])
+    }
 }
 
 /// Which voxel is in the column of a pixel, counted from the eye.
@@ -55,7 +57,7 @@ fn in_column(view: View, up: Up, [column, row]: [u32; 2], depth: u32) -> [u32; 3
 }
 
 fn draw(grid: &VoxelGrid, options: &RenderOptions) -> Picture {
-    render(grid, options).unwrap()
+    Renderer::new(grid).render(options, &NoProgress).unwrap()
 }
 
 #[test]
@@ -123,10 +125,12 @@ fn the_whole_grid_is_in_the_picture_and_fills_it() {
     for view in VIEWS {
         for projection in [Projection::Perspective, Projection::Orthographic] {
             for size in [[90, 60], [60, 90]] {
-                let options = RenderOptions::new(size)
-                    .with_view(view)
-                    .with_projection(projection)
-                    .with_background(Background::Transparent);
+                let options = RenderOptions {
+                    view,
+                    projection: Some(projection),
+                    background: Background::Transparent,
+                    ..RenderOptions::new(size)
+                };
                 let picture = draw(&grid, &options);
                 let used = [covered(&picture, false), covered(&picture, true)];
                 let part = |i: usize| used[i].len() as f64 / f64::from(size[i]);
@@ -143,7 +147,7 @@ fn the_whole_grid_is_in_the_picture_and_fills_it() {
 fn backgrounds_are_as_asked_for() {
     let grid = scattered();
     let options = RenderOptions::new([40, 40]);
-    let corner = |background| draw(&grid, &options.with_background(background)).at(0, 0);
+    let corner = |background| draw(&grid, &RenderOptions { background, ..options }).at(0, 0);
     assert_eq!(corner(Background::Color([12, 200, 99])), [12, 200, 99, 255]);
     assert_eq!(corner(Background::Transparent), [0; 4]);
     let picture = draw(&grid, &options);
@@ -155,10 +159,12 @@ fn backgrounds_are_as_asked_for() {
 fn voxels_cast_a_shadow_on_the_ground() {
     let grid = VoxelGrid::from_voxels([1, 4, 1], (0..4).map(|y| [0, y, 0])).unwrap();
     let white = [255, 255, 255];
-    let options = RenderOptions::new([80, 80]).with_background(Background::Color(white));
+    let options =
+        RenderOptions { background: Background::Color(white), ..RenderOptions::new([80, 80]) };
     let shadows = |view| {
-        let picture = draw(&grid, &options.with_view(view));
-        let clear = draw(&grid, &options.with_view(view).with_background(Background::Transparent));
+        let picture = draw(&grid, &RenderOptions { view, ..options });
+        let clear =
+            draw(&grid, &RenderOptions { view, background: Background::Transparent, ..options });
         let pairs = picture.pixels().iter().zip(clear.pixels());
         pairs.filter(|(pixel, clear)| clear[3] == 0 && pixel[0] < 225).count()
     };
@@ -180,9 +186,9 @@ fn a_picture_does_not_depend_on_the_number_of_threads() {
 #[test]
 fn a_cancelled_picture_ends_after_a_few_rows() {
     let grid = scattered();
-    let options = RenderOptions::new([300; 2]).with_samples(2);
+    let options = RenderOptions { samples: 2, ..RenderOptions::new([300; 2]) };
     let counts = Counts::cancelled_at(40);
-    let cancelled = on_threads(1, || Renderer::new(&grid).render_with(&options, &counts));
+    let cancelled = on_threads(1, || Renderer::new(&grid).render(&options, &counts));
     assert!(matches!(cancelled, Err(RenderError::Cancelled)), "{cancelled:?}");
     assert_eq!(counts.done.into_inner(), 40);
 }
@@ -190,7 +196,8 @@ fn a_cancelled_picture_ends_after_a_few_rows() {
 #[test]
 fn a_png_has_the_pictures_pixels() {
     for background in [Background::Transparent, Background::Gradient] {
-        let picture = draw(&scattered(), &RenderOptions::new([31, 17]).with_background(background));
+        let picture =
+            draw(&scattered(), &RenderOptions { background, ..RenderOptions::new([31, 17]) });
         let mut bytes = Vec::new();
         picture.write_png(&mut bytes).unwrap();
         let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
@@ -218,8 +225,9 @@ fn a_png_that_cannot_be_written_to_its_end_is_an_error() {
 fn an_empty_grid_is_a_picture_of_the_background() {
     let grid = VoxelGrid::empty([5, 6, 7]).unwrap();
     for view in VIEWS {
-        let options = RenderOptions::new([9, 5]).with_view(view);
-        let picture = draw(&grid, &options.with_background(Background::Color([1, 2, 3])));
+        let options = RenderOptions { view, ..RenderOptions::new([9, 5]) };
+        let picture =
+            draw(&grid, &RenderOptions { background: Background::Color([1, 2, 3]), ..options });
         assert!(picture.pixels().iter().all(|&pixel| pixel == [1, 2, 3, 255]), "{view:?}");
     }
 }
@@ -229,7 +237,7 @@ fn the_largest_grids_are_in_reach_of_the_camera() {
     let ends = [[0, 0, 0], [65535, 65535, 65535]];
     let grid = VoxelGrid::from_voxels([65536; 3], ends).unwrap();
     for projection in [Projection::Perspective, Projection::Orthographic] {
-        let options = RenderOptions::new([8, 8]).with_projection(projection);
+        let options = RenderOptions { projection: Some(projection), ..RenderOptions::new([8, 8]) };
         assert_eq!(draw(&grid, &options).size(), [8, 8]);
     }
 }
@@ -241,21 +249,27 @@ fn options_that_are_not_possible_are_refused() {
     for (options, complaint) in [
         (RenderOptions::new([0, 8]), "0x8 pixels"),
         (RenderOptions::new([8, 16385]), "use 1 to 16,384 a side"),
-        (options.with_samples(0), "0 rays"),
-        (options.with_samples(17), "use 1 to 16"),
-        (options.with_margin(0.491), "use 0 to 0.49"),
-        (options.with_margin(-0.1), "use 0 to 0.49"),
-        (options.with_margin(f64::NAN), "NaN"),
-        (options.with_turn(f64::INFINITY), "a turn of inf degrees"),
-        (options.with_azimuth(f64::NAN), "an azimuth of NaN degrees"),
-        (options.with_elevation(90.1), "an elevation of 90.1 degrees is not possible: use -90 to"),
-        (options.with_elevation(f64::NAN), "an elevation of NaN degrees"),
-        (options.with_zoom(0.0), "a zoom of 0 is not possible: use 0.01 to 100"),
-        (options.with_zoom(f64::NAN), "a zoom of NaN"),
-        (options.with_sun(0.0, -1.0), "a sun at an elevation of -1 degrees"),
-        (options.with_sun(f64::INFINITY, 1.0), "an azimuth of inf degrees"),
+        (RenderOptions { samples: 0, ..options }, "0 rays"),
+        (RenderOptions { samples: 17, ..options }, "use 1 to 16"),
+        (RenderOptions { margin: 0.491, ..options }, "use 0 to 0.49"),
+        (RenderOptions { margin: -0.1, ..options }, "use 0 to 0.49"),
+        (RenderOptions { margin: f64::NAN, ..options }, "NaN"),
+        (RenderOptions { turn: Some(f64::INFINITY), ..options }, "a turn of inf degrees"),
+        (RenderOptions { azimuth: Some(f64::NAN), ..options }, "an azimuth of NaN degrees"),
+        (
+            RenderOptions { elevation: Some(90.1), ..options },
+            "an elevation of 90.1 degrees is not possible: use -90 to",
+        ),
+        (RenderOptions { elevation: Some(f64::NAN), ..options }, "an elevation of NaN degrees"),
+        (RenderOptions { zoom: 0.0, ..options }, "a zoom of 0 is not possible: use 0.01 to 100"),
+        (RenderOptions { zoom: f64::NAN, ..options }, "a zoom of NaN"),
+        (
+            RenderOptions { sun: Some([0.0, -1.0]), ..options },
+            "a sun at an elevation of -1 degrees",
+        ),
+        (RenderOptions { sun: Some([f64::INFINITY, 1.0]), ..options }, "an azimuth of inf degrees"),
     ] {
-        let message = render(&grid, &options).unwrap_err().to_string();
+        let message = Renderer::new(&grid).render(&options, &NoProgress).unwrap_err().to_string();
         assert!(message.contains(complaint), "{message}");
     }
 }
@@ -272,7 +286,7 @@ fn a_quarter_turn_further_is_the_next_view() {
     for up in [Up::Y, Up::Z] {
         let grid = lopsided().with_world(World::at([0.0; 3], 1.0, up));
         let from = |view, turn| {
-            let options = RenderOptions::new([60, 50]).with_view(view).with_turn(turn);
+            let options = RenderOptions { view, turn: Some(turn), ..RenderOptions::new([60, 50]) };
             draw(&grid, &options)
         };
         let around = [View::Front, View::Right, View::Back, View::Left];
@@ -300,11 +314,13 @@ fn all_pictures_of_an_orbit_are_framed_alike_and_show_all() {
     let margin = 0.1;
     for view in [View::Front, View::Iso, View::ThreeQuarter] {
         for projection in [Projection::Orthographic, Projection::Perspective] {
-            let options = RenderOptions::new([150, 90])
-                .with_view(view)
-                .with_projection(projection)
-                .with_background(Background::Transparent)
-                .with_margin(margin);
+            let options = RenderOptions {
+                view,
+                projection: Some(projection),
+                background: Background::Transparent,
+                margin,
+                ..RenderOptions::new([150, 90])
+            };
             let (mut widest, mut highest) = (0, 0);
             let mut rows = Vec::new();
             for frame in options.turntable(24) {
@@ -331,7 +347,7 @@ fn all_pictures_of_an_orbit_are_framed_alike_and_show_all() {
 
 #[test]
 fn the_pictures_of_a_turntable_are_evenly_around() {
-    let options = RenderOptions::new([8, 8]).with_turn(30.0);
+    let options = RenderOptions { turn: Some(30.0), ..RenderOptions::new([8, 8]) };
     let turns: Vec<Option<f64>> = options.turntable(4).map(|frame| frame.turn).collect();
     assert_eq!(turns, [30.0, 120.0, 210.0, 300.0].map(Some));
     let alone = RenderOptions::new([8, 8]).turntable(1);
@@ -356,7 +372,7 @@ fn animated(bytes: Vec<u8>) -> (Vec<Vec<u8>>, Vec<(u16, u16)>) {
 /// The pictures of a turntable on a clear and on an opaque background.
 fn turntables() -> [(RenderOptions, Vec<Picture>); 2] {
     [Background::Transparent, Background::Gradient].map(|background| {
-        let options = RenderOptions::new([31, 17]).with_background(background);
+        let options = RenderOptions { background, ..RenderOptions::new([31, 17]) };
         (options, options.turntable(5).map(|frame| draw(&lopsided(), &frame)).collect())
     })
 }
@@ -402,11 +418,13 @@ fn animations_that_are_not_possible_are_refused() {
 fn the_largest_margin_leaves_every_ray_a_direction() {
     for size in [[MAX_SIDE, 1], [1, MAX_SIDE]] {
         for view in VIEWS {
-            let options = RenderOptions::new(size)
-                .with_view(view)
-                .with_projection(Projection::Perspective)
-                .with_background(Background::Transparent)
-                .with_margin(MAX_MARGIN);
+            let options = RenderOptions {
+                view,
+                projection: Some(Projection::Perspective),
+                background: Background::Transparent,
+                margin: MAX_MARGIN,
+                ..RenderOptions::new(size)
+            };
             assert_eq!(draw(&scattered(), &options).size(), size);
         }
     }
@@ -435,7 +453,7 @@ fn rays_and_pictures_are_made_without_functions_that_platforms_round_differently
 
 /// A camera's axes: right, up and back.
 fn axes(options: &RenderOptions, up: Up) -> [[f64; 3]; 3] {
-    Camera::new(&scattered(), up, options).unwrap().axes()
+    Camera::new(&scattered(), up, options).unwrap().axes
 }
 
 #[test]
@@ -452,8 +470,11 @@ fn azimuth_and_elevation_are_those_of_the_named_views() {
         (View::ThreeQuarter, 38.0, 28.0),
     ] {
         for up in [Up::Y, Up::Z] {
-            let named = axes(&options.with_view(view), up);
-            let given = axes(&options.with_azimuth(azimuth).with_elevation(elevation), up);
+            let named = axes(&RenderOptions { view, ..options }, up);
+            let given = axes(
+                &RenderOptions { azimuth: Some(azimuth), elevation: Some(elevation), ..options },
+                up,
+            );
             let pairs = named.as_flattened().iter().zip(given.as_flattened());
             assert!(pairs.clone().all(|(a, b)| (a - b).abs() < 1e-12), "{view:?}, {up:?} up");
             let is_exact = !matches!(view, View::Iso | View::ThreeQuarter);
@@ -461,26 +482,35 @@ fn azimuth_and_elevation_are_those_of_the_named_views() {
         }
     }
     // One of them alone leaves the other as in the view.
-    let right = options.with_view(View::Right);
-    let raised = axes(&right.with_elevation(30.0), Up::Y);
-    assert_eq!(raised, axes(&options.with_azimuth(90.0).with_elevation(30.0), Up::Y));
-    assert_eq!(axes(&right.with_azimuth(0.0), Up::Y), axes(&options.with_view(View::Front), Up::Y));
+    let right = RenderOptions { view: View::Right, ..options };
+    let raised = axes(&RenderOptions { elevation: Some(30.0), ..right }, Up::Y);
+    assert_eq!(
+        raised,
+        axes(&RenderOptions { azimuth: Some(90.0), elevation: Some(30.0), ..options }, Up::Y)
+    );
+    assert_eq!(
+        axes(&RenderOptions { azimuth: Some(0.0), ..right }, Up::Y),
+        axes(&RenderOptions { view: View::Front, ..options }, Up::Y)
+    );
 }
 
 #[test]
 fn no_camera_has_impossible_options() {
     let options = RenderOptions::new([50, 40]);
-    for impossible in [options.with_azimuth(f64::NAN), options.with_zoom(0.0)] {
+    for impossible in [
+        RenderOptions { azimuth: Some(f64::NAN), ..options },
+        RenderOptions { zoom: 0.0, ..options },
+    ] {
         assert!(Camera::new(&scattered(), Up::Y, &impossible).is_err(), "{impossible:?}");
     }
 }
 
 #[test]
 fn an_isometric_picture_has_axes_of_equal_length_and_equal_angles() {
-    let options = RenderOptions::new([50, 50]).with_view(View::Iso);
+    let options = RenderOptions { view: View::Iso, ..RenderOptions::new([50, 50]) };
     let camera = Camera::new(&scattered(), Up::Y, &options).unwrap();
-    assert_eq!(camera.projection(), Projection::Orthographic);
-    let [right, up, _] = camera.axes();
+    assert_eq!(camera.projection, Projection::Orthographic);
+    let [right, up, _] = camera.axes;
     let drawn = [0, 1, 2].map(|a| [right[a], up[a]]);
     let dot = |a: [f64; 2], b: [f64; 2]| a[0] * b[0] + a[1] * b[1];
     for a in 0..3 {
@@ -495,10 +525,13 @@ fn twice_the_zoom_is_the_middle_of_twice_the_picture() {
     let grid = scattered();
     for view in VIEWS {
         // Not on a gradient, which is that of the whole picture.
-        let options = |size| {
-            RenderOptions::new([size; 2]).with_view(view).with_background(Background::Transparent)
+        let options = |size| RenderOptions {
+            view,
+            background: Background::Transparent,
+            ..RenderOptions::new([size; 2])
         };
-        let [large, close] = [options(80), options(40).with_zoom(2.0)].map(|o| draw(&grid, &o));
+        let [large, close] =
+            [options(80), RenderOptions { zoom: 2.0, ..options(40) }].map(|o| draw(&grid, &o));
         for [column, row] in (0..1600).map(|n| [n % 40, n / 40]) {
             let in_large = large.at(column + 20, row + 20);
             assert_eq!(close.at(column, row), in_large, "{view:?}, ({column}, {row})");
@@ -511,10 +544,12 @@ fn shadows_fall_away_from_the_sun_however_the_view_is_turned() {
     let plate = (0..17).flat_map(|x| (0..17).map(move |z| [x, 0, z]));
     let tower = (1..6).map(|y| [8, y, 8]);
     let grid = VoxelGrid::from_voxels([17, 6, 17], plate.chain(tower)).unwrap();
-    let options = RenderOptions::new([170, 170])
-        .with_view(View::Top)
-        .with_margin(0.0)
-        .with_background(Background::Transparent);
+    let options = RenderOptions {
+        view: View::Top,
+        margin: 0.0,
+        background: Background::Transparent,
+        ..RenderOptions::new([170, 170])
+    };
     // About three voxels from the tower, in an orbit four: to the right, left, below and above in
     // the picture.
     let sides = [[113, 85], [57, 85], [85, 113], [85, 57]];
@@ -526,8 +561,9 @@ fn shadows_fall_away_from_the_sun_however_the_view_is_turned() {
         (90.0, 180.0, 0),
         (90.0, 90.0, 3),
     ] {
-        let options = options.with_sun(azimuth, 45.0);
-        let options = if turn == 0.0 { options } else { options.with_turn(turn) };
+        let options = RenderOptions { sun: Some([azimuth, 45.0]), ..options };
+        let options =
+            if turn == 0.0 { options } else { RenderOptions { turn: Some(turn), ..options } };
         let picture = draw(&grid, &options);
         let light = sides.map(|[column, row]| u32::from(picture.at(column, row)[1]));
         for (side, light_there) in light.into_iter().enumerate() {
@@ -545,7 +581,7 @@ fn edges_are_drawn_unless_they_are_not_wanted() {
         let picture = draw(&grid, &options);
         picture.pixels().iter().copied().collect::<std::collections::BTreeSet<_>>().len()
     };
-    assert_eq!(hues(options.with_edges(false)), 1);
+    assert_eq!(hues(RenderOptions { edges: false, ..options }), 1);
     assert!(hues(options) > 1);
 }
 
@@ -560,11 +596,14 @@ fn voxels_without_colours_are_drawn_in_one_that_is_not_grey() {
 
 #[test]
 fn a_picture_is_laid_over_another_by_its_opacity() {
-    let options = RenderOptions::new([16, 16]).with_view(View::Front).with_margin(0.25);
-    let blue = draw(&scattered(), &options.with_background(Background::Color([0, 0, 200])));
+    let options = RenderOptions { view: View::Front, margin: 0.25, ..RenderOptions::new([16, 16]) };
+    let blue = draw(
+        &scattered(),
+        &RenderOptions { background: Background::Color([0, 0, 200]), ..options },
+    );
     let clear = draw(
         &VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap(),
-        &options.with_background(Background::Transparent).with_edges(false),
+        &RenderOptions { background: Background::Transparent, edges: false, ..options },
     );
     let [middle, corner] = [[8, 8], [0, 0]].map(|[x, y]| (clear.at(x, y), blue.at(x, y)));
     assert!(middle.0[3] == 255 && corner.0[3] == 0);

@@ -4,15 +4,15 @@ use crate::common::pairs::triangle_past_the_origin;
 use crate::common::prelude::*;
 use crate::common::rules::{RULES, voxelize as oracle};
 
-fn run(cpu: &Cpu, mesh: &PlacedMesh, rule: Rule) -> VoxelGrid {
-    cpu.run(mesh, rule, &RunOptions::default(), &NoProgress).unwrap().grid
+fn run(mesh: &PlacedMesh, rule: Rule) -> VoxelGrid {
+    Backend::Cpu(&Cpu).run(mesh, rule, &RunOptions::default(), &NoProgress).unwrap().grid
 }
 
 /// Compares all rules, and returns how many voxels each names.
 fn check(mesh: &PlacedMesh, what: &str) -> [u64; RULES.len()] {
     RULES.map(|rule| {
         let expected = oracle(mesh, rule);
-        assert_same(&run(&Cpu::default(), mesh, rule), &expected, &format!("{rule:?}, {what}"));
+        assert_same(&run(mesh, rule), &expected, &format!("{rule:?}, {what}"));
         expected.occupied()
     })
 }
@@ -47,7 +47,7 @@ fn bounds_cut_triangles_and_what_lies_before_them_still_counts() {
             .collect();
         let mesh = placed(&triangles, dims);
         check(&mesh, &format!("round {round}"));
-        let first = run(&Cpu::default(), &mesh, Rule::Parity(trivox::predicate::Axis::X));
+        let first = run(&mesh, Rule::Parity(trivox::predicate::Axis::X));
         before += first.voxels().filter(|v| v[0] == 0).count();
     }
     assert!(before > 1000, "{before}");
@@ -77,7 +77,7 @@ fn any_number_of_threads_and_any_bound_on_memory_gives_the_same_grid_or_is_refus
         let expected = oracle(&mesh, rule);
         for threads in [1, 2, 3, 7] {
             let what = format!("{rule:?}, {threads} threads");
-            let grid = on_threads(threads, || run(&Cpu::default(), &mesh, rule));
+            let grid = on_threads(threads, || run(&mesh, rule));
             assert_same(&grid, &expected, &what);
             let steps = if rule == Rule::Conservative { 20 } else { 10 };
             assert_same_or_refused(threads, &mesh, rule, &expected, steps);

@@ -878,7 +878,7 @@ fn what_needs_more_memory_is_refused_until_it_has_what_it_says() {
         let run = |memory: u64| {
             let options = RunOptions { memory, ..RunOptions::default() };
             let mode = Mode::Solid(Solid { fill, include_surface: true });
-            on_threads(2, || voxelize(&Cpu::default(), mesh, mode, &options, &NoProgress))
+            on_threads(2, || voxelize(&Cpu, mesh, mode, &options, &NoProgress))
         };
         let expected = run(u64::MAX).unwrap().grid;
         let (made, memory, refusals) = until_it_fits(&fill.to_string(), run);

@@ -192,7 +192,7 @@ fn a_window_with_too_few_triangles_for_the_mode_is_refused() {
     let window = Window { from: [16, 16, 16], to: [48; 3] };
     let within = |reach, mode| {
         let part = mesh.in_window(&window, reach).unwrap();
-        voxelize(&Cpu::default(), &part, mode, &Default::default(), &NoProgress)
+        voxelize(&Cpu, &part, mode, &Default::default(), &NoProgress)
     };
     let reaches = [WindowReach::Box, WindowReach::ColumnsAlongX, WindowReach::Columns];
     let modes = [(Mode::Surface, 0), (by_fill(Fill::Winding), 1), (by_fill(Fill::Vote), 2)];
@@ -453,7 +453,7 @@ fn windows_that_a_lattice_does_not_have_are_refused() {
 fn the_largest_window_is_placed_and_one_brick_more_is_refused() {
     let lattice = Lattice::of(&asset("cube.obj"), &resolution(2 * MAX_DIM)).unwrap();
     let placed = place_on(&asset("cube.obj"), &lattice).unwrap();
-    let whole = Cpu::default().voxelize(&placed, &NoProgress);
+    let whole = voxelize(&Cpu, &placed, Mode::Surface, &RunOptions::default(), &NoProgress);
     assert!(matches!(whole, Err(BackendError::Lattice(_))), "{whole:?}");
     let window = |to: u32| Window { from: [0; 3], to: [to; 3] };
     // The halo is 8 voxels.
@@ -501,7 +501,7 @@ fn another_mesh_on_the_same_lattice_has_its_voxels_there() {
     let lattice = Lattice::of(&cube, &resolution(40)).unwrap();
     let small = solids::cube([5.0; 3], 2.5);
     let placed = place_on(&small, &lattice).unwrap();
-    let grid = Cpu::default().voxelize(&placed, &NoProgress).unwrap();
+    let grid = surface(&placed);
     assert_eq!(grid.dims(), [40; 3]);
     assert_eq!(grid.occupied_bounds(), Some([[19; 3], [30; 3]]));
 }

@@ -106,7 +106,7 @@ fn each_mesh_of_a_batch_may_be_cancelled_by_itself() {
 fn the_voxels_are_those_of_the_steps() {
     let mesh = asset("lighthouse.obj");
     let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(64))).unwrap();
-    let grid = Cpu::default().voxelize(&placed, &NoProgress).unwrap();
+    let grid = surface(&placed);
     let voxelizer = on_cpu().resolution(64);
     let of_file = voxelizer.run(Path::new(LIGHTHOUSE)).unwrap();
     assert!(of_file.grid.voxels().eq(grid.voxels()));
@@ -396,7 +396,8 @@ fn impossible_transforms_are_refused() {
 
 #[test]
 fn given_dimensions_are_not_padded_for_distances() {
-    let centered = Transform::default().with_grid(CenteredGrid { dims: [24; 3], fills: false });
+    let grid = Some(CenteredGrid { dims: [24; 3], fills: false });
+    let centered = Transform { grid, ..Transform::default() };
     let inside = |voxelizer: Voxelizer| {
         let field = voxelizer.distances(octahedron(1.0), 3.0).unwrap().field;
         (field.dims(), field.inside().occupied())

@@ -199,8 +199,7 @@ fn order_and_threads_change_nothing() {
         rng.shuffle(&mut triangles);
         let shuffled = at_resolution(&with_triangles(&mesh, triangles), 48);
         for threads in [1, 2, 5] {
-            let run =
-                || voxelize(&Cpu::default(), &shuffled, mode, &Default::default(), &NoProgress);
+            let run = || voxelize(&Cpu, &shuffled, mode, &Default::default(), &NoProgress);
             let voxels = on_threads(threads, run).unwrap();
             assert!(voxels.grid == expected.0, "{name}: {threads} threads");
             let filling = voxels.fill_report.unwrap();

@@ -10,8 +10,9 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use trivox::backend::RunOptions;
 use trivox::formats::read_mesh;
-use trivox::{Cpu, NoProgress, PlaceOptions, Sizing, VoxelGrid, place};
+use trivox::{Cpu, Mode, NoProgress, PlaceOptions, Sizing, VoxelGrid, place, voxelize};
 
 fn asset(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(name)
@@ -129,7 +130,7 @@ fn voxels(name: &str) -> VoxelGrid {
     let mesh = read_mesh(asset(name)).unwrap().mesh;
     let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(32))).unwrap();
     assert_eq!(placed.degenerate(), 0, "{name}");
-    Cpu::default().voxelize(&placed, &NoProgress).unwrap()
+    voxelize(&Cpu, &placed, Mode::Surface, &RunOptions::default(), &NoProgress).unwrap().grid
 }
 
 #[test]

@@ -155,7 +155,7 @@ fn run_page(page: &str, made: &[&str]) {
 fn run_line(folder: &Path, line: &str) -> bool {
     let needs_gpu = ["check.sh", "--compare-backends", "--backend gpu"];
     let needs_gpu = needs_gpu.iter().any(|what| line.contains(what));
-    if needs_gpu && trivox::gpu::Adapter::preferred().is_empty() {
+    if needs_gpu && trivox::gpu::Adapter::find(None).is_err() {
         println!("skipped: no adapter: {line}");
         return false;
     }

@@ -21,7 +21,7 @@ use wgpu::{BufferUsages as Usage, Limits};
 fn gpu_grid(gpu: &Gpu, mesh: &PlacedMesh) -> VoxelGrid {
     let [rows, voxels] = [VoxelKernel::Rows, VoxelKernel::Voxels].map(|kernel| {
         let options = RunOptions { kernel, ..RunOptions::default() };
-        gpu.run(mesh, Rule::Conservative, &options, &NoProgress).unwrap().grid
+        Backend::Gpu(gpu).run(mesh, Rule::Conservative, &options, &NoProgress).unwrap().grid
     });
     assert_eq!(rows, voxels, "the kernels differ");
     rows
@@ -77,7 +77,8 @@ fn asynchronous_runs_overlap_and_give_the_same() {
     let meshes = [1, UNIT / 2].map(|step| placed(&soup(&mut rng, 200, 20 * UNIT, step), [20; 3]));
     let options = RunOptions::default();
     // The ground would take a million rays.
-    let picture = RenderOptions::new([9, 7]).with_background(Background::Transparent);
+    let picture =
+        RenderOptions { background: Background::Transparent, ..RenderOptions::new([9, 7]) };
     for adapter in fast_adapters() {
         // An executor that knows nothing of the device.
         let gpu = &pollster::block_on(Gpu::open(&adapter)).unwrap();
@@ -93,7 +94,7 @@ fn asynchronous_runs_overlap_and_give_the_same() {
                     assert_eq!(hits, [Scene::new(&grid).first_hit(&ray)]);
                     let drawn = Renderer::on_gpu(&grid, gpu).unwrap();
                     let drawn = pollster::block_on(drawn.render_async(&picture)).unwrap();
-                    let expected = Renderer::new(&grid).render(&picture).unwrap();
+                    let expected = Renderer::new(&grid).render(&picture, &NoProgress).unwrap();
                     assert_eq!(drawn.pixels(), expected.pixels());
                 });
             }
@@ -181,7 +182,7 @@ fn the_device_of_a_renderer_computes_the_same_and_keeps_its_errors() {
 
         assert_eq!(errors.load(Ordering::Relaxed), 1, "{label}: no error of trivox's");
         device.destroy();
-        let lost = gpu.voxelize(&mesh, &NoProgress);
+        let lost = voxelize(&*gpu, &mesh, Mode::Surface, &RunOptions::default(), &NoProgress);
         assert!(lost.as_ref().is_err_and(is_lost), "{label}: {lost:?}");
         assert_eq!(errors.load(Ordering::Relaxed), 1, "{label}: no error of trivox's");
     }
@@ -250,12 +251,12 @@ fn a_device_lost_between_two_parts_of_the_work_is_an_error_under_every_rule() {
     // What is lost does not depend on the adapter.
     for adapter in fast_adapters().into_iter().take(1) {
         for rule in RULES {
-            let expected = Cpu::default().run(&mesh, rule, &options, &NoProgress).unwrap().grid;
+            let expected = Backend::Cpu(&Cpu).run(&mesh, rule, &options, &NoProgress).unwrap().grid;
             // Lost after the first part, the second and so on; at last after the end.
             for left in 0.. {
                 let gpu = Gpu::new(&adapter).unwrap().with_batch_limits(limits);
                 let progress = Destroyer { gpu: &gpu, left: left.into() };
-                match gpu.run(&mesh, rule, &options, &progress) {
+                match Backend::Gpu(&gpu).run(&mesh, rule, &options, &progress) {
                     Err(error) => assert!(is_lost(&error), "{error}"),
                     Ok(run) => {
                         assert_eq!(run.grid, expected);
@@ -282,8 +283,9 @@ fn a_device_lost_at_any_time_gives_the_right_grid_or_an_error() {
                     gpu.device().device.destroy();
                 });
                 loop {
-                    match gpu.voxelize(&mesh, &NoProgress) {
-                        Ok(grid) => assert_eq!(grid, expected),
+                    match voxelize(&gpu, &mesh, Mode::Surface, &RunOptions::default(), &NoProgress)
+                    {
+                        Ok(voxels) => assert_eq!(voxels.grid, expected),
                         Err(error) => {
                             assert!(is_lost(&error), "{error}");
                             lost += 1;
@@ -307,8 +309,9 @@ fn what_is_traced_or_drawn_on_a_lost_device_is_an_error() {
         let renderer = Renderer::on_gpu(&grid, &gpu).unwrap();
         gpu.device().device.destroy();
         assert!(scene.first_hits(&[ray]).is_err(), "{label}");
-        let picture = RenderOptions::new([9, 7]).with_background(Background::Transparent);
-        assert!(renderer.render(&picture).is_err(), "{label}");
+        let picture =
+            RenderOptions { background: Background::Transparent, ..RenderOptions::new([9, 7]) };
+        assert!(renderer.render(&picture, &NoProgress).is_err(), "{label}");
         assert!(gpu.scene(&mesh).is_err(), "{label}");
         assert!(Renderer::on_gpu(&grid, &gpu).is_err(), "{label}");
     }

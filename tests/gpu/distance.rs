@@ -7,9 +7,9 @@ use crate::common::distances::{Fraction, is_nearest, random_mesh, squared};
 use crate::common::prelude::*;
 use num_bigint::BigInt;
 use rayon::prelude::*;
+use trivox::Gpu;
 use trivox::gpu::kernels::module;
 use trivox::solid::distance::{DistanceField, distances};
-use trivox::{Backend, Gpu};
 
 /// A point and a triangle, in voxels of `2^fraction_bits`.
 #[derive(Debug, Clone, Copy)]
@@ -115,7 +115,7 @@ fn meshes() -> Vec<(&'static str, PlacedMesh, f32)> {
 fn fields_are_those_of_the_cpu_on_every_adapter() {
     let meshes = meshes();
     let expected: Vec<_> =
-        meshes.iter().map(|(_, mesh, width)| field(&Cpu::default(), mesh, *width)).collect();
+        meshes.iter().map(|(_, mesh, width)| field(&Cpu, mesh, *width)).collect();
     for (label, gpu) in gpus(adapters()) {
         for ((name, mesh, width), expected) in meshes.iter().zip(&expected) {
             let found = field(&gpu, mesh, *width);
@@ -137,13 +137,12 @@ fn progress_ends_at_its_total_and_memory_and_cancelling_end_the_work() {
     let mesh = place(&mesh, &PlaceOptions::new(Sizing::VoxelSize(1.0))).unwrap();
     let bricks: u64 = mesh.lattice().dims.map(|d| u64::from(d.div_ceil(8))).iter().product();
     let gpu = Gpu::new(&adapter).unwrap();
-    let cpu = Cpu::default();
     let run = |by: Backend, memory: u64, progress: &Counts| {
         let inside = VoxelGrid::empty(mesh.lattice().dims).unwrap();
         distances(by, &mesh, inside, 190.0, memory, progress)
     };
     let counts = Counts::default();
-    let expected = run(Backend::Cpu(&cpu), u64::MAX, &Counts::default()).unwrap();
+    let expected = run(Backend::Cpu(&Cpu), u64::MAX, &Counts::default()).unwrap();
     assert!(run(Backend::Gpu(&gpu), u64::MAX, &counts).unwrap() == expected);
     assert_eq!((counts.total.into_inner(), counts.done.into_inner()), (bricks, bricks));
 

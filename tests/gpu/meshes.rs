@@ -3,7 +3,6 @@
 #![cfg(feature = "gpu")]
 use crate::common::prelude::*;
 use crate::common::rules::RULES;
-use trivox::Backend;
 use trivox::gpu::Adapter;
 
 /// Models with more triangles are left to the first hardware adapter, or the first llvmpipe.
@@ -30,7 +29,7 @@ fn compare(adapters: Vec<Adapter>, models: &[(String, Mesh)], resolutions: &[u32
             for &resolution in resolutions {
                 let placed = at_resolution(mesh, resolution);
                 for rule in RULES {
-                    let on_cpu = grid(&Cpu::default(), &placed, rule);
+                    let on_cpu = grid(&Cpu, &placed, rule);
                     let on_gpu = grid(&gpu, &placed, rule);
                     let what = format!("{rule:?}, {name} at {resolution} on {label}");
                     assert_eq!(on_cpu.hash(), on_gpu.hash(), "{what}");
@@ -71,7 +70,7 @@ fn real_models_have_the_same_hash_at_a_fine_resolution() {
         for resolution in [33, 256, 1024] {
             let placed = at_resolution(&mesh, resolution);
             for rule in RULES {
-                let expected = grid(&Cpu::default(), &placed, rule).hash();
+                let expected = grid(&Cpu, &placed, rule).hash();
                 let found = grid(&gpu, &placed, rule).hash();
                 assert_eq!(found, expected, "{rule:?}, {name} at {resolution}");
             }

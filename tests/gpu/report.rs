@@ -20,7 +20,7 @@ fn report(gpu: &Gpu, mesh: &PlacedMesh) -> RunReport {
 }
 
 fn report_with(gpu: &Gpu, mesh: &PlacedMesh, options: RunOptions) -> RunReport {
-    gpu.run(mesh, Rule::Conservative, &options, &NoProgress).unwrap().report.unwrap()
+    Backend::Gpu(gpu).run(mesh, Rule::Conservative, &options, &NoProgress).unwrap().report.unwrap()
 }
 
 fn stage<'a>(report: &'a RunReport, name: &str) -> &'a StageReport {
@@ -52,7 +52,16 @@ fn counts_are_those_of_a_known_mesh() {
         // A word of the bitmap.
         assert_eq!(counts("rank_bricks"), (1, 1, 0));
         assert_eq!(counts("voxel_rows"), (1, 9, 9));
-        assert_eq!(stage(&report, "seed").bytes, 2 * 48 + 2 * 16);
+        let bytes = |name| stage(&report, name).bytes;
+        // Triangles of 48 bytes, pairs of 16, words, and bricks.
+        assert_eq!(bytes("seed"), 2 * 48 + 2 * 16);
+        // The first triangle starts in its brick.
+        assert_eq!(bytes("refine"), 48 + 16 + 2 * 4 + 2 * 16);
+        assert_eq!(bytes("mark_bricks"), 3 * (16 + 4) + 2 * 4);
+        assert_eq!(bytes("scan_blocks"), 3 * 4);
+        assert_eq!(bytes("rank_bricks"), 4 + 2 * BRICK);
+        // Both stages before it append to a workgroup of their own.
+        assert_eq!(bytes("voxel_rows"), 3 * (16 + 2 * 4 + 48) + 2 * 2 * 4 + 2 * 2 * BRICK);
         assert_eq!((report.runs, report.waits), (1, 1));
         // Two triangles, and six vertices.
         assert_eq!(report.upload_bytes, 4 * (2 * 3 + 6 * 3));
@@ -108,8 +117,9 @@ fn a_mesh_takes_one_wait_and_reads_what_it_occupies() {
     // More bricks than the shell of the grid has, so that a first run expects too few.
     let mesh = placed(&soup(&mut Rng::with_seed(2), 300, 100 * UNIT, 1), [100; 3]);
     for (label, gpu) in gpus(fast_adapters()) {
-        let Run { grid: first, report: of_first, .. } =
-            gpu.run(&mesh, Rule::Conservative, &RunOptions::default(), &NoProgress).unwrap();
+        let Run { grid: first, report: of_first, .. } = Backend::Gpu(&gpu)
+            .run(&mesh, Rule::Conservative, &RunOptions::default(), &NoProgress)
+            .unwrap();
         assert!(first.brick_count() > 1014, "{first:?}");
         assert_eq!(of_first.unwrap().waits, 2, "{label}");
 
@@ -143,7 +153,12 @@ fn only_what_is_new_of_a_mesh_is_uploaded() {
             (&other, all_of_other),
             (&small, triangles + vertices),
         ] {
-            let run = gpu.run(mesh, Rule::Conservative, &RunOptions::default(), &NoProgress);
+            let run = Backend::Gpu(&gpu).run(
+                mesh,
+                Rule::Conservative,
+                &RunOptions::default(),
+                &NoProgress,
+            );
             let run = run.unwrap();
             assert_eq!(run.report.unwrap().upload_bytes, new, "{label}");
             assert_eq!(run.grid, surface(mesh));

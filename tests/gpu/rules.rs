@@ -3,10 +3,10 @@
 #![cfg(feature = "gpu")]
 use crate::common::prelude::*;
 use crate::common::rules::{RULES, voxelize as oracle};
+use trivox::Gpu;
 use trivox::backend::VoxelKernel;
 use trivox::backend::gpu::BatchLimits;
 use trivox::backend::report::RunReport;
-use trivox::{Backend, Gpu};
 
 /// Every rule, and both kernels of the one that has two.
 fn methods() -> impl Iterator<Item = (Rule, VoxelKernel)> {
@@ -27,11 +27,11 @@ fn grid<'a>(
 }
 
 fn cpu_grid(mesh: &PlacedMesh, rule: Rule) -> VoxelGrid {
-    grid(&Cpu::default(), mesh, (rule, VoxelKernel::default()))
+    grid(&Cpu, mesh, (rule, VoxelKernel::default()))
 }
 
 fn report(gpu: &Gpu, mesh: &PlacedMesh, (rule, kernel): (Rule, VoxelKernel)) -> RunReport {
-    gpu.run(mesh, rule, &with_kernel(kernel), &NoProgress).unwrap().report.unwrap()
+    Backend::Gpu(gpu).run(mesh, rule, &with_kernel(kernel), &NoProgress).unwrap().report.unwrap()
 }
 
 /// Compares all rules on all adapters with the oracle, and returns how many voxels each names.
@@ -243,7 +243,8 @@ fn shrunken_limits_run_in_parts_and_change_nothing() {
         for ((rule, kernel), expected) in methods.into_iter().zip(&expected) {
             let parts = Counts::default();
             let what = format!("{rule:?}, {kernel:?}, {batch_limits:?}");
-            let run = gpu.run(&meshes[0], rule, &with_kernel(kernel), &parts).unwrap();
+            let run =
+                Backend::Gpu(&gpu).run(&meshes[0], rule, &with_kernel(kernel), &parts).unwrap();
             assert_same(&run.grid, &expected[0], &what);
             let parts = parts.parts.into_inner();
             assert!(parts >= least && (least > 1 || parts == 1), "{parts} parts: {what}");
@@ -264,7 +265,7 @@ fn a_list_that_is_too_short_is_made_longer_and_nothing_counts_twice() {
         let rule = Rule::Winding;
         let expected = oracle(&mesh, rule);
         assert!(expected.occupied() > 0);
-        let run = gpu.run(&mesh, rule, &RunOptions::default(), &NoProgress).unwrap();
+        let run = Backend::Gpu(&gpu).run(&mesh, rule, &RunOptions::default(), &NoProgress).unwrap();
         assert_same(&run.grid, &expected, &label);
         assert!(run.report.unwrap().runs > 1, "{label}");
         let again = report(&gpu, &mesh, (rule, VoxelKernel::Rows));
@@ -357,7 +358,12 @@ fn memory_that_does_not_hold_the_grid_is_refused_with_a_figure_that_does() {
     let Some(gpu) = fast_gpu() else { return };
     for rule in RULES {
         let within = |memory| {
-            gpu.run(&mesh, rule, &RunOptions { memory, ..RunOptions::default() }, &NoProgress)
+            Backend::Gpu(&gpu).run(
+                &mesh,
+                rule,
+                &RunOptions { memory, ..RunOptions::default() },
+                &NoProgress,
+            )
         };
         let grid = cpu_grid(&mesh, rule);
         for too_little in [72 * grid.brick_count(), 0] {

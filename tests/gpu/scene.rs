@@ -191,7 +191,7 @@ fn check(
     device: &Device,
     what: &str,
 ) {
-    let grid = Cpu::default().voxelize(expected, &NoProgress).unwrap();
+    let grid = surface(expected);
     let status = floats.run(builder, device);
     let known = bricks_of(&grid);
     assert_eq!(status.failure, None, "{what}");
@@ -310,7 +310,7 @@ fn the_scene_of_a_frame_is_that_of_the_mesh_recorded_last() {
         device.queue.submit([encoder.finish()]);
         let status = builder.status().unwrap();
         let placed = place_on(&ball, &lattice).unwrap();
-        let grid = Cpu::default().voxelize(&placed, &NoProgress).unwrap();
+        let grid = surface(&placed);
         assert!(bricks(device, &builder, status.bricks) == bricks_of(&grid), "{label}");
         let placed = place_on(&ring, &lattice).unwrap();
         check(&floats(&ring), &placed, &builder, device, &label);
@@ -322,7 +322,7 @@ fn a_scene_that_overflows_is_empty_and_says_why() {
     let mut rng = Rng::with_seed(8);
     let mesh = placed(&soup(&mut rng, 200, 100 * UNIT, UNIT / 4), [100; 3]);
     let floats = Floats::of(&mesh);
-    let grid = Cpu::default().voxelize(&mesh, &NoProgress).unwrap();
+    let grid = surface(&mesh);
     let count = (bricks_of(&grid).len() / BRICK_WORDS) as u32;
     let (rays, expected) = hits(&grid);
     let with = |change: &dyn Fn(&mut Floats)| {

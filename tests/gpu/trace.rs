@@ -87,17 +87,19 @@ fn a_picture_in_which_a_driver_ends_any_loop_early_is_an_error() {
     // two searches.
     let comb =
         |x: u32| [0, 8, 16, 24].map(|y| [0, 8, 16, 24].map(|z| [x, y, z])).into_iter().flatten();
-    let options = RenderOptions::new([40, 7])
-        .with_view(View::Left)
-        .with_projection(Projection::Perspective)
-        .with_samples(2)
-        .with_background(Background::Transparent);
+    let options = RenderOptions {
+        view: View::Left,
+        projection: Some(Projection::Perspective),
+        samples: 2,
+        background: Background::Transparent,
+        ..RenderOptions::new([40, 7])
+    };
     for length in [3688, 3752] {
         let voxels = (0..length).step_by(8).flat_map(comb);
         let grid = VoxelGrid::from_voxels([length, 32, 32], voxels).unwrap();
-        let expected = Renderer::new(&grid).render(&options).unwrap();
+        let expected = Renderer::new(&grid).render(&options, &NoProgress).unwrap();
         for (label, gpu) in gpus(adapters()) {
-            match Renderer::on_gpu(&grid, &gpu).unwrap().render(&options) {
+            match Renderer::on_gpu(&grid, &gpu).unwrap().render(&options, &NoProgress) {
                 Ok(drawn) => assert!(drawn == expected, "{label}, {length}"),
                 Err(error) => {
                     let message = error.to_string();
@@ -141,7 +143,7 @@ fn what_is_voxelized_on_a_gpu_and_stays_there_is_hit_as_on_the_cpu() {
     for adapter in adapters() {
         let gpu = Gpu::new(&adapter).unwrap();
         for (name, mesh) in &meshes {
-            let grid = Cpu::default().voxelize(mesh, &NoProgress).unwrap();
+            let grid = surface(mesh);
             let scene = Scene::new(&grid);
             let has_voxels = grid.occupied() > 0;
             let rays = if has_voxels { rays_at(&grid, 3000) } else { rays_at(&everything, 99) };
@@ -174,7 +176,7 @@ fn own(@builtin(global_invocation_id) id: vec3<u32>) {
 #[test]
 fn a_stage_of_ones_own_follows_rays_through_the_buffers() {
     let mesh = placed(&soup(&mut Rng::with_seed(5), 400, 64 * UNIT, UNIT), [64; 3]);
-    let grid = Cpu::default().voxelize(&mesh, &NoProgress).unwrap();
+    let grid = surface(&mesh);
     let expected: Vec<u32> = (0..64)
         .map(|y| (0..grid.dims()[0]).find(|&x| grid.contains([x, y, 0])).map_or(0, |x| x + 1))
         .collect();
@@ -290,19 +292,27 @@ fn pictures_are_those_of_the_cpu() {
     let empty = VoxelGrid::empty([5, 6, 7]).unwrap();
     let options = RenderOptions::new([61, 47]);
     // With the ground in the picture there are a million rays more.
-    let sized = |size| RenderOptions::new(size).with_background(Background::Transparent);
+    let sized =
+        |size| RenderOptions { background: Background::Transparent, ..RenderOptions::new(size) };
     let clear = sized(options.size);
-    let front = options.with_view(View::Front).with_background(Background::Color([20, 70, 90]));
-    let asked_for = options.with_azimuth(-50.0).with_elevation(12.0).with_zoom(1.7);
-    let asked_for = asked_for.with_sun(100.0, 20.0).with_edges(false).with_samples(1);
+    let front =
+        RenderOptions { view: View::Front, background: Background::Color([20, 70, 90]), ..options };
+    let asked_for =
+        RenderOptions { azimuth: Some(-50.0), elevation: Some(12.0), zoom: 1.7, ..options };
+    let asked_for =
+        RenderOptions { sun: Some([100.0, 20.0]), edges: false, samples: 1, ..asked_for };
     let cases = [
         ("colours", &colored(), options),
-        ("one ray a pixel", &colored(), clear.with_samples(1)),
-        ("four rays a pixel", &colored(), clear.with_samples(2)),
-        ("parallel", &colored(), clear.with_projection(Projection::Orthographic)),
+        ("one ray a pixel", &colored(), RenderOptions { samples: 1, ..clear }),
+        ("four rays a pixel", &colored(), RenderOptions { samples: 2, ..clear }),
+        (
+            "parallel",
+            &colored(),
+            RenderOptions { projection: Some(Projection::Orthographic), ..clear },
+        ),
         ("from the front", &colored(), front),
-        ("z is up", &plain, options.with_samples(1)),
-        ("isometric", &colored(), clear.with_view(View::Iso).with_samples(1)),
+        ("z is up", &plain, RenderOptions { samples: 1, ..options }),
+        ("isometric", &colored(), RenderOptions { view: View::Iso, samples: 1, ..clear }),
         ("as asked for", &colored(), asked_for),
         ("small voxels", &plain, sized([23, 19])),
         ("large voxels", &plain, sized([400, 3])),
@@ -310,14 +320,14 @@ fn pictures_are_those_of_the_cpu() {
     ];
     for (label, gpu) in gpus(adapters()) {
         for (name, grid, options) in &cases {
-            let expected = Renderer::new(grid).render(options).unwrap();
-            let drawn = Renderer::on_gpu(grid, &gpu).unwrap().render(options).unwrap();
+            let expected = Renderer::new(grid).render(options, &NoProgress).unwrap();
+            let drawn = Renderer::on_gpu(grid, &gpu).unwrap().render(options, &NoProgress).unwrap();
             let pairs = expected.pixels().iter().zip(drawn.pixels()).enumerate();
             let different: Vec<_> = pairs.filter(|(_, (a, b))| a != b).take(5).collect();
             assert_eq!(different, [], "{label}, {name}");
         }
         let [a, b] = [&cases[0], &cases[5]].map(|(_, grid, options)| {
-            Renderer::on_gpu(grid, &gpu).unwrap().render(options).unwrap()
+            Renderer::on_gpu(grid, &gpu).unwrap().render(options, &NoProgress).unwrap()
         });
         assert_ne!(a, b, "{label}: all pictures are the same");
     }

@@ -958,11 +958,10 @@ fn solids_take_no_more_memory_than_they_are_allowed() {
     for ((name, mesh, size), fill) in meshes.iter().flat_map(|mesh| fills.map(|fill| (mesh, fill)))
     {
         let mesh = at_resolution(mesh, *size);
-        let cpu = Cpu::default();
         let make = |memory| {
             let options = RunOptions { memory, ..RunOptions::default() };
             let mode = Mode::Solid(Solid { fill, include_surface: true });
-            voxelize(&cpu, &mesh, mode, &options, &NoProgress)
+            voxelize(&Cpu, &mesh, mode, &options, &NoProgress)
         };
         let expected = make(u64::MAX).unwrap().grid;
         // Each step knows what it needs when those before it are done.
@@ -984,8 +983,7 @@ fn distances_take_no_more_memory_than_they_are_allowed() {
         let mesh = place(mesh, &options).unwrap();
         let inside = in_mode(&mesh, Mode::Solid(Solid::default())).grid;
         // The grid of the inside is moved into the result.
-        let make =
-            |memory| distances(&Cpu::default(), &mesh, inside.clone(), width, memory, &NoProgress);
+        let make = |memory| distances(&Cpu, &mesh, inside.clone(), width, memory, &NoProgress);
         let expected = make(u64::MAX).unwrap();
         // Less does not suffice for the queues of the threads.
         for memory in (18..32).map(|shift| 1 << shift) {

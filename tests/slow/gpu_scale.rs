@@ -21,7 +21,7 @@ const SMALL: BatchLimits = BatchLimits {
 fn compare(gpu: &Gpu, name: &str, mesh: &Mesh, resolution: u32) -> u32 {
     let mesh = at_resolution(mesh, resolution);
     let expected = surface(&mesh).hash();
-    let run = gpu.run(&mesh, Rule::Conservative, &RunOptions::default(), &NoProgress).unwrap();
+    let run = voxelize(gpu, &mesh, Mode::Surface, &RunOptions::default(), &NoProgress).unwrap();
     assert_eq!(run.grid.hash(), expected, "{name} at {resolution}");
     let runs = run.report.unwrap().runs;
     println!("{name} at {resolution}: {:?}, {runs} runs", run.grid);
@@ -81,7 +81,7 @@ fn a_run_is_cancelled_between_its_parts() {
     let gpu = gpu.with_batch_limits(SMALL);
     let mesh = at_resolution(&asset("torus-knot.obj"), 700);
     let progress = Counts::cancelled_at(1);
-    let run = gpu.run(&mesh, Rule::Conservative, &RunOptions::default(), &progress);
+    let run = voxelize(&gpu, &mesh, Mode::Surface, &RunOptions::default(), &progress);
     assert!(matches!(run, Err(BackendError::Cancelled)));
     assert_eq!(progress.parts.into_inner(), 1);
 }
@@ -93,9 +93,9 @@ fn memory_that_does_not_hold_the_grid_is_refused_with_a_figure_that_does() {
     let mesh = at_resolution(&asset("torus-knot.obj"), 300);
     let within = |memory| {
         let options = RunOptions { memory, ..RunOptions::default() };
-        gpu.run(&mesh, Rule::Conservative, &options, &NoProgress)
+        voxelize(&gpu, &mesh, Mode::Surface, &options, &NoProgress)
     };
-    let grid = gpu.voxelize(&mesh, &NoProgress).unwrap();
+    let grid = within(u64::MAX).unwrap().grid;
     // Its bricks alone take as much.
     let too_little = 72 * grid.brick_count();
     let Err(BackendError::Memory { needed, allowed }) = within(too_little) else {

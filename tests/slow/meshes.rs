@@ -49,7 +49,7 @@ fn mode(name: &str) -> Mode {
 fn grid_of(mesh: &Mesh, resolution: u32, mode: Mode) -> VoxelGrid {
     let mesh = place(mesh, &PlaceOptions::new(Sizing::Resolution(resolution))).unwrap();
     let options = RunOptions::default();
-    voxelize(&Cpu::default(), &mesh, mode, &options, &NoProgress).unwrap().grid
+    voxelize(&Cpu, &mesh, mode, &options, &NoProgress).unwrap().grid
 }
 
 /// The rows that do not match, and how many there are in all.
@@ -133,7 +133,7 @@ fn assert_right_around_some_brick(grid: &VoxelGrid, mesh: &PlacedMesh, rng: &mut
 fn check_at_scale(path: &Path, resolution: u32, windows: usize) {
     let mesh = read_mesh(path).unwrap().mesh;
     let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(resolution))).unwrap();
-    let grid = Cpu::default().voxelize(&mesh, &NoProgress).unwrap();
+    let grid = surface(&mesh);
     println!("{}: {grid:?}", path.display());
     let mut rng = Rng::with_seed(u64::from(resolution));
     (0..windows).for_each(|_| assert_right_around_some_brick(&grid, &mesh, &mut rng));

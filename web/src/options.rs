@@ -10,7 +10,7 @@ use trivox::backend::BackendChoice;
 use trivox::base::srgb::Rgba;
 use trivox::formats::WriteOptions;
 use trivox::grid::Attribute;
-use trivox::lattice::transform::CenteredGrid;
+use trivox::lattice::transform::{CenteredGrid, Rotation};
 use trivox::solid::{Fill, Solid};
 use trivox::view::render::{Background, RenderOptions, View};
 use trivox::{ColorSource, Mode, Sizing, Transform, Voxelizer};
@@ -161,17 +161,13 @@ impl Options {
                 "cube and dims place the grid around the mesh: leave bounds and pad out",
             ));
         }
-        let transform = Transform::default().with_center(self.center);
-        let transform = self.scale.into_iter().fold(transform, Transform::with_scale);
-        let transform = self.rotate.iter().try_fold(transform, |transform, text| {
-            let rotation = text.parse().map_err(|error| refused("rotate", text, error))?;
-            Ok::<_, Failure>(transform.with_rotation(rotation))
-        })?;
+        let rotation = |text: &String| {
+            text.parse::<Rotation>().map_err(|error| refused("rotate", text, error))
+        };
+        let rotations = self.rotate.iter().map(rotation).collect::<Result<_, Failure>>()?;
         let fills = self.res.is_none() && self.voxel_size.is_none();
-        Ok(match dims {
-            Some(dims) => transform.with_grid(CenteredGrid { dims, fills }),
-            None => transform,
-        })
+        let grid = dims.map(|dims| CenteredGrid { dims, fills });
+        Ok(Transform { scale: self.scale, rotations, center: self.center, grid })
     }
 
     fn mode(&self) -> Result<Mode, Failure> {
@@ -253,14 +249,18 @@ impl PictureOptions {
     /// No name of a view.
     pub fn render_options(&self) -> Result<RenderOptions, Failure> {
         let view = self.view.as_deref().map_or(Ok(View::default()), str::parse)?;
-        let options = RenderOptions::new(self.size).with_view(view);
-        let options = self.azimuth.into_iter().fold(options, RenderOptions::with_azimuth);
-        let options = self.elevation.into_iter().fold(options, RenderOptions::with_elevation);
-        let options = self.zoom.into_iter().fold(options, RenderOptions::with_zoom);
-        let options = self.samples.into_iter().fold(options, RenderOptions::with_samples);
-        Ok(match self.transparent {
-            true => options.with_background(Background::Transparent),
-            false => options,
+        let usual = RenderOptions::new(self.size);
+        Ok(RenderOptions {
+            view,
+            azimuth: self.azimuth,
+            elevation: self.elevation,
+            zoom: self.zoom.unwrap_or(usual.zoom),
+            samples: self.samples.unwrap_or(usual.samples),
+            background: match self.transparent {
+                true => Background::Transparent,
+                false => usual.background,
+            },
+            ..usual
         })
     }
 }

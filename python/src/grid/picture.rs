@@ -14,7 +14,7 @@ impl PyGrid {
     pub fn picture(&self, py: Python<'_>, options: RenderOptions) -> PyResult<Picture> {
         let grid = Arc::clone(&self.grid);
         job::run(py, move |job| {
-            let draw = || Renderer::new(&grid).render_with(&options, &**job);
+            let draw = || Renderer::new(&grid).render(&options, &**job);
             Ok(job::pool(None)?.install(draw)?)
         })
     }
@@ -49,9 +49,7 @@ pub fn render_options(
             Err(_) => Background::Color(wholes("background", value, 0..=u8::MAX)?),
         },
     };
-    let mut options = RenderOptions::new(size).with_view(view).with_background(background);
-    options.samples = samples;
-    options.turn = turn;
-    options.projection = camera.map(|camera| parsed(py, camera)).transpose()?;
-    Ok(options)
+    let projection = camera.map(|camera| parsed(py, camera)).transpose()?;
+    let options = RenderOptions::new(size);
+    Ok(RenderOptions { view, background, samples, turn, projection, ..options })
 }

@@ -2,9 +2,10 @@
 
 #![allow(clippy::needless_range_loop, reason = "several arrays share each index")]
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
+use crate::base::lock;
 use crate::grid::{BrickKey, Mask};
 use crate::predicate::blocks::{BLOCK, BlockMask, Coordinate, LANES, rows_of_eight};
 
@@ -42,7 +43,7 @@ impl EvictionBudget {
     /// Takes back the memory of batches.
     pub(super) fn recycle(&self, mut batches: Vec<BrickBatch>) {
         batches.iter_mut().for_each(Vec::clear);
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner).append(&mut batches);
+        lock(&self.spare).append(&mut batches);
     }
 
     /// Number of evictions, including dropped ones; a brick may be evicted several times.
@@ -59,7 +60,7 @@ impl EvictionBudget {
     fn batch(&self) -> Option<BrickBatch> {
         let less = |left: u64| left.checked_sub(self.batch_len);
         self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).ok()?;
-        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let spare = lock(&self.spare).pop();
         Some(spare.unwrap_or_else(|| Vec::with_capacity(self.batch_len as usize)))
     }
 }

@@ -157,7 +157,7 @@ impl MemoryLimit {
     /// The error with the memory that the whole grid needs, by counting its bricks.
     fn count_needed(&self, tasks: &Tasks, progress: &dyn Progress) -> BackendError {
         let (mut kept, mut most) = (0, 0);
-        let mut builder = GridBuilder::counting().combining(tasks.rule().combine());
+        let mut builder = GridBuilder::counting().combining(tasks.rule.combine());
         let mut budget = tasks.budget();
         for layer in 0..tasks.layers() {
             budget.begin(self.unordered);

@@ -2,7 +2,7 @@
 //! there are too few chunks, parts of the slab.
 
 use std::ops::Range;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 use pulp::Arch;
 use rayon::prelude::*;
@@ -12,6 +12,7 @@ use crate::backend::cpu::brick_cache::{BrickBatch, BrickCache, EvictionBudget, S
 use crate::backend::cpu::clipped::ClippedTriangles;
 use crate::backend::cpu::triangle_batch::BATCH_LEN;
 use crate::backend::cpu::{columns, refine};
+use crate::base::lock;
 use crate::base::progress::Progress;
 use crate::grid::BRICK;
 use crate::lattice::PlacedMesh;
@@ -28,7 +29,8 @@ const BATCH: Range<u64> = 1 << 4..1 << 12;
 /// The tasks of a mesh.
 pub(super) struct Tasks<'a> {
     mesh: &'a PlacedMesh,
-    rule: Rule,
+    /// The rule by which they set voxels.
+    pub(super) rule: Rule,
     threads: usize,
     /// Triangles per task, a multiple of [`BATCH_LEN`].
     chunk: usize,
@@ -39,11 +41,6 @@ pub(super) struct Tasks<'a> {
 }
 
 impl<'a> Tasks<'a> {
-    /// The rule by which they set voxels.
-    pub(super) fn rule(&self) -> Rule {
-        self.rule
-    }
-
     /// The tasks that voxelize `mesh` by `rule`.
     pub(super) fn new(mesh: &'a PlacedMesh, rule: Rule) -> Self {
         let threads = rayon::current_num_threads();
@@ -171,8 +168,7 @@ impl<'a> Tasks<'a> {
         if triangles.groups().next().is_none() {
             return Vec::new();
         }
-        let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        let slots = spare().pop();
+        let slots = lock(&self.spare).pop();
         // Not while the others wait for the lock.
         let slots = slots.unwrap_or_else(|| Slots::new(self.bricks()));
         let bricks = BrickCache::new(slots, budget);
@@ -182,7 +178,7 @@ impl<'a> Tasks<'a> {
             rule => arch.dispatch(columns::Task { mesh, rule, triangles, bricks }),
         };
         let (batches, slots) = bricks.flush();
-        spare().push(slots);
+        lock(&self.spare).push(slots);
         batches
     }
 }

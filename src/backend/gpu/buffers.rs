@@ -8,7 +8,7 @@ use crate::backend::gpu::data::{
     BLOCK_WORDS, BRICK_WORDS, COUNTERS, CROSSING_WORDS, DISPATCH_WORDS, GROUP, LEVELS,
     MAX_CANDIDATES, Pair, Params,
 };
-use crate::backend::gpu::stages::{OutputList, Stage, Step};
+use crate::backend::gpu::stages::{OutputList, Step};
 use crate::gpu::{Constants, Device, GpuError};
 
 /// Capacities of the buffers, in records.
@@ -84,7 +84,7 @@ pub(crate) struct Buffers {
     pub(crate) bricks: wgpu::Buffer,
     pub(crate) crossings: wgpu::Buffer,
     /// By [`Step::key`].
-    pub(crate) bind_groups: HashMap<(Stage, Constants, u32), Vec<wgpu::BindGroup>>,
+    pub(crate) bind_groups: HashMap<(&'static str, Constants, u32), Vec<wgpu::BindGroup>>,
 }
 
 /// A buffer for a mesh of `words` words.

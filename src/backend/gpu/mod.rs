@@ -42,8 +42,6 @@ use std::sync::{Mutex, OnceLock};
 
 use web_time::Instant;
 
-#[cfg(not(target_arch = "wasm32"))]
-use crate::backend::Backend;
 use crate::backend::gpu::buffers::{Buffers, Sizes, mesh_buffer};
 use crate::backend::gpu::job::{
     BYTES_PER_BRICK, Job, MAX_PAIRS, Overflow, Results, SubBatch, UNITS, sub_batch_bricks,
@@ -59,11 +57,10 @@ use crate::backend::turn::Turn;
 use crate::backend::{
     BackendError, Rule, Run, RunOptions, VoxelKernel, brick_pairs, check_cancelled,
 };
+use crate::base::lock;
 use crate::base::progress::Progress;
-use crate::gpu::{Adapter, Clock, Device, GpuError, lock};
+use crate::gpu::{Adapter, Clock, Device, GpuError};
 use crate::grid::BRICK;
-#[cfg(not(target_arch = "wasm32"))]
-use crate::grid::VoxelGrid;
 use crate::lattice::PlacedMesh;
 
 pub use job::BatchLimits;
@@ -74,12 +71,12 @@ pub(crate) use self_test::adversarial_mesh;
 /// Voxelizes on a GPU.
 ///
 /// ```no_run
-/// # use trivox::{NoProgress, backend::{Rule, RunOptions}};
+/// # use trivox::{Backend, NoProgress, backend::{Rule, RunOptions}};
 /// # use trivox::{Gpu, gpu::Adapter};
 /// # fn example(mesh: &trivox::PlacedMesh) -> Result<(), trivox::BackendError> {
 /// let gpu = Gpu::new(&Adapter::find(None)?)?;
 /// let options = RunOptions { time_stages: true, ..RunOptions::default() };
-/// let run = gpu.run(mesh, Rule::Conservative, &options, &NoProgress)?;
+/// let run = Backend::Gpu(&gpu).run(mesh, Rule::Conservative, &options, &NoProgress)?;
 /// for stage in run.report.unwrap_or_default().stages {
 ///     println!("{}: {:?} ms, {} bytes", stage.name, stage.ms, stage.bytes);
 /// }
@@ -194,11 +191,11 @@ impl Gpu {
         results.kept.ok_or_else(|| BackendError::Failed("it returned no bricks".into()))
     }
 
-    /// The asynchronous form of `run`. Concurrent runs each create
+    /// The asynchronous form of [`Backend::run`](crate::Backend::run). Concurrent runs each create
     /// their own buffers.
     ///
     /// # Errors
-    /// Those of `run`; the kernels of `rule` fail their self-test.
+    /// Those of [`Backend::run`](crate::Backend::run); the kernels of `rule` fail their self-test.
     pub async fn run_async(
         &self,
         mesh: &PlacedMesh,
@@ -253,36 +250,6 @@ impl Gpu {
             return Err(BackendError::Failed("it returned no voxels".into()));
         }
         Ok(Run { grid, windings, crossings, report })
-    }
-}
-
-/// Blocking forms, for native targets.
-#[cfg(not(target_arch = "wasm32"))]
-impl Gpu {
-    /// As [`Backend::voxelize`].
-    ///
-    /// # Errors
-    /// As [`Backend::voxelize`].
-    pub fn voxelize(
-        &self,
-        mesh: &PlacedMesh,
-        progress: &dyn Progress,
-    ) -> Result<VoxelGrid, BackendError> {
-        Backend::Gpu(self).voxelize(mesh, progress)
-    }
-
-    /// As [`Backend::run`].
-    ///
-    /// # Errors
-    /// As [`Backend::run`].
-    pub fn run(
-        &self,
-        mesh: &PlacedMesh,
-        rule: Rule,
-        options: &RunOptions,
-        progress: &dyn Progress,
-    ) -> Result<Run, BackendError> {
-        Backend::Gpu(self).run(mesh, rule, options, progress)
     }
 }
 
@@ -419,22 +386,16 @@ impl Gpu {
         batch_limits: &BatchLimits,
         overflow: Overflow,
     ) -> Result<bool, GpuError> {
-        let sizes = workspace.buffers.sizes;
-        // At least double, since the count after an overflow may be too low.
-        let larger = |has: u32, needs: u32, limit: u32| needs.max(2 * has).min(limit);
-        let larger = match overflow {
-            Overflow::Pairs(needs) if needs <= batch_limits.pairs => {
-                Sizes { pairs: larger(sizes.pairs, needs, batch_limits.pairs), ..sizes }
-            }
-            Overflow::Bricks(needs) if needs <= batch_limits.bricks => {
-                Sizes { bricks: larger(sizes.bricks, needs, batch_limits.bricks), ..sizes }
-            }
-            Overflow::Crossings(needs) if needs <= batch_limits.crossings => {
-                Sizes { crossings: larger(sizes.crossings, needs, batch_limits.crossings), ..sizes }
-            }
-            _ => return Ok(false),
+        let mut larger = workspace.buffers.sizes;
+        let (needs, size, limit) = match overflow {
+            Overflow::Pairs(needs) => (needs, &mut larger.pairs, batch_limits.pairs),
+            Overflow::Bricks(needs) => (needs, &mut larger.bricks, batch_limits.bricks),
+            Overflow::Crossings(needs) => (needs, &mut larger.crossings, batch_limits.crossings),
+            Overflow::Candidates => return Ok(false),
         };
-        if larger == sizes {
+        // At least double, since the count after an overflow may be too low.
+        *size = needs.max(2 * *size).min(limit);
+        if needs > limit || larger == workspace.buffers.sizes {
             return Ok(false);
         }
         workspace.resize(&self.device, larger)?;

@@ -7,8 +7,8 @@
 //! the float filter is in doubt and the wide integers decide.
 
 use crate::backend::BackendError;
-use crate::backend::cpu::Cpu;
-use crate::backend::gpu::stages::Stage;
+use crate::backend::cpu;
+use crate::backend::gpu::stages::last_kernel;
 use crate::backend::gpu::{BatchLimits, Gpu};
 use crate::backend::{Rule, Run, RunOptions, VoxelKernel};
 use crate::base::progress::NoProgress;
@@ -52,13 +52,13 @@ impl SelfTest {
         let result_of = |run: Run| (run.grid, run.crossings.map(|c| c.sorted()));
         let known = match self.rule {
             Rule::Conservative => (touched_voxels(&mesh)?, None),
-            rule => result_of(Cpu::default().run(&mesh, rule, &options, &NoProgress)?),
+            rule => result_of(cpu::run(&mesh, rule, &options, &NoProgress)?),
         };
         let run = gpu.run_untested(&mesh, self.rule, &options, &NoProgress).await?;
         if result_of(run) == known {
             return Ok(());
         }
-        let kernel = Stage::last(self.rule, self.kernel).name();
+        let kernel = last_kernel(self.rule, self.kernel).0.name();
         Err(BackendError::SelfTest { kernel, driver: gpu.device.driver() })
     }
 }
@@ -133,8 +133,9 @@ mod tests {
     use web_time::Instant;
 
     use super::*;
+    use crate::backend::Backend;
     use crate::backend::gpu::stages::steps;
-    use crate::gpu::Adapter;
+    use crate::gpu::{Adapter, promised};
     use crate::predicate::crosses::Axis;
 
     const RULES: [Rule; 6] = [
@@ -148,15 +149,6 @@ mod tests {
 
     fn built_in() -> PlacedMesh {
         adversarial_mesh(DIMS, &SIZES)
-    }
-
-    /// All adapters; as many as `TRIVOX_GPU` promises.
-    fn adapters() -> Vec<Adapter> {
-        let adapters = Adapter::all().into_iter().filter(|adapter| adapter.check().is_ok());
-        let adapters: Vec<Adapter> = adapters.collect();
-        let promised = std::env::var("TRIVOX_GPU").map_or(0, |n| n.parse().unwrap());
-        assert!(adapters.len() >= promised, "{promised} adapters promised, {adapters:?} found");
-        adapters
     }
 
     /// Each fault: the kernel that is wrong, the rule that uses it, and the replaced text.
@@ -226,7 +218,7 @@ mod tests {
         let gpu = Gpu::over(adapter.open().unwrap());
         let mut planted = 0;
         for step in steps(rule, kernel, 2) {
-            let kernel = step.stage.kernel();
+            let kernel = step.kernel;
             if kernel.name() == name {
                 let source = kernel.source();
                 assert!(source.contains(from), "{name} has no {from}");
@@ -241,7 +233,7 @@ mod tests {
 
     /// The quickest adapter.
     fn adapter() -> Option<Adapter> {
-        let mut adapters = adapters();
+        let mut adapters = promised();
         adapters.sort_by_key(|adapter| adapter.label().contains("SwiftShader"));
         if adapters.is_empty() {
             println!("skipped: no adapter");
@@ -251,7 +243,7 @@ mod tests {
 
     #[test]
     fn every_adapter_passes() {
-        for adapter in adapters() {
+        for adapter in promised() {
             let gpu = Gpu::new(&adapter).unwrap();
             for rule in RULES {
                 for kernel in [VoxelKernel::Rows, VoxelKernel::Voxels] {
@@ -279,7 +271,8 @@ mod tests {
             let (rule, kernel, name, ..) = fault;
             let gpu = faulty(&adapter, fault);
             let options = RunOptions { kernel, ..RunOptions::default() };
-            let Err(error) = gpu.run(&built_in(), rule, &options, &NoProgress) else {
+            let Err(error) = Backend::Gpu(&gpu).run(&built_in(), rule, &options, &NoProgress)
+            else {
                 panic!("not refused: {fault:?}");
             };
             println!("{name}: {error}");

@@ -7,71 +7,32 @@ use crate::backend::gpu::data::{
     KIND_VOXEL, LEVELS, PAIR_GROUPS,
 };
 use crate::backend::{Rule, VoxelKernel};
-use crate::gpu::{self, Constants, Device, GpuError, Pipeline, kernels};
+use crate::gpu::{Constants, Device, GpuError, Kernel, Pipeline, kernels};
 
-/// A stage of a run: one kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Stage {
-    Seed,
-    Refine,
-    MarkBricks,
-    ScanBlocks,
-    RankBricks,
-    VoxelRows,
-    Voxels,
-    SixSeparating,
-    Parity,
-    MarkCrossings,
-}
-
-impl Stage {
-    /// The last stage of `rule`, which finds the voxels.
-    pub(crate) fn last(rule: Rule, kernel: VoxelKernel) -> Self {
-        match (rule, kernel) {
-            (Rule::Conservative, VoxelKernel::Rows) => Self::VoxelRows,
-            (Rule::Conservative, VoxelKernel::Voxels) => Self::Voxels,
-            (Rule::SixSeparating, _) => Self::SixSeparating,
-            (Rule::Parity(_), _) => Self::Parity,
-            (Rule::Winding | Rule::Crossings, _) => Self::MarkCrossings,
+/// The last kernel of `rule`, which finds the voxels, and the kind of its candidates in a brick: the
+/// constant `CANDIDATE_KIND` of the kernels that count them.
+pub(crate) fn last_kernel(rule: Rule, kernel: VoxelKernel) -> (Kernel, Constants) {
+    const COLUMN: Constants = &[("CANDIDATE_KIND", KIND_COLUMN)];
+    match (rule, kernel) {
+        (Rule::Conservative, VoxelKernel::Rows) => {
+            (kernels::VOXEL_ROWS, &[("CANDIDATE_KIND", KIND_ROW)])
         }
-    }
-
-    /// The kind of its candidates in a brick: the kernels' constant `CANDIDATE_KIND`.
-    fn candidate_kind(self) -> Constants {
-        match self {
-            Self::SixSeparating | Self::Parity => &[("CANDIDATE_KIND", KIND_COLUMN)],
-            Self::MarkCrossings => &[("CANDIDATE_KIND", KIND_DIRECTED_COLUMN)],
-            Self::Voxels => &[("CANDIDATE_KIND", KIND_VOXEL)],
-            _ => &[("CANDIDATE_KIND", KIND_ROW)],
+        (Rule::Conservative, VoxelKernel::Voxels) => {
+            (kernels::VOXELS, &[("CANDIDATE_KIND", KIND_VOXEL)])
         }
-    }
-
-    pub(crate) fn kernel(self) -> gpu::Kernel {
-        match self {
-            Self::Seed => kernels::SEED,
-            Self::Refine => kernels::REFINE,
-            Self::MarkBricks => kernels::MARK_BRICKS,
-            Self::ScanBlocks => kernels::SCAN_BLOCKS,
-            Self::RankBricks => kernels::RANK_BRICKS,
-            Self::VoxelRows => kernels::VOXEL_ROWS,
-            Self::Voxels => kernels::VOXELS,
-            Self::SixSeparating => kernels::SIX_SEPARATING,
-            Self::Parity => kernels::PARITY,
-            Self::MarkCrossings => kernels::MARK_CROSSINGS,
+        (Rule::SixSeparating, _) => (kernels::SIX_SEPARATING, COLUMN),
+        (Rule::Parity(_), _) => (kernels::PARITY, COLUMN),
+        (Rule::Winding | Rule::Crossings, _) => {
+            (kernels::MARK_CROSSINGS, &[("CANDIDATE_KIND", KIND_DIRECTED_COLUMN)])
         }
-    }
-
-    /// The name of the kernel.
-    pub(crate) fn name(self) -> &'static str {
-        self.kernel().name()
     }
 }
 
 /// One dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Step {
-    pub(crate) stage: Stage,
-    /// Pipeline constants: a stage that counts candidates is compiled for each kind.
+    pub(crate) kernel: Kernel,
+    /// Pipeline constants: a kernel that counts candidates is compiled for each kind.
     pub(crate) constants: Constants,
     /// Level of the children that its pairs expand to; 0 is voxels.
     pub(crate) level: u32,
@@ -80,8 +41,8 @@ pub(crate) struct Step {
 
 impl Step {
     /// The key of its bind groups.
-    pub(crate) fn key(&self) -> (Stage, Constants, u32) {
-        (self.stage, self.constants, self.level)
+    pub(crate) fn key(&self) -> (&'static str, Constants, u32) {
+        (self.kernel.name(), self.constants, self.level)
     }
 
     /// Index of the buffer with its dispatch arguments, if it is indirect.
@@ -90,7 +51,7 @@ impl Step {
     }
 
     pub(crate) fn pipeline(&self, device: &Device) -> Arc<Pipeline> {
-        device.pipeline(self.stage.kernel(), self.constants)
+        device.pipeline(self.kernel, self.constants)
     }
 }
 
@@ -132,18 +93,16 @@ pub(crate) const MAX_STEPS: u32 = LEVELS as u32 + 4;
 /// appended to their start levels; then, level by level, touched nodes become pairs of the level
 /// below.
 pub(crate) fn steps(rule: Rule, kernel: VoxelKernel, top_level: u32) -> Vec<Step> {
-    let last = Stage::last(rule, kernel);
-    let step = |stage, level, size| {
-        let counts = matches!(stage, Stage::Seed | Stage::Refine);
-        Step { stage, constants: if counts { last.candidate_kind() } else { &[] }, level, size }
-    };
-    let mut steps = vec![step(Stage::Seed, 0, Size::Triangles)];
+    let (last, kind) = last_kernel(rule, kernel);
+    let step = |kernel, constants, level, size| Step { kernel, constants, level, size };
+    let mut steps = vec![step(kernels::SEED, kind, 0, Size::Triangles)];
     let candidates = Size::Indirect(CANDIDATE_GROUPS);
-    steps.extend((1..=top_level).rev().map(|level| step(Stage::Refine, level, candidates)));
-    steps.push(step(Stage::MarkBricks, 0, Size::Indirect(PAIR_GROUPS)));
-    steps.push(step(Stage::ScanBlocks, 0, Size::One));
-    steps.push(step(Stage::RankBricks, 0, Size::Bitmap));
-    steps.push(step(last, 0, candidates));
+    steps.extend((1..=top_level).rev().map(|level| step(kernels::REFINE, kind, level, candidates)));
+    steps.push(step(kernels::MARK_BRICKS, &[], 0, Size::Indirect(PAIR_GROUPS)));
+    steps.push(step(kernels::SCAN_BLOCKS, &[], 0, Size::One));
+    steps.push(step(kernels::RANK_BRICKS, &[], 0, Size::Bitmap));
+    steps.push(step(last, &[], 0, candidates));
+    debug_assert!(steps.len() <= MAX_STEPS as usize, "{} steps", steps.len());
     steps
 }
 
@@ -153,38 +112,4 @@ pub(crate) fn prepare(device: &Device, rule: Rule, kernel: VoxelKernel) -> Resul
         step.pipeline(device);
     }
     device.check()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::predicate::crosses::Axis;
-
-    #[test]
-    fn a_run_takes_one_step_a_level_and_four_more() {
-        for rule in [Rule::Conservative, Rule::SixSeparating, Rule::Parity(Axis::Z), Rule::Winding]
-        {
-            for kernel in [VoxelKernel::Rows, VoxelKernel::Voxels] {
-                assert_eq!(steps(rule, kernel, 1).len(), 2 + 4);
-                assert_eq!(steps(rule, kernel, 5).len(), MAX_STEPS as usize);
-            }
-        }
-    }
-
-    #[test]
-    fn stages_that_count_candidates_count_those_of_the_last_stage() {
-        let kinds = [
-            (Rule::Conservative, VoxelKernel::Rows, KIND_ROW),
-            (Rule::Conservative, VoxelKernel::Voxels, KIND_VOXEL),
-            (Rule::SixSeparating, VoxelKernel::Rows, KIND_COLUMN),
-            (Rule::Winding, VoxelKernel::Voxels, KIND_DIRECTED_COLUMN),
-        ];
-        for (rule, kernel, kind) in kinds {
-            for step in steps(rule, kernel, 1) {
-                let counts = step.stage.kernel().source().contains("pair_of(");
-                let expected = [("CANDIDATE_KIND", kind)];
-                assert_eq!(step.constants, &expected[..usize::from(counts)], "{step:?}");
-            }
-        }
-    }
 }

@@ -7,7 +7,8 @@ use wgpu::BufferUsages as Usage;
 
 use crate::backend::gpu::buffers::{Buffers, Sizes, UPPER_SHARE};
 use crate::backend::gpu::data::{
-    BRICKS, BRICKS_FULL, CROSSINGS, FAILURES, LEVELS, PAIRS, PAIRS_FULL, TOO_MANY_CANDIDATES,
+    BRICKS, BRICKS_FULL, CANDIDATES, CROSSINGS, FAILURES, LEVELS, PAIRS, PAIRS_FULL,
+    TOO_MANY_CANDIDATES,
 };
 use crate::backend::gpu::job::{Job, Overflow, ResidentBricks, Results, SubBatch};
 use crate::backend::gpu::readback::{self, CLOCK_AT, ListRange, Readback};
@@ -90,7 +91,8 @@ impl Workspace {
         let fetched = self.readback.fetch(device, encoder, &source, report, read);
         let (counters, times) = fetched.await?;
         let bitmap = sub_batch.bitmap_words(job.rule);
-        let counts = Counts::new(sub_batch.triangle_count(), bitmap, &counters, &sizes);
+        let (triangles, bitmap) = (sub_batch.triangle_count().into(), bitmap.into());
+        let counts = Counts { triangles, bitmap, counters: &counters, sizes: &sizes };
         let profile =
             |(index, step)| profile(step, &counts, times.as_ref().map(|times| times[index]));
         let stages = steps.iter().enumerate().map(profile).collect();
@@ -100,7 +102,7 @@ impl Workspace {
         if overflow.is_some() {
             return Ok(overflow);
         }
-        job.adapt(counts.candidates.iter().sum(), began.elapsed());
+        job.adapt(counts.sum(CANDIDATES), began.elapsed());
         let [found, listed] = [counters[BRICKS], counters[CROSSINGS]];
         if job.keeps_bricks {
             results.kept = Some(self.copy_bricks(device, found)?);
@@ -193,7 +195,7 @@ mod tests {
     use crate::backend::gpu::data::{BRICK_WORDS, CROSSING_WORDS, Pair};
     use crate::backend::gpu::upload::Batch;
     use crate::backend::{Rule, VoxelKernel};
-    use crate::gpu::Adapter;
+    use crate::gpu::promised;
     use crate::predicate::crosses::Axis;
     use crate::{Mesh, PlaceOptions, Sizing, place};
 
@@ -289,11 +291,7 @@ mod tests {
         let batch_limits = BatchLimits::of(&wgpu::Limits::default());
         let batch = Batch::new(&mesh, 0..mesh.len());
         let sub_batch = SubBatch::whole(&batch, mesh.lattice());
-        let promised = std::env::var("TRIVOX_GPU").map_or(0, |n| n.parse().unwrap());
-        let adapters: Vec<Adapter> =
-            Adapter::all().into_iter().filter(|adapter| adapter.check().is_ok()).collect();
-        assert!(adapters.len() >= promised, "{promised} adapters promised, {adapters:?} found");
-        for adapter in adapters {
+        for adapter in promised() {
             let device = adapter.open().unwrap();
             let buffer = mesh_buffer(&device, batch.words()).unwrap();
             Uploaded::default().update(&device, &buffer, &batch);

@@ -177,7 +177,7 @@ impl Verdict {
 ///
 /// ```
 /// use trivox::engine::verify::{Fault, VerifyOptions, verify};
-/// use trivox::{Cpu, Mesh, NoProgress, VoxelGrid};
+/// use trivox::{Cpu, Mesh, Mode, NoProgress, VoxelGrid, voxelize};
 ///
 /// let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
 /// let mesh = Mesh::new(corners, vec![[0, 1, 2]])?;
@@ -187,7 +187,7 @@ impl Verdict {
 /// let grid = VoxelGrid::from_voxels([4, 4, 1], faulty)?;
 ///
 /// let verdict = verify(&mesh, &grid, &VerifyOptions::default(), &mut |placed| {
-///     Cpu::default().voxelize(placed, &NoProgress)
+///     Ok(voxelize(&Cpu, placed, Mode::Surface, &Default::default(), &NoProgress)?.grid)
 /// })?;
 /// assert_eq!((verdict.missing, verdict.spurious), (1, 0));
 /// assert_eq!((verdict.first[0].voxel, verdict.first[0].fault), ([2, 2, 0], Fault::Missing));

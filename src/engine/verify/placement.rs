@@ -84,7 +84,8 @@ impl KnownPlacement {
 fn centered(mesh: &Mesh, dims: [u32; 3], sizing: Option<Sizing>) -> PlaceOptions {
     let grid = CenteredGrid { dims, fills: sizing.is_none() };
     let sizing = sizing.unwrap_or(Sizing::Resolution(Sizing::DEFAULT_RESOLUTION));
-    Transform::default().with_grid(grid).place_options(mesh, PlaceOptions::new(sizing))
+    Transform { grid: Some(grid), ..Transform::default() }
+        .place_options(mesh, PlaceOptions::new(sizing))
 }
 
 fn longest(dims: [u32; 3]) -> u32 {

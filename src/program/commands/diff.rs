@@ -6,7 +6,7 @@ use trivox::base::srgb::Rgba;
 use trivox::formats::SIGN_ONLY;
 use trivox::grid::compare::in_colors;
 use trivox::grid::{Attribute, Attributes};
-use trivox::view::render::{Background, Camera, Picture, Renderer};
+use trivox::view::render::{Background, Camera, Picture, RenderOptions, Renderer};
 use trivox::{Comparison, VoxelGrid, compare};
 
 use crate::ExitStatus;
@@ -83,7 +83,7 @@ fn picture(a: &VoxelGrid, b: &VoxelGrid) -> Result<Picture> {
     let camera = Camera::new(&all, all.world.up, &options)?;
     let mut picture = Renderer::new(&all).render_from(&camera, &options)?;
     let differing = in_colors(&a.subtract(b), &b.subtract(a), IN_BOTH, ONLY_IN);
-    let clear = options.with_background(Background::Transparent);
+    let clear = RenderOptions { background: Background::Transparent, ..options };
     picture.overlay(&Renderer::new(&differing).render_from(&camera, &clear)?, SHOWS_THROUGH);
     Ok(picture)
 }

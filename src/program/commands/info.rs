@@ -13,7 +13,7 @@ use trivox::formats::{
 };
 use trivox::grid::{Attributes, ContentHash};
 use trivox::surface::palette::count_colors;
-use trivox::{Cpu, Mesh, NoProgress, PlaceOptions, Sizing, Topology, VoxelGrid, place};
+use trivox::{Backend, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, Topology, VoxelGrid, place};
 
 use crate::ExitStatus;
 use crate::cli::InfoArgs;
@@ -230,7 +230,7 @@ impl SurfaceInfo {
         let windings = match topology.is_oriented() {
             true => {
                 let options = RunOptions::default();
-                Cpu::default().run(&placed, Rule::Winding, &options, &NoProgress)?.windings
+                Backend::Cpu(&Cpu).run(&placed, Rule::Winding, &options, &NoProgress)?.windings
             }
             false => None,
         };

@@ -8,7 +8,7 @@ use trivox::grid::Colors;
 use trivox::view::render::{
     GifAnimation, MAX_GIF_FPS, Picture, PngAnimation, RenderOptions, Renderer,
 };
-use trivox::{Progress, VoxelGrid};
+use trivox::{NoProgress, Progress, VoxelGrid};
 
 use crate::progress::TerminalProgress;
 use crate::text::shown;
@@ -71,13 +71,13 @@ impl Pictures {
         progress: &TerminalProgress,
     ) -> Result<Written> {
         let Some(Animation { frames, fps, is_gif }) = self.animation else {
-            let picture = renderer.render_with(options, progress)?;
+            let picture = renderer.render(options, progress)?;
             return self.sink.write(|out| Ok(picture.write_png(out)?))?.finish();
         };
         progress.count("pictures", frames as usize);
         let draw_all = |add: &mut dyn FnMut(&Picture) -> io::Result<()>| {
             options.turntable(frames).try_for_each(|frame| {
-                add(&renderer.render(&frame).map_err(io::Error::other)?)?;
+                add(&renderer.render(&frame, &NoProgress).map_err(io::Error::other)?)?;
                 progress.advance(1);
                 io::Result::Ok(())
             })
@@ -101,7 +101,7 @@ impl Pictures {
 /// The options of a picture besides the main output: smaller and with fewer samples than the
 /// default of `render`, so that it takes less time than most jobs.
 pub fn preview_options() -> RenderOptions {
-    RenderOptions::new([512; 2]).with_samples(2)
+    RenderOptions { samples: 2, ..RenderOptions::new([512; 2]) }
 }
 
 /// The destination of a picture besides the main output, which must be none of `inputs`.
@@ -119,7 +119,7 @@ pub fn draw(
 ) -> Result<Written> {
     let painted = painted.map(|colors| grid.clone().with_colors(colors));
     let grid = painted.as_ref().unwrap_or(grid);
-    let picture = Renderer::new(grid).render_with(&preview_options(), progress)?;
+    let picture = Renderer::new(grid).render(&preview_options(), progress)?;
     sink.write(|out| Ok(picture.write_png(out)?))
 }
 

@@ -1,8 +1,5 @@
 //! Whether points are inside: by the same rules, on the same lattice, as voxel centres of a solid.
 
-use std::borrow::Cow;
-use std::time::Duration;
-
 use crate::backend::cpu::Cpu;
 use crate::backend::runner::Runner;
 use crate::backend::{BackendError, RunOptions, check_memory};
@@ -60,15 +57,7 @@ impl Inside {
             Fill::Vote => (Rule::Vote, mesh.clone()),
             Fill::Auto | Fill::Winding | Fill::Flood => {
                 let options = RunOptions { memory, ..RunOptions::default() };
-                let cpu = Cpu::default();
-                let mut runner = Runner {
-                    by: Backend::from(&cpu),
-                    mesh: Cow::Borrowed(mesh),
-                    options: &options,
-                    progress,
-                    report: None,
-                    time: Duration::ZERO,
-                };
+                let mut runner = Runner::new(Backend::Cpu(&Cpu), mesh, &options, progress);
                 let OrientedSurface { topology, boundary, .. } = OrientedSurface::of(&mut runner)?;
                 let boundary = boundary.filter(|boundary| boundary.edges() > 0);
                 let is_unoriented = topology.is_closed() && !topology.is_oriented();

@@ -5,46 +5,22 @@
 use crate::base::vector::{cross, minus, norm};
 use crate::lattice::Triangle;
 use crate::surface::color::floor;
-use crate::surface::color::texel_polygon::{TexelPolygon, bounds};
+use crate::surface::color::polygon::{TexelPolygon, Vertices, bounds};
 
-/// A triangle, clipped: a convex polygon.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::surface) struct Polygon {
-    /// In voxels from the minimum corner of a brick.
-    points: [[f64; 3]; Self::MAX_POINTS],
-    len: usize,
-}
+/// A triangle, clipped, in voxels from the minimum corner of a brick. It has three corners, and each
+/// of a voxel's six planes adds at most one.
+pub(in crate::surface) type Polygon = Vertices<3, 9>;
 
 impl Polygon {
-    /// A triangle has three corners, and each of a voxel's six planes adds at most one.
-    const MAX_POINTS: usize = 9;
-
-    const EMPTY: Self = Self { points: [[0.0; 3]; Self::MAX_POINTS], len: 0 };
-
     fn of_triangle(corners: &[[f64; 3]; 3]) -> Self {
         let mut polygon = Self::EMPTY;
         corners.iter().for_each(|corner| polygon.push(*corner));
         polygon
     }
 
-    #[inline(always)]
-    pub(super) fn points(&self) -> &[[f64; 3]] {
-        &self.points[..self.len]
-    }
-
-    /// Adds a point if there is room. After rounding, a sliver may cross a plane more than twice;
-    /// the points dropped then enclose negligible area.
-    #[inline(always)]
-    fn push(&mut self, point: [f64; 3]) {
-        if let Some(slot) = self.points.get_mut(self.len) {
-            *slot = point;
-            self.len += 1;
-        }
-    }
-
     /// Minimum and maximum on `axis`.
     #[inline(always)]
-    fn bounds(&self, axis: usize) -> [f64; 2] {
+    fn ends(&self, axis: usize) -> [f64; 2] {
         let [mut low, mut high] = [f64::INFINITY, f64::NEG_INFINITY];
         for point in self.points() {
             low = low.min(point[axis]);
@@ -93,7 +69,7 @@ impl Polygon {
         [part, rest, next]: &mut [Self; 3],
         mut each: impl FnMut(i32, &Self),
     ) {
-        let [lo, hi] = self.bounds(axis);
+        let [lo, hi] = self.ends(axis);
         let first = first.max(-floor(-lo) as i32 - 1);
         let last = last.min(floor(hi) as i32);
         let (mut rest, mut next) = (rest, next);

@@ -3,7 +3,7 @@
 //! renderer in the world", 2016).
 
 use crate::surface::color::floor;
-use crate::surface::color::texel_polygon::bounds;
+use crate::surface::color::polygon::bounds;
 
 /// Capacity in cells, including one extra per row.
 const CAPACITY: usize = 256;

@@ -10,7 +10,7 @@ use pulp::{Simd, WithSimd};
 
 use crate::base::lanes::LANES;
 use crate::mesh::appearance::Filter;
-use crate::surface::color::texel_polygon::{TexelPolygon, area};
+use crate::surface::color::polygon::{TexelPolygon, area};
 use crate::surface::color::texels::is_interpolated;
 use crate::surface::color::{Color, floor};
 

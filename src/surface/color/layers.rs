@@ -4,9 +4,9 @@ use crate::grid::{Attribute, AttributeSet, VoxelSample};
 use crate::mesh::appearance::{Appearance, FilterChoice, Material};
 use crate::surface::color::clip::{Plane, Polygon, TexelMap};
 use crate::surface::color::coverage;
+use crate::surface::color::polygon::TexelPolygon;
 use crate::surface::color::shade::{Layer, Shading, TriangleShading};
 use crate::surface::color::sums::Sums;
-use crate::surface::color::texel_polygon::TexelPolygon;
 
 /// The material properties and texture coordinates for some attributes of a mesh.
 #[derive(Default)]

@@ -31,9 +31,9 @@ mod interior;
 pub(super) mod layers;
 pub(super) mod octree;
 mod painter;
+mod polygon;
 mod shade;
 pub(super) mod sums;
-mod texel_polygon;
 mod texels;
 pub(super) mod touched;
 
@@ -61,12 +61,6 @@ impl ColorOptions {
         let filter = FilterChoice::Auto;
         Self { mode, keep_transparent: false, memory: u64::MAX, interior: None, filter }
     }
-
-    /// Sets the memory limit, in bytes.
-    #[must_use]
-    pub fn with_memory(self, memory: u64) -> Self {
-        Self { memory, ..self }
-    }
 }
 
 /// A grid in colour.
@@ -77,14 +71,6 @@ pub struct Colored {
     pub grid: VoxelGrid,
     /// Number of voxels that were removed because they are fully transparent.
     pub transparent: u64,
-}
-
-impl Colored {
-    /// `grid` without colours.
-    #[must_use]
-    pub fn without_colors(grid: VoxelGrid) -> Self {
-        Self { grid, transparent: 0 }
-    }
 }
 
 /// Colours the voxels of `grid`, the voxelization of `mesh`, by the mesh's appearance.
@@ -102,7 +88,7 @@ pub fn color(
 ) -> Result<Colored, BackendError> {
     assert_eq!(grid.dims(), mesh.lattice().dims, "the grid of the mesh");
     let Some(appearance) = mesh.appearance() else {
-        return Ok(Colored::without_colors(grid));
+        return Ok(Colored { grid, transparent: 0 });
     };
     let is_solid = matches!(options.mode, Mode::Solid(_));
     if let Some(color) = appearance.only_color()

@@ -12,9 +12,9 @@ use crate::surface::color::clip::{ClipScratch, Plane, around, clip, corners};
 use crate::surface::color::coverage;
 use crate::surface::color::integrals::{Integrated, Piece, Queues};
 use crate::surface::color::octree;
+use crate::surface::color::polygon::TexelPolygon;
 use crate::surface::color::shade::{Shade, Shading, TriangleShading};
 use crate::surface::color::sums::{Sums, Weights};
-use crate::surface::color::texel_polygon::TexelPolygon;
 use crate::surface::color::touched::brick_masks;
 
 /// An upper estimate of the bytes of coloured bricks, and of the colours of their voxels: each is

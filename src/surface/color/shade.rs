@@ -13,7 +13,7 @@ use crate::mesh::appearance::{
 use crate::surface::color::Color;
 use crate::surface::color::clip::{Plane, Polygon, TexelMap};
 use crate::surface::color::coverage::{Coverage, Scratch, has_room};
-use crate::surface::color::texel_polygon::{TexelPolygon, bounds};
+use crate::surface::color::polygon::{TexelPolygon, bounds};
 use crate::surface::color::texels::Sampler;
 
 /// Colour and opacity of a surface, from 0 to 65,535.
@@ -303,8 +303,7 @@ impl<'a> Shading<'a> {
 
     #[inline]
     fn material(&self, triangle: usize) -> &PreparedMaterial {
-        &self.materials
-            [self.appearance.material_of.get(triangle).map_or(0, |&index| index as usize)]
+        &self.materials[self.appearance.material_index(triangle) as usize]
     }
 
     /// The shading of a triangle with these vertices.

@@ -15,7 +15,7 @@ use crate::mesh::appearance::{Filter, Wrap};
 use crate::surface::color::coverage::{Coverage, Scratch, has_room};
 use crate::surface::color::floor;
 use crate::surface::color::integrals::Integrated;
-use crate::surface::color::texel_polygon::TexelPolygon;
+use crate::surface::color::polygon::TexelPolygon;
 
 /// Largest span, in texels along an axis, for which the interpolant is integrated. Above it texels
 /// count as squares: the difference shrinks as polygons grow.

@@ -112,24 +112,3 @@ pub(super) fn threshold([x, y, z]: [u32; 3], up: Up) -> usize {
     let (a, b) = (x ^ y, y ^ z);
     ((a & 1) << 3 | (b & 1) << 2 | (a & 2) | (b & 2) >> 1) as usize
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_square_of_four_by_four_voxels_holds_every_threshold_once() {
-        for (i, j) in [(0, 1), (1, 2), (0, 2)] {
-            for base in [[0, 0, 0], [1, 2, 3], [7, 5, 2]] {
-                let mut seen = 0;
-                for n in 0..16 {
-                    let mut voxel = base;
-                    voxel[i] += n % 4;
-                    voxel[j] += n / 4;
-                    seen |= 1 << threshold(voxel, Up::Y);
-                }
-                assert_eq!(seen, u16::MAX, "along axes {i} and {j} from {base:?}");
-            }
-        }
-    }
-}

@@ -8,8 +8,7 @@ use crate::base::progress::Progress;
 use crate::base::srgb::{ENDS, Rgba, linear_of};
 use crate::gpu::GpuError;
 use crate::gpu::{Kernel, MAX_GROUPS, kernels};
-use crate::view::gpu::{GpuScene, RAY_GROUP, gave_up, halves};
-use crate::view::render::film::RayTerm;
+use crate::view::gpu::{GpuScene, RAY_GROUP, gave_up, halves, line_words};
 use crate::view::render::ground::GROUND_SAMPLES;
 use crate::view::render::light::{Direction, FACES, fixed};
 use crate::view::render::shade::{EDGE_SHADE, PictureParams};
@@ -78,88 +77,57 @@ impl GpuScene {
         &self,
         picture: &PictureParams,
         size: [u32; 2],
-        room: Vec<Rgba>,
-        progress: &dyn Progress,
-    ) -> Result<Vec<Rgba>, GpuError> {
-        self.device().scoped(self.unscoped_pixels(picture, size, room, progress)).await
-    }
-
-    async fn unscoped_pixels(
-        &self,
-        picture: &PictureParams,
-        size: [u32; 2],
         mut room: Vec<Rgba>,
         progress: &dyn Progress,
     ) -> Result<Vec<Rgba>, GpuError> {
         let device = self.device();
-        let (mut params, tables) = draw_params(picture, size);
-        let [width, height] = size;
-        let samples = params.samples * params.samples;
-        let rows = (MAX_PASS_SAMPLES / (width * samples)).clamp(1, height);
-        // One more for the error word: not 0 if a driver ended a traversal early.
-        let [sums, pixels] = [SUM_WORDS, 1].map(|words| u64::from(width * rows * words) + 1);
-        let storage = |label, words: u64| device.checked_buffer(label, words, Usage::STORAGE);
-        let staging = device.staging(pixels + 1);
-        let buffers = Buffers {
-            params: device.buffer("draw", PARAM_WORDS, Usage::UNIFORM | Usage::COPY_DST),
-            tables: device.filled("tables", bytemuck::cast_slice(&tables), Usage::STORAGE)?,
-            occlusion: storage("ground occlusion", OCCLUSION_WORDS)?,
-            sums: storage("sums", sums)?,
-            pixels: storage("pixels", pixels)?,
+        let drawn = async {
+            let (mut params, tables) = draw_params(picture, size);
+            let [width, height] = size;
+            let samples = params.samples * params.samples;
+            let rows = (MAX_PASS_SAMPLES / (width * samples)).clamp(1, height);
+            // One more for the error word: not 0 if a driver ended a traversal early.
+            let [sums, pixels] = [SUM_WORDS, 1].map(|words| u64::from(width * rows * words) + 1);
+            let storage = |label, words: u64| device.checked_buffer(label, words, Usage::STORAGE);
+            let staging = device.staging(pixels + 1);
+            let buffers = Buffers {
+                params: device.buffer("draw", PARAM_WORDS, Usage::UNIFORM | Usage::COPY_DST),
+                tables: device.filled("tables", bytemuck::cast_slice(&tables), Usage::STORAGE)?,
+                occlusion: storage("ground occlusion", OCCLUSION_WORDS)?,
+                sums: storage("sums", sums)?,
+                pixels: storage("pixels", pixels)?,
+            };
+            device.check()?;
+            if picture.ground.is_some() {
+                let count = (GROUND_SAMPLES * GROUND_SAMPLES) as u32 * params.ground_directions;
+                self.run(&buffers, kernels::GROUND_OCCLUSION, &params, count)?;
+            }
+            for first in (0..height).step_by(rows as usize) {
+                if progress.is_cancelled() {
+                    break;
+                }
+                (params.first_row, params.rows) = (first, rows.min(height - first));
+                let count = width * params.rows;
+                let mut encoder = device.encoder();
+                encoder.clear_buffer(&buffers.sums, 0, None);
+                device.queue.submit([encoder.finish()]);
+                self.run(&buffers, kernels::DRAW_CORNERS, &params, count)?;
+                self.run(&buffers, kernels::DRAW_INTERIOR, &params, count * samples)?;
+                self.run(&buffers, kernels::MEAN_PIXELS, &params, count + 1)?;
+                let mut encoder = device.encoder();
+                encoder.copy_buffer_to_buffer(&buffers.pixels, 0, &staging, 0, 4 * pixels);
+                let last = 4 * (OCCLUSION_WORDS - 1);
+                encoder.copy_buffer_to_buffer(&buffers.occlusion, last, &staging, 4 * pixels, 4);
+                let drawn = device.submit_and_read_async(encoder, &staging).await?;
+                if drawn[count as usize] != 0 || drawn[pixels as usize] != 0 {
+                    return Err(gave_up());
+                }
+                room.extend(drawn[..count as usize].iter().map(|pixel| pixel.to_le_bytes()));
+                progress.advance(params.rows.into());
+            }
+            Ok(room)
         };
-        device.check()?;
-        if picture.ground.is_some() {
-            let count = (GROUND_SAMPLES * GROUND_SAMPLES) as u32 * params.ground_directions;
-            self.run(&buffers, kernels::GROUND_OCCLUSION, &params, count)?;
-        }
-        for first in (0..height).step_by(rows as usize) {
-            if progress.is_cancelled() {
-                break;
-            }
-            (params.first_row, params.rows) = (first, rows.min(height - first));
-            let count = width * params.rows;
-            let mut encoder = device.encoder();
-            encoder.clear_buffer(&buffers.sums, 0, None);
-            device.queue.submit([encoder.finish()]);
-            self.run(&buffers, kernels::DRAW_CORNERS, &params, count)?;
-            self.run(&buffers, kernels::DRAW_INTERIOR, &params, count * samples)?;
-            self.run(&buffers, kernels::MEAN_PIXELS, &params, count + 1)?;
-            let mut encoder = device.encoder();
-            encoder.copy_buffer_to_buffer(&buffers.pixels, 0, &staging, 0, 4 * pixels);
-            let last = 4 * (OCCLUSION_WORDS - 1);
-            encoder.copy_buffer_to_buffer(&buffers.occlusion, last, &staging, 4 * pixels, 4);
-            let drawn = device.submit_and_read_async(encoder, &staging).await?;
-            if drawn[count as usize] != 0 || drawn[pixels as usize] != 0 {
-                return Err(gave_up());
-            }
-            room.extend(drawn[..count as usize].iter().map(|pixel| pixel.to_le_bytes()));
-            progress.advance(params.rows.into());
-        }
-        Ok(room)
-    }
-
-    /// The blocking form of [`pixels`](Self::pixels).
-    #[cfg(not(target_arch = "wasm32"))]
-    pub(crate) fn wait_for_pixels(
-        &self,
-        picture: &PictureParams,
-        size: [u32; 2],
-        room: Vec<Rgba>,
-        progress: &dyn Progress,
-    ) -> Result<Vec<Rgba>, GpuError> {
-        self.device().block_on(self.pixels(picture, size, room, progress))
-    }
-
-    /// An error: a browser cannot block.
-    #[cfg(target_arch = "wasm32")]
-    pub(crate) fn wait_for_pixels(
-        &self,
-        _: &PictureParams,
-        _: [u32; 2],
-        _: Vec<Rgba>,
-        _: &dyn Progress,
-    ) -> Result<Vec<Rgba>, GpuError> {
-        Err(GpuError::Device("a browser cannot wait for it: use `render_async`".into()))
+        device.scoped(drawn).await
     }
 
     /// Submits a kernel.
@@ -201,10 +169,10 @@ fn draw_params(picture: &PictureParams, size: [u32; 2]) -> (DrawParams, Vec<u32>
     let PictureParams { film, light, ground, edges, .. } = picture;
     let mut list = Vec::new();
     let [columns, rows] = &film.terms;
-    columns.iter().for_each(|term| list.extend(term_words(term)));
+    columns.iter().for_each(|term| list.extend(line_words(term.origin, term.direction)));
     let mut words = DrawParams { rows_at: list.len() as u32, ..DrawParams::zeroed() };
     for (row, term) in rows.iter().enumerate() {
-        list.extend(term_words(term));
+        list.extend(line_words(term.origin, term.direction));
         list.extend(picture.background.as_ref().map_or([0; 3], |rows| rows[row]));
     }
     let mut append = |directions: &[Direction]| {
@@ -250,10 +218,4 @@ fn draw_params(picture: &PictureParams, size: [u32; 2]) -> (DrawParams, Vec<u32>
     words.sun_light = light.sun_light.map(|[r, g, b]| [r, g, b, 0]);
     words.sky_light = light.sky_light.map(|[r, g, b]| [r, g, b, 0]);
     (words, list)
-}
-
-fn term_words(term: &RayTerm) -> [u32; 9] {
-    let [[a, b], [c, d], [e, f]] = term.origin.map(halves);
-    let [x, y, z] = term.direction.map(|c| c as u32);
-    [a, b, c, d, e, f, x, y, z]
 }

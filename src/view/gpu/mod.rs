@@ -101,7 +101,7 @@ pub struct Header {
     pub has_colors: u32,
 }
 
-/// `Node` in `shaders/trace/scene.wgsl`: a [`Node`] in 32-bit words.
+/// `Node` in `shaders/trace/scene.wgsl`, in 32-bit words.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "documented in the shaders")]
@@ -200,21 +200,20 @@ impl Gpu {
     /// # Errors
     /// The triangles, the pairs or the voxels exceed a buffer; the device fails.
     pub async fn scene_async(&self, mesh: &PlacedMesh) -> Result<GpuScene, BackendError> {
-        self.device().scoped(self.scene_unscoped(mesh)).await
-    }
-
-    async fn scene_unscoped(&self, mesh: &PlacedMesh) -> Result<GpuScene, BackendError> {
         let (device, dims) = (self.device(), mesh.lattice().dims);
-        if mesh.is_empty() {
-            let empty = VoxelGrid::empty(dims)?;
-            return Ok(GpuScene::upload(device, &Scene::new(&empty))?);
-        }
-        let ResidentBricks { bricks, count, counters } = self.resident_bricks(mesh).await?;
-        let tree = Tree::new(device, dims, bricks, count, 0, &counters)?;
-        let mut encoder = device.encoder();
-        tree.record(device, &mut encoder);
-        device.queue.submit([encoder.finish()]);
-        Ok(GpuScene::new(device, tree.buffers)?)
+        let made = async {
+            if mesh.is_empty() {
+                let empty = VoxelGrid::empty(dims)?;
+                return Ok(GpuScene::upload(device, &Scene::new(&empty))?);
+            }
+            let ResidentBricks { bricks, count, counters } = self.resident_bricks(mesh).await?;
+            let tree = Tree::new(device, dims, bricks, count, 0, &counters)?;
+            let mut encoder = device.encoder();
+            tree.record(device, &mut encoder);
+            device.queue.submit([encoder.finish()]);
+            Ok::<_, BackendError>(GpuScene::new(device, tree.buffers)?)
+        };
+        device.scoped(made).await
     }
 
     /// The blocking form of [`scene_async`](Self::scene_async).
@@ -241,7 +240,7 @@ impl GpuScene {
     /// # Errors
     /// A buffer exceeds the adapter's binding limit; the device fails.
     pub fn upload(device: &Device, scene: &Scene) -> Result<Self, GpuError> {
-        let nodes: Vec<WordNode> = scene.nodes().iter().map(WordNode::from).collect();
+        let nodes: Vec<WordNode> = scene.nodes.iter().map(WordNode::from).collect();
         let nodes = if nodes.is_empty() { vec![WordNode::zeroed()] } else { nodes };
         let mut bricks = Vec::with_capacity(BRICK_WORDS * scene.bricks().len());
         for (key, mask) in scene.bricks() {
@@ -255,8 +254,8 @@ impl GpuScene {
         let [lo, hi] = scene.bounds().unwrap_or_default();
         let header = Header {
             version: SCENE_VERSION,
-            top: scene.top(),
-            root: (scene.nodes().len() as u32).wrapping_sub(1),
+            top: scene.top,
+            root: (scene.nodes.len() as u32).wrapping_sub(1),
             rest: packed(colors.map_or(DEFAULT_COLOR, Colors::rest)),
             lo: lo.map(|c| c as i32),
             bricks: scene.bricks().len() as u32,
@@ -269,7 +268,7 @@ impl GpuScene {
             Ok(SceneBuffers {
                 header: device.filled("scene", bytemuck::bytes_of(&header), Usage::UNIFORM)?,
                 nodes: storage("nodes", bytemuck::cast_slice(&nodes))?,
-                children: storage("children", bytemuck::cast_slice(scene.children()))?,
+                children: storage("children", bytemuck::cast_slice(&scene.children))?,
                 bricks: storage("bricks", bytemuck::cast_slice(&bricks))?,
                 colors: storage("colours", bytemuck::cast_slice(&colors))?,
             })
@@ -371,6 +370,11 @@ fn color_words(scene: &Scene, colors: &Colors) -> Vec<u32> {
 
 fn ray_words(ray: &Ray) -> [u32; RAY_WORDS] {
     let (origin, direction) = ray.in_units();
+    line_words(origin, direction)
+}
+
+/// An origin and a direction, as the shaders read them.
+pub(crate) fn line_words(origin: [i64; 3], direction: [i32; 3]) -> [u32; RAY_WORDS] {
     let [[a, b], [c, d], [e, f]] = origin.map(halves);
     let [x, y, z] = direction.map(|c| c as u32);
     [a, b, c, d, e, f, x, y, z]

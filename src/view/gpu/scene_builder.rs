@@ -323,12 +323,6 @@ impl SceneBuilder {
         &self.scene
     }
 
-    /// The capacity of the buffers.
-    #[must_use]
-    pub fn capacity(&self) -> SceneCapacity {
-        self.capacity
-    }
-
     /// Reads the status of the last scene that was submitted before the first poll. It is ready when
     /// the GPU has executed that submission: poll it in later frames.
     ///

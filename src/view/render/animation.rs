@@ -11,8 +11,8 @@ use crate::view::render::{Background, Picture, RenderOptions};
 /// Writes an animated PNG, one frame at a time. It loops forever.
 ///
 /// ```
-/// use trivox::VoxelGrid;
 /// use trivox::view::render::{PngAnimation, RenderOptions, Renderer};
+/// use trivox::{NoProgress, VoxelGrid};
 ///
 /// let grid = VoxelGrid::from_voxels([2, 2, 2], [[0, 0, 0], [1, 1, 1]])?;
 /// let renderer = Renderer::new(&grid);
@@ -20,7 +20,7 @@ use crate::view::render::{Background, Picture, RenderOptions};
 /// let mut png = Vec::new();
 /// let mut animation = PngAnimation::new(&mut png, &options, 3, 24)?;
 /// for frame in options.turntable(3) {
-///     animation.add(&renderer.render(&frame)?)?;
+///     animation.add(&renderer.render(&frame, &NoProgress)?)?;
 /// }
 /// animation.finish()?;
 /// # assert!(png.starts_with(b"\x89PNG"));

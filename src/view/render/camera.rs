@@ -136,21 +136,22 @@ fn in_world(up: Up, v: Vector) -> Vector {
 
 /// The origins of the rays of a picture, in voxels from the grid's corner.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Camera {
-    pub(crate) projection: Projection,
-    /// Orthonormal: right and up in the picture, and towards the eye.
-    pub(crate) right: Vector,
-    pub(crate) up: Vector,
-    pub(crate) back: Vector,
+    /// How the picture is projected.
+    pub projection: Projection,
+    /// The orthonormal axes: right and up in the picture, and towards the eye.
+    pub axes: [[f64; 3]; 3],
+    /// The position of the eye, in voxels from the grid's minimum corner.
+    pub eye: [f64; 3],
+    /// The picture's top left corner on the film, right of and above the eye, in voxels. The film
+    /// of a perspective camera is at distance 1.
+    pub film_corner: [f64; 2],
+    /// The side of a pixel on the film, in voxels.
+    pub pixel_side: f64,
     /// Up in the world.
     pub(crate) world_up: Vector,
     pub(crate) up_axis: Up,
-    pub(crate) eye: Vector,
-    /// The top left corner of the film, which is at distance 1 from the eye of a perspective
-    /// camera.
-    corner: [f64; 2],
-    /// The side of a pixel on the film, in voxels.
-    pixel: f64,
 }
 
 impl Camera {
@@ -176,14 +177,12 @@ impl Camera {
         let radius = norm(half);
         let mut camera = Self {
             projection: options.projection.unwrap_or(options.view.projection()),
-            right: cross(up, back),
-            up,
-            back,
+            axes: [cross(up, back), up, back],
+            eye: plus(times(back, radius / HALF_ANGLE_SINE), center),
+            film_corner: [0.0; 2],
+            pixel_side: 1.0,
             world_up,
             up_axis,
-            eye: plus(times(back, radius / HALF_ANGLE_SINE), center),
-            corner: [0.0; 2],
-            pixel: 1.0,
         };
         camera.frame(grid, options, center);
         Ok(camera)
@@ -192,37 +191,6 @@ impl Camera {
     /// The direction with this azimuth and elevation in degrees, in the grid's axes.
     pub(crate) fn world_direction(&self, [azimuth, elevation]: [f64; 2]) -> Vector {
         in_world(self.up_axis, direction([azimuth, elevation].map(angle)))
-    }
-
-    /// How the picture is projected.
-    #[must_use]
-    pub fn projection(&self) -> Projection {
-        self.projection
-    }
-
-    /// The position of the eye, in voxels from the grid's minimum corner.
-    #[must_use]
-    pub fn eye(&self) -> [f64; 3] {
-        self.eye
-    }
-
-    /// The orthonormal axes: right and up in the picture, and towards the eye.
-    #[must_use]
-    pub fn axes(&self) -> [[f64; 3]; 3] {
-        [self.right, self.up, self.back]
-    }
-
-    /// The picture's top left corner on the film, right of and above the eye, in voxels. The film
-    /// of a perspective camera is at distance 1.
-    #[must_use]
-    pub fn film_corner(&self) -> [f64; 2] {
-        self.corner
-    }
-
-    /// The side of a pixel on the film, in voxels.
-    #[must_use]
-    pub fn pixel_side(&self) -> f64 {
-        self.pixel
     }
 
     /// Places the film so that it shows all of the grid; for a turntable, at every turn about
@@ -248,17 +216,17 @@ impl Camera {
         let size = options.size.map(f64::from);
         let room = 1.0 - 2.0 * options.margin;
         let pixel = |i: usize| (max[i] - min[i]) / (size[i] * room);
-        self.pixel = pixel(0).max(pixel(1)) / options.zoom;
+        self.pixel_side = pixel(0).max(pixel(1)) / options.zoom;
         let center = [0, 1].map(|i| (min[i] + max[i]) / 2.0);
-        self.corner =
-            [center[0] - size[0] / 2.0 * self.pixel, center[1] + size[1] / 2.0 * self.pixel];
+        let side = self.pixel_side;
+        self.film_corner = [center[0] - size[0] / 2.0 * side, center[1] + size[1] / 2.0 * side];
     }
 
     /// Projects a point to the film; also returns its depth along the viewing direction.
     pub(crate) fn project(&self, point: Vector) -> [[f64; 2]; 2] {
         let from_eye = minus(point, self.eye);
-        let (x, y, depth) =
-            (dot(from_eye, self.right), dot(from_eye, self.up), -dot(from_eye, self.back));
+        let [x, y, back] = self.axes.map(|axis| dot(from_eye, axis));
+        let depth = -back;
         match self.projection {
             Projection::Perspective => [[x / depth, y / depth], [depth; 2]],
             Projection::Orthographic => [[x, y], [depth; 2]],
@@ -269,24 +237,24 @@ impl Camera {
     /// from its top left corner.
     pub(crate) fn on_film(&self, axis: usize, pixels: f64) -> f64 {
         match axis {
-            0 => self.corner[0] + pixels * self.pixel,
-            _ => self.corner[1] - pixels * self.pixel,
+            0 => self.film_corner[0] + pixels * self.pixel_side,
+            _ => self.film_corner[1] - pixels * self.pixel_side,
         }
     }
 
     /// The inverse of [`on_film`](Self::on_film).
     pub(crate) fn in_pixels(&self, axis: usize, on_film: f64) -> f64 {
-        let from_corner = on_film - self.corner[axis];
-        if axis == 0 { from_corner / self.pixel } else { -from_corner / self.pixel }
+        let from_corner = on_film - self.film_corner[axis];
+        if axis == 0 { from_corner / self.pixel_side } else { -from_corner / self.pixel_side }
     }
 
     /// The width of a pixel at a point, in voxels.
     pub(crate) fn voxels_per_pixel(&self, point: Vector) -> f64 {
         let depth = match self.projection {
-            Projection::Perspective => dot(minus(self.eye, point), self.back),
+            Projection::Perspective => dot(minus(self.eye, point), self.axes[2]),
             Projection::Orthographic => 1.0,
         };
-        self.pixel * depth
+        self.pixel_side * depth
     }
 }
 

@@ -38,15 +38,16 @@ impl Film {
             let pixels = move |i: u32| (f64::from(i) + 0.5) / f64::from(samples);
             (0..size[axis] * samples).map(move |i| camera.on_film(axis, pixels(i)))
         };
-        let across = |x: f64| times(camera.right, x);
-        let along = |y: f64| times(camera.up, y);
+        let [right, up, back] = camera.axes;
+        let across = |x: f64| times(right, x);
+        let along = |y: f64| times(up, y);
         let (terms, scale) = match camera.projection {
             Projection::Orthographic => {
                 let origin = |v: Vector| v.map(|c| (c / UNIT).round_ties_even() as i64);
                 let term = |v: Vector| RayTerm { origin: origin(v), direction: [0; 3] };
                 let near = |c: f64| c.clamp(-FARTHEST, FARTHEST);
                 let scale = f64::from(1 << DIRECTION_BITS);
-                let ahead = rounded(times(camera.back, -scale));
+                let ahead = rounded(times(back, -scale));
                 let row = |y: f64| term(plus(along(near(y)), camera.eye));
                 let terms = [
                     at(0).map(|x| term(across(near(x)))).collect(),
@@ -63,7 +64,7 @@ impl Film {
                         + 1.0);
                 let origin = camera.eye.map(|c| (c / UNIT).round_ties_even() as i64);
                 let term = |v: Vector| rounded(times(v, scale));
-                let row = |y: f64| term(minus(along(y), camera.back));
+                let row = |y: f64| term(minus(along(y), back));
                 let terms = [
                     at(0).map(|x| RayTerm { origin: [0; 3], direction: term(across(x)) }).collect(),
                     at(1).map(|y| RayTerm { origin, direction: row(y) }).collect(),
@@ -109,7 +110,7 @@ impl Film {
         };
         let [columns, rows] = [0, 1].map(|axis| {
             let at = self.camera.in_pixels(axis, on_film[axis]);
-            let reach = reach[axis] / self.camera.pixel_side();
+            let reach = reach[axis] / self.camera.pixel_side;
             let pixel = |position: f64| (position.max(0.0) as usize).min(self.size[axis] as usize);
             pixel(at - reach)..pixel(at + reach + 1.0)
         });

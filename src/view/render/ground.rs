@@ -56,7 +56,7 @@ impl Ground {
     /// `None` without voxels, or if the camera does not look down on it.
     pub(crate) fn new(bounds: Option<[[u32; 3]; 2]>, camera: &Camera) -> Option<Self> {
         let [min, max] = bounds?;
-        if dot(camera.back, camera.world_up) < MIN_PITCH {
+        if dot(camera.axes[2], camera.world_up) < MIN_PITCH {
             return None;
         }
         let up = camera.up_axis.axis();

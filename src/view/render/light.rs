@@ -58,8 +58,7 @@ pub(crate) fn to_sun(camera: &Camera, angles: Option<[f64; 2]>) -> Vector {
     if let Some(angles) = angles {
         return camera.world_direction(angles);
     }
-    let [right, up, back] = [(camera.right, SUN[0]), (camera.up, SUN[1]), (camera.back, SUN[2])]
-        .map(|(axis, length)| times(axis, length));
+    let [right, up, back] = [0, 1, 2].map(|i| times(camera.axes[i], SUN[i]));
     normalized(plus(plus(right, up), back))
 }
 

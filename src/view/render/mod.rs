@@ -8,12 +8,13 @@
 //! same to the bit on every CPU and GPU, with any number of threads.
 //!
 //! ```
-//! use trivox::VoxelGrid;
-//! use trivox::view::render::{Background, RenderOptions, render};
+//! use trivox::view::render::{Background, RenderOptions, Renderer};
+//! use trivox::{NoProgress, VoxelGrid};
 //!
 //! let grid = VoxelGrid::from_voxels([2, 2, 2], [[0, 0, 0], [1, 1, 1]])?;
-//! let options = RenderOptions::new([64, 48]).with_background(Background::Transparent);
-//! let picture = render(&grid, &options)?;
+//! let background = Background::Transparent;
+//! let options = RenderOptions { background, ..RenderOptions::new([64, 48]) };
+//! let picture = Renderer::new(&grid).render(&options, &NoProgress)?;
 //! assert_eq!(picture.at(0, 0)[3], 0);
 //! let mut png = Vec::new();
 //! picture.write_png(&mut png)?;
@@ -89,7 +90,6 @@ pub enum Background {
 
 /// The options of a picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
 pub struct RenderOptions {
     /// Width and height, in pixels.
     pub size: [u32; 2],
@@ -209,77 +209,14 @@ impl RenderOptions {
         }
     }
 
-    /// Sets the view.
-    #[must_use]
-    pub fn with_view(self, view: View) -> Self {
-        Self { view, ..self }
-    }
-
-    /// Sets the azimuth of the eye, in degrees from the front to the right.
-    #[must_use]
-    pub fn with_azimuth(self, degrees: f64) -> Self {
-        Self { azimuth: Some(degrees), ..self }
-    }
-
-    /// Sets the elevation of the eye, in degrees above the horizon.
-    #[must_use]
-    pub fn with_elevation(self, degrees: f64) -> Self {
-        Self { elevation: Some(degrees), ..self }
-    }
-
-    /// Sets the magnification; at 1 all voxels just fit.
-    #[must_use]
-    pub fn with_zoom(self, factor: f64) -> Self {
-        Self { zoom: factor, ..self }
-    }
-
-    /// Sets the azimuth and elevation of the sun, in degrees.
-    #[must_use]
-    pub fn with_sun(self, azimuth: f64, elevation: f64) -> Self {
-        Self { sun: Some([azimuth, elevation]), ..self }
-    }
-
-    /// Sets whether edge lines of voxels are drawn.
-    #[must_use]
-    pub fn with_edges(self, edges: bool) -> Self {
-        Self { edges, ..self }
-    }
-
-    /// Sets the rotation about the up axis, in degrees; see [`turn`](Self::turn).
-    #[must_use]
-    pub fn with_turn(self, degrees: f64) -> Self {
-        Self { turn: Some(degrees), ..self }
-    }
-
     /// The options for `frames` pictures at equal angles around the up axis, beginning with this
     /// view: the frames of a looping animation, or separate files.
     pub fn turntable(self, frames: u32) -> impl ExactSizeIterator<Item = Self> {
         let first = self.turn.unwrap_or(0.0);
-        (0..frames).map(move |n| self.with_turn(first + 360.0 * f64::from(n) / f64::from(frames)))
-    }
-
-    /// Sets the projection.
-    #[must_use]
-    pub fn with_projection(self, projection: Projection) -> Self {
-        Self { projection: Some(projection), ..self }
-    }
-
-    /// Sets the background.
-    #[must_use]
-    pub fn with_background(self, background: Background) -> Self {
-        Self { background, ..self }
-    }
-
-    /// Sets the number of rays along each side of a pixel.
-    #[must_use]
-    pub fn with_samples(self, samples: u32) -> Self {
-        Self { samples, ..self }
-    }
-
-    /// Sets the margin at each side.
-    #[must_use]
-    pub fn with_margin(self, margin: f64) -> Self {
-        Self { margin, ..self }
+        (0..frames).map(move |n| {
+            let turn = first + 360.0 * f64::from(n) / f64::from(frames);
+            Self { turn: Some(turn), ..self }
+        })
     }
 
     /// Checks the options, as all that draws does.
@@ -350,19 +287,12 @@ impl<'a> Renderer<'a> {
         Ok(Self { scene, occlusion: Default::default(), gpu: Some(on_gpu) })
     }
 
-    /// Draws a picture that frames the whole grid.
+    /// Draws a picture that frames the whole grid. The step is "draw", in rows of pixels.
     ///
     /// # Errors
-    /// Invalid options; too little memory; the GPU fails; a GPU in a browser, which cannot block.
-    pub fn render(&self, options: &RenderOptions) -> Result<Picture, RenderError> {
-        self.render_with(options, &NoProgress)
-    }
-
-    /// As [`render`](Self::render), and reports the step "draw", in rows of pixels, to `progress`.
-    ///
-    /// # Errors
-    /// As [`render`](Self::render), or cancellation.
-    pub fn render_with(
+    /// Invalid options; too little memory; cancellation; the GPU fails; a GPU in a browser, which
+    /// cannot block.
+    pub fn render(
         &self,
         options: &RenderOptions,
         progress: &dyn Progress,
@@ -381,7 +311,8 @@ impl<'a> Renderer<'a> {
         #[cfg(feature = "gpu")]
         let drawn = match &self.gpu {
             Some(gpu) => {
-                gpu.wait_for_pixels(params, options.size, room_for(options.size)?, progress)?
+                let room = room_for(options.size)?;
+                gpu.device().block_on(gpu.pixels(params, options.size, room, progress))?
             }
             None => self.pixels(params, options.size, progress)?,
         };
@@ -471,12 +402,4 @@ impl<'a> Renderer<'a> {
 fn room_for(size: [u32; 2]) -> Result<Vec<Rgba>, RenderError> {
     let [width, height] = size.map(|side| side as usize);
     with_room(width * height).map_err(|_| RenderError::Memory(size))
-}
-
-/// Draws a picture that frames the whole `grid`, on the CPU.
-///
-/// # Errors
-/// Invalid options; too little memory.
-pub fn render(grid: &VoxelGrid, options: &RenderOptions) -> Result<Picture, RenderError> {
-    Renderer::new(grid).render(options)
 }

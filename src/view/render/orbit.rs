@@ -58,29 +58,3 @@ fn cylinders(
     }
     cylinders.into_values()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn swept_points_are_about_the_boxes_however_they_are_turned() {
-        let boxes = [[[0, 0, 0], [3, 1, 0]], [[1, 5, 1], [1, 9, 1]]];
-        let center = [2.0, 5.0, 1.0];
-        let points: Vec<Vector> = swept(boxes.into_iter(), center, 1).collect();
-        // Far corners are (2, 1) and (1, 1) off the axis.
-        for (heights, reach) in [([0.0, 2.0], 5.0_f64.sqrt()), ([5.0, 10.0], 2.0_f64.sqrt())] {
-            for height in heights {
-                let distances = points
-                    .iter()
-                    .filter(|point| point[1] == height)
-                    .map(|point| [point[0] - center[0], point[2] - center[2]])
-                    .map(|[x, z]| (x * x + z * z).sqrt());
-                let (low, high) = (reach / (1.0 - 1e-12), reach * 1.001);
-                let distances: Vec<f64> = distances.collect();
-                assert_eq!(distances.len(), SIDES as usize);
-                assert!(distances.iter().all(|d| (low..high).contains(d)), "{distances:?}");
-            }
-        }
-    }
-}

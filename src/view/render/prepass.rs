@@ -111,8 +111,12 @@ mod tests {
             for projection in [Projection::Perspective, Projection::Orthographic] {
                 for zoom in [0.01, 0.8, 3.0, 100.0] {
                     let size = sizes[rng.usize(0..sizes.len())];
-                    let of_view = RenderOptions::new(size).with_view(view).with_zoom(zoom);
-                    options.push(of_view.with_projection(projection).with_samples(rng.u32(1..4)));
+                    let of_view = RenderOptions { view, zoom, ..RenderOptions::new(size) };
+                    options.push(RenderOptions {
+                        projection: Some(projection),
+                        samples: rng.u32(1..4),
+                        ..of_view
+                    });
                 }
             }
         }

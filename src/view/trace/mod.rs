@@ -43,7 +43,7 @@ use thiserror::Error;
 use crate::base::error_code::ErrorCode;
 use crate::base::numbers::short;
 use crate::base::vector::norm;
-pub use crate::view::trace::scene::{Node, Scene};
+pub use crate::view::trace::scene::Scene;
 pub(crate) use crate::view::trace::traverse::{Time, Touch};
 
 mod fixed_point;

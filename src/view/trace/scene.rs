@@ -4,26 +4,25 @@ use std::borrow::Cow;
 
 use rayon::prelude::*;
 
-use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, run_bounds};
-use crate::grid::{mask_voxels, union_bounds};
+use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, mask_voxels};
 #[cfg(doc)]
 use crate::view::trace::Ray;
 
 /// A cube of 8x8x8 cells: smaller nodes or, at level 1, bricks. Masks have a bit per cell, in the
 /// layout of a brick's mask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Node {
+pub(crate) struct Node {
     /// Cells with some, not all, voxels occupied, or with all occupied in several colours.
-    pub partial: Mask,
+    pub(crate) partial: Mask,
     /// Cells with all voxels occupied.
-    pub full: Mask,
+    pub(crate) full: Mask,
     /// Exclusive prefix sum of the partial cells by words of the mask.
-    pub before: [u16; 8],
+    pub(crate) before: [u16; 8],
     /// Index of the first child: one child per partial cell, in the order of words and bits of the
     /// mask.
-    pub first: u32,
+    pub(crate) first: u32,
     /// Index of the parent node; 0 for the root.
-    pub parent: u32,
+    pub(crate) parent: u32,
 }
 
 /// The state of a cell of a node, or of a voxel of a brick.
@@ -77,10 +76,14 @@ pub(crate) fn bit_in_mask([x, y, z]: [i32; 3]) -> (usize, u32) {
 #[derive(Debug, Clone)]
 pub struct Scene<'a> {
     grid: Cow<'a, VoxelGrid>,
+    /// Lowest level first; the last is the root, which contains all others and begins at the grid's
+    /// minimum corner. Empty if the grid is.
     pub(crate) nodes: Vec<Node>,
+    /// The child lists that [`Node::first`] indexes: nodes or, at level 1,
+    /// [`bricks`](Self::bricks).
     pub(crate) children: Vec<u32>,
-    /// The level of the root.
-    top: u32,
+    /// The level of the root: its cells are `8^top` voxels wide.
+    pub(crate) top: u32,
     bounds: Option<[[u32; 3]; 2]>,
     /// Full bricks whose voxels have colours of their own, sorted.
     colored: Vec<BrickKey>,
@@ -106,7 +109,7 @@ impl<'a> Scene<'a> {
             nodes: Vec::new(),
             children: Vec::new(),
             top: top_of(grid.dims()),
-            bounds: occupied_bounds(&grid),
+            bounds: grid.occupied_bounds(),
             colored: full_with_colors(&grid),
             grid,
         };
@@ -136,29 +139,9 @@ impl<'a> Scene<'a> {
         self.bounds
     }
 
-    /// The nodes, lowest level first; the last is the root, which contains all others and begins at
-    /// the grid's minimum corner. Empty if the grid is.
-    #[must_use]
-    pub fn nodes(&self) -> &[Node] {
-        &self.nodes
-    }
-
     /// The index of the root.
     pub(crate) fn root(&self) -> usize {
         self.nodes.len() - 1
-    }
-
-    /// The child lists that [`Node::first`] indexes: nodes or, at level 1,
-    /// [`bricks`](Self::bricks).
-    #[must_use]
-    pub fn children(&self) -> &[u32] {
-        &self.children
-    }
-
-    /// The level of the root: its cells are `8^top` voxels wide.
-    #[must_use]
-    pub fn top(&self) -> u32 {
-        self.top
     }
 
     /// The bricks that are partial cells: bricks that are not full, in canonical order, then full
@@ -356,12 +339,4 @@ fn full_with_colors(grid: &VoxelGrid) -> Vec<BrickKey> {
         colors.filter(|(_, colors)| colors.differs_from_rest()).map(|(key, _)| key)
     };
     grid.full_runs().flat_map(of_run).collect()
-}
-
-fn occupied_bounds(grid: &VoxelGrid) -> Option<[[u32; 3]; 2]> {
-    let bricks = grid.keys().par_iter().zip(grid.masks());
-    let partial = bricks.map(|(&key, mask)| run_bounds(key, 1, mask)).reduce_with(union_bounds);
-    let full =
-        grid.full_runs().map(|(start, len)| run_bounds(start, len, &FULL)).reduce(union_bounds);
-    partial.into_iter().chain(full).reduce(union_bounds)
 }

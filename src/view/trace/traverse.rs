@@ -252,7 +252,7 @@ impl<'a> Traversal<'a> {
     /// Traverses the tree from its root: down into cells that are not empty, up where a node ends.
     fn search(&self, start: Time) -> Option<Touch> {
         let Scene { nodes, children, .. } = self.scene;
-        let (mut level, mut node) = (self.scene.top(), self.scene.root());
+        let (mut level, mut node) = (self.scene.top, self.scene.root());
         // The brick that is traversed at level 0, and the time at which the ray entered it, or the
         // node.
         let (mut brick, mut time) = (0, start);
@@ -275,7 +275,7 @@ impl<'a> Traversal<'a> {
                 touches_others = false;
             }
             if let Some(axis) = outside_axis(dda.cell, parent) {
-                if level == self.scene.top() {
+                if level == self.scene.top {
                     return None;
                 }
                 node = if level > 0 { nodes[node].parent as usize } else { node };

@@ -367,7 +367,7 @@ const PLANES: [fn([i32; 2]) -> [i32; 3]; 6] = [
 fn voxels(mesh: &Mesh) -> VoxelGrid {
     let bounds = Bounds { min: [-1.0; 3], max: [26.0; 3] };
     let options = PlaceOptions::new(Sizing::VoxelSize(0.25)).with_bounds(bounds);
-    Cpu::default().voxelize(&place(mesh, &options).unwrap(), &NoProgress).unwrap()
+    surface(&place(mesh, &options).unwrap())
 }
 
 /// An OBJ file with one face.

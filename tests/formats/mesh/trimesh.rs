@@ -17,7 +17,7 @@ fn has_run(script: &str, folder: &Path) -> bool {
 fn voxels(path: &Path) -> (String, usize) {
     let mesh = read_mesh(path).unwrap().mesh;
     let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(100))).unwrap();
-    let grid = Cpu::default().voxelize(&placed, &NoProgress).unwrap();
+    let grid = surface(&placed);
     (grid.hash().to_string(), mesh.triangles().len())
 }
 

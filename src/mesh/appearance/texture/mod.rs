@@ -1,10 +1,11 @@
 //! Textures: images, wrap modes and filters.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::base::lock;
 use crate::base::names::named;
 use crate::base::srgb::Rgba;
 use crate::mesh::appearance::texture::pyramid::{Pyramid, TexelAlpha};
@@ -139,7 +140,7 @@ impl Texture {
 
     /// Its mip levels, cached.
     pub(crate) fn pyramid(&self, alpha: TexelAlpha) -> Arc<Pyramid> {
-        let mut pyramids = self.pyramids.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pyramids = lock(&self.pyramids);
         pyramids.entry(alpha).or_insert_with(|| Arc::new(Pyramid::new(alpha))).clone()
     }
 }

@@ -143,15 +143,18 @@ fn renderer<'a>(grid: &'a VoxelGrid, card: Option<&Card>) -> Result<Renderer<'a>
 
 /// The options of a picture, by default of `size` pixels.
 fn options(args: &RenderArgs, size: [u32; 2]) -> RenderOptions {
-    let mut options = RenderOptions::new(args.size.unwrap_or(size))
-        .with_view(args.view)
-        .with_background(args.background)
-        .with_zoom(args.zoom)
-        .with_edges(!args.no_edges)
-        .with_samples(args.samples);
-    (options.azimuth, options.elevation, options.sun) = (args.azimuth, args.elevation, args.light);
-    options.projection = args.camera;
-    options
+    RenderOptions {
+        view: args.view,
+        azimuth: args.azimuth,
+        elevation: args.elevation,
+        zoom: args.zoom,
+        projection: args.camera,
+        background: args.background,
+        sun: args.light,
+        edges: !args.no_edges,
+        samples: args.samples,
+        ..RenderOptions::new(args.size.unwrap_or(size))
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -195,14 +198,14 @@ impl CameraReport {
     fn new(grid: &VoxelGrid, options: &RenderOptions) -> Result<Self, RenderError> {
         let Place { origin, voxel_size } = grid.world.place.unwrap_or_default();
         let camera = Camera::new(grid, grid.world.up, options)?;
-        let eye = camera.eye();
-        let [right, above, back] = camera.axes();
-        let (projection, unit) = match camera.projection() {
+        let eye = camera.eye;
+        let [right, above, back] = camera.axes;
+        let (projection, unit) = match camera.projection {
             Projection::Perspective => ("perspective", 1.0),
             Projection::Orthographic => ("orthographic", voxel_size),
         };
-        let [left, top] = camera.film_corner();
-        let [width, height] = options.size.map(|side| f64::from(side) * camera.pixel_side());
+        let [left, top] = camera.film_corner;
+        let [width, height] = options.size.map(|side| f64::from(side) * camera.pixel_side);
         Ok(Self {
             projection,
             eye: [0, 1, 2].map(|a| origin[a] + voxel_size * eye[a]),

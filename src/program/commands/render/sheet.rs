@@ -122,8 +122,7 @@ fn draw(
 ) -> Result<(Picture, Vec<String>, Inputs)> {
     let replaced: Vec<&Path> = sink.file().into_iter().collect();
     let Voxels { grid, warnings, sidecars } = load(file, args, &replaced, progress)?;
-    let draw =
-        || anyhow::Ok(renderer(&grid, card)?.render_with(&options(args, SIZE), &**progress)?);
+    let draw = || anyhow::Ok(renderer(&grid, card)?.render(&options(args, SIZE), &**progress)?);
     Ok((draw().with_context(|| shown(file))?, warnings, sidecars))
 }
 

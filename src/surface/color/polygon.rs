@@ -1,15 +1,15 @@
-//! Convex polygons in texture space.
+//! Convex polygons, in space and in textures.
 
-/// Nine vertices of a clipped triangle, one more for each side of a box, and three to spare for
-/// rounding.
-const MAX_POINTS: usize = 16;
-
-/// A convex polygon, in texels.
+/// A convex polygon of at most `N` vertices in `D` dimensions.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct TexelPolygon {
-    points: [[f64; 2]; MAX_POINTS],
-    len: usize,
+pub(in crate::surface) struct Vertices<const D: usize, const N: usize> {
+    points: [[f64; D]; N],
+    pub(super) len: usize,
 }
+
+/// A polygon in texels: nine vertices of a clipped triangle, one more for each side of a box, and
+/// three to spare for rounding.
+pub(super) type TexelPolygon = Vertices<2, 16>;
 
 /// Integrals over a polygon, divided by its area.
 pub(super) struct Moments {
@@ -19,8 +19,8 @@ pub(super) struct Moments {
     pub(super) mean: [f64; 3],
 }
 
-impl TexelPolygon {
-    pub(super) const EMPTY: Self = Self { points: [[0.0; 2]; MAX_POINTS], len: 0 };
+impl<const D: usize, const N: usize> Vertices<D, N> {
+    pub(super) const EMPTY: Self = Self { points: [[0.0; D]; N], len: 0 };
 
     #[inline(always)]
     pub(super) fn clear(&mut self) {
@@ -28,25 +28,27 @@ impl TexelPolygon {
     }
 
     #[inline(always)]
-    pub(super) fn points(&self) -> &[[f64; 2]] {
+    pub(super) fn points(&self) -> &[[f64; D]] {
         &self.points[..self.len]
     }
 
     #[inline(always)]
-    pub(super) fn points_mut(&mut self) -> &mut [[f64; 2]] {
+    pub(super) fn points_mut(&mut self) -> &mut [[f64; D]] {
         &mut self.points[..self.len]
     }
 
-    /// Adds a vertex if there is room. After rounding, a sliver may cross a line more than twice;
-    /// the vertices dropped then enclose negligible area.
+    /// Adds a vertex if there is room. After rounding, a sliver may cross a line or a plane more
+    /// than twice; the vertices dropped then enclose negligible area.
     #[inline(always)]
-    pub(super) fn push(&mut self, point: [f64; 2]) {
+    pub(super) fn push(&mut self, point: [f64; D]) {
         if let Some(slot) = self.points.get_mut(self.len) {
             *slot = point;
             self.len += 1;
         }
     }
+}
 
+impl TexelPolygon {
     #[inline(always)]
     pub(super) fn bounds(&self) -> [[f64; 2]; 2] {
         bounds(self.points())

@@ -112,3 +112,30 @@ pub(super) fn threshold([x, y, z]: [u32; 3], up: Up) -> usize {
     let (a, b) = (x ^ y, y ^ z);
     ((a & 1) << 3 | (b & 1) << 2 | (a & 2) | (b & 2) >> 1) as usize
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn squares_hold_every_threshold_once_and_half_of_a_horizontal_plane_is_a_checkerboard() {
+        for (up, vertical) in [(Up::Y, 1), (Up::Z, 2)] {
+            for (i, j) in [(0, 1), (1, 2), (0, 2)] {
+                for base in [[0, 0, 0], [1, 2, 3], [7, 5, 2]] {
+                    let mut seen = 0;
+                    for [s, t] in (0..16).map(|n| [n % 4, n / 4]) {
+                        let mut voxel = base;
+                        (voxel[i], voxel[j]) = (base[i] + s, base[j] + t);
+                        let threshold = threshold(voxel, up);
+                        seen |= 1 << threshold;
+                        if i != vertical && j != vertical {
+                            let is_light = threshold >= LEVELS / 2;
+                            assert_eq!(is_light, (voxel[i] + voxel[j]) % 2 == 1, "{voxel:?}");
+                        }
+                    }
+                    assert_eq!(seen, u16::MAX, "along axes {i} and {j} from {base:?}");
+                }
+            }
+        }
+    }
+}

@@ -7,6 +7,7 @@
 pub(crate) mod cases;
 pub(crate) mod drawing;
 mod geometry;
+mod guide;
 mod models;
 #[path = "../../tests/common/published/mod.rs"]
 #[allow(dead_code, unreachable_pub, reason = "a part of it is used")]
@@ -25,13 +26,15 @@ type File = (&'static str, Vec<u8>);
 
 /// Pictures of the models in this project.
 pub(crate) fn own() -> Result<Vec<File>> {
-    Ok(vec![
+    let mut files = guide::steps()?;
+    files.extend([
         ("cases.svg", drawing::sheet(&cases::CASES).into_bytes()),
         ("cut.png", scenes::lighthouse_cut_open()?),
         ("layers.png", scenes::knot_in_layers()?),
         ("modes.png", scenes::bowl_in_both_modes()?),
         ("solids.png", solids::broken_meshes_cut_open()?),
-    ])
+    ]);
+    Ok(files)
 }
 
 /// Pictures of the models in `folder`.

@@ -12,7 +12,7 @@ use super::strip::strip;
 /// Colour of the inside at a cut.
 pub const INSIDE: [u8; 3] = [216, 96, 56];
 
-fn asset(name: &str) -> PathBuf {
+pub fn asset(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(name)
 }
 

@@ -11,15 +11,21 @@ const GAP: u32 = 10;
 
 /// Draws the grids from left to right, in tiles of `size` pixels, as a PNG.
 pub fn strip(grids: &[VoxelGrid], size: [u32; 2]) -> Result<Vec<u8>> {
+    let tiles: Vec<_> = grids.iter().map(|grid| (grid, RenderOptions::new(size))).collect();
+    strip_of(&tiles, size)
+}
+
+/// Draws the grids from left to right, each by its options of `size` pixels, as a PNG.
+pub fn strip_of(tiles: &[(&VoxelGrid, RenderOptions)], size: [u32; 2]) -> Result<Vec<u8>> {
     let [width, height] = size;
-    let mut strip = RgbaImage::new((width + GAP) * grids.len() as u32 - GAP, height);
-    for (grid, left) in grids.iter().zip((0..).step_by((width + GAP) as usize)) {
-        let picture = Renderer::new(grid).render(&RenderOptions::new(size), &NoProgress)?;
+    let mut strip = RgbaImage::new((width + GAP) * tiles.len() as u32 - GAP, height);
+    for ((grid, options), left) in tiles.iter().zip((0..).step_by((width + GAP) as usize)) {
+        let picture = Renderer::new(grid).render(options, &NoProgress)?;
         let tile = RgbaImage::from_fn(width, height, |column, row| Rgba(picture.at(column, row)));
         strip.copy_from(&tile, left, 0)?;
     }
     let strip = DynamicImage::from(strip);
-    png(&if grids.len() == 1 { strip.to_rgb8().into() } else { strip })
+    png(&if tiles.len() == 1 { strip.to_rgb8().into() } else { strip })
 }
 
 /// As a PNG, as small as it gets.

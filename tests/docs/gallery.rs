@@ -76,5 +76,5 @@ fn pages_show_all_pictures_and_they_are_small() {
         assert!(pages.contains(&link), "{link}");
         bytes += entry.metadata().unwrap().len();
     }
-    assert!(bytes < 1_600_000, "{bytes} bytes");
+    assert!(bytes < 2_400_000, "{bytes} bytes");
 }

@@ -479,8 +479,8 @@ fn a_lattice_survives_json_and_a_wrong_one_is_refused() {
 
 #[test]
 fn another_mesh_on_the_same_lattice_has_its_voxels_there() {
-    let cube = cube([0.0; 3], 10.0);
-    let lattice = Lattice::of(&cube, &resolution(40)).unwrap();
+    let large = cube([0.0; 3], 10.0);
+    let lattice = Lattice::of(&large, &resolution(40)).unwrap();
     let small = cube([5.0; 3], 2.5);
     let placed = place_on(&small, &lattice).unwrap();
     let grid = surface(&placed);

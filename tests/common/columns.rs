@@ -7,6 +7,7 @@ use trivox::lattice::Triangle;
 use trivox::predicate::{Axis, ProjectedTriangle};
 
 use super::pairs::{Pair, SPAN, pairs, triangle_past_the_origin};
+use super::vector::{cross, minus};
 
 /// A column of `count` voxels of `2^fraction_bits` units, and a triangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -100,9 +101,7 @@ pub fn mistaken(mistake: Mistake, column: &Column) -> Option<Found> {
         _ => is_inside(seen, [1, -1]),
     };
     let [a, b, c] = corners.map(|corner| corner.map(i128::from));
-    let edge = |to: [i128; 3]| -> [i128; 3] { std::array::from_fn(|i| to[i] - a[i]) };
-    let (e, f) = (edge(b), edge(c));
-    let n = [e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0]];
+    let n = cross(minus(b, a), minus(c, a));
     if !covered || n[2] == 0 {
         return None;
     }
@@ -262,16 +261,17 @@ fn attempt(rng: &mut Rng, family: Family) -> Option<Column> {
     });
     let axis = Axis::ALL[rng.usize(0..3)];
     let count = (along >> fraction_bits) + rng.i32(0..=1);
-    fits.then(|| Column { triangle: unproject(triangle, axis), axis, center, fraction_bits, count })
+    let triangle = triangle.map(|corner| unprojected(corner, axis));
+    fits.then_some(Column { triangle, axis, center, fraction_bits, count })
 }
 
-/// From `(across, across, along)` to `(x, y, z)`.
-fn unproject(triangle: Triangle, axis: Axis) -> Triangle {
-    triangle.map(|[p, q, w]| match axis {
+/// From `[across, across, along]` to `[x, y, z]`.
+pub fn unprojected([p, q, w]: [i32; 3], axis: Axis) -> [i32; 3] {
+    match axis {
         Axis::X => [w, p, q],
         Axis::Y => [q, w, p],
         Axis::Z => [p, q, w],
-    })
+    }
 }
 
 /// Of every order of magnitude equally often, and now and then level.

@@ -6,6 +6,9 @@ use num_bigint::BigInt;
 use trivox::Mesh;
 use trivox::lattice::Triangle;
 
+use super::shapes::mesh_of;
+use super::vector::{dot, minus};
+
 /// A squared distance in lattice units.
 #[derive(Debug, Clone)]
 pub struct Fraction(pub BigInt, pub BigInt);
@@ -16,20 +19,10 @@ impl Fraction {
     }
 }
 
-type Vector = [i128; 3];
-
-fn dot(a: Vector, b: Vector) -> i128 {
-    (0..3).map(|i| a[i] * b[i]).sum()
-}
-
-fn minus(a: Vector, b: Vector) -> Vector {
-    [0, 1, 2].map(|i| a[i] - b[i])
-}
-
 /// The squared distance from `p` to `triangle`: of all of the corners, the feet of the
 /// perpendiculars that lie on an edge, and the foot in the triangle by its barycentric coordinates,
 /// the least.
-pub fn squared(p: Vector, triangle: &Triangle) -> Fraction {
+pub fn squared(p: [i128; 3], triangle: &Triangle) -> Fraction {
     let corners = triangle.map(|corner| corner.map(i128::from));
     let mut all = Vec::new();
     for i in 0..3 {
@@ -105,16 +98,13 @@ pub fn is_close(distance: f64, squared: &Fraction, error: f64) -> bool {
 pub fn random_mesh(triangles: usize, random: &mut fastrand::Rng) -> Mesh {
     let size = [1.0, 0.3, 0.05][random.usize(0..3)];
     let snapped = random.bool();
-    let mut positions = Vec::new();
-    for _ in 0..triangles {
+    let triangle = |_| {
         let at = [0; 3].map(|_| random.f64());
-        let mut corner = || -> [f64; 3] {
+        [(); 3].map(|()| {
             let corner = at.map(|c| c + size * (random.f64() - 0.5));
             // Multiples of half a voxel of a grid of 8: through many voxel centres.
             if snapped { corner.map(|c| (16.0 * c).round() / 16.0) } else { corner }
-        };
-        positions.extend([corner(), corner(), corner()]);
-    }
-    let indices = (0..triangles as u32).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]);
-    Mesh::new(positions, indices.collect()).expect("a mesh")
+        })
+    };
+    mesh_of(&(0..triangles).map(triangle).collect::<Vec<_>>())
 }

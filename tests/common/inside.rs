@@ -11,6 +11,9 @@ use rayon::prelude::*;
 use trivox::lattice::Triangle;
 use trivox::{PlacedMesh, VoxelGrid};
 
+use super::vector::{cross, dot, length, minus};
+use super::voxels::voxels_in;
+
 type Point = [i128; 3];
 
 /// The signs of the steps along x, y and z that the tie rule for columns along x amounts to, each
@@ -36,10 +39,9 @@ pub fn solid(
     let dims = mesh.lattice().dims;
     let units_per_voxel = mesh.lattice().units_per_voxel();
     let triangles: Vec<Triangle> = mesh.triangles().collect();
-    let columns: Vec<[u32; 2]> =
-        (0..dims[2]).flat_map(|z| (0..dims[1]).map(move |y| [y, z])).collect();
-    let voxels: Vec<[u32; 3]> = (columns.into_par_iter())
-        .flat_map_iter(|[y, z]| (0..dims[0]).map(move |x| [x, y, z]))
+    let voxels: Vec<[u32; 3]> = (0..dims[0])
+        .into_par_iter()
+        .flat_map_iter(|x| voxels_in([x, 0, 0], [x + 1, dims[1], dims[2]]))
         .filter(|voxel| {
             let center = voxel.map(|c| c as i32 * units_per_voxel + units_per_voxel / 2);
             is_inside(surrounded(&triangles, center, step))
@@ -60,14 +62,11 @@ pub fn surrounded(triangles: &[Triangle], point: [i32; 3], step: [i128; 3]) -> S
 /// The generalized winding number at `p`, in lattice units, as the sum of the solid angles of all
 /// triangles (A. van Oosterom and J. Strackee, 1983).
 pub fn winding_number(mesh: &PlacedMesh, p: [f64; 3]) -> f64 {
-    let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
     let angle = |triangle: Triangle| {
         let [a, b, c] = triangle.map(|corner| [0, 1, 2].map(|i| f64::from(corner[i]) - p[i]));
-        let [la, lb, lc] = [a, b, c].map(|p| dot(p, p).sqrt());
-        let cross =
-            [b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0]];
+        let [la, lb, lc] = [a, b, c].map(length);
         let below = la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb;
-        2.0 * dot(a, cross).atan2(below)
+        2.0 * dot(a, cross(b, c)).atan2(below)
     };
     mesh.triangles().map(angle).sum::<f64>() / (4.0 * PI)
 }
@@ -84,10 +83,8 @@ fn cone([a, b, c]: [Point; 3], point: Point, step: [i128; 3]) -> i32 {
 
 /// On which side of the plane the point is.
 fn side([a, b, c]: [Point; 3], point: Point, step: [i128; 3]) -> i32 {
-    let from_a = |p: Point| -> Point { std::array::from_fn(|i| p[i] - a[i]) };
-    let (e, f, d) = (from_a(b), from_a(c), from_a(point));
-    let n = [e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0]];
-    let far = n[0] * d[0] + n[1] * d[1] + n[2] * d[2];
+    let n = cross(minus(b, a), minus(c, a));
+    let far = dot(n, minus(point, a));
     let decides = [far, step[0] * n[0], step[1] * n[1], step[2] * n[2]];
     decides.into_iter().find(|&by| by != 0).map_or(0, |by| by.signum() as i32)
 }

@@ -23,4 +23,5 @@ pub mod rules;
 pub mod scenes;
 pub mod shapes;
 pub mod solids;
+pub mod vector;
 pub mod voxels;

@@ -14,6 +14,9 @@ use rayon::prelude::*;
 use trivox::lattice::Triangle;
 use trivox::{PlacedMesh, VoxelGrid};
 
+use super::vector::{cross, dot, minus};
+use super::voxels::voxels_in;
+
 /// An integer type to compute in: `i128` for all of the lattice, `i64` where coordinates are small
 /// and there are millions of cases.
 pub trait Integer:
@@ -69,7 +72,7 @@ fn overlap<T: Integer, const N: usize>(
 fn box_and_edge_axes<T: Integer>(&[a, b, c]: &[[T; 3]; 3]) -> [[T; 3]; 12] {
     let (zero, one) = (T::from(0), T::from(1));
     let normals = [[one, zero, zero], [zero, one, zero], [zero, zero, one]];
-    let edges = [sub(b, a), sub(c, b), sub(a, c)];
+    let edges = [minus(b, a), minus(c, b), minus(a, c)];
     std::array::from_fn(|i| match i {
         0..3 => normals[i],
         _ => cross(normals[i % 3], edges[i / 3 - 1]),
@@ -77,20 +80,12 @@ fn box_and_edge_axes<T: Integer>(&[a, b, c]: &[[T; 3]; 3]) -> [[T; 3]; 12] {
 }
 
 fn plane_axis<T: Integer>(&[a, b, c]: &[[T; 3]; 3]) -> [[T; 3]; 1] {
-    [cross(sub(b, a), sub(c, b))]
+    [cross(minus(b, a), minus(c, b))]
 }
 
 fn project<T: Integer, const N: usize>(axis: [T; 3], points: &[[T; 3]; N]) -> [T; 2] {
-    let values = points.map(|p| axis[0] * p[0] + axis[1] * p[1] + axis[2] * p[2]);
+    let values = points.map(|p| dot(axis, p));
     values[1..].iter().fold([values[0]; 2], |[lo, hi], &v| [lo.min(v), hi.max(v)])
-}
-
-fn sub<T: Integer>(a: [T; 3], b: [T; 3]) -> [T; 3] {
-    std::array::from_fn(|i| a[i] - b[i])
-}
-
-fn cross<T: Integer>(a: [T; 3], b: [T; 3]) -> [T; 3] {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
 /// The point `(x / w, y / w, z / w)`, in lowest terms, with `w > 0`.
@@ -174,7 +169,7 @@ pub fn voxelize(mesh: &PlacedMesh) -> VoxelGrid {
     let (half, [nx, ny, nz]) = (lattice.units_per_voxel() / 2, lattice.dims);
     let center = |voxel: [u32; 3]| voxel.map(|v| (2 * v as i32 + 1) * half);
     let occupied = |voxel: &[u32; 3]| mesh.triangles().any(|t| touches(&t, center(*voxel), half));
-    let slab = |x: u32| (0..ny).flat_map(move |y| (0..nz).map(move |z| [x, y, z]));
+    let slab = |x: u32| voxels_in([x, 0, 0], [x + 1, ny, nz]);
     let voxels: Vec<[u32; 3]> =
         (0..nx).into_par_iter().flat_map_iter(|x| slab(x).filter(occupied)).collect();
     VoxelGrid::from_voxels(lattice.dims, voxels).expect("voxels of the grid lie inside it")

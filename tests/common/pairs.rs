@@ -4,6 +4,8 @@
 use fastrand::Rng;
 use trivox::lattice::{SPAN_BITS, Triangle};
 
+use super::vector::{cross, minus, plus};
+
 /// Length of the interval in which all coordinates lie, per axis.
 pub const SPAN: i32 = 1 << SPAN_BITS;
 
@@ -109,8 +111,8 @@ impl Pair {
             }
         }
         Some(Self {
-            triangle: self.triangle.map(|corner| add(corner, shift)),
-            center: add(self.center, shift),
+            triangle: self.triangle.map(|corner| plus(corner, shift)),
+            center: plus(self.center, shift),
             ..self
         })
     }
@@ -118,18 +120,9 @@ impl Pair {
     /// The two edges from the first corner, and their cross product.
     pub fn edges_and_normal(&self) -> [[i64; 3]; 3] {
         let [a, b, c] = self.triangle.map(|corner| corner.map(i64::from));
-        let sub = |p: [i64; 3]| -> [i64; 3] { std::array::from_fn(|i| p[i] - a[i]) };
-        let (e, f) = (sub(b), sub(c));
-        let normal = std::array::from_fn(|i| {
-            let (j, k) = ((i + 1) % 3, (i + 2) % 3);
-            e[j] * f[k] - e[k] * f[j]
-        });
-        [e, f, normal]
+        let (e, f) = (minus(b, a), minus(c, a));
+        [e, f, cross(e, f)]
     }
-}
-
-fn add(a: [i32; 3], b: [i32; 3]) -> [i32; 3] {
-    std::array::from_fn(|i| a[i] + b[i])
 }
 
 fn scaled(a: [i32; 3], factor: i32) -> [i32; 3] {
@@ -162,7 +155,7 @@ fn near_surface(rng: &mut Rng, half: i32) -> [i32; 3] {
 
 fn tiny(rng: &mut Rng, half: i32) -> Triangle {
     let at = near_surface(rng, half);
-    std::array::from_fn(|_| add(at, std::array::from_fn(|_| rng.i32(0..=16))))
+    std::array::from_fn(|_| plus(at, std::array::from_fn(|_| rng.i32(0..=16))))
 }
 
 fn sliver(rng: &mut Rng, half: i32) -> Triangle {
@@ -170,7 +163,7 @@ fn sliver(rng: &mut Rng, half: i32) -> Triangle {
     let reach = 1 << rng.u32(10..=22);
     let mut across = vector(rng, reach);
     across[rng.usize(0..3)] = reach;
-    let (a, b) = (add(middle, across), add(middle, scaled(across, -1)));
+    let (a, b) = (plus(middle, across), plus(middle, scaled(across, -1)));
     let t = rng.f64();
     let on = |i: usize| a[i] + (f64::from(b[i] - a[i]) * t).round() as i32;
     [a, b, std::array::from_fn(|i| on(i) + rng.i32(-2..=2))]
@@ -195,7 +188,7 @@ fn nearly_degenerate(rng: &mut Rng, half: i32) -> Triangle {
     let t = rng.f64();
     let start = near_surface(rng, half);
     let a: [i32; 3] = std::array::from_fn(|i| start[i] - (f64::from(e[i]) * t) as i32);
-    [a, add(a, e), add(a, f)]
+    [a, plus(a, e), plus(a, f)]
 }
 
 /// The greatest common divisor of `p` and `q` up to its sign, and an `(r, s)`, no longer than
@@ -220,7 +213,7 @@ fn degenerate(rng: &mut Rng, half: i32) -> Triangle {
         _ => {}
     }
     rng.shuffle(&mut along);
-    along.map(|n| add(at, scaled(step, n)))
+    along.map(|n| plus(at, scaled(step, n)))
 }
 
 fn lattice_aligned(rng: &mut Rng, pair: Pair) -> Pair {
@@ -249,7 +242,7 @@ fn touching_face(rng: &mut Rng, pair: Pair) -> Pair {
         let mut v = vector(rng, reach);
         // With a second and third corner in the plane too, an edge or all of it touches.
         v[a] = if corner < in_plane { 0 } else { outwards * v[a].abs() };
-        add(contact, v)
+        plus(contact, v)
     };
     let mut triangle = [contact, beyond(1), beyond(2)];
     rng.shuffle(&mut triangle);
@@ -273,12 +266,12 @@ fn touching_edge(rng: &mut Rng, pair: Pair) -> Pair {
     direction[k] = rng.i32(-reach..=reach);
     // Further out along `a` and back along the edge: never on the cube's side of the edge.
     let along = rng.i32(-200..=200);
-    let mut third = add(contact, scaled(direction, along));
+    let mut third = plus(contact, scaled(direction, along));
     third[a] += signs[0] * (magnitude(rng, 22) - 1);
     third[k] += vector(rng, reach)[0];
     let [m, n] = [magnitude(rng, 10), magnitude(rng, 10)];
     let mut triangle =
-        [add(contact, scaled(direction, m)), add(contact, scaled(direction, -n)), third];
+        [plus(contact, scaled(direction, m)), plus(contact, scaled(direction, -n)), third];
     rng.shuffle(&mut triangle);
     Pair { triangle, known: Some(known), ..pair }
 }
@@ -372,7 +365,7 @@ pub fn triangle_from(rng: &mut Rng, start: [i32; 3], gap: i32, bits: u32) -> Opt
 }
 
 /// The triangle's normal, twice its area long.
-pub fn normal(&[a, b, c]: &Triangle) -> [i128; 3] {
-    let sub = |p: [i32; 3], q: [i32; 3], axis: usize| i128::from(p[axis]) - i128::from(q[axis]);
-    [(1, 2), (2, 0), (0, 1)].map(|(i, j)| sub(b, a, i) * sub(c, a, j) - sub(b, a, j) * sub(c, a, i))
+pub fn normal(triangle: &Triangle) -> [i128; 3] {
+    let [a, b, c] = triangle.map(|corner| corner.map(i128::from));
+    cross(minus(b, a), minus(c, a))
 }

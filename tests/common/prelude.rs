@@ -28,5 +28,10 @@ pub use super::gpu::*;
 pub use super::progress::*;
 pub use super::shapes::*;
 pub use super::solids::*;
+pub use super::vector::{cross, dot, length, minus, plus};
 pub use super::voxels::*;
 pub use super::{environment, oracle};
+
+pub const RED: Rgba = [255, 0, 0, 255];
+pub const GREEN: Rgba = [0, 255, 0, 255];
+pub const BLUE: Rgba = [0, 0, 255, 255];

@@ -4,6 +4,8 @@ use fastrand::Rng;
 use trivox::VoxelGrid;
 use trivox::view::trace::{FRACTION_BITS, Ray};
 
+use super::voxels::{scattered, voxels_in};
+
 /// A voxel, in units of a ray.
 pub const SIDE: i64 = 1 << FRACTION_BITS;
 
@@ -21,9 +23,8 @@ impl Line {
 }
 
 fn grid(dims: [u32; 3], is_occupied: impl Fn([u32; 3]) -> bool) -> VoxelGrid {
-    let [nx, ny, nz] = dims;
-    let all = (0..nx).flat_map(|x| (0..ny).flat_map(move |y| (0..nz).map(move |z| [x, y, z])));
-    VoxelGrid::from_voxels(dims, all.filter(|&voxel| is_occupied(voxel))).expect("inside")
+    let voxels = voxels_in([0; 3], dims).filter(|&voxel| is_occupied(voxel));
+    VoxelGrid::from_voxels(dims, voxels).expect("inside")
 }
 
 /// Grids that a traversal may go wrong in, with their names.
@@ -31,11 +32,7 @@ pub fn adversarial(rng: &mut Rng) -> Vec<(&'static str, VoxelGrid)> {
     let corners = |dims: [u32; 3]| {
         grid(dims, |voxel| (0..3).all(|a| voxel[a] == 0 || voxel[a] == dims[a] - 1))
     };
-    let mut scattered = |dims: [u32; 3], count: usize| {
-        let voxel = |rng: &mut Rng| std::array::from_fn(|a| rng.u32(0..dims[a]));
-        VoxelGrid::from_voxels(dims, (0..count).map(|_| voxel(rng)).collect::<Vec<_>>())
-            .expect("inside")
-    };
+    let mut scattered = |dims: [u32; 3], count: usize| scattered(dims, count, rng);
     vec![
         ("scattered", scattered([19, 23, 17], 60)),
         ("scattered far apart", scattered([600, 70, 9], 80)),

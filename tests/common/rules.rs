@@ -6,7 +6,7 @@ use trivox::backend::Rule;
 use trivox::predicate::Axis;
 use trivox::{PlacedMesh, VoxelGrid};
 
-use super::columns::{Column, Found, oracle};
+use super::columns::{Column, Found, oracle, unprojected};
 use super::oracle::voxelize_by_octree;
 
 /// All rules.
@@ -29,7 +29,7 @@ pub fn voxelize(mesh: &PlacedMesh, rule: Rule) -> VoxelGrid {
             rule.axes()
                 .iter()
                 .flat_map(crossed)
-                .map(|(axis, column, found)| voxel(axis, column, found.voxel))
+                .map(|(axis, column, found)| unprojected([column[0], column[1], found.voxel], axis))
                 .filter_map(|voxel| inside(mesh, voxel))
                 .collect()
         }
@@ -61,7 +61,7 @@ fn flips(mesh: &PlacedMesh, axis: Axis, is_inside: impl Fn(&[i32]) -> bool) -> V
             let before = is_inside(&so_far);
             so_far.extend(windings);
             if is_inside(&so_far) != before {
-                voxels.push(voxel(axis, column, along).map(|c| c as u32));
+                voxels.push(unprojected([column[0], column[1], along], axis).map(|c| c as u32));
             }
         }
     }
@@ -91,14 +91,6 @@ fn crossings(mesh: &PlacedMesh, axis: Axis) -> Vec<(Axis, [i32; 2], Found)> {
         }
     }
     found
-}
-
-fn voxel(axis: Axis, [first, second]: [i32; 2], along: i32) -> [i32; 3] {
-    match axis {
-        Axis::X => [along, first, second],
-        Axis::Y => [second, along, first],
-        Axis::Z => [first, second, along],
-    }
 }
 
 fn inside(mesh: &PlacedMesh, voxel: [i32; 3]) -> Option<[u32; 3]> {

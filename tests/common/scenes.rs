@@ -7,7 +7,7 @@ use trivox::lattice::{Tile, Tiles};
 use trivox::solid::Fill;
 use trivox::{Mesh, PlacedMesh, VoxelGrid, Voxelizer};
 
-use super::solids::{together, with_vertices_repeated};
+use super::solids::{SIDES, cuboid, together, with_triangles, with_vertices_repeated};
 use super::voxels::{by_fill, solid, within};
 
 type Point = [f64; 3];
@@ -50,12 +50,8 @@ impl Cuboid {
 
     /// Its twelve triangles, each side divided by either diagonal; facing inwards if `is_inward`.
     fn shell(&self, rng: &mut Rng, is_inward: bool) -> Mesh {
-        let corner =
-            |i: usize| [0, 1, 2].map(|a| if i >> a & 1 == 1 { self.max[a] } else { self.min[a] });
-        let sides =
-            [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
         let mut triangles = Vec::new();
-        for mut side in sides {
+        for mut side in SIDES {
             side.rotate_left(rng.usize(0..2));
             let [a, b, c, d] = side;
             triangles.extend([[a, b, c], [a, c, d]]);
@@ -63,7 +59,7 @@ impl Cuboid {
         if is_inward {
             triangles.iter_mut().for_each(|triangle| triangle.swap(1, 2));
         }
-        Mesh::new((0..8).map(corner).collect(), triangles).expect("a valid mesh")
+        with_triangles(&cuboid(self.min, self.max), triangles)
     }
 }
 
@@ -128,14 +124,14 @@ impl Scene {
                 (true, 0) => walls.extend(once.iter().map(|wall| {
                     let back = wall.triangles().iter().map(|&[a, b, c]| [a, c, b]);
                     let triangles = wall.triangles().iter().copied().chain(back);
-                    Mesh::new(wall.positions().to_vec(), triangles.collect()).expect("valid")
+                    with_triangles(wall, triangles.collect())
                 })),
                 // The same vertices, and other diagonals.
                 (true, 1) => {
                     let others = body.walls(rng, !is_inverted);
                     walls.extend(once.iter().zip(others).map(|(wall, other)| {
                         let triangles = [wall.triangles(), other.triangles()].concat();
-                        Mesh::new(wall.positions().to_vec(), triangles).expect("valid")
+                        with_triangles(wall, triangles)
                     }));
                 }
                 (true, _) => {
@@ -152,11 +148,10 @@ impl Scene {
         }
         let is_turned = rng.bool();
         let turn = if is_turned { rotation(rng) } else { UNTURNED };
-        let turned = mesh.positions().iter().map(|&p| to_world(&turn, p));
-        mesh = Mesh::new(turned.collect(), mesh.triangles().to_vec()).expect("valid");
+        mesh = mesh.with_positions(|p| to_world(&turn, p)).expect("valid");
         let mut triangles = mesh.triangles().to_vec();
         rng.shuffle(&mut triangles);
-        mesh = Mesh::new(mesh.positions().to_vec(), triangles).expect("valid");
+        mesh = with_triangles(&mesh, triangles);
         let what = format!("seed {seed}, {kind}, turned {is_turned}, soup {is_soup}");
         Self { what, mesh, bodies, turn }
     }
@@ -211,8 +206,7 @@ impl Scene {
             judge(fill)?;
         }
         // Other axes.
-        let cycled = self.mesh.positions().iter().map(|&[x, y, z]| [z, x, y]);
-        let cycled = Mesh::new(cycled.collect(), self.mesh.triangles().to_vec()).expect("valid");
+        let cycled = self.mesh.clone().with_positions(|[x, y, z]| [z, x, y]).expect("valid");
         let cycled =
             Self { mesh: cycled, what: self.what.clone(), bodies: vec![], turn: self.turn };
         let (other, _) = solid(&cycled.place([0; 3], [DIM; 3]), Fill::Auto);

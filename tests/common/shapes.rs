@@ -5,6 +5,7 @@ use trivox::lattice::Triangle;
 use trivox::{Bounds, Mesh, PlaceOptions, PlacedMesh, Sizing, place};
 
 pub use super::solids::cuboid;
+use super::vector::plus;
 
 /// The unit cube.
 pub fn unit_cube() -> Mesh {
@@ -15,6 +16,16 @@ pub fn unit_cube() -> Mesh {
 pub fn mesh_of(triangles: &[[[f64; 3]; 3]]) -> Mesh {
     let numbers = (0..triangles.len() as u32).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]);
     Mesh::new(triangles.concat(), numbers.collect()).expect("a valid mesh")
+}
+
+/// A quad of two triangles.
+pub fn quad(corners: [[f64; 3]; 4]) -> Mesh {
+    Mesh::new(corners.to_vec(), vec![[0, 1, 2], [0, 2, 3]]).expect("a valid mesh")
+}
+
+/// The square up to (`size`, `size`), this high.
+pub fn square(size: f64, z: f64) -> Mesh {
+    quad([[0.0, 0.0], [size, 0.0], [size, size], [0.0, size]].map(|[x, y]| [x, y, z]))
 }
 
 /// Lattice units in a voxel of the meshes made by [`placed`].
@@ -43,18 +54,19 @@ pub fn soup(rng: &mut Rng, count: usize, reach: i32, step: i32) -> Vec<Triangle>
     (0..count).map(|_| triangle(rng)).collect()
 }
 
+/// Such a soup placed as it is, in a grid of `dim` voxels along each axis.
+pub fn placed_soup(seed: u64, count: usize, dim: u32, step: i32) -> PlacedMesh {
+    placed(&soup(&mut Rng::with_seed(seed), count, dim as i32 * UNIT, step), [dim; 3])
+}
+
 /// Triangles of all sizes within about four units, some in the voxels of others.
-pub fn float_soup(rng: &mut Rng, count: usize) -> (Vec<[f64; 3]>, Vec<[u32; 3]>) {
-    let mut positions = Vec::new();
-    for _ in 0..count {
+pub fn float_soup(rng: &mut Rng, count: usize) -> Mesh {
+    let triangle = |_| {
         let center = [(); 3].map(|()| 4.0 * rng.f64());
         let size = [0.3, 1.5, 4.0][rng.usize(0..3)];
-        for _ in 0..3 {
-            positions.push(center.map(|c| c + size * (rng.f64() - 0.5)));
-        }
-    }
-    let triangles = (0..count as u32).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
-    (positions, triangles)
+        [(); 3].map(|()| center.map(|c| c + size * (rng.f64() - 0.5)))
+    };
+    mesh_of(&(0..count).map(triangle).collect::<Vec<_>>())
 }
 
 /// The same with every triangle flattened to a segment or a point.
@@ -105,7 +117,23 @@ pub fn small_triangles(seed: u64, count: usize, dims: [u32; 3], size: i32) -> Ve
 
 /// The triangle, moved.
 pub fn moved(triangle: Triangle, by: [i32; 3]) -> Triangle {
-    triangle.map(|corner| [0, 1, 2].map(|a| corner[a] + by[a]))
+    triangle.map(|corner| plus(corner, by))
+}
+
+/// All of them.
+pub fn all_moved(triangles: &[Triangle], by: [i32; 3]) -> Vec<Triangle> {
+    triangles.iter().map(|&triangle| moved(triangle, by)).collect()
+}
+
+/// The triangle in four, by the middles of its sides, which must be lattice points; the last is in
+/// the middle.
+pub fn into_four(&[a, b, c]: &Triangle) -> [Triangle; 4] {
+    let middle = |p: [i32; 3], q: [i32; 3]| {
+        assert!(plus(p, q).iter().all(|sum| sum % 2 == 0), "the middle is no lattice point");
+        plus(p, q).map(|sum| sum / 2)
+    };
+    let [ab, bc, ca] = [middle(a, b), middle(b, c), middle(c, a)];
+    [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]
 }
 
 /// A thousand sheets in one voxel, then a thousand the other way in the next, and seven of those

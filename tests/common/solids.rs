@@ -6,17 +6,22 @@ use std::f64::consts::TAU;
 
 use trivox::Mesh;
 
+use super::shapes::mesh_of;
+use super::vector::plus;
+
 /// An axis-aligned cube: twelve triangles, two a side, on eight vertices.
 pub fn cube(min: [f64; 3], size: f64) -> Mesh {
     cuboid(min, min.map(|c| c + size))
 }
 
+/// The corners of each side of a box, of which bit `a` is set at the upper end of axis `a`.
+pub const SIDES: [[u32; 4]; 6] =
+    [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
+
 /// An axis-aligned box. The last two triangles are its lid, towards positive z.
 pub fn cuboid(min: [f64; 3], max: [f64; 3]) -> Mesh {
     let corner = |i: usize| from_fn(|a| if i >> a & 1 == 1 { max[a] } else { min[a] });
-    let sides =
-        [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
-    let triangles = sides.into_iter().flat_map(|[a, b, c, d]| [[a, b, c], [a, c, d]]);
+    let triangles = SIDES.into_iter().flat_map(|[a, b, c, d]| [[a, b, c], [a, c, d]]);
     Mesh::new((0..8).map(corner).collect(), triangles.collect()).expect("a valid mesh")
 }
 
@@ -139,13 +144,11 @@ pub fn first_triangles(mesh: &Mesh, count: usize) -> Mesh {
 
 /// Its triangles apart from each other, each scaled by `factor` towards its centre.
 pub fn apart(mesh: &Mesh, factor: f64) -> Mesh {
-    let corners = mesh.triangles().iter().flat_map(|triangle| {
-        let corners = triangle.map(|corner| mesh.positions()[corner as usize]);
+    let scaled = |corners: [[f64; 3]; 3]| {
         let center = [0, 1, 2].map(|a| (corners[0][a] + corners[1][a] + corners[2][a]) / 3.0);
         corners.map(|p| [0, 1, 2].map(|a| center[a] + factor * (p[a] - center[a])))
-    });
-    let triangles = (0..mesh.triangles().len() as u32).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]);
-    Mesh::new(corners.collect(), triangles.collect()).expect("a mesh")
+    };
+    mesh_of(&corners_of(mesh).map(scaled).collect::<Vec<_>>())
 }
 
 /// The same vertices with other triangles.
@@ -155,9 +158,17 @@ pub fn with_triangles(mesh: &Mesh, triangles: Vec<[u32; 3]>) -> Mesh {
 
 /// Every triangle with vertices of its own.
 pub fn with_vertices_repeated(mesh: &Mesh) -> Mesh {
-    let positions = mesh.triangles().iter().flatten().map(|&v| mesh.positions()[v as usize]);
-    let triangles = (0..mesh.triangles().len() as u32).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]);
-    Mesh::new(positions.collect(), triangles.collect()).expect("a valid mesh")
+    mesh_of(&corners_of(mesh).collect::<Vec<_>>())
+}
+
+/// The corners of each triangle.
+pub fn corners_of(mesh: &Mesh) -> impl Iterator<Item = [[f64; 3]; 3]> {
+    mesh.triangles().iter().map(|t| t.map(|corner| mesh.positions()[corner as usize]))
+}
+
+/// The mesh, moved.
+pub fn shifted(mesh: Mesh, by: [f64; 3]) -> Mesh {
+    mesh.with_positions(|p| plus(p, by)).expect("a valid mesh")
 }
 
 /// An octahedron with corners at this distance from the origin.

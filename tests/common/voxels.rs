@@ -2,14 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
+use fastrand::Rng;
 use trivox::backend::RunOptions;
+use trivox::base::srgb::Rgba;
 use trivox::formats::read_mesh;
+use trivox::grid::{Colors, mask_place, mask_voxels};
 use trivox::lattice::Tile;
 use trivox::solid::{Fill, FillReport, Solid};
 use trivox::view::mesher::{self, Rectangle};
 use trivox::{
-    Bounds, Cpu, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid, Voxelizer,
-    Voxels, place, voxelize,
+    Bounds, Cpu, Lattice, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid,
+    Voxelizer, Voxels, place, voxelize,
 };
 
 /// A file of the project's models.
@@ -21,23 +24,44 @@ pub fn asset(name: &str) -> Mesh {
     read_mesh(asset_path(name)).unwrap().mesh
 }
 
-pub fn at_resolution(mesh: &Mesh, resolution: u32) -> PlacedMesh {
-    place(mesh, &PlaceOptions::new(Sizing::Resolution(resolution))).unwrap()
+/// So many voxels along the longest side.
+pub fn resolution(n: u32) -> PlaceOptions {
+    PlaceOptions::new(Sizing::Resolution(n))
+}
+
+/// Voxels of this size.
+pub fn voxel_size(size: f64) -> PlaceOptions {
+    PlaceOptions::new(Sizing::VoxelSize(size))
+}
+
+pub fn at_resolution(mesh: &Mesh, n: u32) -> PlacedMesh {
+    place(mesh, &resolution(n)).unwrap()
 }
 
 pub fn at_voxel_size(mesh: &Mesh, size: f64) -> PlacedMesh {
-    place(mesh, &PlaceOptions::new(Sizing::VoxelSize(size))).unwrap()
+    place(mesh, &voxel_size(size)).unwrap()
 }
 
 /// `mesh` in voxels of this size from `min` to `max`.
 pub fn within(mesh: &Mesh, size: f64, min: [f64; 3], max: [f64; 3]) -> PlacedMesh {
-    let options = PlaceOptions::new(Sizing::VoxelSize(size)).with_bounds(Bounds { min, max });
-    place(mesh, &options).unwrap()
+    place(mesh, &voxel_size(size).with_bounds(Bounds { min, max })).unwrap()
 }
 
 /// `mesh` in a grid of `dims` voxels of one mesh unit from the origin.
 pub fn in_grid(mesh: &Mesh, dims: [u32; 3]) -> PlacedMesh {
     within(mesh, 1.0, [0.0; 3], dims.map(f64::from))
+}
+
+/// The lattice of a grid from `origin` on.
+pub fn lattice_at(
+    origin: [f64; 3],
+    voxel_size: f64,
+    dims: [u32; 3],
+    fraction_bits: u32,
+) -> Lattice {
+    let scale = f64::from(1 << fraction_bits) / voxel_size;
+    let (anchor, anchor_voxel) = (origin, [0; 3]);
+    Lattice { dims, fraction_bits, scale, voxel_size, origin, anchor, anchor_voxel }
 }
 
 pub fn in_mode(mesh: &PlacedMesh, mode: Mode) -> Voxels {
@@ -71,9 +95,52 @@ pub fn joined_tiles(
         let tile = voxelizer.clone().tile(tile).run(mesh).unwrap();
         (tile.window.unwrap().from, tile.grid)
     };
-    let tiles: Vec<_> = (1..=x * y * z).map(tile).collect();
+    assembled(dims, &(1..=x * y * z).map(tile).collect::<Vec<_>>())
+}
+
+/// The grid of `dims` of these tiles, each with its place.
+pub fn assembled(dims: [u32; 3], tiles: &[([u32; 3], VoxelGrid)]) -> VoxelGrid {
     let tiles: Vec<_> = tiles.iter().map(|(from, grid)| (*from, grid)).collect();
     VoxelGrid::assemble(dims, &tiles).unwrap()
+}
+
+/// The voxels from `lo` up to, but not including, `hi`; along z the fastest.
+pub fn voxels_in(lo: [u32; 3], hi: [u32; 3]) -> impl Iterator<Item = [u32; 3]> + Clone {
+    let [_, y, z] = [0, 1, 2].map(|a| lo[a]..hi[a]);
+    let columns = (lo[0]..hi[0]).flat_map(move |x| y.clone().map(move |y| [x, y]));
+    columns.flat_map(move |[x, y]| z.clone().map(move |z| [x, y, z]))
+}
+
+/// The grid of those voxels.
+pub fn block(dims: [u32; 3], lo: [u32; 3], hi: [u32; 3]) -> VoxelGrid {
+    VoxelGrid::from_voxels(dims, voxels_in(lo, hi)).unwrap()
+}
+
+/// The grid in which those voxels have colours of their own that `color` gives one, and the others
+/// are of the colour `rest`.
+pub fn painted_by(
+    grid: VoxelGrid,
+    rest: Rgba,
+    color: impl Fn([u32; 3]) -> Option<Rgba>,
+) -> VoxelGrid {
+    let own = grid.bricks().map(|(key, mask)| {
+        let (mut own, mut colors) = ([0; 8], Vec::new());
+        for voxel in mask_voxels(key.first_voxel(), mask) {
+            if let Some(color) = color(voxel) {
+                let (slice, bit) = mask_place(voxel);
+                own[slice] |= 1 << bit;
+                colors.push(color);
+            }
+        }
+        (key, own, colors)
+    });
+    let own = own.filter(|(.., colors)| !colors.is_empty()).collect();
+    grid.with_colors(Colors::from_bricks(own, rest))
+}
+
+/// So many voxels, anywhere in the grid.
+pub fn scattered(dims: [u32; 3], count: usize, rng: &mut Rng) -> VoxelGrid {
+    VoxelGrid::from_voxels(dims, (0..count).map(|_| dims.map(|d| rng.u32(0..d)))).unwrap()
 }
 
 pub fn assert_same(grid: &VoxelGrid, expected: &VoxelGrid, what: &str) {

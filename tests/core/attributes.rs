@@ -16,24 +16,7 @@ fn samples(grid: &VoxelGrid) -> Vec<([u32; 3], VoxelSample)> {
     grid.voxels().zip(grid.attributes.as_ref().unwrap().of_voxels(grid)).collect()
 }
 
-fn soup(rng: &mut Rng, count: usize) -> Mesh {
-    let (positions, triangles) = float_soup(rng, count);
-    Mesh::new(positions, triangles).unwrap()
-}
-
 type Point = [f64; 3];
-
-fn minus(p: Point, q: Point) -> Point {
-    [0, 1, 2].map(|i| p[i] - q[i])
-}
-
-fn cross(p: Point, q: Point) -> Point {
-    [0, 1, 2].map(|i| p[(i + 1) % 3] * q[(i + 2) % 3] - p[(i + 2) % 3] * q[(i + 1) % 3])
-}
-
-fn length(v: Point) -> f64 {
-    v.iter().map(|c| c * c).sum::<f64>().sqrt()
-}
 
 /// The area of a triangle in a box, by clipping at one half-space after the other.
 fn area_in(corners: [Point; 3], low: Point, high: Point) -> f64 {
@@ -57,7 +40,7 @@ fn area_in(corners: [Point; 3], low: Point, high: Point) -> f64 {
     }
     let fan = |i: usize| cross(minus(polygon[i], polygon[0]), minus(polygon[i + 1], polygon[0]));
     let sum = (1..polygon.len().saturating_sub(1)).map(fan);
-    length(sum.fold([0.0; 3], |sum, part| [0, 1, 2].map(|k| sum[k] + part[k]))) / 2.0
+    length(sum.fold([0.0; 3], plus)) / 2.0
 }
 
 /// The corners of the triangles, in voxels.
@@ -70,7 +53,7 @@ fn in_voxels(mesh: &PlacedMesh) -> Vec<[Point; 3]> {
 fn attributes_are_those_of_triangles_clipped_one_by_one() {
     let mut rng = Rng::with_seed(1);
     for size in [0.3, 0.9] {
-        let mesh = soup(&mut rng, 60);
+        let mesh = float_soup(&mut rng, 60);
         let voxelizer = voxelizer().voxel_size(size).pad(1);
         let triangles = in_voxels(&voxelizer.place(&mesh).unwrap().mesh);
         let grid = voxelizer.run(&mesh).unwrap().grid;
@@ -104,24 +87,6 @@ fn attributes_are_those_of_triangles_clipped_one_by_one() {
     }
 }
 
-/// A sphere of radius 1 around the origin, of triangles that face outwards.
-fn sphere(n: u32) -> Mesh {
-    let at = |i: u32, j: u32| {
-        let (u, v) = (f64::from(i) / f64::from(n), f64::from(j) / f64::from(n));
-        let (a, b) = (u * std::f64::consts::TAU, v * std::f64::consts::PI);
-        [a.cos() * b.sin(), a.sin() * b.sin(), -b.cos()]
-    };
-    let positions = (0..=n).flat_map(|j| (0..=n).map(move |i| at(i, j))).collect();
-    let index = |i: u32, j: u32| j * (n + 1) + i;
-    let quads = (0..n).flat_map(|j| (0..n).map(move |i| (i, j)));
-    let triangles = quads.flat_map(|(i, j)| {
-        let [a, b] = [index(i, j), index(i + 1, j)];
-        let [c, d] = [index(i + 1, j + 1), index(i, j + 1)];
-        [[a, b, c], [a, c, d]]
-    });
-    Mesh::new(positions, triangles.collect()).unwrap()
-}
-
 #[test]
 fn the_triangle_is_the_lowest_of_equals_and_opposite_sides_have_no_normal() {
     let corners = vec![[0.0, 0.0, 0.5], [1.0, 0.0, 0.5], [0.0, 1.0, 0.5], [0.5, 0.0, 0.5]];
@@ -146,7 +111,7 @@ fn the_triangle_is_the_lowest_of_equals_and_opposite_sides_have_no_normal() {
 fn materials_and_labels_are_those_of_the_triangles_and_the_inside_has_none() {
     let (name, color) = ("red".to_owned(), [65535, 0, 0, 65535]);
     let red = || Material { name: name.clone(), color, ..Material::default() };
-    let mesh = sphere(40);
+    let mesh = sphere(1.0, 40, 40);
     let count = mesh.triangles().len() as u32;
     let look = Appearance {
         materials: vec![red(), Material::default(), red()],
@@ -176,7 +141,7 @@ fn materials_and_labels_are_those_of_the_triangles_and_the_inside_has_none() {
 #[test]
 fn attributes_are_the_same_on_any_number_of_threads_and_of_triangles_in_any_order() {
     let mut rng = Rng::with_seed(2);
-    let mesh = soup(&mut rng, 500);
+    let mesh = float_soup(&mut rng, 500);
     let run = |voxelizer: Voxelizer, mesh: &Mesh| {
         samples(&voxelizer.voxel_size(0.1).run(mesh).unwrap().grid)
     };
@@ -187,7 +152,7 @@ fn attributes_are_the_same_on_any_number_of_threads_and_of_triangles_in_any_orde
     let mut order: Vec<usize> = (0..500).collect();
     rng.shuffle(&mut order);
     let triangles = order.iter().map(|&index| mesh.triangles()[index]).collect();
-    let shuffled = Mesh::new(mesh.positions().to_vec(), triangles).unwrap();
+    let shuffled = with_triangles(&mesh, triangles);
     let same = run(voxelizer(), &shuffled).into_iter().zip(&expected).filter(|((_, a), (_, b))| {
         assert_eq!((a.normal, a.area), (b.normal, b.area));
         order[a.triangle as usize] == b.triangle as usize
@@ -198,7 +163,7 @@ fn attributes_are_the_same_on_any_number_of_threads_and_of_triangles_in_any_orde
 
 #[test]
 fn tiles_and_bounds_have_the_attributes_of_the_whole() {
-    let mesh = soup(&mut Rng::with_seed(3), 200);
+    let mesh = float_soup(&mut Rng::with_seed(3), 200);
     let voxelizer = voxelizer().resolution(60);
     let whole = voxelizer.run(&mesh).unwrap().grid;
     let expected: HashMap<_, _> = samples(&whole).into_iter().collect();
@@ -211,15 +176,6 @@ fn tiles_and_bounds_have_the_attributes_of_the_whole() {
     }
 }
 
-#[test]
-fn too_little_memory_for_attributes_is_refused() {
-    let mesh = soup(&mut Rng::with_seed(4), 100);
-    let placed = voxelizer().resolution(100).place(&mesh).unwrap().mesh;
-    let voxelized = voxelizer().resolution(100).voxelize(&placed).unwrap();
-    let refused = voxelizer().memory(100_000).paint(&placed, voxelized);
-    assert!(matches!(refused, Err(trivox::BackendError::Memory { .. })));
-}
-
 fn close(found: f32, expected: f64, most: f64) -> bool {
     (f64::from(found) - expected).abs() <= most
 }
@@ -230,7 +186,7 @@ const STEPS: f64 = 1.5 / 65535.0;
 #[test]
 fn what_materials_say_is_the_area_weighted_mean_of_all_in_a_voxel() {
     let mut rng = Rng::with_seed(5);
-    let mesh = soup(&mut rng, 60);
+    let mesh = float_soup(&mut rng, 60);
     let materials: Vec<Material> = (0..60)
         .map(|_| Material {
             color: [65535, 0, 0, rng.u16(..)],
@@ -284,7 +240,6 @@ fn maps_are_read_texel_by_texel_and_factors_multiply_them() {
 /// A square of 4 x 4 voxels with a texture of 2 x 2 texels, half its metal, four times its emission
 /// and the roughness of another.
 fn check_maps(texels: [Rgba; 4], rough: [Rgba; 4]) {
-    let corners = vec![[0.0, 0.0, 0.5], [4.0, 0.0, 0.5], [4.0, 4.0, 0.5], [0.0, 4.0, 0.5]];
     let uv = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
     let map = TextureRef { texture: 0, wrap: [Wrap::Repeat; 2], filter: Filter::Nearest };
     let of_roughness = TextureRef { texture: u32::from(rough != texels), ..map };
@@ -302,8 +257,7 @@ fn check_maps(texels: [Rgba; 4], rough: [Rgba; 4]) {
         uvs: vec![[uv[0], uv[1], uv[2]], [uv[0], uv[2], uv[3]]],
         ..Appearance::default()
     };
-    let mesh = Mesh::new(corners, vec![[0, 1, 2], [0, 2, 3]]).unwrap();
-    let mesh = mesh.with_appearance(look).unwrap();
+    let mesh = square(4.0, 0.5).with_appearance(look).unwrap();
     for (size, pad) in [(1.0, 0), (1.0, 1), (4.0, 0)] {
         let grid = voxelizer().voxel_size(size).pad(pad).run(&mesh).unwrap().grid;
         let all = samples(&grid);
@@ -345,11 +299,9 @@ fn check_maps(texels: [Rgba; 4], rough: [Rgba; 4]) {
 
 #[test]
 fn what_no_material_states_is_absent_and_the_others_have_the_usual_value() {
-    let corners = vec![[0.0, 0.0, 0.5], [4.0, 0.0, 0.5], [0.0, 4.0, 0.5]];
     let mesh = |materials: Vec<Material>| {
-        let look = Appearance { materials, material_of: vec![0], ..Appearance::default() };
-        let mesh = Mesh::new(corners.clone(), vec![[0, 1, 2]]).unwrap();
-        mesh.with_appearance(look).unwrap()
+        let look = Appearance { materials, material_of: vec![0; 2], ..Appearance::default() };
+        square(4.0, 0.5).with_appearance(look).unwrap()
     };
     let asked = [Attribute::Metallic, Attribute::Roughness, Attribute::Emission];
     let run = |mesh: &Mesh| voxelizer().voxel_size(1.0).attributes(asked).run(mesh).unwrap();

@@ -15,10 +15,6 @@ fn coverage(grid: &VoxelGrid) -> Vec<([u32; 3], f32)> {
     grid.voxels().zip(attributes.of_voxels(grid).map(|of| of.coverage)).collect()
 }
 
-fn moved(mesh: Mesh, by: [f64; 3]) -> Mesh {
-    mesh.with_positions(|p| [0, 1, 2].map(|a| p[a] + by[a])).unwrap()
-}
-
 /// The sub-voxels with their centre inside, counted one by one.
 fn counted(mesh: &PlacedMesh, triangles: &[Triangle], voxel: [u32; 3]) -> u32 {
     let units = mesh.lattice().units_per_voxel();
@@ -37,9 +33,9 @@ fn coverage_is_the_share_of_sub_voxels_whose_centre_is_inside() {
     for round in 0..6 {
         let by = [(); 3].map(|()| 3.0 * rng.f64());
         let mesh = match round % 3 {
-            0 => together(&[cube([0.0; 3], 4.0), moved(cube([0.0; 3], 3.3), by)]),
+            0 => together(&[cube([0.0; 3], 4.0), shifted(cube([0.0; 3], 3.3), by)]),
             1 => sphere(2.0 + rng.f64(), 4, 5),
-            _ => together(&[octahedron(3.0), moved(octahedron(2.0), by)]),
+            _ => together(&[octahedron(3.0), shifted(octahedron(2.0), by)]),
         };
         let voxelizer = solid(Fill::Auto, true).voxel_size(0.7 + 0.3 * rng.f64());
         let placed = voxelizer.place(&mesh).unwrap().mesh;
@@ -78,7 +74,7 @@ fn the_sum_of_coverage_is_the_volume() {
 
 #[test]
 fn coverage_of_tiles_is_that_of_the_whole() {
-    let mesh = together(&[sphere(5.0, 30, 40), moved(sphere(4.0, 9, 9), [3.0, 2.0, 1.0])]);
+    let mesh = together(&[sphere(5.0, 30, 40), shifted(sphere(4.0, 9, 9), [3.0, 2.0, 1.0])]);
     let voxelizer = solid(Fill::Auto, true).resolution(40);
     let whole = voxelizer.run(&mesh).unwrap().grid;
     let expected = coverage(&whole);
@@ -91,7 +87,7 @@ fn coverage_of_tiles_is_that_of_the_whole() {
 fn solids_without_coverage_say_why() {
     let mesh = cube([0.0; 3], 1.0);
     let flood = solid(Fill::Flood, false).resolution(8);
-    let long = moved(cuboid([0.0; 3], [9000.0, 1.0, 1.0]), [0.5; 3]);
+    let long = shifted(cuboid([0.0; 3], [9000.0, 1.0, 1.0]), [0.5; 3]);
     for (voxelizer, mesh, said) in [
         (flood.clone().mode(Mode::Surface), &mesh, "the mode is not solid"),
         (flood, &mesh, "the fill is flood"),

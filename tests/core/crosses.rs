@@ -3,7 +3,9 @@
 //! being closed means; and its symmetries.
 //!
 //! `TRIVOX_PAIRS=50000000` sets how many random columns are compared.
-use crate::common::columns::{Column, Family, Found, Mistake, columns, crosses, mistaken, oracle};
+use crate::common::columns::{
+    Column, Family, Found, Mistake, columns, crosses, mistaken, oracle, unprojected,
+};
 use crate::common::lattice::lattice_triangles;
 use crate::common::pairs::SPAN;
 use crate::common::prelude::*;
@@ -395,9 +397,7 @@ fn an_open_surface_and_a_turned_triangle_are_noticed() {
 
 /// Six times the volume of the tetrahedron, positive if `d` is on the left of `a`, `b`, `c`.
 fn volume([a, b, c, d]: [[i32; 3]; 4]) -> i32 {
-    let [e, f, g] = [b, c, d].map(|p| -> [i32; 3] { std::array::from_fn(|i| p[i] - a[i]) });
-    let across = [e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0]];
-    (0..3).map(|i| across[i] * g[i]).sum()
+    dot(cross(minus(b, a), minus(c, a)), minus(d, a))
 }
 
 /// Whether the point is inside the tetrahedron; `None` where it is on the surface.
@@ -431,11 +431,7 @@ fn centres_past_an_odd_number_of_crossings_are_those_inside() {
                     faces.iter().filter_map(|t| ProjectedTriangle::new(t, axis).at([p, q]));
                 let before = crossed.filter(|height| height.first_center(1) <= k).count();
                 let w = 2 * k + 1;
-                let point = match axis {
-                    Axis::X => [w, p, q],
-                    Axis::Y => [q, w, p],
-                    Axis::Z => [p, q, w],
-                };
+                let point = unprojected([p, q, w], axis);
                 let expected = is_inside(corners, point);
                 let is_odd = before % 2 == 1;
                 assert!(expected.is_none_or(|inside| inside == is_odd), "{corners:?} {point:?}");
@@ -502,7 +498,7 @@ fn symmetries_vertex_orders_and_whole_voxel_shifts_change_what_they_should() {
         let (across, along) = column.axis.project(units);
         let voxels = along >> column.fraction_bits;
         let shifted = Column {
-            triangle: column.triangle.map(|p| [0, 1, 2].map(|i| p[i] + units[i])),
+            triangle: moved(column.triangle, units),
             center: [column.center[0] + across[0], column.center[1] + across[1]],
             count: column.count + voxels,
             ..*column

@@ -19,10 +19,9 @@ fn nothing(mesh: &PlacedMesh) -> VoxelGrid {
 /// Checks all voxels of a field without an inside.
 fn check(mesh: &PlacedMesh, field: &DistanceField) {
     let lattice = mesh.lattice();
-    let [nx, ny, nz] = field.dims();
     let (mut expected, mut band) = (0, field.distances().collect::<Vec<_>>());
     band.sort_by_key(|&(voxel, _)| voxel);
-    for voxel in (0..nx * ny * nz).map(|i| [i / nz / ny, i / nz % ny, i % nz]) {
+    for voxel in voxels_in([0; 3], field.dims()) {
         let p = voxel.map(|c| (i128::from(2 * c + 1) << lattice.fraction_bits) / 2);
         let all = mesh.triangles().map(|triangle| squared(p, &triangle));
         let nearest = all.min_by(Fraction::cmp).unwrap();
@@ -72,12 +71,7 @@ fn culling_clusters_of_triangles_misses_no_nearest_one() {
     let mut random = fastrand::Rng::with_seed(18);
     for width in [2.0, 7.5, 40.0] {
         let (small, large) = (random_mesh(200, &mut random), random_mesh(3, &mut random));
-        let first = small.positions().len() as u32;
-        let positions = [small.positions(), large.positions()].concat();
-        let large = large.triangles().iter().map(|triangle| triangle.map(|v| v + first));
-        let triangles = small.triangles().iter().copied().chain(large).collect();
-        let mesh = Mesh::new(positions, triangles).unwrap();
-        let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(18))).unwrap();
+        let mesh = at_resolution(&together(&[small, large]), 18);
         check(&mesh, &field(&mesh, nothing(&mesh), width));
     }
 }
@@ -88,13 +82,11 @@ fn triangles_across_a_large_lattice_are_as_exact() {
     let mut random = fastrand::Rng::with_seed(16);
     for _ in 0..6 {
         let far = |random: &mut fastrand::Rng| [0; 3].map(|_| (random.f64() - 0.5) * 200.0);
-        let positions: Vec<_> = (0..9).map(|_| far(&mut random)).collect();
-        let mesh = Mesh::new(positions, vec![[0, 1, 2], [3, 4, 5], [6, 7, 8]]).unwrap();
-        let center = mesh.positions()[0];
-        let center: [f64; 3] = std::array::from_fn(|i| {
-            (center[i] + mesh.positions()[1][i] + mesh.positions()[2][i]) / 3.0
-        });
-        let mesh = within(&mesh, 1.0, center.map(|c| c - 8.0), center.map(|c| c + 8.0));
+        let triangles = [(); 3].map(|()| [(); 3].map(|()| far(&mut random)));
+        let [a, b, c] = triangles[0];
+        let center = plus(plus(a, b), c).map(|sum| sum / 3.0);
+        let mesh =
+            within(&mesh_of(&triangles), 1.0, center.map(|c| c - 8.0), center.map(|c| c + 8.0));
         check(&mesh, &field(&mesh, nothing(&mesh), 4.0));
     }
 }
@@ -105,12 +97,11 @@ fn centres_in_the_plane_of_a_large_triangle_are_at_distance_0() {
     let at = |s: f64, t: f64| [8.5 + 2.0 * s + 3.0 * t, 8.5 - s, 8.5 - t];
     // Lattice points with as many digits as there may be.
     let units = |whole: f64, units: f64| whole + units / 65536.0;
-    let corners = vec![
+    let mesh = mesh_of(&[[
         at(units(31.0, 12345.0), units(5.0, 7919.0)),
         at(-units(20.0, 4321.0), units(17.0, 54321.0)),
         at(-units(10.0, 777.0), -units(25.0, 23457.0)),
-    ];
-    let mesh = Mesh::new(corners, vec![[0, 1, 2]]).unwrap();
+    ]]);
     let mesh = in_grid(&mesh, [16; 3]);
     let field = field(&mesh, nothing(&mesh), 1.5);
     check(&mesh, &field);
@@ -122,18 +113,17 @@ fn a_sample_is_the_trilinear_interpolation_of_eight_voxels() {
     let mut random = fastrand::Rng::with_seed(21);
     let mesh = random_mesh(8, &mut random);
     let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(19)).with_pad(2)).unwrap();
-    let inside: Vec<_> = (0..900).map(|_| mesh.lattice().dims.map(|d| random.u32(0..d))).collect();
-    let inside = VoxelGrid::from_voxels(mesh.lattice().dims, inside).unwrap();
-    let field = field(&mesh, inside, 2.5);
-    let dims = field.dims();
+    let dims = mesh.lattice().dims;
+    let field = field(&mesh, scattered(dims, 900, &mut random), 2.5);
+    assert_eq!(field.dims(), dims);
     let [nx, ny, nz] = dims.map(|d| d as usize);
     let mut dense = vec![0.0; nx * ny * nz];
     field.fill_dense(&mut dense);
     let value = |[x, y, z]: [usize; 3]| f64::from(dense[(x * ny + y) * nz + z]);
-    for voxel in (0..nx).flat_map(|x| (0..ny).flat_map(move |y| (0..nz).map(move |z| [x, y, z]))) {
-        let found = field.sample(voxel.map(|c| c as f64 + 0.5));
-        assert_eq!(found, Some(value(voxel) as f32), "{voxel:?}");
-        assert_eq!(field.get(voxel.map(|c| c as u32)), value(voxel) as f32, "{voxel:?}");
+    for voxel in voxels_in([0; 3], dims) {
+        let expected = value(voxel.map(|c| c as usize)) as f32;
+        assert_eq!(field.sample(voxel.map(|c| f64::from(c) + 0.5)), Some(expected), "{voxel:?}");
+        assert_eq!(field.get(voxel), expected, "{voxel:?}");
     }
     for _ in 0..2000 {
         let point = dims.map(|d| random.f64() * f64::from(d));
@@ -160,9 +150,8 @@ fn a_sample_is_the_trilinear_interpolation_of_eight_voxels() {
 
 #[test]
 fn segments_and_points_have_distances() {
-    let corners = vec![[0.0; 3], [4.0, 3.0, 2.0], [8.0, 6.0, 4.0], [1.0, 7.0, 1.0]];
-    let mesh = Mesh::new(corners, vec![[0, 1, 2], [3, 3, 3]]).unwrap();
-    let mesh = place(&mesh, &PlaceOptions::new(Sizing::VoxelSize(1.0)).with_pad(2)).unwrap();
+    let mesh = mesh_of(&[[[0.0; 3], [4.0, 3.0, 2.0], [8.0, 6.0, 4.0]], [[1.0, 7.0, 1.0]; 3]]);
+    let mesh = place(&mesh, &voxel_size(1.0).with_pad(2)).unwrap();
     check(&mesh, &field(&mesh, nothing(&mesh), 2.0));
 }
 
@@ -211,7 +200,7 @@ fn order_of_triangles_and_number_of_threads_change_nothing() {
     let mut triangles = mesh.triangles().to_vec();
     random.shuffle(&mut triangles);
     triangles.iter_mut().for_each(|triangle| triangle.rotate_left(random.usize(0..3)));
-    let shuffled = placed(&Mesh::new(mesh.positions().to_vec(), triangles).unwrap());
+    let shuffled = placed(&with_triangles(&mesh, triangles));
     for threads in [1, 2, 5] {
         let again = on_threads(threads, || field(&shuffled, nothing(&shuffled), 3.0));
         assert!(again == expected, "{again:?}, {expected:?}");
@@ -230,27 +219,6 @@ fn a_repeated_triangle_is_one() {
         field(&mesh, nothing(&mesh), 3.0)
     };
     assert!(field_of(1) == field_of(1000));
-}
-
-#[test]
-fn little_memory_gives_the_same_field_or_an_error() {
-    let (_, mesh) = octahedron(60, 3);
-    let expected = field(&mesh, nothing(&mesh), 3.0);
-    let mut results = [0, 0];
-    for bits in 12..24 {
-        let memory = 1 << bits;
-        match distances(&Cpu, &mesh, nothing(&mesh), 3.0, memory, &NoProgress) {
-            Ok(field) => {
-                results[0] += 1;
-                assert!(field == expected);
-            }
-            Err(error) => {
-                results[1] += 1;
-                assert!(error.to_string().contains("memory"), "{error}");
-            }
-        }
-    }
-    assert!(results.into_iter().all(|count| count > 0), "{results:?}");
 }
 
 #[test]
@@ -286,15 +254,7 @@ fn what_rounds_to_the_width_is_not_in_the_band() {
     // The middle of two floats, in lattice units. Lengths whose squares differ from its square by 1
     // are equal to it in `f64`.
     const MIDDLE: u32 = 20_000_001;
-    let lattice = Lattice {
-        dims: [1; 3],
-        fraction_bits: 15,
-        scale: 32_768.0,
-        voxel_size: 1.0,
-        origin: [0.0; 3],
-        anchor: [0.0; 3],
-        anchor_voxel: [0; 3],
-    };
+    let lattice = lattice_at([0.0; 3], 1.0, [1; 3], 15);
     let in_voxels = |units: u32| (f64::from(units) / lattice.scale) as f32;
     let longer = [15_141_264, 10_089_991, 8_302_665];
     let shorter = [15_102_400, 3_466_128, 12_645_296];
@@ -302,7 +262,7 @@ fn what_rounds_to_the_width_is_not_in_the_band() {
     for (from_center, band) in [(longer, vec![]), (shorter, nearest)] {
         let corner = from_center.map(|units| f64::from(units) / lattice.scale + 0.5);
         let beyond = |axis: usize| [0, 1, 2].map(|a| corner[a] + f64::from(u8::from(a == axis)));
-        let mesh = Mesh::new(vec![corner, beyond(0), beyond(1)], vec![[0, 1, 2]]).unwrap();
+        let mesh = mesh_of(&[[corner, beyond(0), beyond(1)]]);
         let mesh = place_on(&mesh, &lattice).unwrap();
         let field = field(&mesh, nothing(&mesh), in_voxels(MIDDLE + 1));
         assert_eq!(field.distances().collect::<Vec<_>>(), band);

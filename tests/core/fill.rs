@@ -21,7 +21,7 @@ impl Dense {
     }
 
     fn index(&self, [x, y, z]: [u32; 3]) -> usize {
-        ((z * self.dims[1] + y) * self.dims[0] + x) as usize
+        ((x * self.dims[1] + y) * self.dims[2] + z) as usize
     }
 
     fn get(&self, voxel: [u32; 3]) -> bool {
@@ -34,8 +34,8 @@ impl Dense {
     }
 
     fn set_block(&mut self, lo: [u32; 3], hi: [u32; 3]) {
-        for voxel in voxels(std::array::from_fn(|a| hi[a].min(self.dims[a]) - lo[a])) {
-            let index = self.index(std::array::from_fn(|a| lo[a] + voxel[a]));
+        for voxel in voxels_in(lo, [0, 1, 2].map(|a| hi[a].min(self.dims[a]))) {
+            let index = self.index(voxel);
             self.bits[index] = true;
         }
     }
@@ -61,9 +61,9 @@ impl Dense {
     }
 }
 
-/// All voxels, `x` fastest.
-fn voxels([nx, ny, nz]: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
-    (0..nz).flat_map(move |z| (0..ny).flat_map(move |y| (0..nx).map(move |x| [x, y, z])))
+/// All voxels, in the order of [`Dense::bits`].
+fn voxels(dims: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
+    voxels_in([0; 3], dims)
 }
 
 /// Scattered voxels as dense as chance has it, and blocks of which some fill bricks and runs.
@@ -380,8 +380,7 @@ fn long_gaps_between_walls_are_enclosed_as_runs() {
     // At the beginning of the longest rows that there are, and at their end.
     for begin in [0, 7_192] {
         let is_wall = |x: u32, y: u32, z: u32| y != 1 || z != 1 || x == 0 || x == 999;
-        let positions =
-            (0..3).flat_map(|z| (0..3).flat_map(move |y| (0..1000).map(move |x| [x, y, z])));
+        let positions = voxels_in([0; 3], [1000, 3, 3]);
         let bricks = |open: Option<[u32; 3]>| {
             let walls =
                 positions.clone().filter(|&[x, y, z]| is_wall(x, y, z) && open != Some([x, y, z]));

@@ -1,11 +1,11 @@
 //! `VoxelGrid` against a plain set of voxels, its canonical form, and its hash.
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 
-use fastrand::Rng;
+use crate::common::prelude::*;
 use trivox::grid::compare::{self, compare};
-use trivox::grid::{BRICK, BrickKey, Colors, FULL, Mask, VoxelGrid, count, mask_voxels};
+use trivox::grid::count;
 use trivox::lattice::MAX_DIM;
-use trivox::{GridError, Lattice, NoProgress, Place, Up, World};
+use trivox::{GridError, Place};
 
 /// The reference: what a grid means.
 type Set = HashSet<[u32; 3]>;
@@ -26,22 +26,23 @@ fn random_set(rng: &mut Rng, dims: [u32; 3]) -> Set {
         let align = if rng.bool() { !7 } else { !0 };
         let lo = lo.map(|c| c & align);
         let hi: [u32; 3] = std::array::from_fn(|a| dims[a].min(lo[a] + rng.u32(1..=40)));
-        set.extend(block(lo, hi));
+        set.extend(voxels_in(lo, hi));
     }
     set
 }
 
-/// The voxels from `lo` up to, not including, `hi`.
-fn block(lo: [u32; 3], hi: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
-    let [x, y, z] = [0, 1, 2].map(|a| lo[a]..hi[a]);
-    x.flat_map(move |x| {
-        let z = z.clone();
-        y.clone().flat_map(move |y| z.clone().map(move |z| [x, y, z]))
-    })
-}
-
 fn random_dims(rng: &mut Rng) -> [u32; 3] {
     std::array::from_fn(|_| rng.u32(1..=45))
+}
+
+/// So many sets, each with its seed, the numbers that come after it, and its grid's size.
+fn random_sets(count: u64) -> impl Iterator<Item = (u64, Rng, [u32; 3], Set)> {
+    (0..count).map(|seed| {
+        let mut rng = Rng::with_seed(seed);
+        let dims = random_dims(&mut rng);
+        let set = random_set(&mut rng, dims);
+        (seed, rng, dims, set)
+    })
 }
 
 /// What differs between a grid and what it should hold, or `None`.
@@ -53,7 +54,7 @@ fn fault(grid: &VoxelGrid, dims: [u32; 3], set: &Set) -> Option<&'static str> {
     });
     let keys: Vec<BrickKey> = grid.bricks().map(|(key, _)| key).collect();
     let bricks: HashSet<[u32; 3]> = set.iter().map(|v| v.map(|c| c / BRICK)).collect();
-    let around = block([0; 3], dims.map(|d| d + 1)).step_by(7);
+    let around = voxels_in([0; 3], dims.map(|d| d + 1)).step_by(7);
     let faults = [
         (grid.dims() != dims, "dims"),
         (grid.occupied() != set.len() as u64, "occupied"),
@@ -71,20 +72,14 @@ fn fault(grid: &VoxelGrid, dims: [u32; 3], set: &Set) -> Option<&'static str> {
 
 #[test]
 fn grids_hold_exactly_the_voxels_they_are_made_of() {
-    for seed in 0..400 {
-        let mut rng = Rng::with_seed(seed);
-        let dims = random_dims(&mut rng);
-        let set = random_set(&mut rng, dims);
+    for (seed, _, dims, set) in random_sets(400) {
         assert_eq!(fault(&grid_of(dims, &set), dims, &set), None, "seed {seed}");
     }
 }
 
 #[test]
 fn a_voxel_more_or_less_is_seen_by_the_comparison_with_a_set() {
-    for seed in 0..100 {
-        let mut rng = Rng::with_seed(seed);
-        let dims = random_dims(&mut rng);
-        let set = random_set(&mut rng, dims);
+    for (seed, mut rng, dims, set) in random_sets(100) {
         let mut wrong = set.clone();
         let voxel = dims.map(|d| rng.u32(0..d));
         if !wrong.remove(&voxel) {
@@ -111,10 +106,7 @@ fn bricks_of(set: &Set) -> Vec<(BrickKey, Mask)> {
 
 #[test]
 fn bricks_in_any_order_and_number_make_the_same_grid() {
-    for seed in 0..200 {
-        let mut rng = Rng::with_seed(seed);
-        let dims = random_dims(&mut rng);
-        let set = random_set(&mut rng, dims);
+    for (seed, mut rng, dims, set) in random_sets(200) {
         let expected = grid_of(dims, &set);
 
         let mut bricks = bricks_of(&set);
@@ -140,10 +132,10 @@ fn bricks_in_any_order_and_number_make_the_same_grid() {
 #[test]
 fn any_voxel_flipped_changes_grid_and_hash() {
     let dims = [17, 10, 9];
-    let set: Set = block([0; 3], [16, 8, 8]).chain([[16, 9, 8]]).collect();
+    let set: Set = voxels_in([0; 3], [16, 8, 8]).chain([[16, 9, 8]]).collect();
     let grid = grid_of(dims, &set);
     let mut hashes = HashSet::from([grid.hash().to_string()]);
-    for voxel in block([0; 3], dims) {
+    for voxel in voxels_in([0; 3], dims) {
         let mut flipped = set.clone();
         if !flipped.remove(&voxel) {
             flipped.insert(voxel);
@@ -163,15 +155,7 @@ fn dims_are_part_of_the_hash_and_the_world_is_not() {
         .map(|dims| grid_of(dims, &set).hash().to_string())
         .into();
     assert_eq!(hashes.len(), 4);
-    let lattice = Lattice {
-        dims: [8; 3],
-        fraction_bits: 16,
-        scale: 2.0,
-        voxel_size: 32_768.0,
-        origin: [1.0, 2.0, 3.0],
-        anchor: [1.0, 2.0, 3.0],
-        anchor_voxel: [0; 3],
-    };
+    let lattice = lattice_at([1.0, 2.0, 3.0], 32_768.0, [8; 3], 16);
     let placed = grid.clone().with_world(World::of(&lattice, Up::Z));
     assert_eq!(placed.hash(), grid.hash());
     assert_eq!(placed, grid);
@@ -183,7 +167,7 @@ fn dims_are_part_of_the_hash_and_the_world_is_not() {
 fn the_hash_is_what_its_description_says() {
     // Two full bricks in a row, one apart from them, and two voxels in a fourth.
     let dims = [40, 8, 16];
-    let full = block([0; 3], [16, 8, 8]).chain(block([24, 0, 0], [32, 8, 8]));
+    let full = voxels_in([0; 3], [16, 8, 8]).chain(voxels_in([24, 0, 0], [32, 8, 8]));
     let set: Set = full.chain([[0, 0, 8], [3, 2, 15]]).collect();
     let mut bytes = b"trivox grid 1".to_vec();
     dims.iter().for_each(|d: &u32| bytes.extend(d.to_le_bytes()));
@@ -196,7 +180,7 @@ fn the_hash_is_what_its_description_says() {
 
 #[test]
 fn the_hash_of_a_known_grid_never_changes() {
-    let grid = VoxelGrid::from_voxels([20, 20, 20], block([0; 3], [20, 9, 20])).unwrap();
+    let grid = VoxelGrid::from_voxels([20, 20, 20], voxels_in([0; 3], [20, 9, 20])).unwrap();
     assert_eq!(grid.hash().to_string(), "143539759f932de9c5b7ca2315722573");
     let empty = VoxelGrid::empty([1; 3]).unwrap();
     assert_eq!(empty.hash().to_string(), "e63d7fc7f7029bd8fb7b19cc0716e440");
@@ -259,7 +243,7 @@ fn voxels_outside_the_grid_are_refused() {
             let bricks = bricks_of(&Set::from([voxel]));
             assert_eq!(VoxelGrid::from_bricks(dims, bricks), outside);
         }
-        let grid = VoxelGrid::from_voxels(dims, block([0; 3], dims)).unwrap();
+        let grid = VoxelGrid::from_voxels(dims, voxels_in([0; 3], dims)).unwrap();
         assert!(!grid.contains(voxel));
     }
 }
@@ -267,12 +251,9 @@ fn voxels_outside_the_grid_are_refused() {
 #[test]
 fn brick_keys_order_by_z_then_y_then_x_and_give_their_position_back() {
     let last = MAX_DIM / BRICK - 1;
-    let mut positions: Vec<[u32; 3]> = Vec::new();
-    for z in [0, 1, last] {
-        for y in [0, 1, last] {
-            positions.extend([0, 1, last].map(|x| [x, y, z]));
-        }
-    }
+    let ends = [0, 1, last];
+    let positions: Vec<[u32; 3]> =
+        (0..27).map(|i| [i % 3, i / 3 % 3, i / 9].map(|i| ends[i])).collect();
     let keys: Vec<BrickKey> = positions.iter().map(|&p| BrickKey::new(p)).collect();
     assert!(keys.is_sorted_by(|a, b| a < b));
     assert!(keys.iter().map(|key| key.position()).eq(positions));
@@ -342,10 +323,8 @@ fn a_comparison_counts_what_sets_of_voxels_do() {
 
 #[test]
 fn pieces_are_bricks_and_the_longest_runs_of_full_ones() {
-    for seed in 0..300 {
-        let mut rng = Rng::with_seed(seed);
-        let dims = random_dims(&mut rng);
-        let grid = grid_of(dims, &random_set(&mut rng, dims));
+    for (seed, _, dims, set) in random_sets(300) {
+        let grid = grid_of(dims, &set);
         let pieces: Vec<_> = grid.brick_runs().collect();
         let bricks = pieces.iter().flat_map(|piece| {
             let [x, y, z] = piece.start.position();
@@ -367,13 +346,10 @@ fn what_is_solid_is_walked_in_runs() {
         let dims = [65_536, 1_248, 1_248];
         let ends = (0..156 * 156).flat_map(|i| [0, len].map(|x| [x, i % 156 * 8, i / 156 * 8]));
         let flips = ends.map(|v| (BrickKey::new(v.map(|c| c / 8)), [!0, 0, 0, 0, 0, 0, 0, 0]));
-        trivox::solid::fill::along_x(
-            &VoxelGrid::from_bricks(dims, flips.collect()).unwrap(),
-            u64::MAX,
-            &NoProgress,
-        )
+        let flips = VoxelGrid::from_bricks(dims, flips.collect()).unwrap();
+        trivox::solid::fill::along_x(&flips, u64::MAX, &NoProgress).unwrap().grid
     };
-    let [a, b] = [65_528, 65_520].map(|len| rows(len).unwrap().grid);
+    let [a, b] = [65_528, 65_520].map(rows);
     assert_eq!(a.brick_runs().count(), 156 * 156);
     assert_eq!(a.occupied_bounds(), Some([[0; 3], [65_527, 1_247, 1_247]]));
     assert_eq!((a.union(&b), a.intersection(&b)), (a.clone(), b.clone()));
@@ -401,16 +377,13 @@ fn runs_of_the_longest_rows_stay_apart_whatever_writes_them() {
 
 #[test]
 fn a_voxel_has_a_colour_if_it_is_there_and_the_grid_has_colours() {
-    let (red, blue) = ([255, 0, 0, 255], [0, 0, 255, 255]);
     let grid = VoxelGrid::from_voxels([9, 9, 9], [[0, 0, 0], [8, 8, 8]]).unwrap();
     assert_eq!(grid.color([0; 3]), None);
-    let key = BrickKey::of_voxel([8; 3]);
-    let mask = std::array::from_fn(|x| u64::from(x == 0));
-    let colors = Colors::from_bricks(vec![(key, mask, vec![red])], blue);
-    let grid = grid.with_colors(colors.clone());
-    assert_eq!([[0; 3], [8; 3]].map(|voxel| grid.color(voxel)), [Some(blue), Some(red)]);
+    let grid = painted_by(grid, BLUE, |voxel| (voxel == [8; 3]).then_some(RED));
+    let colors = grid.colors.as_ref().unwrap();
+    assert_eq!([[0; 3], [8; 3]].map(|voxel| grid.color(voxel)), [Some(BLUE), Some(RED)]);
     assert_eq!([[1, 0, 0], [9; 3], [u32::MAX; 3]].map(|voxel| grid.color(voxel)), [None; 3]);
-    assert_eq!([[1, 0, 0], [u32::MAX; 3]].map(|voxel| colors.of(voxel)), [blue; 2]);
+    assert_eq!([[1, 0, 0], [u32::MAX; 3]].map(|voxel| colors.of(voxel)), [BLUE; 2]);
 }
 
 #[test]
@@ -424,10 +397,7 @@ fn the_centre_of_a_voxel_is_half_a_voxel_past_its_corner() {
 
 #[test]
 fn a_comparison_of_solids_shows_on_their_surface_what_is_only_in_one() {
-    let block = |x: u32| {
-        let bricks = (0..x * 64).map(|i| (BrickKey::new([i / 64, i / 8 % 8, i % 8]), FULL));
-        VoxelGrid::from_bricks([64; 3], bricks.collect()).unwrap()
-    };
+    let block = |x: u32| block([64; 3], [0; 3], [8 * x, 64, 64]);
     let [grey, orange, blue] = [[200, 200, 200, 255], [213, 94, 0, 255], [0, 114, 178, 255]];
     for half in [3, 5] {
         let both = compare::in_colors(&block(8), &block(half), grey, [orange, blue]);
@@ -442,21 +412,13 @@ fn a_comparison_of_solids_shows_on_their_surface_what_is_only_in_one() {
 #[test]
 fn a_grid_in_another_box_has_the_voxels_of_the_box_in_their_colours() {
     let mut in_runs = 0;
-    for seed in 0..300 {
-        let mut rng = Rng::with_seed(seed);
-        let dims = random_dims(&mut rng);
-        let set = random_set(&mut rng, dims);
-        let mut grid = grid_of(dims, &set).with_world(World::at([1.0, 2.0, 3.0], 0.5, Up::Z));
+    for (seed, mut rng, dims, set) in random_sets(300) {
+        let grid = grid_of(dims, &set).with_world(World::at([1.0, 2.0, 3.0], 0.5, Up::Z));
         in_runs += u32::from(grid.brick_runs().any(|run| run.len > 1));
         let color = |[x, y, z]: [u32; 3]| [x as u8, y as u8, z as u8, 255];
-        let own = |(key, mask): (BrickKey, Mask)| {
-            let voxels = mask_voxels(key.first_voxel(), mask);
-            (key, mask, voxels.map(color).collect())
-        };
         // The other bricks have no colours of their own.
-        let bricks = grid.bricks().enumerate().filter(|(n, _)| n % 3 > 0);
-        let colors = Colors::from_bricks(bricks.map(|(_, brick)| own(brick)).collect(), [9; 4]);
-        grid.colors = Some(colors);
+        let is_own = |voxel: [u32; 3]| voxel.map(|c| c / BRICK).iter().sum::<u32>() % 3 > 0;
+        let grid = painted_by(grid, [9; 4], |voxel| is_own(voxel).then(|| color(voxel)));
         let low = dims.map(|dim| rng.i64(-20..i64::from(dim) + 9));
         let size = [(); 3].map(|()| rng.u32(1..40));
         let found = grid.in_box(low, size).unwrap();

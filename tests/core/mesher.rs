@@ -9,11 +9,8 @@ type Face = ([u32; 3], usize, bool);
 /// The faces of `rectangle`.
 fn faces(rectangle: &Rectangle) -> impl Iterator<Item = Face> {
     let Rectangle { min, max, axis, is_upper, .. } = *rectangle;
-    let end = move |a: usize| if a == axis { max[a] + 1 } else { max[a] };
-    let places = (min[0]..end(0)).flat_map(move |x| {
-        (min[1]..end(1)).flat_map(move |y| (min[2]..end(2)).map(move |z| [x, y, z]))
-    });
-    places.map(move |mut voxel| {
+    let end = [0, 1, 2].map(|a| if a == axis { max[a] + 1 } else { max[a] });
+    voxels_in(min, end).map(move |mut voxel| {
         // Below 0 is a voxel in no grid.
         voxel[axis] = voxel[axis].wrapping_sub(is_upper.into());
         (voxel, axis, is_upper)
@@ -56,15 +53,10 @@ fn fault(grid: &VoxelGrid, found: &[Rectangle]) -> Option<String> {
 
 /// Scattered voxels, and a box of full bricks.
 fn random_grid(dims: [u32; 3], voxels: usize, random: &mut fastrand::Rng) -> VoxelGrid {
-    let scattered = (0..voxels).map(|_| dims.map(|d| random.u32(0..d))).collect::<Vec<_>>();
-    let grid = VoxelGrid::from_voxels(dims, scattered).unwrap();
+    let grid = scattered(dims, voxels, random);
     let whole = dims.map(|d| d / 8);
     let first = whole.map(|n| random.u32(0..n.max(1)));
-    let bricks = (first[2]..whole[2]).flat_map(|z| {
-        (first[1]..whole[1]).flat_map(move |y| (first[0]..whole[0]).map(move |x| [x, y, z]))
-    });
-    let full = bricks.map(|at| (BrickKey::new(at), FULL)).collect();
-    grid.union(&VoxelGrid::from_bricks(dims, full).unwrap())
+    grid.union(&block(dims, first.map(|b| 8 * b), whole.map(|b| 8 * b)))
 }
 
 /// Grids with no, few and many faces, around the edges of bricks and tiles.
@@ -147,35 +139,25 @@ fn rectangles_are_counter_clockwise_as_seen_from_outside() {
     for grid in grids() {
         for rectangle in rectangles(&grid) {
             let [a, b, c, d] = rectangle.corners().map(|corner| corner.map(i64::from));
-            let [u, v] = [b, d].map(|corner| [0, 1, 2].map(|i| corner[i] - a[i]));
-            let normal = [0, 1, 2].map(|i| {
-                let [j, k] = [(i + 1) % 3, (i + 2) % 3];
-                u[j] * v[k] - u[k] * v[j]
-            });
+            let normal = cross(minus(b, a), minus(d, a));
             let mut expected = [0; 3];
             let area = rectangle.faces() as i64;
             expected[rectangle.axis] = if rectangle.is_upper { area } else { -area };
             assert_eq!(normal, expected, "{rectangle:?}");
-            assert_eq!([0, 1, 2].map(|i| b[i] + d[i] - a[i]), c, "{rectangle:?}");
+            assert_eq!(minus(plus(b, d), a), c, "{rectangle:?}");
         }
     }
 }
 
 #[test]
 fn faces_merge_up_to_the_edges_of_tiles_and_of_colours() {
-    let block = |dims: [u32; 3]| {
-        let voxels = (0..dims[0])
-            .flat_map(|x| (0..dims[1]).flat_map(move |y| (0..dims[2]).map(move |z| [x, y, z])));
-        VoxelGrid::from_voxels(dims, voxels).unwrap()
-    };
+    let block = |dims: [u32; 3]| block(dims, [0; 3], dims);
     assert_eq!(rectangles(&block([64, 64, 64])).len(), 6);
     assert_eq!(rectangles(&block([5, 3, 9])).len(), 6);
     // Two tiles along x: all sides but the ends are in two.
     assert_eq!(rectangles(&block([65, 3, 9])).len(), 10);
     let halves = |voxels: &VoxelGrid, color: [u8; 4]| {
-        let own = voxels.bricks().filter(|(key, _)| key.position()[1] == 0);
-        let own = own.map(|(key, mask)| (key, mask, vec![color; count(&mask) as usize]));
-        voxels.clone().with_colors(Colors::from_bricks(own.collect(), [0, 0, 0, 255]))
+        painted_by(voxels.clone(), [0, 0, 0, 255], |[_, y, _]| (y < 8).then_some(color))
     };
     let block = block([64, 16, 64]);
     assert_eq!(rectangles(&halves(&block, [1, 0, 0, 255])).len(), 10);

@@ -12,24 +12,15 @@ fn scenes_of_boxes_are_the_solids_that_arithmetic_says() {
     assert!(doubtful <= count / 20, "{doubtful} of {count} scenes are doubtful");
 }
 
-/// The voxels of size 1 of a solid.
-fn solid(mesh: &Mesh, fill: Fill) -> (u64, FillReport) {
-    let mesh = place(mesh, &PlaceOptions::new(Sizing::VoxelSize(1.0))).unwrap();
-    let mode = Mode::Solid(Solid { fill, include_surface: false });
-    let made = voxelize(&Cpu, &mesh, mode, &RunOptions::default(), &NoProgress).unwrap();
-    (made.grid.occupied(), made.fill_report.unwrap())
-}
-
 /// Whichever way `parts` are turned, they are so many voxels, without a doubt.
 fn assert_voxels(what: &str, parts: &[Mesh], expected: u64) {
     let all = together(parts);
     for mesh in [inside_out(&all), all] {
         for axes in [[0, 1, 2], [1, 2, 0], [2, 0, 1]] {
-            let turned = mesh.positions().iter().map(|p| axes.map(|axis| p[axis])).collect();
-            let turned = Mesh::new(turned, mesh.triangles().to_vec()).unwrap();
+            let turned = mesh.clone().with_positions(|p| axes.map(|axis| p[axis])).unwrap();
             for fill in [Fill::Auto, Fill::Winding] {
-                let (voxels, report) = solid(&turned, fill);
-                assert_eq!(voxels, expected, "{what}, {fill}: {}", report.sentence());
+                let (grid, report) = solid(&at_voxel_size(&turned, 1.0), fill);
+                assert_eq!(grid.occupied(), expected, "{what}, {fill}: {}", report.sentence());
                 assert_eq!(report.doubts, [], "{what}, {fill}");
             }
         }

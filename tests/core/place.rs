@@ -7,14 +7,6 @@ use trivox::lattice::{
 };
 use trivox::{MeshError, Transform};
 
-fn resolution(n: u32) -> PlaceOptions {
-    PlaceOptions::new(Sizing::Resolution(n))
-}
-
-fn voxel_size(s: f64) -> PlaceOptions {
-    PlaceOptions::new(Sizing::VoxelSize(s))
-}
-
 fn lattice(mesh: &Mesh, options: &PlaceOptions) -> Lattice {
     *place(mesh, options).unwrap().lattice()
 }
@@ -522,8 +514,7 @@ fn a_grid_of_given_dimensions_has_them_wherever_the_mesh_lies() {
         let base = 10f64.powi(rng.i32(-3..10)) * (rng.f64() + 0.1);
         let extent = [(); 3].map(|()| rng.f64() + 1e-3);
         let corner = |k: [u8; 3]| [0, 1, 2].map(|a| base + f64::from(k[a]) * extent[a]);
-        let corners = vec![corner([0, 0, 0]), corner([1, 1, 0]), corner([0, 1, 1])];
-        let Ok(mesh) = Mesh::new(corners, vec![[0, 1, 2]]) else { continue };
+        let mesh = mesh_of(&[[corner([0, 0, 0]), corner([1, 1, 0]), corner([0, 1, 1])]]);
         let dims = [(); 3].map(|()| rng.u32(1..=1000));
         let grid = Some(CenteredGrid { dims, fills: true });
         let transform = Transform { grid, ..Transform::default() };
@@ -532,13 +523,13 @@ fn a_grid_of_given_dimensions_has_them_wherever_the_mesh_lies() {
         assert_eq!(placed.lattice().dims, dims, "{base}, {extent:?}");
     }
     let zero = resolution(8).with_dims([8, 0, 8]);
-    let triangle = Mesh::new(vec![[0.0; 3], [1.0; 3], [0.0, 1.0, 0.0]], vec![[0, 1, 2]]).unwrap();
+    let triangle = mesh_of(&[[[0.0; 3], [1.0; 3], [0.0, 1.0, 0.0]]]);
     let error = place(&triangle, &zero).unwrap_err();
     let expected = "a grid of 8 x 0 x 8 voxels is not possible: each must be from 1 to 65,536";
     assert_eq!(error.to_string(), expected);
     let wide = resolution(8).with_dims([8, 8, 70_000]);
     assert!(matches!(place(&triangle, &wide).unwrap_err(), PlaceError::Dims { .. }));
-    let point = Mesh::new(vec![[1.0; 3]], vec![[0; 3]]).unwrap();
+    let point = mesh_of(&[[[1.0; 3]; 3]]);
     let grid = Some(CenteredGrid { dims: [64; 3], fills: true });
     let transform = Transform { grid, ..Transform::default() };
     let options = transform.place_options(&point, resolution(8));
@@ -548,10 +539,7 @@ fn a_grid_of_given_dimensions_has_them_wherever_the_mesh_lies() {
 #[test]
 fn given_dimensions_cut_a_mesh_that_is_larger_and_pad_one_that_is_smaller() {
     let mesh = unit_cube();
-    let voxels = |options: &PlaceOptions| {
-        let placed = place(&mesh, options).unwrap();
-        surface(&placed)
-    };
+    let voxels = |options: &PlaceOptions| surface(&place(&mesh, options).unwrap());
     let whole = voxels(&resolution(16));
     let cut = voxels(&resolution(16).with_dims([5, 16, 20]));
     assert_eq!(cut.dims(), [5, 16, 20]);
@@ -564,7 +552,7 @@ fn given_dimensions_cut_a_mesh_that_is_larger_and_pad_one_that_is_smaller() {
 
 #[test]
 fn a_lattice_whose_numbers_contradict_each_other_is_refused() {
-    let triangle = Mesh::new(vec![[0.0; 3], [1.0; 3], [0.0, 1.0, 0.0]], vec![[0, 1, 2]]).unwrap();
+    let triangle = mesh_of(&[[[0.0; 3], [1.0; 3], [0.0, 1.0, 0.0]]]);
     let options = resolution(100).with_pad(3);
     let lattice = Lattice::of(&triangle, &options).unwrap();
     assert!(place_on(&triangle, &lattice).is_ok());

@@ -47,15 +47,17 @@ fn fault(
     let corners = triangles[found.triangle as usize];
     let point =
         [0, 1, 2].map(|a| (0..3).map(|i| found.weights[i] * f64::from(corners[i][a])).sum::<f64>());
-    let norm = |a: [f64; 3], b: [f64; 3]| (0..3).map(|i| (a[i] - b[i]).powi(2)).sum::<f64>().sqrt();
     let sum = found.weights.iter().sum::<f64>();
     let faults = [
         ("the triangle", found.triangle != *index),
         ("the distance", !is_close(found.distance, squared, NEAR_ERROR)),
         ("a weight", found.weights.iter().any(|&weight| !(0.0..=1.0).contains(&weight))),
         ("the sum of the weights", (sum - 1.0).abs() > 1e-15),
-        ("the point", norm(point, found.point) > 1e-7),
-        ("the distance of the point", (norm(found.point, p) - found.distance).abs() > 1e-7),
+        ("the point", length(minus(point, found.point)) > 1e-7),
+        (
+            "the distance of the point",
+            (length(minus(found.point, p)) - found.distance).abs() > 1e-7,
+        ),
     ];
     faults.into_iter().find(|fault| fault.1).map(|fault| fault.0)
 }
@@ -197,12 +199,9 @@ fn the_centres_of_a_solids_voxels_are_inside_and_no_others() {
             let options = PlaceOptions::new(Sizing::Resolution(resolution)).with_pad(1);
             let mesh = place(&mesh, &options).unwrap();
             let lattice = mesh.lattice();
-            let [nx, ny, nz] = lattice.dims;
-            let voxels: Vec<[u32; 3]> =
-                (0..nx * ny * nz).map(|i| [i / nz / ny, i / nz % ny, i % nz]).collect();
+            let voxels: Vec<[u32; 3]> = voxels_in([0; 3], lattice.dims).collect();
             let center = |voxel: &[u32; 3]| {
-                [0, 1, 2]
-                    .map(|a| lattice.origin[a] + (f64::from(voxel[a]) + 0.5) * lattice.voxel_size)
+                plus(lattice.origin, voxel.map(|c| (f64::from(c) + 0.5) * lattice.voxel_size))
             };
             let centers: Vec<_> = voxels.iter().map(center).collect();
             for fill in [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Vote] {
@@ -257,7 +256,7 @@ fn points_near_holes_are_inside_as_all_solid_angles_find_them() {
     for (name, mesh) in meshes(&mut rng).into_iter().filter(|(name, _)| {
         ["a ball with holes", "a cube without its lid", "a plane"].contains(name)
     }) {
-        let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(256))).unwrap();
+        let mesh = at_resolution(&mesh, 256);
         let lattice = *mesh.lattice();
         let proximity = proximity(&mesh, Fill::Auto);
         let units = [(); 300].map(|()| {
@@ -265,8 +264,7 @@ fn points_near_holes_are_inside_as_all_solid_angles_find_them() {
             let middle = f64::from(1 << 23);
             [(); 3].map(|()| (middle * (1.0 + factor * (2.0 * rng.f64() - 1.0))).round())
         });
-        let points =
-            units.map(|units| [0, 1, 2].map(|a| lattice.origin[a] + units[a] / lattice.scale));
+        let points = units.map(|units| plus(lattice.origin, units.map(|c| c / lattice.scale)));
         for (p, found) in units.into_iter().zip(contains(&proximity, &points)) {
             let number = winding_number(&mesh, p);
             if (number - 0.5).abs() > 1e-6 {
@@ -343,20 +341,18 @@ fn answers_do_not_depend_on_threads_axes_or_the_order_of_points() {
 fn the_lattice_of_a_mesh_is_as_fine_as_32_bit_floats() {
     let mut rng = Rng::with_seed(78);
     let ball = sphere(5.0, 24, 32);
-    let moved = |p: &[f64; 3]| [0, 1, 2].map(|a| p[a] + [1e5, -3e4, 700.0][a]);
-    let ball = Mesh::new(ball.positions().iter().map(moved).collect(), ball.triangles().to_vec());
-    let proximity = Proximity::new(&ball.unwrap(), Fill::Auto, u64::MAX, &NoProgress).unwrap();
+    let center = [1e5, -3e4, 700.0];
+    let ball = shifted(ball, center);
+    let proximity = Proximity::new(&ball, Fill::Auto, u64::MAX, &NoProgress).unwrap();
     let unit = 10.0 / f64::from(1 << 24);
     assert!((proximity.lattice().scale * unit - 1.0).abs() < 1e-9);
-    let points: Vec<_> = (0..1000)
-        .map(|_| moved(&[(); 3].map(|()| 20.0 * rng.f64() - 10.0)).map(|c| c as f32))
-        .collect();
+    let points: Vec<_> =
+        (0..1000).map(|_| center.map(|c| (c + 20.0 * rng.f64() - 10.0) as f32)).collect();
     let distances = proximity.distances(&points, &NoProgress).unwrap();
     let doubles: Vec<_> = points.iter().map(|p| p.map(f64::from)).collect();
     assert_eq!(proximity.distances(&doubles, &NoProgress).unwrap(), distances);
     for (p, distance) in doubles.iter().zip(distances) {
-        let from_center = moved(&[0.0; 3]);
-        let radius = (0..3).map(|a| (p[a] - from_center[a]).powi(2)).sum::<f64>().sqrt();
+        let radius = length(minus(*p, center));
         // The faces are inside the sphere by less than 0.1.
         assert!((-1e-5..0.1).contains(&(distance - (radius - 5.0))), "{p:?}: {distance}");
     }

@@ -22,8 +22,8 @@ const VIEWS: [View; 8] = [
 fn scattered() -> VoxelGrid {
     let mut rng = Rng::with_seed(7);
     let ends = [[0, 0, 0], [15, 15, 15]];
-    let voxels = (0..90).map(|_| std::array::from_fn(|_| rng.u32(0..16))).chain(ends);
-    VoxelGrid::from_voxels([16; 3], voxels.collect::<Vec<_>>()).unwrap()
+    let voxels = (0..90).map(|_| [(); 3].map(|()| rng.u32(0..16))).chain(ends);
+    VoxelGrid::from_voxels([16; 3], voxels).unwrap()
 }
 
 /// A pixel for each column of 16x16 voxels, times `scale`.
@@ -84,13 +84,7 @@ fn silhouettes_along_the_axes_are_the_voxels_projected_pixel_for_pixel() {
 fn the_nearest_voxel_of_a_column_is_seen_in_its_hue() {
     let hues = [[230, 20, 20, 255], [20, 230, 20, 255], [20, 20, 230, 255]];
     let grid = scattered();
-    let bricks = grid.bricks().map(|(key, mask)| {
-        let base = key.first_voxel();
-        let voxels = trivox::grid::mask_voxels(base, mask);
-        (key, mask, voxels.map(|[x, y, z]| hues[((x + 2 * y + z) % 3) as usize]).collect())
-    });
-    let colors = Colors::from_bricks(bricks.collect(), [0; 4]);
-    let grid = grid.with_colors(colors);
+    let grid = painted_by(grid, [0; 4], |[x, y, z]| Some(hues[((x + 2 * y + z) % 3) as usize]));
     for view in &VIEWS[..6] {
         let picture = draw(&grid, &columns(*view, 1));
         for at in (0..256).map(|n| [n % 16, n / 16]) {
@@ -106,7 +100,7 @@ fn the_nearest_voxel_of_a_column_is_seen_in_its_hue() {
 #[test]
 fn a_lit_face_is_about_as_bright_as_its_colour_and_a_shadow_darker() {
     let color = [200, 120, 60, 255];
-    let plate = (0..16).flat_map(|x| (0..16).map(move |z| [x, 0, z]));
+    let plate = voxels_in([0; 3], [16, 1, 16]);
     let tower = (1..9).map(|y| [8, y, 8]);
     let grid = VoxelGrid::from_voxels([16; 3], plate.chain(tower)).unwrap();
     let picture = draw(&grid.with_colors(Colors::uniform(color)), &columns(View::Top, 8));
@@ -276,7 +270,7 @@ fn options_that_are_not_possible_are_refused() {
 
 /// A plate with a tower off its middle and one voxel above that, all in a corner of the grid.
 fn lopsided() -> VoxelGrid {
-    let plate = (2..9).flat_map(|x| (1..6).map(move |z| [x, 3, z]));
+    let plate = voxels_in([2, 3, 1], [9, 4, 6]);
     let tower = (4..12).map(|y| [7, y, 2]);
     VoxelGrid::from_voxels([40, 30, 20], plate.chain(tower)).unwrap()
 }
@@ -511,8 +505,7 @@ fn an_isometric_picture_has_axes_of_equal_length_and_equal_angles() {
     let camera = Camera::new(&scattered(), Up::Y, &options).unwrap();
     assert_eq!(camera.projection, Projection::Orthographic);
     let [right, up, _] = camera.axes;
-    let drawn = [0, 1, 2].map(|a| [right[a], up[a]]);
-    let dot = |a: [f64; 2], b: [f64; 2]| a[0] * b[0] + a[1] * b[1];
+    let drawn = [0, 1, 2].map(|a| [right[a], up[a], 0.0]);
     for a in 0..3 {
         let (along, next) = (drawn[a], drawn[(a + 1) % 3]);
         assert!((dot(along, along) - 2.0 / 3.0).abs() < 1e-12, "{drawn:?}");
@@ -541,7 +534,7 @@ fn twice_the_zoom_is_the_middle_of_twice_the_picture() {
 
 #[test]
 fn shadows_fall_away_from_the_sun_however_the_view_is_turned() {
-    let plate = (0..17).flat_map(|x| (0..17).map(move |z| [x, 0, z]));
+    let plate = voxels_in([0; 3], [17, 1, 17]);
     let tower = (1..6).map(|y| [8, y, 8]);
     let grid = VoxelGrid::from_voxels([17, 6, 17], plate.chain(tower)).unwrap();
     let options = RenderOptions {

@@ -42,9 +42,7 @@ fn bounds_cut_triangles_and_what_lies_before_them_still_counts() {
     for round in 0..200 {
         let dims: [u32; 3] = std::array::from_fn(|_| rng.u32(1..=20));
         let step = [UNIT / 2, 1][round % 2];
-        let triangles: Vec<Triangle> = (soup(&mut rng, 30, 40 * UNIT, step).into_iter())
-            .map(|triangle| moved(triangle, [-10 * UNIT; 3]))
-            .collect();
+        let triangles = all_moved(&soup(&mut rng, 30, 40 * UNIT, step), [-10 * UNIT; 3]);
         let mesh = placed(&triangles, dims);
         check(&mesh, &format!("round {round}"));
         let first = run(&mesh, Rule::Parity(trivox::predicate::Axis::X));

@@ -8,14 +8,6 @@ use trivox::solid::{FillWarning, fill};
 
 const FILLS: [Fill; 5] = [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Flood, Fill::Vote];
 
-/// The voxels from `lo` up to, but not including, `hi`.
-fn block(dims: [u32; 3], lo: [u32; 3], hi: [u32; 3]) -> VoxelGrid {
-    let along = |a: usize| lo[a]..hi[a];
-    let voxels =
-        along(2).flat_map(|z| along(1).flat_map(move |y| along(0).map(move |x| [x, y, z])));
-    VoxelGrid::from_voxels(dims, voxels).unwrap()
-}
-
 /// Fills as asked and expects those voxels, and no doubt.
 fn assert_certain(mesh: &PlacedMesh, fill: Fill, expected: &VoxelGrid) -> FillReport {
     let (grid, filling) = solid(mesh, fill);
@@ -130,13 +122,10 @@ fn where_cubes_overlap_parity_is_empty_and_says_so_and_winding_fills() {
 
 /// A cube whose open side is the lower or upper one across an axis.
 fn open_cube(axis: usize, is_upper: bool) -> Mesh {
-    let lidless = lidless_cube([-4.75; 3], 9.5);
     let sign = if is_upper { 1.0 } else { -1.0 };
-    let turned = lidless.positions().iter().map(|&p| {
-        // A turn about a diagonal; the other end is reached by a point reflection.
-        [0, 1, 2].map(|a| 6.0 + sign * p[(a + 5 - axis) % 3])
-    });
-    Mesh::new(turned.collect(), lidless.triangles().to_vec()).unwrap()
+    // A turn about a diagonal; the other end is reached by a point reflection.
+    let turned = |p: [f64; 3]| [0, 1, 2].map(|a| 6.0 + sign * p[(a + 5 - axis) % 3]);
+    lidless_cube([-4.75; 3], 9.5).with_positions(turned).unwrap()
 }
 
 #[test]
@@ -238,12 +227,11 @@ fn a_moebius_strip_has_no_solid_and_every_fill_is_doubtful() {
 #[test]
 fn sheets_have_no_inside_along_any_axis() {
     let flat = |axis: usize| {
-        let [a, b, c, d] = [[1.3, 1.3], [9.1, 1.3], [9.1, 8.2], [1.3, 8.2]].map(|[p, q]| {
+        quad([[1.3, 1.3], [9.1, 1.3], [9.1, 8.2], [1.3, 8.2]].map(|[p, q]| {
             let mut corner = [5.1; 3];
             (corner[(axis + 1) % 3], corner[(axis + 2) % 3]) = (p, q);
             corner
-        });
-        mesh_of(&[[a, b, c], [a, c, d]])
+        }))
     };
     let slanted = mesh_of(&[[[1.3, 2.2, 3.1], [9.2, 4.3, 1.7], [3.6, 8.7, 9.4]]]);
     for (mesh, is_flat) in [(flat(0), true), (flat(1), true), (flat(2), true), (slanted, false)] {
@@ -325,9 +313,7 @@ fn closed_meshes() -> impl Iterator<Item = (String, PlacedMesh)> {
         };
         // Voxels lie before the grid as well as after it.
         let back = rng.i32(0..=8) * UNIT / 2;
-        let triangles: Vec<Triangle> =
-            triangles.iter().map(|t| t.map(|p| p.map(|c| c - back))).collect();
-        (format!("round {round}"), placed(&triangles, dims))
+        (format!("round {round}"), placed(&all_moved(&triangles, [-back; 3]), dims))
     })
 }
 
@@ -378,12 +364,12 @@ fn the_oracle_tells_ties_the_other_way_and_counts_apart() {
 /// Meshes without centres on them, nor columns through their edges.
 fn generic_meshes() -> [(&'static str, Mesh); 3] {
     let shifted = |mesh: Mesh| {
-        let turned = mesh.positions().iter().map(|&[x, y, z]| {
+        let turned = mesh.with_positions(|[x, y, z]| {
             let [x, y] = [0.8 * x - 0.6 * y, 0.6 * x + 0.8 * y];
             let [y, z] = [0.28 * y - 0.96 * z, 0.96 * y + 0.28 * z];
             [x + 0.0123, y + 0.0234, z + 0.0345]
         });
-        Mesh::new(turned.collect(), mesh.triangles().to_vec()).unwrap()
+        turned.unwrap()
     };
     [
         ("sphere", shifted(sphere(1.0, 24, 48))),
@@ -526,15 +512,13 @@ fn whole_voxel_shifts_and_the_order_of_triangles_change_nothing_else() {
             _ => crumpled_torus(&mut rng, 5, 4, UNIT / 2, 22),
         };
         // What it touches is in the grid, too.
-        let mut triangles: Vec<Triangle> =
-            triangles.iter().map(|t| t.map(|p| p.map(|c| c + UNIT))).collect();
+        let mut triangles = all_moved(&triangles, [UNIT; 3]);
         // An open one, too.
         if round % 3 == 0 {
             triangles.pop();
         }
         let by = [(); 3].map(|()| rng.i32(1..=9));
-        let shifted: Vec<Triangle> =
-            (triangles.iter()).map(|t| t.map(|p| [0, 1, 2].map(|a| p[a] + by[a] * UNIT))).collect();
+        let shifted = all_moved(&triangles, by.map(|c| c * UNIT));
         let mut shuffled = triangles.clone();
         rng.shuffle(&mut shuffled);
         shuffled.iter_mut().for_each(|triangle| triangle.rotate_left(rng.usize(0..3)));
@@ -554,11 +538,9 @@ fn whole_voxel_shifts_and_the_order_of_triangles_change_nothing_else() {
 
 #[test]
 fn axes_in_turn_give_the_same_solid_turned() {
-    let turn = |[x, y, z]: [f64; 3]| [z, x, y];
     let back = |[x, y, z]: [u32; 3]| [y, z, x];
     for (name, mesh) in generic_meshes() {
-        let positions = mesh.positions().iter().map(|&p| turn(p)).collect();
-        let turned = Mesh::new(positions, mesh.triangles().to_vec()).unwrap();
+        let turned = mesh.clone().with_positions(|[x, y, z]| [z, x, y]).unwrap();
         for resolution in [20, 65] {
             for fill in FILLS {
                 let (grid, _) = solid(&at_resolution(&mesh, resolution), fill);
@@ -576,8 +558,8 @@ fn what_bounds_cut_off_changes_nothing_within_them() {
     // All sides of the torus are cut, and of the cube only the far ones.
     let knot = |mesh: Mesh| in_grid(&mesh, [20, 18, 22]);
     let cut_torus = torus(14.0, 6.0, 48, 24);
-    let middle = cut_torus.positions().iter().map(|&[x, y, z]| [x + 10.1, y + 9.2, 3.0 * z + 11.3]);
-    let cut_torus = Mesh::new(middle.collect(), cut_torus.triangles().to_vec()).unwrap();
+    let cut_torus =
+        cut_torus.with_positions(|[x, y, z]| [x + 10.1, y + 9.2, 3.0 * z + 11.3]).unwrap();
     for (what, mesh) in [
         ("torus", knot(cut_torus)),
         ("cube", knot(cube([1.2; 3], 100.3))),
@@ -651,8 +633,8 @@ fn a_mesh_that_no_flip_orients_is_doubtful_by_winding() {
 
 #[test]
 fn a_sheet_in_a_cube_is_not_said_to_be_inside_out() {
-    let sheet = Mesh::new(vec![[4.0, 4.0, 4.0], [4.0, 8.0, 4.0], [4.5, 4.0, 8.0]], vec![[0, 1, 2]]);
-    for sheet in [sheet.clone().unwrap(), inside_out(&sheet.unwrap())] {
+    let sheet = mesh_of(&[[[4.0, 4.0, 4.0], [4.0, 8.0, 4.0], [4.5, 4.0, 8.0]]]);
+    for sheet in [inside_out(&sheet), sheet] {
         let mesh = in_grid(&together(&[cube([1.25; 3], 9.5), sheet]), [12; 3]);
         let (grid, filling) = solid(&mesh, Fill::Vote);
         assert_eq!(grid, block([12; 3], [1; 3], [11; 3]));

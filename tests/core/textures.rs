@@ -5,9 +5,6 @@ use trivox::grid::VoxelGrid;
 use trivox::mesh::appearance::{FilterChoice, TextureRef};
 use trivox::{ColorOptions, color};
 
-const RED: [u8; 4] = [255, 0, 0, 255];
-const BLUE: [u8; 4] = [0, 0, 255, 255];
-
 /// A flat mesh in a layer of `count * count` voxels, with one material.
 struct Case {
     corners: Vec<[f64; 2]>,

@@ -166,21 +166,6 @@ fn a_slanted_sheet_has_one_voxel_in_each_column_across_it() {
     }
 }
 
-/// Each triangle in four, by the middles of its sides.
-fn subdivided(triangles: &[Triangle]) -> Vec<Triangle> {
-    let middle = |p: [i32; 3], q: [i32; 3]| -> [i32; 3] {
-        std::array::from_fn(|a| {
-            assert_eq!((p[a] + q[a]) % 2, 0, "the middle is a lattice point");
-            (p[a] + q[a]) / 2
-        })
-    };
-    let parts = |&[a, b, c]: &Triangle| {
-        let [ab, bc, ca] = [middle(a, b), middle(b, c), middle(c, a)];
-        [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]
-    };
-    triangles.iter().flat_map(parts).collect()
-}
-
 #[test]
 fn subdivision_changes_nothing() {
     let mut rng = Rng::with_seed(4);
@@ -188,8 +173,8 @@ fn subdivision_changes_nothing() {
         let step = [UNIT / 2, UNIT, 4][round % 3];
         let triangles = soup(&mut rng, 30, 16 * UNIT, step);
         let coarse = thin(&placed(&triangles, [16; 3]));
-        let once = subdivided(&triangles);
-        let twice = subdivided(&once);
+        let once: Vec<Triangle> = triangles.iter().flat_map(into_four).collect();
+        let twice: Vec<Triangle> = once.iter().flat_map(into_four).collect();
         assert!(thin(&placed(&once, [16; 3])) == coarse, "round {round}, once");
         assert!(thin(&placed(&twice, [16; 3])) == coarse, "round {round}, twice");
         assert!(thin(&placed(&once[..once.len() / 2], [16; 3])) != coarse, "half of it");

@@ -1,7 +1,6 @@
 //! Tiles put together are the whole grid, to the bit: voxels and colours.
 
 use crate::common::prelude::*;
-use crate::common::solids;
 
 use std::sync::Arc;
 
@@ -25,21 +24,33 @@ fn windows(dims: [u32; 3], cuts: [&[u32]; 3]) -> Vec<Window> {
         edges.push(dims[a]);
         edges
     });
-    let pairs = |a: usize| edges[a].windows(2).map(|two| [two[0], two[1]]);
-    let mut all = Vec::new();
-    for z in pairs(2) {
-        for y in pairs(1) {
-            for x in pairs(0) {
-                all.push(Window { from: [x[0], y[0], z[0]], to: [x[1], y[1], z[1]] });
-            }
-        }
-    }
-    all
+    let window = |at: [u32; 3]| {
+        let edge = |end: usize| [0, 1, 2].map(|a| edges[a][at[a] as usize + end]);
+        Window { from: edge(0), to: edge(1) }
+    };
+    voxels_in([0; 3], [0, 1, 2].map(|a| edges[a].len() as u32 - 1)).map(window).collect()
 }
 
 fn tiles(lattice: &Lattice, along: [u32; 3]) -> Vec<Window> {
     let of = Tiles::Along(along);
     (0..of.count()).map(|index| lattice.tile(&Tile { index, of }).unwrap()).collect()
+}
+
+/// What is made of each window, and where it begins.
+fn made(
+    name: &str,
+    voxelizer: &Voxelizer,
+    mesh: &Mesh,
+    lattice: &Lattice,
+    windows: &[Window],
+) -> Vec<([u32; 3], VoxelGrid)> {
+    let of_window = |window: &Window| {
+        let tile = voxelizer.run_window(mesh, lattice, window);
+        let grid = tile.unwrap_or_else(|error| panic!("{name}, {window:?}: {error}")).grid;
+        assert_eq!(grid.dims(), window.dims(), "{name}, {window:?}");
+        (window.from, grid)
+    };
+    windows.iter().map(of_window).collect()
 }
 
 /// Fails unless `windows` put together are what `voxelizer` makes of the whole `mesh`.
@@ -59,17 +70,7 @@ fn check_windows(
 ) {
     let lattice = Lattice::of(mesh, &options).unwrap();
     let whole = voxelizer.clone().place_options(options).run(mesh).unwrap().grid;
-    let made: Vec<([u32; 3], VoxelGrid)> = windows
-        .iter()
-        .map(|window| {
-            let tile = voxelizer.run_window(mesh, &lattice, window);
-            let grid = tile.unwrap_or_else(|error| panic!("{name}, {window:?}: {error}")).grid;
-            assert_eq!(grid.dims(), window.dims(), "{name}, {window:?}");
-            (window.from, grid)
-        })
-        .collect();
-    let parts: Vec<_> = made.iter().map(|(at, grid)| (*at, grid)).collect();
-    let together = VoxelGrid::assemble(lattice.dims, &parts).unwrap();
+    let together = assembled(lattice.dims, &made(name, voxelizer, mesh, &lattice, windows));
     let differences: Vec<_> = whole.differing_voxels(&together).take(5).collect();
     assert!(differences.is_empty(), "{name}, {} windows: {differences:?}", windows.len());
     assert_eq!(together.hash(), whole.hash(), "{name}");
@@ -82,26 +83,17 @@ fn check_windows(
     }
 }
 
-fn resolution(n: u32) -> PlaceOptions {
-    PlaceOptions::new(Sizing::Resolution(n))
-}
-
 /// Triangles across the whole grid and small ones, none closed.
 fn soup(seed: u64, extent: [f64; 3], count: usize) -> Mesh {
     let mut rng = Rng::with_seed(seed);
-    let mut corners = vec![[0.0; 3], extent, [0.0, extent[1], 0.0]];
-    for index in 0..count {
+    let mut triangles = vec![[[0.0; 3], extent, [0.0, extent[1], 0.0]]];
+    triangles.extend((0..count).map(|index| {
         let at = extent.map(|e| e * rng.f64());
         let reach = if index % 5 == 0 { 1.0 } else { 0.05 };
-        for _ in 0..3 {
-            corners
-                .push([0, 1, 2].map(|a| {
-                    (at[a] + reach * extent[a] * (rng.f64() - 0.5)).clamp(0.0, extent[a])
-                }));
-        }
-    }
-    let triangles = (0..corners.len() as u32 / 3).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]);
-    Mesh::new(corners, triangles.collect()).unwrap()
+        let mut along = |a: usize| at[a] + reach * extent[a] * (rng.f64() - 0.5);
+        [(); 3].map(|()| [0, 1, 2].map(|a| along(a).clamp(0.0, extent[a])))
+    }));
+    mesh_of(&triangles)
 }
 
 const SURFACES: [Mode; 2] = [Mode::Surface, Mode::Thin];
@@ -128,19 +120,17 @@ fn tiles_of_the_models_are_the_whole_in_every_mode() {
 
 #[test]
 fn tiles_of_a_solid_that_the_grid_cuts_are_the_whole_at_any_size() {
-    let red = Material { color: [65535, 0, 0, 65535], ..Material::default() };
-    let blue = Material { color: [0, 0, 65535, 65535], ..Material::default() };
+    let plain = |color| Material { color: linear_of_rgba(color), ..Material::default() };
     let look = Appearance {
-        materials: vec![red, blue],
+        materials: vec![plain(RED), plain(BLUE)],
         material_of: (0..12).map(|face| face / 2 % 2).collect(),
         ..Appearance::default()
     };
     for size in [32, 36, 40, 64] {
         // Of the last layers, the surface touches what is next to them, outside.
         let extent = f64::from(size);
-        let cube = solids::cube([5.0; 3], extent - 4.9).with_appearance(look.clone()).unwrap();
-        let bounds = Bounds { min: [0.0; 3], max: [extent; 3] };
-        let options = PlaceOptions::new(Sizing::VoxelSize(1.0)).with_bounds(bounds);
+        let cube = cube([5.0; 3], extent - 4.9).with_appearance(look.clone()).unwrap();
+        let options = voxel_size(1.0).with_bounds(Bounds { min: [0.0; 3], max: [extent; 3] });
         let voxelizer = on_cpu().mode(by_fill(Fill::Auto));
         check(&format!("{size}"), &voxelizer, &cube, options, [2, 1, 3]);
         let colors = voxelizer.place_options(options).run(&cube).unwrap().grid.colors.unwrap();
@@ -157,8 +147,8 @@ fn tiles_of_a_grid_that_takes_all_bits_are_the_whole() {
     // 256 voxels of 2^16 units: no box of a window may reach past the whole's cube.
     for (name, mesh) in [
         ("soup", soup(1, [256.0, 200.0, 120.0], 60)),
-        ("cube", solids::cube([0.0; 3], 256.0)),
-        ("sphere", solids::sphere(128.0, 12, 20)),
+        ("cube", cube([0.0; 3], 256.0)),
+        ("sphere", sphere(128.0, 12, 20)),
     ] {
         let lattice = Lattice::of(&mesh, &resolution(256)).unwrap();
         assert_eq!(lattice.fraction_bits, 16);
@@ -174,13 +164,13 @@ fn tiles_of_a_grid_that_takes_all_bits_are_the_whole() {
 
 #[test]
 fn the_lattice_of_a_window_begins_earlier_where_large_triangles_need_the_bits() {
-    let mesh = solids::cube([0.0; 3], 256.0);
+    let mesh = cube([0.0; 3], 256.0);
     let whole = place(&mesh, &resolution(256)).unwrap();
     let window = Window { from: [104; 3], to: [256; 3] };
     let part = whole.in_window(&window, WindowReach::Box).unwrap();
     assert!(part.lattice().dims == [256; 3], "{:?}", part.lattice());
     // Small triangles do not: the window and eight voxels on one side.
-    let whole = place(&solids::sphere(128.0, 60, 90), &resolution(256)).unwrap();
+    let whole = place(&sphere(128.0, 60, 90), &resolution(256)).unwrap();
     let part = whole.in_window(&window, WindowReach::Box).unwrap();
     assert!(part.lattice().dims.iter().all(|&dim| dim <= 176), "{:?}", part.lattice());
     assert!(part.len() * 3 < whole.len(), "{} of {}", part.len(), whole.len());
@@ -188,7 +178,7 @@ fn the_lattice_of_a_window_begins_earlier_where_large_triangles_need_the_bits() 
 
 #[test]
 fn a_window_with_too_few_triangles_for_the_mode_is_refused() {
-    let mesh = place(&solids::cube([0.0; 3], 64.0), &resolution(64)).unwrap();
+    let mesh = place(&cube([0.0; 3], 64.0), &resolution(64)).unwrap();
     let window = Window { from: [16, 16, 16], to: [48; 3] };
     let within = |reach, mode| {
         let part = mesh.in_window(&window, reach).unwrap();
@@ -210,24 +200,21 @@ fn a_window_with_too_few_triangles_for_the_mode_is_refused() {
 
 #[test]
 fn tiles_of_meshes_with_holes_and_overlaps_are_the_whole() {
-    let cubes = [
-        solids::cube([0.0; 3], 10.0),
-        solids::cube([5.0, 4.0, 3.0], 10.0),
-        solids::lidless_cube([-7.0, 2.0, 1.0], 9.0),
-    ];
-    let outer = solids::inside_out(&solids::cube([20.0, 0.0, 0.0], 9.0));
-    let cavity = solids::cube([22.0, 2.0, 2.0], 4.0);
-    let beside = solids::inside_out(&solids::lidless_cube([20.0, 0.0, 0.0], 6.0));
+    let cubes =
+        [cube([0.0; 3], 10.0), cube([5.0, 4.0, 3.0], 10.0), lidless_cube([-7.0, 2.0, 1.0], 9.0)];
+    let outer = inside_out(&cube([20.0, 0.0, 0.0], 9.0));
+    let cavity = cube([22.0, 2.0, 2.0], 4.0);
+    let beside = inside_out(&lidless_cube([20.0, 0.0, 0.0], 6.0));
     let meshes = [
-        ("lidless", solids::lidless_cube([0.0; 3], 10.0)),
-        ("overlapping", solids::together(&cubes[..2])),
-        ("all", solids::together(&cubes)),
-        ("inside out", solids::inside_out(&cubes[0])),
-        ("inside out in one", solids::together(&[outer, cavity, cubes[0].clone()])),
-        ("inside out beside", solids::together(&[cubes[2].clone(), beside])),
-        ("moebius", solids::moebius_strip(40, 5)),
-        ("klein", solids::klein_bottle(30, 20)),
-        ("torus", solids::torus(10.0, 3.0, 40, 24)),
+        ("lidless", lidless_cube([0.0; 3], 10.0)),
+        ("overlapping", together(&cubes[..2])),
+        ("all", together(&cubes)),
+        ("inside out", inside_out(&cubes[0])),
+        ("inside out in one", together(&[outer, cavity, cubes[0].clone()])),
+        ("inside out beside", together(&[cubes[2].clone(), beside])),
+        ("moebius", moebius_strip(40, 5)),
+        ("klein", klein_bottle(30, 20)),
+        ("torus", torus(10.0, 3.0, 40, 24)),
     ];
     for (name, mesh) in meshes {
         for mode in all_modes() {
@@ -260,19 +247,15 @@ fn tiles_on_a_gpu_are_the_whole_on_the_cpu() {
     let meshes = [
         ("lighthouse", asset("lighthouse.obj"), 64),
         ("soup", soup(2, [256.0, 250.0, 255.0], 40), 256),
-        ("cube", solids::cube([0.0; 3], 256.0), 256),
+        ("cube", cube([0.0; 3], 256.0), 256),
     ];
     for (name, mesh, n) in meshes {
         for mode in all_modes() {
             let whole = on_cpu().mode(mode).place_options(resolution(n)).run(&mesh).unwrap().grid;
             let lattice = Lattice::of(&mesh, &resolution(n)).unwrap();
-            let voxelizer = gpu.clone().mode(mode);
             let windows = tiles(&lattice, [2; 3]);
-            let run = |window: &Window| voxelizer.run_window(&mesh, &lattice, window).unwrap().grid;
-            let grids: Vec<VoxelGrid> = windows.iter().map(run).collect();
-            let parts: Vec<_> = windows.iter().map(|w| w.from).zip(&grids).collect();
-            let together = VoxelGrid::assemble(lattice.dims, &parts).unwrap();
-            assert!(together == whole, "{name}, {mode:?}");
+            let made = made(name, &gpu.clone().mode(mode), &mesh, &lattice, &windows);
+            assert!(assembled(lattice.dims, &made) == whole, "{name}, {mode:?}");
         }
     }
 }
@@ -303,15 +286,14 @@ fn assembling_a_wrong_tile_is_noticed() {
     let lattice = Lattice::of(&mesh, &resolution(64)).unwrap();
     let whole = on_cpu().resolution(64).run(&mesh).unwrap().grid;
     let windows = windows(lattice.dims, [&[24, 48], &[], &[]]);
-    let run = |window| on_cpu().run_window(&mesh, &lattice, window).unwrap().grid;
-    let grids: Vec<VoxelGrid> = windows.iter().map(run).collect();
-    let swapped = [([0; 3], &grids[1]), (windows[1].from, &grids[0])];
-    let swapped: Vec<_> = swapped.into_iter().chain([([48, 0, 0], &grids[2])]).collect();
-    assert!(VoxelGrid::assemble(lattice.dims, &swapped).unwrap() != whole);
-    let twice = [([0; 3], &grids[0]), ([0; 3], &grids[0])];
-    assert!(VoxelGrid::assemble(lattice.dims, &twice).is_err());
-    assert!(VoxelGrid::assemble(lattice.dims, &[([4, 0, 0], &grids[0])]).is_err());
-    assert!(VoxelGrid::assemble(lattice.dims, &[(windows[1].from, &whole)]).is_err());
+    let made = made("knot", &on_cpu(), &mesh, &lattice, &windows);
+    let [a, b, c] = [0, 1, 2].map(|index| &made[index].1);
+    let assemble = |tiles: &[([u32; 3], &VoxelGrid)]| VoxelGrid::assemble(lattice.dims, tiles);
+    let swapped = [([0; 3], b), ([24, 0, 0], a), ([48, 0, 0], c)];
+    assert!(assemble(&swapped).unwrap() != whole);
+    assert!(assemble(&[([0; 3], a), ([0; 3], a)]).is_err());
+    assert!(assemble(&[([4, 0, 0], a)]).is_err());
+    assert!(assemble(&[([24, 0, 0], &whole)]).is_err());
 }
 
 #[test]
@@ -343,7 +325,7 @@ fn a_tile_is_painted_once() {
 fn tiles_of_which_only_some_have_colours_are_refused() {
     let red = |voxel| {
         let grid = VoxelGrid::from_voxels([8, 8, 8], [voxel]).unwrap();
-        grid.with_colors(Colors::uniform([255, 0, 0, 255]))
+        grid.with_colors(Colors::uniform(RED))
     };
     let (colored, plain) = (red([1, 2, 3]), VoxelGrid::from_voxels([8, 8, 8], [[4; 3]]).unwrap());
     let joined = |other: &VoxelGrid| {
@@ -351,7 +333,7 @@ fn tiles_of_which_only_some_have_colours_are_refused() {
     };
     assert_eq!(joined(&plain), Err(GridError::SomeColors));
     let nothing = VoxelGrid::empty([8, 8, 8]).unwrap();
-    assert_eq!(joined(&nothing).unwrap().color([1, 2, 3]), Some([255, 0, 0, 255]));
+    assert_eq!(joined(&nothing).unwrap().color([1, 2, 3]), Some(RED));
     assert_eq!(VoxelGrid::join(&[]), Err(GridError::NoTiles));
 }
 
@@ -364,9 +346,9 @@ fn fills_that_depend_on_the_whole_grid_are_refused_in_tiles() {
             other => panic!("{:?}", other.map(|made| made.grid)),
         }
     };
-    let cube = solids::cube([0.0; 3], 10.0);
+    let cube = cube([0.0; 3], 10.0);
     assert!(refused(&cube, by_fill(Fill::Flood)).contains("winding or vote"));
-    let soup = mesh_of(&solids::large_triangles(300));
+    let soup = mesh_of(&large_triangles(300));
     let auto = by_fill(Fill::Auto);
     let voted = on_cpu().mode(auto).resolution(256).run(&soup).unwrap().fill_report.unwrap();
     assert_ne!(voted.fill, Fill::Winding, "{}", voted.reason);
@@ -377,7 +359,7 @@ fn fills_that_depend_on_the_whole_grid_are_refused_in_tiles() {
 fn a_grid_past_the_largest_is_made_tile_by_tile() {
     // A wall of a unit cube, whose voxels are known, in a grid of 2^20 voxels along each axis.
     let n = 1 << 20;
-    let mesh = solids::cube([0.0; 3], 1.0);
+    let mesh = cube([0.0; 3], 1.0);
     assert!(matches!(place(&mesh, &resolution(n)), Err(PlaceError::Resolution(_))));
     let lattice = Lattice::of(&mesh, &resolution(n)).unwrap();
     assert_eq!((lattice.dims, lattice.fraction_bits), ([n; 3], 4));
@@ -466,7 +448,7 @@ fn the_largest_window_is_placed_and_one_brick_more_is_refused() {
 #[test]
 fn a_lattice_survives_json_and_a_wrong_one_is_refused() {
     let mesh = asset("lighthouse.obj");
-    let options = PlaceOptions::new(Sizing::VoxelSize(0.0123)).with_pad(2);
+    let options = voxel_size(0.0123).with_pad(2);
     let lattice = Lattice::of(&mesh, &options).unwrap();
     let text = serde_json::to_string(&lattice).unwrap();
     let read: Lattice = serde_json::from_str(&text).unwrap();
@@ -497,9 +479,9 @@ fn a_lattice_survives_json_and_a_wrong_one_is_refused() {
 
 #[test]
 fn another_mesh_on_the_same_lattice_has_its_voxels_there() {
-    let cube = solids::cube([0.0; 3], 10.0);
-    let lattice = Lattice::of(&cube, &resolution(40)).unwrap();
-    let small = solids::cube([5.0; 3], 2.5);
+    let large = cube([0.0; 3], 10.0);
+    let lattice = Lattice::of(&large, &resolution(40)).unwrap();
+    let small = cube([5.0; 3], 2.5);
     let placed = place_on(&small, &lattice).unwrap();
     let grid = surface(&placed);
     assert_eq!(grid.dims(), [40; 3]);

@@ -130,8 +130,8 @@ fn what_is_welded_is_what_lies_at_one_lattice_point() {
 
 #[test]
 fn a_mesh_of_collapsed_triangles_has_no_edges_and_encloses_nothing() {
-    let positions = vec![[0.0; 3], [1.0, 2.0, 3.0], [0.0; 3]];
-    let topology = topology(&Mesh::new(positions, vec![[0, 1, 2], [1, 1, 1]]).unwrap());
+    let [a, b] = [[0.0; 3], [1.0, 2.0, 3.0]];
+    let topology = topology(&mesh_of(&[[a, b, a], [b; 3]]));
     assert_eq!(counts(&topology), Counts { collapsed: 2, ..NONE });
     assert_eq!((topology.volume_times_six, topology.area), (0, 0.0));
     assert!(topology.is_closed() && topology.is_oriented());
@@ -222,18 +222,11 @@ fn measures(mesh: &PlacedMesh) -> (i128, f64) {
     let lattice = mesh.lattice();
     let center = lattice.dims.map(|d| i128::from(d) * i128::from(lattice.units_per_voxel()) / 2);
     let determinant = |corners: Triangle| {
-        let [a, b, c] = corners.map(|p| -> [i128; 3] {
-            std::array::from_fn(|axis| i128::from(p[axis]) - center[axis])
-        });
-        let terms = [(0, 1, 2), (1, 2, 0), (2, 0, 1)];
-        terms.iter().map(|&(i, j, k)| a[i] * (b[j] * c[k] - b[k] * c[j])).sum::<i128>()
+        let [a, b, c] = corners.map(|p| minus(p.map(i128::from), center));
+        dot(a, cross(b, c))
     };
     let area = |[a, b, c]: Triangle| {
-        let between = |p: [i32; 3], q: [i32; 3]| -> [f64; 3] {
-            std::array::from_fn(|axis| f64::from(q[axis] - p[axis]))
-        };
-        let dot = |p: [f64; 3], q: [f64; 3]| (0..3).map(|axis| p[axis] * q[axis]).sum::<f64>();
-        let (e, f) = (between(a, b), between(a, c));
+        let [e, f] = [b, c].map(|p| minus(p, a).map(f64::from));
         (dot(e, e) * dot(f, f) - dot(e, f).powi(2)).max(0.0).sqrt() / 2.0
     };
     (mesh.triangles().map(determinant).sum(), mesh.triangles().map(area).sum())

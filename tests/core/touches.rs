@@ -83,7 +83,7 @@ fn separates(
     v: &[[i64; 3]; 3],
     h: i64,
 ) -> bool {
-    let [p, q, r] = v.map(|v| (0..3).map(|a| axis[a] * v[a]).sum::<i64>());
+    let [p, q, r] = v.map(|v| dot(axis, v));
     let (min, max) = (p.min(q).min(r), p.max(q).max(r));
     let size = |c: i64| if mistake == Mistake::RadiusWithoutAbs { c } else { c.abs() };
     let radius = h * axis.map(size).iter().sum::<i64>();
@@ -104,10 +104,6 @@ fn plane_separates(mistake: Mistake, n: [i64; 3], v: [i64; 3], h: i64) -> bool {
         Mistake::TouchingPlaneIsApart => d.abs() >= r && r != 0,
         _ => d.abs() > r,
     }
-}
-
-fn cross(a: [i64; 3], b: [i64; 3]) -> [i64; 3] {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
 #[test]
@@ -222,7 +218,7 @@ fn pairs_keep_the_bit_budget_and_reach_its_ends() {
 fn is_of_its_family(pair: &Pair) -> bool {
     let size = |v: [i64; 3]| v.iter().map(|c| c.abs()).max().unwrap();
     let [e, f, normal] = pair.edges_and_normal();
-    let longest = size(e).max(size(f)).max(size(std::array::from_fn(|i| e[i] - f[i])));
+    let longest = size(e).max(size(f)).max(size(minus(e, f)));
     match pair.family {
         Family::Tiny => longest <= 16,
         // Area over length: the width, up to a small factor.
@@ -292,10 +288,7 @@ fn symmetries_vertex_orders_and_whole_voxel_shifts_leave_the_answer_unchanged() 
         let mut rng = Rng::with_seed(pair.center[0] as u64);
         for symmetry in symmetries() {
             let shift: [i32; 3] = std::array::from_fn(|_| 2 * pair.half * rng.i32(-32..=32));
-            let moved = |p| -> [i32; 3] {
-                let p = symmetry(p);
-                std::array::from_fn(|a| p[a] + shift[a])
-            };
+            let moved = |p| plus(symmetry(p), shift);
             let [a, b, c] = pair.triangle.map(moved);
             let center = moved(pair.center);
             for triangle in [[a, b, c], [b, c, a], [c, a, b], [c, b, a], [b, a, c], [a, c, b]] {

@@ -1,8 +1,6 @@
 //! Judging grids: every planted fault is found, a right grid passes, and a grid that lies otherwise
 //! is recognised.
 use crate::common::prelude::*;
-use crate::common::shapes::cuboid;
-use crate::common::solids::{self};
 use trivox::VoxelizeError;
 use trivox::engine::verify::{
     Alignment, Fault, KnownPlacement, PlacementSource, Verdict, VerifyError, VerifyOptions, verify,
@@ -27,12 +25,7 @@ fn judge_unaided(mesh: &Mesh, grid: &VoxelGrid) -> Verdict {
 
 /// Sheets so close that all voxels are occupied, at a resolution of 16.
 fn full() -> Mesh {
-    let sheet = |z: i32| {
-        let [a, b, c, d] =
-            [[0, 0], [16, 0], [16, 16], [0, 16]].map(|[x, y]| [x, y, z].map(f64::from));
-        [[a, b, c], [a, c, d]]
-    };
-    mesh_of(&(0..=16).flat_map(sheet).collect::<Vec<_>>())
+    together(&(0..=16).map(|z| square(16.0, f64::from(z))).collect::<Vec<_>>())
 }
 
 /// No permutation or mirror of the axes leaves it as it is.
@@ -42,7 +35,7 @@ fn crooked() -> Mesh {
 }
 
 fn flipped(grid: &VoxelGrid, voxels: &BTreeSet<[u32; 3]>) -> VoxelGrid {
-    let mut bricks: std::collections::BTreeMap<BrickKey, [u64; 8]> = grid.bricks().collect();
+    let mut bricks: BTreeMap<BrickKey, [u64; 8]> = grid.bricks().collect();
     for voxel in voxels {
         let (slice, bit) = mask_place(*voxel);
         bricks.entry(BrickKey::of_voxel(*voxel)).or_default()[slice] ^= 1 << bit;
@@ -118,7 +111,7 @@ fn every_planted_fault_is_found_where_and_as_it_is_in_runs_of_full_bricks_too() 
 
 /// A cube with a bump, so that nothing but the identity leaves it as it is.
 fn bumpy() -> Mesh {
-    together(&[cube([0.0; 3], 32.0), solids::cuboid([3.5, 10.5, 32.0], [9.5, 20.5, 35.5])])
+    together(&[cube([0.0; 3], 32.0), cuboid([3.5, 10.5, 32.0], [9.5, 20.5, 35.5])])
 }
 
 #[test]
@@ -185,16 +178,14 @@ fn grids_of_ours_are_right_whatever_they_were_made_with() {
     let mesh = asset("torus-knot.obj");
     let [min, max] = mesh.bounds();
     let part = Bounds { min: min.map(|c| c - 0.1), max: [max[0] - 0.7, max[1] + 0.3, max[2]] };
-    let resolution = |n| PlaceOptions::new(Sizing::Resolution(n));
-    let size = |s| PlaceOptions::new(Sizing::VoxelSize(s));
     for (options, source) in [
         (resolution(57), PlacementSource::File),
         (resolution(57).with_pad(1), PlacementSource::File),
         (resolution(40).with_pad(3), PlacementSource::File),
-        (size(0.083), PlacementSource::File),
-        (size(0.083).with_pad(2), PlacementSource::File),
+        (voxel_size(0.083), PlacementSource::File),
+        (voxel_size(0.083).with_pad(2), PlacementSource::File),
         (resolution(61).with_bounds(part), PlacementSource::FileBounds),
-        (size(0.07).with_bounds(part).with_pad(2), PlacementSource::FileBounds),
+        (voxel_size(0.07).with_bounds(part).with_pad(2), PlacementSource::FileBounds),
     ] {
         let placed = place(&mesh, &options).unwrap();
         let world = World::of(placed.lattice(), Up::Y);
@@ -212,8 +203,7 @@ fn grids_of_ours_are_right_whatever_they_were_made_with() {
 #[test]
 fn without_a_place_in_the_world_common_fits_are_found() {
     // The last is nearly the same at another scale.
-    let [a, b, c, d] = [[0.0; 3], [4.0, 0.0, 0.0], [4.0, 4.0, 1.0], [0.0, 4.0, 1.0]];
-    let slope = mesh_of(&[[a, b, c], [a, c, d]]);
+    let slope = quad([[0.0; 3], [4.0, 0.0, 0.0], [4.0, 4.0, 1.0], [0.0, 4.0, 1.0]]);
     for mesh in [asset("torus-knot.obj"), crooked(), slope] {
         for (resolution, pad) in [(30, 0), (30, 1), (28, 3)] {
             let options = PlaceOptions::new(Sizing::Resolution(resolution)).with_pad(pad);
@@ -228,7 +218,7 @@ fn without_a_place_in_the_world_common_fits_are_found() {
 fn what_is_stated_counts_and_contradictions_are_told() {
     let mesh = crooked();
     let bounds = Bounds { min: [-1.0; 3], max: [13.0; 3] };
-    let options = PlaceOptions::new(Sizing::VoxelSize(0.5)).with_bounds(bounds).with_pad(1);
+    let options = voxel_size(0.5).with_bounds(bounds).with_pad(1);
     let grid = exact(&mesh, &options);
     let mut stated = VerifyOptions::default();
     let sizing = Some(Sizing::VoxelSize(0.5));

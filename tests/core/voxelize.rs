@@ -14,21 +14,14 @@ fn random_soup(rng: &mut Rng, dims: [u32; 3]) -> Vec<Triangle> {
     let reach = *dims.iter().max().unwrap() as i32 * UNIT;
     let step = [1, 1, 77, UNIT / 4, UNIT / 2, UNIT][rng.usize(0..6)];
     let count = rng.usize(1..=12);
-    let mut triangles = match rng.u32(0..3) {
+    let triangles = match rng.u32(0..3) {
         0 => degenerate_soup(rng, count, reach, step),
         _ => soup(rng, count, reach, step),
     };
     if rng.bool() {
-        let shift: [i32; 3] = std::array::from_fn(|_| rng.i32(-2..=2) * (UNIT / 2));
-        shift_by(&mut triangles, shift);
+        return all_moved(&triangles, [(); 3].map(|()| rng.i32(-2..=2) * (UNIT / 2)));
     }
     triangles
-}
-
-fn shift_by(triangles: &mut [Triangle], shift: [i32; 3]) {
-    for corner in triangles.as_flattened_mut() {
-        *corner = std::array::from_fn(|a| corner[a] + shift[a]);
-    }
 }
 
 fn random_dims(rng: &mut Rng, largest: u32) -> [u32; 3] {
@@ -163,11 +156,6 @@ fn the_order_of_triangles_and_of_their_corners_does_not_matter_nor_does_dividing
     assert_same(&voxels(&twice, DIMS), &expected, "all triangles twice");
     let union = expected.union(&voxels(&other, DIMS));
     assert_same(&voxels(&[&triangles[..], &other].concat(), DIMS), &union, "two meshes");
-    let middle = |p: [i32; 3], q: [i32; 3]| std::array::from_fn(|a| (p[a] + q[a]) / 2);
-    let into_four = |&[a, b, c]: &Triangle| {
-        let (ab, bc, ca) = (middle(a, b), middle(b, c), middle(c, a));
-        [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]
-    };
     let divided: Vec<Triangle> = triangles.iter().flat_map(into_four).collect();
     assert_same(&voxels(&divided, DIMS), &expected, "into four");
     // Three of the four parts leave a hole in the middle, which must be seen.

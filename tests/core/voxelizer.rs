@@ -105,8 +105,7 @@ fn each_mesh_of_a_batch_may_be_cancelled_by_itself() {
 #[test]
 fn the_voxels_are_those_of_the_steps() {
     let mesh = asset("lighthouse.obj");
-    let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(64))).unwrap();
-    let grid = surface(&placed);
+    let grid = surface(&at_resolution(&mesh, 64));
     let voxelizer = on_cpu().resolution(64);
     let of_file = voxelizer.run(Path::new(LIGHTHOUSE)).unwrap();
     assert!(of_file.grid.voxels().eq(grid.voxels()));
@@ -362,10 +361,7 @@ fn options_are_checked_as_runs_use_them() {
 #[test]
 fn cancelling_ends_the_search_for_flipped_triangles() {
     // Large triangles, each a patch: to look at all of them takes many seconds.
-    let mut random = fastrand::Rng::with_seed(3);
-    let corners: Vec<[f64; 3]> = (0..90_000).map(|_| [(); 3].map(|()| random.f64())).collect();
-    let triangles = (0..30_000).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
-    let soup = Mesh::new(corners, triangles).unwrap();
+    let soup = mesh_of(&large_triangles(30_000));
     let cancel = cancel(40..usize::MAX);
     let voxelizer = on_cpu().resolution(64).mode(Mode::Solid(Solid::default()));
     let began = Instant::now();

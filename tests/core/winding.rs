@@ -19,10 +19,9 @@ fn winding_number(mesh: &PlacedMesh, voxel: [u32; 3]) -> f64 {
 /// how many voxels there are, and how many were left out.
 fn assert_as_sum(mesh: &PlacedMesh, grid: &VoxelGrid, what: &str) -> [u64; 2] {
     let [nx, ny, nz] = mesh.lattice().dims;
-    let columns: Vec<[u32; 2]> = (0..nz).flat_map(|z| (0..ny).map(move |y| [y, z])).collect();
-    let count = |&[y, z]: &[u32; 2]| {
+    let count = |x: u32| {
         let mut near = 0;
-        for voxel in (0..nx).map(|x| [x, y, z]) {
+        for voxel in voxels_in([x, 0, 0], [x + 1, ny, nz]) {
             let number = winding_number(mesh, voxel);
             if (number - 0.5).abs() < 1e-7 {
                 near += 1;
@@ -32,7 +31,7 @@ fn assert_as_sum(mesh: &PlacedMesh, grid: &VoxelGrid, what: &str) -> [u64; 2] {
         }
         near
     };
-    [grid.occupied(), columns.par_iter().map(count).sum()]
+    [grid.occupied(), (0..nx).into_par_iter().map(count).sum()]
 }
 
 /// `mesh` without the triangles that `is_lost` names by number.
@@ -41,24 +40,17 @@ fn without(mesh: &Mesh, is_lost: impl Fn(usize) -> bool) -> Mesh {
     with_triangles(mesh, kept.map(|(_, &triangle)| triangle).collect())
 }
 
-/// `mesh`, moved.
-fn moved(mesh: &Mesh, by: [f64; 3]) -> Mesh {
-    let positions = mesh.positions().iter().map(|p| [0, 1, 2].map(|a| p[a] + by[a]));
-    Mesh::new(positions.collect(), mesh.triangles().to_vec()).unwrap()
-}
-
 /// Meshes with holes, whose front sides are outside.
 fn broken_meshes() -> Vec<(String, Mesh)> {
     let ball = sphere(5.0, 16, 24);
     let count = ball.triangles().len();
     let mut rng = Rng::with_seed(4);
     let lost: Vec<bool> = (0..count).map(|_| rng.f32() < 0.1).collect();
-    let bodies = [sphere(4.0, 12, 16), moved(&sphere(3.0, 12, 16), [3.0, 1.0, 0.5])];
+    let bodies = [sphere(4.0, 12, 16), shifted(sphere(3.0, 12, 16), [3.0, 1.0, 0.5])];
     let overlapping = together(&bodies.map(|ball| without(&ball, |index| index % 17 == 3)));
     let fine = sphere(5.0, 24, 36);
     let one = cube([0.0; 3], 3.0);
-    let [a, b, c, d] = [[0.0, 0.0], [3.0, 0.0], [3.0, 3.0], [0.0, 3.0]].map(|[y, z]| [1.4, y, z]);
-    let wall = mesh_of(&[[a, b, c], [a, c, d]]);
+    let wall = quad([[0.0, 0.0], [3.0, 0.0], [3.0, 3.0], [0.0, 3.0]].map(|[y, z]| [1.4, y, z]));
     let meshes = [
         ("a ball with hundreds of holes", without(&fine, |index| index % 7 == 3)),
         ("a bowl", without(&ball, |index| index < count / 3)),
@@ -178,7 +170,7 @@ fn parts_that_face_the_wrong_way_are_flipped_and_counted() {
     assert_eq!(found.1.caps.unwrap().loops, apart.triangles().len() as u64);
 
     // A part of its own, beside another.
-    let aside = moved(&ball, [11.0, 0.0, 0.0]);
+    let aside = shifted(ball.clone(), [11.0, 0.0, 0.0]);
     let both = at_resolution(&together(&[ball.clone(), aside.clone()]), 40);
     let (expected, _) = solid(&both, Fill::Auto);
     let mesh = at_resolution(&together(&[ball.clone(), inside_out(&aside)]), 40);

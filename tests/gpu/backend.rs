@@ -140,7 +140,7 @@ fn fail(device: &wgpu::Device) {
 
 #[test]
 fn the_device_of_a_renderer_computes_the_same_and_keeps_its_errors() {
-    let mesh = placed(&soup(&mut Rng::with_seed(9), 200, 20 * UNIT, 1), [20; 3]);
+    let mesh = placed_soup(9, 200, 20, 1);
     let expected = cpu_grid(&mesh);
     let ray = Ray::new([-3.0, 7.3, 8.1], [1.0, 0.1, 0.05]).unwrap();
     let solid = Voxelizer::new().resolution(20).mode(Mode::Solid(Solid::default()));
@@ -245,7 +245,7 @@ impl Progress for Destroyer<'_> {
 
 #[test]
 fn a_device_lost_between_two_parts_of_the_work_is_an_error_under_every_rule() {
-    let mesh = placed(&soup(&mut Rng::with_seed(9), 60, 8 * UNIT, 1), [8; 3]);
+    let mesh = placed_soup(9, 60, 8, 1);
     let limits = BatchLimits { triangles: 20, ..UNLIMITED };
     let options = RunOptions::default();
     // What is lost does not depend on the adapter.
@@ -271,7 +271,7 @@ fn a_device_lost_between_two_parts_of_the_work_is_an_error_under_every_rule() {
 
 #[test]
 fn a_device_lost_at_any_time_gives_the_right_grid_or_an_error() {
-    let mesh = placed(&soup(&mut Rng::with_seed(9), 500, 60 * UNIT, 1), [60; 3]);
+    let mesh = placed_soup(9, 500, 60, 1);
     let expected = cpu_grid(&mesh);
     for adapter in fast_adapters() {
         let mut lost = 0;
@@ -301,7 +301,7 @@ fn a_device_lost_at_any_time_gives_the_right_grid_or_an_error() {
 
 #[test]
 fn what_is_traced_or_drawn_on_a_lost_device_is_an_error() {
-    let mesh = placed(&soup(&mut Rng::with_seed(9), 10, 8 * UNIT, 1), [8; 3]);
+    let mesh = placed_soup(9, 10, 8, 1);
     let grid = cpu_grid(&mesh);
     let ray = Ray::new([-3.0, 7.3, 8.1], [1.0, 0.1, 0.05]).unwrap();
     for (label, gpu) in gpus(fast_adapters()) {

@@ -104,8 +104,7 @@ fn meshes() -> Vec<(&'static str, PlacedMesh, f32)> {
     add("many", &random_mesh(300, &mut random), 24, 1, 2.5);
     // More clusters near a brick than an item has.
     add("thousands in a brick", &random_mesh(4000, &mut random), 7, 0, 9.0);
-    let corners = vec![[0.0; 3], [4.0, 3.0, 2.0], [8.0, 6.0, 4.0], [1.0, 7.0, 1.0]];
-    let lines = Mesh::new(corners, vec![[0, 1, 2], [3, 3, 3]]).unwrap();
+    let lines = mesh_of(&[[[0.0; 3], [4.0, 3.0, 2.0], [8.0, 6.0, 4.0]], [[1.0, 7.0, 1.0]; 3]]);
     add("a segment and a point", &lines, 19, 2, 2.0);
     add("one voxel", &lines, 1, 0, 0.5);
     all
@@ -132,9 +131,8 @@ fn progress_ends_at_its_total_and_memory_and_cancelling_end_the_work() {
         return;
     };
     // A triangle near all bricks, more than those of a batch.
-    let corners = vec![[0.0; 3], [210.0, 10.0, 20.0], [20.0, 210.0, 210.0]];
-    let mesh = Mesh::new(corners, vec![[0, 1, 2]]).unwrap();
-    let mesh = place(&mesh, &PlaceOptions::new(Sizing::VoxelSize(1.0))).unwrap();
+    let mesh = mesh_of(&[[[0.0; 3], [210.0, 10.0, 20.0], [20.0, 210.0, 210.0]]]);
+    let mesh = at_voxel_size(&mesh, 1.0);
     let bricks: u64 = mesh.lattice().dims.map(|d| u64::from(d.div_ceil(8))).iter().product();
     let gpu = Gpu::new(&adapter).unwrap();
     let run = |by: Backend, memory: u64, progress: &Counts| {
@@ -151,12 +149,9 @@ fn progress_ends_at_its_total_and_memory_and_cancelling_end_the_work() {
     assert!(cancelled.done.into_inner() < bricks);
 
     // Enough for a batch, not for the band.
-    let Err(error) = run(Backend::Gpu(&gpu), 100 << 20, &Counts::default()) else {
-        panic!("it fits")
-    };
-    assert!(matches!(error, BackendError::Memory { needed, .. } if needed > 120 << 20), "{error}");
-    let Err(error) = run(Backend::Gpu(&gpu), 1 << 20, &Counts::default()) else {
-        panic!("it fits")
-    };
-    assert!(matches!(error, BackendError::Memory { .. }), "{error}");
+    for (memory, least) in [(100 << 20, 120 << 20), (1 << 20, 1 << 20)] {
+        let error = run(Backend::Gpu(&gpu), memory, &Counts::default()).expect_err("it fits");
+        let is_more = matches!(error, BackendError::Memory { needed, .. } if needed > least);
+        assert!(is_more, "{memory}: {error}");
+    }
 }

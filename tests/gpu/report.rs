@@ -75,7 +75,7 @@ fn counts_are_those_of_a_known_mesh() {
 
 #[test]
 fn every_stage_reports_and_times_are_there_when_asked_for() {
-    let mesh = placed(&soup(&mut Rng::with_seed(1), 500, 40 * UNIT, 1), [40; 3]);
+    let mesh = placed_soup(1, 500, 40, 1);
     for (label, gpu) in gpus(fast_adapters()) {
         let untimed = report(&gpu, &mesh);
         assert!(untimed.stages.iter().all(|stage| stage.ms.is_none()));
@@ -115,7 +115,7 @@ fn every_stage_reports_and_times_are_there_when_asked_for() {
 #[test]
 fn a_mesh_takes_one_wait_and_reads_what_it_occupies() {
     // More bricks than the shell of the grid has, so that a first run expects too few.
-    let mesh = placed(&soup(&mut Rng::with_seed(2), 300, 100 * UNIT, 1), [100; 3]);
+    let mesh = placed_soup(2, 300, 100, 1);
     for (label, gpu) in gpus(fast_adapters()) {
         let Run { grid: first, report: of_first, .. } = Backend::Gpu(&gpu)
             .run(&mesh, Rule::Conservative, &RunOptions::default(), &NoProgress)
@@ -168,7 +168,7 @@ fn only_what_is_new_of_a_mesh_is_uploaded() {
 
 #[test]
 fn work_in_parts_adds_up() {
-    let mesh = placed(&soup(&mut Rng::with_seed(3), 100, 20 * UNIT, 1), [20; 3]);
+    let mesh = placed_soup(3, 100, 20, 1);
     let Some(adapter) = fast_adapters().into_iter().next() else { return };
     let whole = Gpu::new(&adapter).unwrap();
     let whole = report(&whole, &mesh);

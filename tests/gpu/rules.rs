@@ -89,7 +89,7 @@ fn small_mesh(rng: &mut Rng, number: usize, reach: i32) -> Vec<Triangle> {
         _ => soup(rng, count, reach, step),
     };
     let by = std::array::from_fn(|_| -step * rng.i32(0..=UNIT / step));
-    triangles.into_iter().map(|triangle| moved(triangle, by)).collect()
+    all_moved(&triangles, by)
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn random_small_meshes_agree_with_the_oracle_on_cpu_and_gpu() {
             dims = std::array::from_fn(|_| rng.i32(1..=12));
             let reach = dims.into_iter().max().unwrap() * UNIT;
             let mesh = small_mesh(&mut rng, made, reach);
-            triangles.extend(mesh.into_iter().map(|triangle| moved(triangle, by)));
+            triangles.extend(all_moved(&mesh, by));
             made += 1;
         }
         // The grid ends with the last, whose longer triangles it cuts.
@@ -142,9 +142,7 @@ fn bounds_cut_triangles_and_what_lies_before_them_still_counts() {
         .map(|round| {
             let dims: [u32; 3] = std::array::from_fn(|_| rng.u32(1..=30));
             let step = [UNIT / 2, 1][round % 2];
-            let triangles: Vec<Triangle> = (soup(&mut rng, 60, 60 * UNIT, step).into_iter())
-                .map(|triangle| moved(triangle, [-15 * UNIT; 3]))
-                .collect();
+            let triangles = all_moved(&soup(&mut rng, 60, 60 * UNIT, step), [-15 * UNIT; 3]);
             (format!("round {round}"), placed(&triangles, dims))
         })
         .collect();
@@ -226,8 +224,7 @@ fn shrunken_limits_run_in_parts_and_change_nothing() {
     let mut rng = Rng::with_seed(6);
     let mut triangles = soup(&mut rng, 77, 20 * UNIT, UNIT / 2);
     triangles.extend(Axis::ALL.map(|axis| sheet(axis, [0, 20], 8 * UNIT)));
-    let meshes = [[0; 3], [-7 * UNIT; 3]]
-        .map(|by| placed(&triangles.iter().map(|t| moved(*t, by)).collect::<Vec<_>>(), [20; 3]));
+    let meshes = [[0; 3], [-7 * UNIT; 3]].map(|by| placed(&all_moved(&triangles, by), [20; 3]));
     let Some(adapter) = fast_adapters().into_iter().next() else { return };
     // Those of which each has a last stage of its own; the others need no other test of this.
     let methods = [
@@ -300,7 +297,7 @@ fn order_of_triangles_and_of_rules_makes_no_difference() {
 
 #[test]
 fn a_rule_reports_its_own_stages_and_waits_once_or_again_for_listed_crossings() {
-    let mesh = placed(&soup(&mut Rng::with_seed(9), 300, 40 * UNIT, 1), [40; 3]);
+    let mesh = placed_soup(9, 300, 40, 1);
     let shared = ["seed", "refine", "mark_bricks", "scan_blocks", "rank_bricks"];
     let Some(gpu) = fast_gpu() else { return };
     for (rule, kernel) in methods() {

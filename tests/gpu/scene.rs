@@ -204,23 +204,12 @@ fn check(
 }
 
 fn lattice(dims: [u32; 3], fraction_bits: u32) -> Lattice {
-    Lattice {
-        dims,
-        fraction_bits,
-        scale: f64::from(1 << fraction_bits),
-        voxel_size: 1.0,
-        origin: [0.0; 3],
-        anchor: [0.0; 3],
-        anchor_voxel: [0; 3],
-    }
+    lattice_at([0.0; 3], 1.0, dims, fraction_bits)
 }
 
 #[test]
 fn recorded_scenes_have_the_bricks_of_the_cpu() {
-    let of_size = |count: usize, dim: u32| {
-        let mut rng = Rng::with_seed(count as u64);
-        placed(&soup(&mut rng, count, dim as i32 * UNIT, UNIT / 4), [dim; 3])
-    };
+    let of_size = |count: usize, dim: u32| placed_soup(count as u64, count, dim, UNIT / 4);
     let end = 100 * UNIT;
     let whole = placed(&[[[0, 0, 0], [end, 0, end / 3], [end / 2, end, end]]], [100; 3]);
     for (label, gpu) in gpus(adapters()) {
@@ -297,9 +286,7 @@ fn the_scene_of_a_frame_is_that_of_the_mesh_recorded_last() {
         // Multiples of 2^-10, so that rounding is that of the host.
         let whole = |mesh: &Mesh| {
             let round = |c: f64| (c * 1024.0).round() / 1024.0;
-            let positions: Vec<[f64; 3]> =
-                mesh.positions().iter().map(|p| p.map(|c| round(c) + 32.0)).collect();
-            Mesh::new(positions, mesh.triangles().to_vec()).unwrap()
+            mesh.clone().with_positions(|p| p.map(|c| round(c) + 32.0)).unwrap()
         };
         let [ball, ring] = [whole(&ball), whole(&ring)];
         let floats = |mesh: &Mesh| Floats::new(mesh.positions(), mesh.triangles(), 1.0, [0.0; 3]);

@@ -124,10 +124,7 @@ fn an_empty_grid_has_nothing_to_hit() {
 
 #[test]
 fn what_is_voxelized_on_a_gpu_and_stays_there_is_hit_as_on_the_cpu() {
-    let of_size = |count: usize, dim: u32| {
-        let mut rng = Rng::with_seed(count as u64);
-        placed(&soup(&mut rng, count, dim as i32 * UNIT, UNIT / 4), [dim, dim, dim])
-    };
+    let of_size = |count: usize, dim: u32| placed_soup(count as u64, count, dim, UNIT / 4);
     let far = placed(&[[[5 * UNIT, 5 * UNIT, 40 * UNIT]; 3]], [9, 9, 64]);
     let window = Window { from: [0; 3], to: [9, 9, 8] };
     let meshes = [
@@ -175,7 +172,7 @@ fn own(@builtin(global_invocation_id) id: vec3<u32>) {
 
 #[test]
 fn a_stage_of_ones_own_follows_rays_through_the_buffers() {
-    let mesh = placed(&soup(&mut Rng::with_seed(5), 400, 64 * UNIT, UNIT), [64; 3]);
+    let mesh = placed_soup(5, 400, 64, UNIT);
     let grid = surface(&mesh);
     let expected: Vec<u32> = (0..64)
         .map(|y| (0..grid.dims()[0]).find(|&x| grid.contains([x, y, 0])).map_or(0, |x| x + 1))
@@ -271,17 +268,12 @@ fn found_by(stage: &str, scene: &GpuScene) -> Vec<u32> {
 /// without.
 fn colored() -> VoxelGrid {
     let mut rng = Rng::with_seed(9);
-    let block = (0..24).flat_map(|x| (0..16).flat_map(move |y| (0..24).map(move |z| [x, y, z])));
+    let block = voxels_in([0; 3], [24, 16, 24]);
     let rubble = (0..150).map(|_| [rng.u32(0..40), rng.u32(16..30), rng.u32(0..33)]);
     let voxels: Vec<[u32; 3]> = block.chain(rubble).collect();
     let grid = VoxelGrid::from_voxels([40, 30, 33], voxels).unwrap();
-    let bricks = grid.bricks().filter(|(key, _)| key.position()[0] != 1).map(|(key, mask)| {
-        let base = key.first_voxel();
-        let color = |[x, y, z]: [u32; 3]| [(7 * x) as u8, (9 * y) as u8, (60 + 5 * z) as u8, 255];
-        (key, mask, trivox::grid::mask_voxels(base, mask).map(color).collect())
-    });
-    let colors = Colors::from_bricks(bricks.collect(), [200, 40, 90, 255]);
-    grid.with_colors(colors)
+    let color = |[x, y, z]: [u32; 3]| [(7 * x) as u8, (9 * y) as u8, (60 + 5 * z) as u8, 255];
+    painted_by(grid, [200, 40, 90, 255], |voxel| (voxel[0] / 8 != 1).then(|| color(voxel)))
 }
 
 #[test]

@@ -321,6 +321,34 @@ fn binary_stl(
     bytes
 }
 
+/// What a file has besides for the vertex or the face of a number.
+type Besides = fn(u32) -> Vec<u8>;
+
+const NOTHING: Besides = |_| Vec::new();
+
+/// A binary PLY file with more properties of vertices and of faces, and their values.
+fn binary_ply<const N: usize>(
+    corners: &[[f32; 3]],
+    faces: &[[u32; N]],
+    [vertex, face]: [&str; 2],
+    [of_vertex, of_face]: [Besides; 2],
+) -> Vec<u8> {
+    let header = ply_header("binary_little_endian", corners.len(), faces.len())
+        .replace("element face", &format!("{vertex}element face"))
+        .replace("end_header", &format!("{face}end_header"));
+    let mut bytes = header.into_bytes();
+    for (at, corner) in corners.iter().enumerate() {
+        bytes.extend(corner.map(f32::to_le_bytes).as_flattened());
+        bytes.extend(of_vertex(at as u32));
+    }
+    for (at, face) in faces.iter().enumerate() {
+        bytes.push(N as u8);
+        bytes.extend(face.map(u32::to_le_bytes).as_flattened());
+        bytes.extend(of_face(at as u32));
+    }
+    bytes
+}
+
 /// Ordinary files of all formats but OBJ.
 fn ordinary_files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     let (corners, quads) = floats_of_tube(200);
@@ -336,27 +364,15 @@ fn ordinary_files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     }
     text.extend(b"endsolid tube\n");
 
-    let positions = corners.concat();
-    let positions: Vec<u8> = positions.iter().flat_map(|c| c.to_le_bytes()).collect();
-    let faces = |length: u8, faces: &[u32], arity: usize| {
-        let face = |face: &[u32]| -> Vec<u8> {
-            let indices = face.iter().flat_map(|i| i.to_le_bytes());
-            std::iter::once(length).chain(indices).collect()
-        };
-        let count = faces.len() / arity;
-        let mut bytes = ply_header("binary_little_endian", corners.len(), count).into_bytes();
-        bytes.extend(&positions);
-        faces.chunks(arity).for_each(|indices| bytes.extend(face(indices)));
-        bytes
-    };
     let mut ascii = ply_header("ascii", corners.len(), triangles.len());
     corners.iter().for_each(|[x, y, z]| ascii += &format!("{x:.6} {y:.6} {z:.6}\n"));
     triangles.iter().for_each(|[a, b, c]| ascii += &format!("3 {a} {b} {c}\n"));
 
-    let mut data = positions.clone();
+    let mut data: Vec<u8> = corners.concat().iter().flat_map(|c| c.to_le_bytes()).collect();
+    let at = data.len();
     data.extend(triangles.as_flattened().iter().flat_map(|i| i.to_le_bytes()));
     let document = |uri: &str, nodes: &str| {
-        let (at, count) = (positions.len(), triangles.len() * 3);
+        let count = triangles.len() * 3;
         format!(
             r#"{{"asset": {{"version": "2.0"}}, "nodes": [{nodes}], "buffers": [{{{uri}"byteLength": {}}}],
             "meshes": [{{"primitives": [{{"attributes": {{"POSITION": 0}}, "indices": 1}}]}}],
@@ -377,8 +393,8 @@ fn ordinary_files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     vec![
         ("binary STL", "stl", binary_stl(&corners, &triangles, |_| 0)),
         ("text STL", "stl", text),
-        ("binary PLY", "ply", faces(3, triangles.as_flattened(), 3)),
-        ("binary PLY of quads", "ply", faces(4, quads.as_flattened(), 4)),
+        ("binary PLY", "ply", binary_ply(&corners, &triangles, [""; 2], [NOTHING; 2])),
+        ("binary PLY of quads", "ply", binary_ply(&corners, &quads, [""; 2], [NOTHING; 2])),
         ("text PLY", "ply", ascii.into_bytes()),
         ("embedded glTF", "gltf", embedded),
         ("GLB", "gltf", glb(r#"{"mesh": 0}"#)),
@@ -471,27 +487,11 @@ fn files_with_looks() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     let triangles: Vec<[u32; 3]> = quads.iter().copied().flat_map(halves).collect();
     let stl =
         |attribute: fn(u16) -> u16| binary_stl(&corners, &triangles, |at| 0x8000 | attribute(at));
-    let ply = |[vertex, face]: [&str; 2], [of_vertex, of_face]: [fn(u32) -> Vec<u8>; 2]| {
-        let header = ply_header("binary_little_endian", corners.len(), triangles.len())
-            .replace("element face", &format!("{vertex}element face"))
-            .replace("end_header", &format!("{face}end_header"));
-        let mut bytes = header.into_bytes();
-        for (at, corner) in corners.iter().enumerate() {
-            bytes.extend(corner.iter().flat_map(|c| c.to_le_bytes()));
-            bytes.extend(of_vertex(at as u32));
-        }
-        for (at, triangle) in triangles.iter().enumerate() {
-            bytes.push(3);
-            bytes.extend(triangle.iter().flat_map(|i| i.to_le_bytes()));
-            bytes.extend(of_face(at as u32));
-        }
-        bytes
-    };
-    let nothing: fn(u32) -> Vec<u8> = |_| Vec::new();
-    let color: fn(u32) -> Vec<u8> = |at| at.to_le_bytes()[..3].to_vec();
+    let ply = |properties, values| binary_ply(&corners, &triangles, properties, values);
+    let color: Besides = |at| at.to_le_bytes()[..3].to_vec();
     let colors = "property uchar red\nproperty uchar green\nproperty uchar blue\n";
     let texcoords = "property list uchar float texcoord\ncomment TextureFile none.png\n";
-    let of_corners: fn(u32) -> Vec<u8> = |_| [vec![6], vec![0; 24]].concat();
+    let of_corners: Besides = |_| [vec![6], vec![0; 24]].concat();
     let of_vertex = "property float s\nproperty float t\ncomment TextureFile none.png\n";
 
     let mut data: Vec<u8> = corners.concat().iter().flat_map(|c| c.to_le_bytes()).collect();
@@ -521,10 +521,10 @@ fn files_with_looks() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     vec![
         ("STL of a colour", "stl", stl(|_| 7)),
         ("STL of many colours", "stl", stl(|at| at)),
-        ("PLY with colours of vertices", "ply", ply([colors, ""], [color, nothing])),
-        ("PLY with colours of faces", "ply", ply(["", colors], [nothing, color])),
-        ("PLY with a texture on faces", "ply", ply(["", texcoords], [nothing, of_corners])),
-        ("PLY with a texture on vertices", "ply", ply([of_vertex, ""], [|_| vec![0; 8], nothing])),
+        ("PLY with colours of vertices", "ply", ply([colors, ""], [color, NOTHING])),
+        ("PLY with colours of faces", "ply", ply(["", colors], [NOTHING, color])),
+        ("PLY with a texture on faces", "ply", ply(["", texcoords], [NOTHING, of_corners])),
+        ("PLY with a texture on vertices", "ply", ply([of_vertex, ""], [|_| vec![0; 8], NOTHING])),
         ("GLB with all", "gltf", glb(&json, Some(&data))),
     ]
 }
@@ -560,7 +560,7 @@ fn textures_take_no_more_than_what_is_left_of_the_memory() {
 #[test]
 fn lying_files_take_memory_in_proportion() {
     let _alone = alone();
-    let mut rng = fastrand::Rng::with_seed(1);
+    let mut rng = Rng::with_seed(1);
     for (name, extension, bytes) in ordinary_files() {
         // Where what is said of the rest is.
         let head = bytes.len().min(1500);
@@ -608,9 +608,7 @@ fn cap(n: u32, slabs: u32) -> VoxelGrid {
 }
 
 fn scattered(dims: [u32; 3], count: usize) -> VoxelGrid {
-    let mut random = fastrand::Rng::with_seed(1);
-    let voxels = (0..count).map(|_| dims.map(|d| random.u32(0..d)));
-    VoxelGrid::from_voxels(dims, voxels).unwrap()
+    common::voxels::scattered(dims, count, &mut Rng::with_seed(1))
 }
 
 /// `n` by `n` full bricks in the first layer of a grid of 8 n voxels cubed.
@@ -911,16 +909,30 @@ fn flips_of_ball(n: u32, axis: usize) -> VoxelGrid {
     VoxelGrid::from_voxels([n; 3], columns).unwrap()
 }
 
-/// What a filling takes at its peak, which must not be more than what it asks for.
+/// What `make` gives of `input` in the memory that it asks for, which it must not exceed; the peak,
+/// that memory, and how often it was refused.
+fn made_as_it_asks<I, T>(
+    name: &str,
+    input: impl Fn() -> I,
+    make: impl Fn(I, u64) -> Result<T, BackendError>,
+) -> (T, [u64; 2], u32) {
+    let run = |memory| {
+        let input = input();
+        let (made, peak) = peak(|| make(input, memory));
+        made.map(|made| (made, peak))
+    };
+    let ((made, peak), needed, refusals) = until_it_fits(name, run);
+    println!("{name}: peak {peak}, needed {needed}");
+    assert!(peak <= needed, "{name}: took {peak} bytes of {needed}");
+    (made, [peak, needed], refusals)
+}
+
+/// A filling does not ask for much more than it takes.
 fn checked_filling(name: &str, fill: impl Fn(u64) -> Result<VoxelGrid, BackendError>) {
     // Threads that start allocate.
     let expected = fill(u64::MAX).unwrap();
-    let (_, needed, refusals) = until_it_fits(name, &fill);
-    assert_eq!(refusals, 1, "{name}");
-    let (grid, peak) = peak(|| fill(needed).unwrap());
-    println!("{name}: peak {peak}, needed {needed}");
-    assert!(grid == expected);
-    assert!(peak <= needed, "{name} took {peak} bytes of {needed}");
+    let (grid, [peak, needed], refusals) = made_as_it_asks(name, || (), |(), memory| fill(memory));
+    assert!(grid == expected && refusals == 1, "{name}: {refusals}");
     assert!(needed <= peak * 3 / 2, "{name} asked for {needed} bytes and took {peak}");
 }
 
@@ -965,11 +977,9 @@ fn solids_take_no_more_memory_than_they_are_allowed() {
         };
         let expected = make(u64::MAX).unwrap().grid;
         // Each step knows what it needs when those before it are done.
-        let (_, needed, _) = until_it_fits(&format!("{name}, {fill}"), make);
-        let (voxels, peak) = peak(|| make(needed).unwrap());
-        println!("{name}, {fill}: peak {peak}, needed {needed}");
-        assert!(voxels.grid == expected, "{name}, {fill}");
-        assert!(peak <= needed, "{name}, {fill}: took {peak} bytes of {needed}");
+        let name = format!("{name}, {fill}");
+        let (voxels, ..) = made_as_it_asks(&name, || (), |(), memory| make(memory));
+        assert!(voxels.grid == expected, "{name}");
     }
 }
 
@@ -998,6 +1008,7 @@ fn distances_take_no_more_memory_than_they_are_allowed() {
             }
         }
         assert!(make(4 * expected.bytes() + (64 << 20)).is_ok(), "{name}, {width}");
+        assert!(matches!(make(1 << 12), Err(BackendError::Memory { .. })), "{name}, {width}");
     }
 }
 
@@ -1006,9 +1017,7 @@ fn colours_take_no_more_memory_than_they_are_allowed() {
     let _alone = alone();
     // Squares in all layers, whose corners have colours of their own: all bricks are full.
     let layers = 65;
-    let corners = (0..layers)
-        .flat_map(|z| [[0, 0], [64, 0], [64, 64], [0, 64]].map(|[x, y]| [x, y, z].map(f64::from)));
-    let squares = (0..layers).flat_map(|z| [[0, 1, 2], [0, 2, 3]].map(|c| c.map(|i| 4 * z + i)));
+    let squares: Vec<Mesh> = (0..layers).map(|z| square(64.0, f64::from(z))).collect();
     let shade = |corner: u32| [0, 1, 2].map(|a| (corner * (7919 + 977 * a) % 65536) as u16);
     let vertex_colors = (0..4 * layers).map(shade).map(|[r, g, b]| [r, g, b, 65535]).collect();
     let looks = Appearance {
@@ -1016,24 +1025,18 @@ fn colours_take_no_more_memory_than_they_are_allowed() {
         vertex_colors,
         ..Appearance::default()
     };
-    let mesh = Mesh::new(corners.collect(), squares.collect()).unwrap();
-    let mesh = mesh.with_appearance(looks).unwrap();
-    let mesh = at_voxel_size(&mesh, 1.0);
+    let mesh = at_voxel_size(&together(&squares).with_appearance(looks).unwrap(), 1.0);
     let shell = Mode::Solid(Solid { fill: Fill::Flood, include_surface: true });
     for mode in [Mode::Surface, shell] {
         let grid = in_mode(&mesh, mode).grid;
         assert!(grid.bricks().all(|(_, mask)| mask == FULL));
-        let mut options = ColorOptions::new(mode);
-        let run = |memory| {
-            let grid = grid.clone();
+        let run = |grid, memory| {
+            let mut options = ColorOptions::new(mode);
             options.memory = memory;
-            let (colored, peak) = peak(|| color(&mesh, grid, &options, &NoProgress));
-            colored.map(|colored| (colored, peak))
+            color(&mesh, grid, &options, &NoProgress)
         };
-        let ((colored, peak), memory, _) = until_it_fits("colours", run);
-        println!("{mode:?}: peak {peak}, allowed {memory}");
+        let (colored, ..) = made_as_it_asks(&format!("{mode:?}"), || grid.clone(), run);
         assert!(colored.grid.colors.unwrap().own_count() > 100_000);
-        assert!(peak <= memory, "{mode:?}: took {peak} bytes of {memory}");
     }
 }
 
@@ -1055,18 +1058,15 @@ fn attributes_take_no_more_memory_than_they_are_allowed() {
         (solid_by(Fill::Parity), &[Attribute::Coverage]),
     ] {
         let grid = in_mode(&mesh, mode).grid;
-        let mut options = ColorOptions::new(mode);
         let attributes_of = set.iter().copied().collect();
-        let run = |memory| {
+        let run = |(), memory| {
+            let mut options = ColorOptions::new(mode);
             options.memory = memory;
-            let (found, peak) =
-                peak(|| attributes(&mesh, &grid, attributes_of, &options, &NoProgress));
-            found.map(|found| (found.attributes, peak))
+            attributes(&mesh, &grid, attributes_of, &options, &NoProgress)
+                .map(|found| found.attributes)
         };
-        let ((found, peak), memory, _) = until_it_fits("attributes", run);
-        println!("{mode:?}, {set:?}: peak {peak}, allowed {memory}");
+        let (found, ..) = made_as_it_asks(&format!("{mode:?}, {set:?}"), || (), run);
         assert_eq!(found.set(), attributes_of);
-        assert!(peak <= memory, "{mode:?}, {set:?}: took {peak} bytes of {memory}");
     }
 }
 

@@ -177,7 +177,7 @@ fn seeds() -> Vec<(&'static str, String, Vec<u8>)> {
 
 /// Voxels in several bricks, one of them full.
 fn grid() -> VoxelGrid {
-    let full = (0..512).map(|i| [8 + i % 8, i / 8 % 8, i / 64]);
+    let full = voxels_in([8, 0, 0], [16, 8, 8]);
     let few = [[0, 0, 0], [17, 3, 4], [3, 11, 9]];
     let world = World::at([-1.5, 0.25, 2.0], 0.125, Up::Y);
     VoxelGrid::from_voxels([18, 12, 10], full.chain(few)).unwrap().with_world(world)

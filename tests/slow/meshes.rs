@@ -46,12 +46,6 @@ fn mode(name: &str) -> Mode {
     }
 }
 
-fn grid_of(mesh: &Mesh, resolution: u32, mode: Mode) -> VoxelGrid {
-    let mesh = place(mesh, &PlaceOptions::new(Sizing::Resolution(resolution))).unwrap();
-    let options = RunOptions::default();
-    voxelize(&Cpu, &mesh, mode, &options, &NoProgress).unwrap().grid
-}
-
 /// The rows that do not match, and how many there are in all.
 fn check(folder: &Path, rows: &[Row]) -> (Vec<String>, usize) {
     let mut by_mesh: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
@@ -60,7 +54,8 @@ fn check(folder: &Path, rows: &[Row]) -> (Vec<String>, usize) {
     for (name, rows) in by_mesh {
         let loaded = read_mesh(folder.join(format!("{name}.obj"))).unwrap();
         for row in rows {
-            let grid = grid_of(&loaded.mesh, row.resolution, mode(&row.mode));
+            let placed = at_resolution(&loaded.mesh, row.resolution);
+            let grid = in_mode(&placed, mode(&row.mode)).grid;
             checked += 1;
             if !row.matches(&grid) {
                 wrong.push(format!("{row:?} is {grid:?}"));
@@ -107,7 +102,7 @@ fn rows_are_read_as_they_are_written() {
 fn model(name: &str, own: &str) -> PathBuf {
     match environment::models() {
         Some(folder) => folder.join(name),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(own),
+        None => asset_path(own),
     }
 }
 
@@ -119,20 +114,15 @@ fn assert_right_around_some_brick(grid: &VoxelGrid, mesh: &PlacedMesh, rng: &mut
     let hi: [u32; 3] = std::array::from_fn(|a| (lo[a] + 63).min(grid.dims()[a] - 1));
     let expected: BTreeSet<[u32; 3]> = oracle::voxels_between(mesh, lo, hi).into_iter().collect();
     assert!(!expected.is_empty());
-    for x in lo[0]..=hi[0] {
-        for y in lo[1]..=hi[1] {
-            for voxel in (lo[2]..=hi[2]).map(|z| [x, y, z]) {
-                assert_eq!(grid.contains(voxel), expected.contains(&voxel), "{voxel:?}");
-            }
-        }
+    for voxel in voxels_in(lo, hi.map(|c| c + 1)) {
+        assert_eq!(grid.contains(voxel), expected.contains(&voxel), "{voxel:?}");
     }
 }
 
 /// Few threads and many, as much memory as it takes and as little as does: one grid, which is that
 /// of the oracle wherever one looks.
 fn check_at_scale(path: &Path, resolution: u32, windows: usize) {
-    let mesh = read_mesh(path).unwrap().mesh;
-    let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(resolution))).unwrap();
+    let mesh = at_resolution(&read_mesh(path).unwrap().mesh, resolution);
     let grid = surface(&mesh);
     println!("{}: {grid:?}", path.display());
     let mut rng = Rng::with_seed(u64::from(resolution));

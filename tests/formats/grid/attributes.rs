@@ -103,7 +103,7 @@ fn npz_gives_back_the_attributes_that_were_written() {
     let mesh = Mesh::new(corners, vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]).unwrap();
     for grid in [bent(), solid.run(mesh).unwrap().grid] {
         let bytes = written(&grid, GridFormat::Npz);
-        let loaded = read_grid_from(&mut &bytes[..], GridFormat::Npz).unwrap();
+        let loaded = load_bytes(GridFormat::Npz, &bytes).unwrap();
         assert_eq!(loaded.warnings, Vec::<String>::new());
         let [one, two] = [&grid, &loaded.grid].map(|grid| grid.attributes.as_ref().unwrap());
         assert_eq!((one.set(), one.names()), (two.set(), two.names()));

@@ -79,13 +79,9 @@ fn solid() -> VoxelGrid {
     let grid = blocks();
     let whole = grid.bricks().filter(|(_, mask)| *mask == FULL).count();
     assert!(whole > 8192);
-    let at_end = |key: BrickKey| key.position()[0] == 16;
-    let own = grid.bricks().filter(|&(key, _)| at_end(key)).map(|(key, mask)| {
-        let colors = (0..count(&mask)).map(|n| [n as u8, 3, 9, 255]).collect();
-        (key, mask, colors)
-    });
-    let colors = Colors::from_bricks(own.collect(), [90, 80, 70, 255]);
-    grid.clone().with_colors(colors)
+    let at_end =
+        |[x, y, z]: [u32; 3]| (x / 8 == 16).then_some([(64 * x + 8 * y + z) as u8, 3, 9, 255]);
+    painted_by(grid, [90, 80, 70, 255], at_end)
 }
 
 #[test]
@@ -130,8 +126,7 @@ fn a_format_says_which_part_of_colours_it_loses() {
 
 /// The tiny grid: its first voxel has a colour of its own.
 pub(crate) fn tiny_colored() -> VoxelGrid {
-    let own = (BrickKey::default(), [1, 0, 0, 0, 0, 0, 0, 0], vec![[1, 2, 3, 4]]);
-    tiny().with_colors(Colors::from_bricks(vec![own], [5, 6, 7, 8]))
+    painted_by(tiny(), [5, 6, 7, 8], |voxel| (voxel == [0; 3]).then_some([1, 2, 3, 4]))
 }
 
 /// One line of JSON up to byte 384; the mask, the key; and of the colours the mask, the key, the
@@ -272,7 +267,7 @@ fn arrays_that_are_a_batch_or_colours_are_what_their_name_says() {
     let shapes = ["(1, 2, 1, 4)", "(1, 1, 2, 1, 4)"];
     for bytes in shapes.map(|shape| npy_file("|u1", "False", shape, &data)) {
         let as_npz = |name| npz_of(name, &bytes);
-        let load = |format, bytes: &[u8]| read_grid_from(&mut &bytes[..], format).unwrap();
+        let load = |format, bytes: &[u8]| load_bytes(format, bytes).unwrap();
         let batch = load(GridFormat::Npz, &as_npz("occupied.npy"));
         assert!(batch.warnings.is_empty() && batch.grid.colors.is_none(), "{:?}", batch.warnings);
         let voxels = BTreeSet::from([[0, 0, 1], [1, 0, 2], [1, 0, 3]]);

@@ -9,7 +9,6 @@ use super::colored::{colored, listed};
 use super::npy::{VTK, python};
 use super::*;
 use crate::common::environment::{self, python_with};
-use crate::common::voxels::on_threads;
 
 /// The tiny grid, padded to a cube of 3: `y` fastest, then `z`, then `x`.
 pub(crate) const TINY_BINVOX: &[u8] = b"#binvox 1\n\
@@ -151,10 +150,7 @@ fn full_bricks_and_the_gaps_between_them_are_kept() {
     let keys = [[0, 0, 0], [0, 3, 0], [0, 4, 0], [0, 5, 1], [0, 7, 1]];
     let bricks = keys.map(|key| (BrickKey::new(key), FULL)).to_vec();
     let gaps = VoxelGrid::from_bricks([8, 64, 16], bricks).unwrap();
-    let solid = |edge: u32| {
-        let voxels = (0..edge.pow(3)).map(|i| [i / edge / edge, i / edge % edge, i % edge]);
-        VoxelGrid::from_voxels([edge; 3], voxels).unwrap()
-    };
+    let solid = |edge: u32| block([edge; 3], [0; 3], [edge; 3]);
     for format in [GridFormat::Binvox, GridFormat::Npy, GridFormat::Npz, GridFormat::Bricks] {
         let back = read(format, &written(&gaps, format)).unwrap();
         assert!(back.voxels().eq(gaps.voxels()), "{format:?}: {back:?}");
@@ -296,7 +292,7 @@ fn malformed_binvox_is_refused_with_the_reason() {
 fn binvox_of_other_programs_is_read() {
     let read = |text: &str, data: &[u8]| {
         let bytes = [text.as_bytes(), data].concat();
-        read_grid_from(&mut &bytes[..], GridFormat::Binvox).unwrap()
+        load_bytes(GridFormat::Binvox, &bytes).unwrap()
     };
     let loaded = read("#binvox 2\n# comment\r\ndim 2 2 2\r\ndata\n", &[0, 1, 200, 1, 0, 6]);
     let found = (voxel_set(&loaded.grid), loaded.grid.world);
@@ -506,8 +502,7 @@ for x, y, z in numpy.argwhere(occupied): print(x, y, z, *rgba[x, y, z])
 "
     );
     // A full brick, and voxels with colours of their own.
-    let block = (0..512).map(|i| [8 + i / 64, i / 8 % 8, 8 + i % 8]);
-    let grid = VoxelGrid::from_voxels([19, 9, 30], asymmetric().voxels().chain(block)).unwrap();
+    let grid = asymmetric().union(&block([19, 9, 30], [8, 0, 8], [16, 8, 16]));
     let grid = colored(&grid.with_world(asymmetric().world), false);
     let Some((head, found)) = other_reader(&grid, GridFormat::Bricks, "numpy", &script) else {
         return;

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use fastnbt::{LongArray, Value, nbt};
 use serde::Deserialize;
-use trivox::formats::{Blocks, MAX_BLOCKS};
+use trivox::formats::MAX_BLOCKS;
 
 use super::colored::{colored, listed};
-use super::schem::{changed, turned, unzipped, zipped, zipped_tags};
+use super::schem::{GREY, RED_WOOL, changed, of_blocks, turned, unzipped, zipped, zipped_tags};
 use super::*;
 
 #[derive(Deserialize)]
@@ -104,10 +104,8 @@ impl Region {
 
 #[test]
 fn fastnbt_reads_a_litematic_block_for_block() {
-    for grid in grids().into_iter().filter(|grid| grid.occupied() < 300_000) {
-        let bytes = written(&grid, GridFormat::Litematic);
-        assert!(bytes == written(&grid, GridFormat::Litematic));
-        let region = region(&bytes);
+    for grid in grids_of(0..300_000) {
+        let region = region(&written(&grid, GridFormat::Litematic));
         let named = region.named();
         assert_eq!(named.len() as u64, grid.occupied());
         for voxel in grid.voxels() {
@@ -118,8 +116,7 @@ fn fastnbt_reads_a_litematic_block_for_block() {
 
 #[test]
 fn a_litematic_has_the_blocks_of_a_schem() {
-    let small = |grid: &VoxelGrid| (10..20_000).contains(&grid.occupied());
-    for grid in grids().into_iter().filter(small) {
+    for grid in grids_of(10..20_000) {
         let grid = colored(&grid, false);
         let bytes = written(&grid, GridFormat::Litematic);
         let region = region(&bytes);
@@ -134,18 +131,9 @@ fn a_litematic_has_the_blocks_of_a_schem() {
 fn numbers_of_every_count_of_bits_are_packed() {
     // With air: palettes of 2 to 4, 5, 8, 9, ... 256 blocks.
     for count in [1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 63, 64, 127, 128, MAX_BLOCKS] {
-        let color = |n: usize| [n as u8, 255 - n as u8, n as u8];
-        let blocks = (0..count).map(|n| (format!("block_{n}[axis=y,a=b]"), color(n)));
-        let options = WriteOptions::default().with_blocks(Blocks::new(blocks).unwrap());
-        // A row of full length along x in each brick.
-        let bricks = (0..count as u32).map(|n| {
-            let own = (0..8).map(|x| color((8 * n as usize + x) % count));
-            (BrickKey::new([n, 0, 0]), [1; 8], own.map(|[r, g, b]| [r, g, b, 255]).collect())
-        });
-        let colors = Colors::from_bricks(bricks.collect(), [0; 4]);
         let width = 8 * count as u32;
-        let grid = VoxelGrid::from_voxels([width + 1, 1, 1], (0..width).map(|x| [x, 0, 0]));
-        let grid = grid.unwrap().with_colors(colors);
+        let grid = block([width + 1, 1, 1], [0; 3], [width, 1, 1]);
+        let (grid, options) = of_blocks(count, "[axis=y,a=b]", grid);
         let bytes = written_with(&grid, GridFormat::Litematic, &options);
         let region = region(&bytes);
         let properties = [("axis", "y"), ("a", "b")].map(|(k, v)| (k.to_owned(), v.to_owned()));
@@ -158,7 +146,7 @@ fn numbers_of_every_count_of_bits_are_packed() {
 }
 
 fn loaded(tags: &Value) -> LoadedGrid {
-    read_grid_from(&mut &zipped_tags(tags)[..], GridFormat::Litematic).unwrap()
+    load_bytes(GridFormat::Litematic, &zipped_tags(tags)).unwrap()
 }
 
 fn place([x, y, z]: [i32; 3]) -> Value {
@@ -195,8 +183,7 @@ fn regions_of_other_programs_are_put_together() {
         "Regions": {"a": negative, "b": other}, "Metadata": {"Name": "two"}});
     let LoadedGrid { grid, warnings, .. } = loaded(&tags);
     assert_eq!((grid.dims(), grid.world), ([5, 3, 3], World::default()));
-    let [red, grey] = [[161, 40, 35, 255], [150, 150, 150, 255]];
-    assert_eq!(listed(&grid), [([1, 0, 1], grey), ([4, 2, 0], red)].into());
+    assert_eq!(listed(&grid), [([1, 0, 1], GREY), ([4, 2, 0], RED_WOOL)].into());
     let skipped = "only blocks are read; skipped: 'TileEntities'";
     assert_eq!(warnings, [skipped, "blocks whose colour is not known are grey: 'oak_stairs'"]);
 }
@@ -219,8 +206,7 @@ fn later_regions_replace_earlier_ones_wherever_they_begin() {
     let head = b"\x0a\0\0\x03\0\x07Version\0\0\0\x05\x0a\0\x07Regions";
     let bytes = zipped(&[&head[..], &regions.concat(), &[0; 2]].concat());
     let grid = read(GridFormat::Litematic, &bytes).unwrap();
-    let [red, grey] = [[161, 40, 35, 255], [150, 150, 150, 255]];
-    let expected = [(6, red), (7, red), (8, grey), (9, red)];
+    let expected = [(6, RED_WOOL), (7, RED_WOOL), (8, GREY), (9, RED_WOOL)];
     assert_eq!(listed(&grid), expected.map(|(y, color)| ([0, y, 0], color)).into());
 }
 

@@ -17,11 +17,12 @@ mod surface;
 mod vdb;
 mod vox;
 
+use std::ops::Range;
+
 use crate::common::prelude::*;
 use rayon::prelude::*;
 use tempfile::TempDir;
 use trivox::formats::{Reporting, WriteError, read_grid_with, write_grid, write_grid_with};
-use trivox::grid::count;
 
 fn written(grid: &VoxelGrid, format: GridFormat) -> Vec<u8> {
     written_with(grid, format, &WriteOptions::default())
@@ -56,7 +57,7 @@ fn refused(format: GridFormat, bytes: &[u8], why: &str) -> ReadError {
 /// Reads the file of that name and of the format's extension.
 fn load(folder: &TempDir, name: &str, format: GridFormat) -> Result<LoadedGrid, ReadError> {
     let path = folder.path().join(name).with_extension(format.extension());
-    read_grid_from(&mut &std::fs::read(path).unwrap()[..], format)
+    load_bytes(format, &std::fs::read(path).unwrap())
 }
 
 /// The grid as a file `grid` in `folder`.
@@ -65,32 +66,24 @@ fn write_into(folder: &TempDir, grid: &VoxelGrid, format: GridFormat) {
     std::fs::write(path, written(grid, format)).unwrap();
 }
 
-fn read(format: GridFormat, mut bytes: &[u8]) -> Result<VoxelGrid, ReadError> {
-    read_grid_from(&mut bytes, format).map(|loaded| loaded.grid)
+fn load_bytes(format: GridFormat, mut bytes: &[u8]) -> Result<LoadedGrid, ReadError> {
+    read_grid_from(&mut bytes, format)
+}
+
+fn read(format: GridFormat, bytes: &[u8]) -> Result<VoxelGrid, ReadError> {
+    load_bytes(format, bytes).map(|loaded| loaded.grid)
 }
 
 /// `count` random voxels and a random box of full bricks, all inside `dims`.
 fn random_grid(dims: [u32; 3], count: usize, random: &mut fastrand::Rng) -> VoxelGrid {
-    let mut any = |d: u32| random.u32(0..d);
-    let mut bricks: Vec<_> = (0..count)
-        .map(|_| {
-            let [x, y, z] = dims.map(&mut any);
-            let mut mask = [0; 8];
-            mask[(x % 8) as usize] = 1 << (8 * (y % 8) + z % 8);
-            (BrickKey::new([x, y, z].map(|c| c / BRICK)), mask)
-        })
-        .collect();
+    let grid = scattered(dims, count, random);
     let whole = dims.map(|d| d / BRICK);
-    if whole.iter().all(|&n| n > 0) {
-        let lo = whole.map(&mut any);
-        let hi = [0, 1, 2].map(|a| (lo[a] + any(6)).min(whole[a] - 1));
-        for z in lo[2]..=hi[2] {
-            for y in lo[1]..=hi[1] {
-                bricks.extend((lo[0]..=hi[0]).map(|x| (BrickKey::new([x, y, z]), FULL)));
-            }
-        }
+    if whole.contains(&0) {
+        return grid;
     }
-    VoxelGrid::from_bricks(dims, bricks).unwrap()
+    let lo = whole.map(|n| random.u32(0..n));
+    let hi = [0, 1, 2].map(|a| (lo[a] + random.u32(1..=6)).min(whole[a]));
+    grid.union(&block(dims, lo.map(|b| BRICK * b), hi.map(|b| BRICK * b)))
 }
 
 /// Grids of all sizes that matter, sparse and dense, lying in all ways.
@@ -122,6 +115,11 @@ fn grids() -> Vec<VoxelGrid> {
         }
     }
     grids
+}
+
+/// Those of the grids that have so many voxels.
+fn grids_of(occupied: Range<u64>) -> impl Iterator<Item = VoxelGrid> {
+    grids().into_iter().filter(move |grid| occupied.contains(&grid.occupied()))
 }
 
 fn voxel_set(grid: &VoxelGrid) -> BTreeSet<[i64; 3]> {
@@ -258,14 +256,8 @@ fn a_cancelled_file_is_neither_read_nor_written() {
 #[test]
 fn grids_of_many_parallel_parts_are_read_back() {
     let grid = random_grid([11, 203, 301], 3000, &mut fastrand::Rng::with_seed(7));
-    let colors = |grid: &VoxelGrid| {
-        let own = grid.bricks().map(|(key, mask)| {
-            let [x, y, z] = key.position().map(|c| c as u8);
-            (key, mask, (0..count(&mask)).map(|n| [8 * x, 8 * y, z ^ n as u8, 255]).collect())
-        });
-        Colors::from_bricks(own.collect(), [1, 2, 3, 255])
-    };
-    let colored = grid.clone().with_colors(colors(&grid));
+    let color = |[x, y, z]: [u32; 3]| Some([x as u8, y as u8, (x ^ y ^ z) as u8, 255]);
+    let colored = painted_by(grid.clone(), [1, 2, 3, 255], color);
     let formats = [GridFormat::Npy, GridFormat::Npz, GridFormat::Vox, GridFormat::Vdb];
     for up in [Up::Y, Up::Z] {
         for grid in [&grid, &colored] {

@@ -7,7 +7,6 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use tempfile::TempDir;
-use trivox::grid::count;
 
 use super::vdb::{far, for_others, listed, write_all};
 use super::*;
@@ -83,12 +82,8 @@ fn as_pbrt_has_them(grids: &[VoxelGrid], moved: f64) -> Option<Vec<String>> {
 #[test]
 fn pbrt_finds_all_that_it_asks_for() {
     let mut grids = for_others();
-    let colored = grids[1].clone();
-    let color = [250, 20, 30, 255];
-    let own = |mask| vec![color; count(&mask) as usize];
-    let bricks = colored.bricks().map(|(key, mask)| (key, mask, own(mask)));
-    let colors = Colors::from_bricks(bricks.collect(), [0; 4]);
-    grids.push(colored.with_colors(colors));
+    let colored = painted_by(grids[1].clone(), [0; 4], |_| Some([250, 20, 30, 255]));
+    grids.push(colored);
     let Some(lines) = as_pbrt_has_them(&grids, 0.0) else { return };
     assert_eq!(lines.len(), grids.len());
     for (line, grid) in lines.iter().zip(&grids) {

@@ -10,13 +10,16 @@ use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use serde::Deserialize;
 use trivox::formats::{Blocks as BlockList, MAX_BLOCKS};
-use trivox::grid::mask_voxels;
 
 use super::colored::{colored, listed};
 use super::*;
 
 /// The data versions of the blocks: from Minecraft 1.13.2 to 1.20.
 const VERSIONS: [i32; 5] = [1631, 2566, 2724, 3105, 3463];
+
+/// The colours of red wool and of blocks whose colour is not known.
+pub(crate) const RED_WOOL: Rgba = [161, 40, 35, 255];
+pub(crate) const GREY: Rgba = [150, 150, 150, 255];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -140,10 +143,8 @@ fn a_schematic_has_the_tags_it_always_had() {
 
 #[test]
 fn fastnbt_reads_stone_block_for_block() {
-    for grid in grids().into_iter().filter(|grid| grid.occupied() < 300_000) {
-        let bytes = written(&grid, GridFormat::Schem);
-        assert!(bytes == written(&grid, GridFormat::Schem));
-        let schematic = Schematic::of(&bytes);
+    for grid in grids_of(0..300_000) {
+        let schematic = Schematic::of(&written(&grid, GridFormat::Schem));
         let [x, y, z] = grid.dims();
         let is_turned = grid.world.up == Up::Z;
         let size = if is_turned { [x, z, y] } else { [x, y, z] };
@@ -183,9 +184,8 @@ fn with(grid: &VoxelGrid, options: &WriteOptions) -> Schematic {
 #[test]
 fn fastnbt_reads_the_blocks_of_colours() {
     // A grid in which each block is the nearest one of a voxel, and one of many colours.
-    let small = |grid: &VoxelGrid| (10..20_000).contains(&grid.occupied());
     let options = WriteOptions::default().with_blocks(default_blocks());
-    for grid in grids().into_iter().filter(small) {
+    for grid in grids_of(10..20_000) {
         let grid = colored(&grid, false);
         let found = with(&grid, &options);
         let named = found.named();
@@ -198,28 +198,33 @@ fn fastnbt_reads_the_blocks_of_colours() {
         for (voxel, [r, g, b, _]) in listed(&grid) {
             // Twice the same colour is twice the same block.
             if voxel.iter().all(|c| c % 5 == 0) {
-                assert_eq!(named[&turned(voxel, &grid)], block([r, g, b, 255]), "{voxel:?}");
+                assert_eq!(named[&turned(voxel, &grid)], block_of([r, g, b, 255]), "{voxel:?}");
             }
         }
     }
 }
 
+/// The grid as blocks of so many kinds, one after the other along x, and the list of them.
+pub(crate) fn of_blocks(
+    kinds: usize,
+    properties: &str,
+    grid: VoxelGrid,
+) -> (VoxelGrid, WriteOptions) {
+    let color = |n: usize| [n as u8, 255 - n as u8, n as u8];
+    let blocks = (0..kinds).map(|n| (format!("block_{n}{properties}"), color(n)));
+    let grid = painted_by(grid, [0; 4], |[x, ..]| {
+        let [r, g, b] = color(x as usize % kinds);
+        Some([r, g, b, 255])
+    });
+    (grid, WriteOptions::default().with_blocks(BlockList::new(blocks).unwrap()))
+}
+
 #[test]
 fn blocks_past_127_have_numbers_of_two_bytes() {
-    let color = |n: u32| [n as u8, 255 - n as u8, n as u8];
     for kinds in [127, 128, MAX_BLOCKS as u32] {
-        let blocks = (0..kinds).map(|n| (format!("block_{n}"), color(n)));
-        let options = WriteOptions::default().with_blocks(BlockList::new(blocks).unwrap());
-        let grid =
-            VoxelGrid::from_voxels([kinds, 1, 2], (0..kinds).map(|x| [x, 0, x % 2])).unwrap();
-        let own = grid.bricks().map(|(key, mask)| {
-            let colors = mask_voxels(key.first_voxel(), mask).map(|[x, ..]| {
-                let [r, g, b] = color(x);
-                [r, g, b, 255]
-            });
-            (key, mask, colors.collect())
-        });
-        let grid = grid.clone().with_colors(Colors::from_bricks(own.collect(), [0; 4]));
+        let voxels = (0..kinds).map(|x| [x, 0, x % 2]);
+        let grid = VoxelGrid::from_voxels([kinds, 1, 2], voxels).unwrap();
+        let (grid, options) = of_blocks(kinds as usize, "", grid);
         let found = with(&grid, &options);
         let named = found.named();
         for x in 0..kinds {
@@ -231,23 +236,18 @@ fn blocks_past_127_have_numbers_of_two_bytes() {
 }
 
 /// The block of a voxel of this colour.
-fn block(color: Rgba) -> String {
-    let grid = VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap();
-    let grid = grid.with_colors(Colors::uniform(color));
+fn block_of(color: Rgba) -> String {
+    let grid = block([1; 3], [0; 3], [1; 3]).with_colors(Colors::uniform(color));
     Schematic::of(&written(&grid, GridFormat::Schem)).named()[&[0; 3]].to_owned()
 }
 
 /// A row of voxels in 64 shades of a colour, of 30 % to all of its light.
 fn shades(color: [u8; 3]) -> VoxelGrid {
-    let grid = VoxelGrid::from_voxels([64, 1, 1], (0..64).map(|x| [x, 0, 0])).unwrap();
-    let shade = |x: u32| {
+    painted_by(block([64, 1, 1], [0; 3], [64, 1, 1]), [0; 4], |[x, ..]| {
         let light = 0.3 + 0.7 * f64::from(x) / 63.0;
         let [r, g, b] = color.map(|c| (f64::from(c) * light.powf(1.0 / 2.2)).round() as u8);
-        [r, g, b, 255]
-    };
-    let own =
-        (0..8).map(|n| (BrickKey::new([n, 0, 0]), [1; 8], (8 * n..8 * n + 8).map(shade).collect()));
-    grid.with_colors(Colors::from_bricks(own.collect(), [0; 4]))
+        Some([r, g, b, 255])
+    })
 }
 
 #[test]
@@ -282,14 +282,13 @@ fn colours_become_the_blocks_that_look_like_them() {
         ([112, 186, 24], "lime_wool"),
     ] {
         let [r, g, b] = color;
-        assert_eq!(block([r, g, b, 255]), format!("minecraft:{name}"), "{color:?}");
+        assert_eq!(block_of([r, g, b, 255]), format!("minecraft:{name}"), "{color:?}");
     }
 }
 
 #[test]
 fn dithering_mixes_blocks() {
-    let voxels = (0..256).map(|i| [i % 16, 0, i / 16]);
-    let grid = VoxelGrid::from_voxels([16, 1, 16], voxels).unwrap();
+    let grid = block([16, 1, 16], [0; 3], [16, 1, 16]);
     let grid = grid.with_colors(Colors::uniform([190, 60, 60, 255]));
     let kinds = |dither: bool| {
         let schematic = with(&grid, &WriteOptions::default().with_dither(dither));
@@ -334,8 +333,7 @@ fn what_a_schematic_changes_is_said() {
 
 #[test]
 fn blocks_are_read_in_their_colours() {
-    let small = |grid: &VoxelGrid| (10..20_000).contains(&grid.occupied());
-    for grid in grids().into_iter().filter(small) {
+    for grid in grids_of(10..20_000) {
         let grid = colored(&grid, false);
         let bytes = written(&grid, GridFormat::Schem);
         let back = read(GridFormat::Schem, &bytes).unwrap();
@@ -347,14 +345,12 @@ fn blocks_are_read_in_their_colours() {
 
 #[test]
 fn the_blocks_of_a_file_are_told_before_it_is_written_and_after_it_is_read() {
-    let small = |grid: &VoxelGrid| (10..2000).contains(&grid.occupied());
-    let plain = grids().into_iter().filter(small);
-    for grid in plain.flat_map(|grid| [colored(&grid, true), grid]) {
+    for grid in grids_of(10..2000).flat_map(|grid| [colored(&grid, true), grid]) {
         for format in [GridFormat::Schem, GridFormat::Litematic, GridFormat::Vox] {
             for dither in [false, true] {
                 let options = WriteOptions::default().with_dither(dither);
                 let bytes = written_with(&grid, format, &options);
-                let loaded = read_grid_from(&mut &bytes[..], format).unwrap();
+                let loaded = load_bytes(format, &bytes).unwrap();
                 let told = format.block_list(&grid, &options).map(|list| list.counts);
                 assert!(loaded.blocks.is_sorted_by_key(|&(_, count)| Reverse(count)));
                 assert_eq!(loaded.blocks, told.unwrap_or_default());
@@ -379,7 +375,7 @@ pub(crate) fn zipped_tags(tags: &Value) -> Vec<u8> {
 }
 
 fn loaded(tags: &Value) -> LoadedGrid {
-    read_grid_from(&mut &zipped_tags(tags)[..], GridFormat::Schem).unwrap()
+    load_bytes(GridFormat::Schem, &zipped_tags(tags)).unwrap()
 }
 
 /// A compound with other tags.
@@ -414,8 +410,8 @@ fn schematics_of_other_programs_are_read() {
     for (tags, ignored) in [(second, "'BlockEntities'"), (third, "'Entities'")] {
         let LoadedGrid { grid, warnings, .. } = loaded(&tags);
         assert_eq!((grid.dims(), grid.world), ([3, 2, 1], World::default()));
-        let [red, grey] = [[161, 40, 35, 255], [150, 150, 150, 255]];
-        assert_eq!(listed(&grid), [([1, 0, 0], red), ([2, 0, 0], grey), ([2, 1, 0], red)].into());
+        let expected = [([1, 0, 0], RED_WOOL), ([2, 0, 0], GREY), ([2, 1, 0], RED_WOOL)];
+        assert_eq!(listed(&grid), expected.into());
         let unknown = "blocks whose colour is not known are grey: 'oak_stairs'";
         assert_eq!(warnings, [format!("only blocks are read; skipped: {ignored}"), unknown.into()]);
     }

@@ -56,11 +56,7 @@ pub(crate) fn tiny_vdb() -> Vec<u8> {
 
 /// Bricks of a box, in bricks.
 fn full_box(at: [u32; 3], size: [u32; 3]) -> impl Iterator<Item = (BrickKey, Mask)> {
-    let [nx, ny, nz] = size;
-    (0..nx * ny * nz).map(move |i| {
-        let [x, y, z] = [i % nx, i / nx % ny, i / nx / ny];
-        (BrickKey::new([at[0] + x, at[1] + y, at[2] + z]), FULL)
-    })
+    voxels_in(at, plus(at, size)).map(|brick| (BrickKey::new(brick), FULL))
 }
 
 /// Solids with tiles of 8 and 128 voxels, beside leaves, that no mirroring leaves as they are.
@@ -96,7 +92,7 @@ pub(crate) fn far() -> VoxelGrid {
 #[test]
 fn tiles_of_the_root_are_read_and_written() {
     let bytes = of_root_tiles(&[[4096, -4096, 0], [0, -4096, 0], [-4096, 0, 8192]]);
-    let loaded = read_grid_from(&mut &bytes[..], GridFormat::Vdb).unwrap();
+    let loaded = load_bytes(GridFormat::Vdb, &bytes).unwrap();
     assert_eq!(loaded.warnings.len(), 1, "the text does not fit the voxels");
     let grid = loaded.grid;
     assert_eq!((grid.dims(), grid.occupied()), ([12288, 8192, 12288], 3 * 4096_u64.pow(3)));
@@ -132,11 +128,7 @@ fn tiles_that_cannot_be_are_refused() {
 pub(crate) fn for_others() -> Vec<VoxelGrid> {
     let mut random = fastrand::Rng::with_seed(7);
     let world = World::at([-3.25, 10.0, 0.125], 0.375, Up::Z);
-    let full = |dims: [u32; 3]| {
-        let [nx, ny, nz] = dims;
-        let voxels = (0..nx * ny * nz).map(|i| [i % nx, i / nx % ny, i / nx / ny]);
-        VoxelGrid::from_voxels(dims, voxels).unwrap()
-    };
+    let full = |dims: [u32; 3]| block(dims, [0; 3], dims);
     vec![
         tiny(),
         random_grid([19, 9, 30], 300, &mut random).with_world(world),

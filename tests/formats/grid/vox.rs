@@ -2,9 +2,9 @@
 
 use trivox::GridError;
 use trivox::formats::write_grid_with;
-use trivox::grid::mask_voxels;
 use trivox::surface::palette::Palette;
 
+use super::colored::listed;
 use super::*;
 
 #[rustfmt::skip]
@@ -190,18 +190,8 @@ fn painted(grid: &VoxelGrid, hues: u32) -> VoxelGrid {
         let [_, a, b, c] = ((7 * x + 31 * y + 101 * z) % hues * 65_537).to_be_bytes();
         [a, b, c, 255]
     };
-    let bricks = grid.bricks().filter(|(key, _)| key.position()[0] % 3 != 1).map(|(key, mask)| {
-        let voxels = mask_voxels(key.first_voxel(), mask);
-        (key, mask, voxels.map(color).collect())
-    });
-    let colors = Colors::from_bricks(bricks.collect(), [200, 100, 50, 255]);
-    grid.clone().with_colors(colors)
-}
-
-/// The colours of all voxels, as they lie in the grid.
-fn colors_of(grid: &VoxelGrid) -> Vec<([u32; 3], Rgba)> {
-    let colors = grid.colors.as_ref().expect("colours");
-    grid.voxels().map(|voxel| (voxel, colors.of(voxel))).collect()
+    let is_own = |[x, ..]: [u32; 3]| x / BRICK % 3 != 1;
+    painted_by(grid.clone(), [200, 100, 50, 255], |v| is_own(v).then(|| color(v)))
 }
 
 #[rustfmt::skip]
@@ -220,9 +210,7 @@ fn tiny_colored_vox() -> Vec<u8> {
 
 #[test]
 fn colored_vox_has_the_bytes_it_always_had() {
-    let red = (BrickKey::new([0, 0, 0]), [1, 0, 0, 0, 0, 0, 0, 0], vec![[255, 0, 0, 255]]);
-    let colors = Colors::from_bricks(vec![red], [64, 64, 64, 255]);
-    let grid = tiny().with_colors(colors);
+    let grid = painted_by(tiny(), [64, 64, 64, 255], |voxel| (voxel == [0; 3]).then_some(RED));
     let bytes = written(&grid, GridFormat::Vox);
     assert_eq!(bytes.escape_ascii().to_string(), tiny_colored_vox().escape_ascii().to_string());
     assert_eq!(written(&read(GridFormat::Vox, &bytes).unwrap(), GridFormat::Vox), bytes);
@@ -233,7 +221,7 @@ fn dot_vox_finds_every_colour_in_its_place() {
     for grid in grids() {
         let grid = painted(&grid, 254);
         let data = dot_vox::load_bytes(&written(&grid, GridFormat::Vox)).unwrap();
-        let colors = colors_of(&grid).into_iter();
+        let colors = listed(&grid).into_iter();
         let expected: BTreeSet<_> = colors.map(|(at, color)| (place(&grid, at), color)).collect();
         let found = walk_colors(&data, floor_half);
         assert!(found == expected, "{grid:?}");
@@ -254,7 +242,7 @@ fn colours_are_read_back_as_they_were_written() {
             assert!(back == grid && back.world == grid.world, "{grid:?}, read {back:?}");
             match grid.occupied() {
                 0 => assert!(back.colors.is_none()),
-                _ => assert!(colors_of(&back) == colors_of(&grid), "{grid:?}"),
+                _ => assert!(listed(&back) == listed(&grid), "{grid:?}"),
             }
         }
     }
@@ -266,16 +254,15 @@ fn a_grid_without_colours_has_none_when_it_is_read_but_one_painted_grey_does() {
     assert!(read(GridFormat::Vox, &written(&plain, GridFormat::Vox)).unwrap().colors.is_none());
     let grey = plain.with_colors(Colors::uniform([200, 200, 200, 255]));
     let back = read(GridFormat::Vox, &written(&grey, GridFormat::Vox)).unwrap();
-    assert!(colors_of(&back).iter().all(|&(_, color)| color == [200, 200, 200, 255]));
+    assert!(listed(&back).iter().all(|&(_, color)| color == [200, 200, 200, 255]));
 }
 
 #[test]
 fn a_given_palette_keeps_its_order_and_every_voxel_has_the_nearest_colour() {
     let palette = Palette::new(&[[0; 4], [250, 250, 250, 255], [10, 10, 10, 255]]).unwrap();
     let options = WriteOptions::default().with_palette(palette);
-    let dark = (BrickKey::new([0, 0, 0]), [1, 0, 0, 0, 0, 0, 0, 0], vec![[30, 20, 20, 255]]);
-    let grid = VoxelGrid::from_voxels([2, 1, 1], [[0, 0, 0], [1, 0, 0]]).unwrap();
-    let grid = grid.with_colors(Colors::from_bricks(vec![dark], [220, 230, 240, 255]));
+    let dark = |[x, ..]: [u32; 3]| (x == 0).then_some([30, 20, 20, 255]);
+    let grid = painted_by(block([2, 1, 1], [0; 3], [2, 1, 1]), [220, 230, 240, 255], dark);
     let bytes = written_with(&grid, GridFormat::Vox, &options);
     let data = dot_vox::load_bytes(&bytes).unwrap();
     let indices: Vec<u8> = data.models[0].voxels.iter().map(|v| v.i).collect();
@@ -283,7 +270,7 @@ fn a_given_palette_keeps_its_order_and_every_voxel_has_the_nearest_colour() {
     let colors: Vec<[u8; 4]> = data.palette.iter().map(|&color| color.into()).collect();
     assert_eq!(colors[..4], [[0; 4], [250, 250, 250, 255], [10, 10, 10, 255], [0; 4]]);
     let back = read(GridFormat::Vox, &bytes).unwrap();
-    assert_eq!(colors_of(&back)[0].1, [10, 10, 10, 255]);
+    assert_eq!(back.color([0; 3]), Some([10, 10, 10, 255]));
 }
 
 #[test]
@@ -510,7 +497,7 @@ fn a_root_that_lies_about_the_grid_is_refused() {
 }
 
 fn warnings(chunks: &[Vec<u8>]) -> Vec<String> {
-    read_grid_from(&mut &file(chunks)[..], GridFormat::Vox).unwrap().warnings
+    load_bytes(GridFormat::Vox, &file(chunks)).unwrap().warnings
 }
 
 #[test]
@@ -526,9 +513,9 @@ fn hidden_nodes_and_later_frames_are_said() {
     assert_eq!(warnings(&[bent(), bent(), hidden, animated]), [hidden_nodes, frames]);
 }
 
-/// The colours of a file's voxels, in the grid's order.
+/// The colours of a file's voxels, by place.
 fn read_colors(chunks: &[Vec<u8>]) -> Vec<Rgba> {
-    colors_of(&read_vox(chunks).unwrap()).into_iter().map(|(_, color)| color).collect()
+    listed(&read_vox(chunks).unwrap()).into_iter().map(|(_, color)| color).collect()
 }
 
 /// A palette in which entry `n` is `(n, 2 n, 3 n)`, modulo 256.

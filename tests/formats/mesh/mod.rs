@@ -116,10 +116,6 @@ fn look(result: Result<LoadedMesh, ReadError>) -> Appearance {
     loaded.mesh.appearance().unwrap().clone()
 }
 
-const RED: Rgba = [255, 0, 0, 255];
-const GREEN: Rgba = [0, 255, 0, 255];
-const BLUE: Rgba = [0, 0, 255, 255];
-
 fn fault(result: Result<LoadedMesh, ReadError>) -> String {
     result.map(|loaded| loaded.mesh).unwrap_err().to_string()
 }

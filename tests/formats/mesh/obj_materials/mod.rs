@@ -138,9 +138,6 @@ fn encode(image: image::DynamicImage, format: image::ImageFormat) -> Vec<u8> {
     bytes
 }
 
-const RED: [u8; 4] = [255, 0, 0, 255];
-const GREEN: [u8; 4] = [0, 255, 0, 255];
-const BLUE: [u8; 4] = [0, 0, 255, 255];
 const GREY: [u8; 4] = [128, 128, 128, 255];
 /// Red and green above blue and grey.
 const TEXELS: [[u8; 4]; 4] = [RED, GREEN, BLUE, GREY];

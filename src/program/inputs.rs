@@ -245,18 +245,15 @@ pub fn replace_stdin(cli: &mut Cli) -> Result<Option<TempDir>> {
 fn read_list(name: &str) -> Result<Vec<PathBuf>> {
     let (bytes, named) = match name {
         "" => bail!("'@' names no list: write @list.txt, or @- for standard input"),
-        "-" => (read_stdin(), STDIN),
+        "-" => {
+            let mut bytes = Vec::new();
+            (io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes), STDIN)
+        }
         file => (fs::read(file), file),
     };
     let bytes =
         bytes.context("cannot read the list of meshes").with_context(|| named.to_owned())?;
     parse_list(&bytes).with_context(|| named.to_owned())
-}
-
-fn read_stdin() -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    io::stdin().lock().read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 /// One path per line; blank lines and lines that begin with `#` are skipped.

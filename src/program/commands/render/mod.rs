@@ -2,7 +2,6 @@
 
 mod sheet;
 
-use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
@@ -49,8 +48,8 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     let card = Card::new(args)?;
 
     let progress = Arc::new(TerminalProgress::new(args.report.quiet));
-    let replaced: Vec<&Path> = output.sink.file().into_iter().collect();
-    let load = || Voxels::load(&args.file, &args.mesh, args.memory, &replaced, &progress);
+    let sink = Some(&output.sink);
+    let load = || Voxels::load(&args.file, &args.mesh, args.memory, sink, &progress);
     let (Voxels { mut grid, mut warnings, sidecars }, load) = timed(load)?;
     progress.finish();
     if !is_mesh(&args.file) && grid.brick_count() == 0 {

@@ -117,8 +117,7 @@ fn draw(
     card: Option<&Card>,
     progress: &Arc<TerminalProgress>,
 ) -> Result<(Picture, Vec<String>, Inputs)> {
-    let replaced: Vec<&Path> = sink.file().into_iter().collect();
-    let voxels = Voxels::load(file, &args.mesh, args.memory, &replaced, progress)?;
+    let voxels = Voxels::load(file, &args.mesh, args.memory, Some(sink), progress)?;
     let Voxels { mut grid, warnings, sidecars } = voxels;
     grid.world.up = args.up.unwrap_or(grid.world.up);
     let draw =

@@ -82,15 +82,8 @@ impl Memory {
     /// not only for the step that failed: at least `sufficient` bytes, an estimate.
     pub fn explain(self, error: Error, sufficient: u64) -> Error {
         let mut shortages = error.chain().map(shortage).enumerate();
-        let Some((depth, Some((what, needed)))) = shortages.find(|(_, found)| found.is_some())
-        else {
-            return error;
-        };
-        // A mesh takes as much memory at every resolution.
-        let remedy = match what {
-            GRID => "use a lower resolution, divide the mesh",
-            _ => "divide the mesh",
-        };
+        let shortage = shortages.find(|(_, shortage)| shortage.is_some());
+        let Some((depth, Some((what, needed, remedy)))) = shortage else { return error };
         let contexts: Vec<String> = error.chain().take(depth).map(ToString::to_string).collect();
         let message = match address_space_limit() {
             Some(limit) if needed > self.address_space_left() => format!(
@@ -195,18 +188,19 @@ pub fn is_memory(error: &Error) -> bool {
     ErrorReport::new(error).code == MEMORY
 }
 
-const GRID: &str = "the grid";
-
-/// What lacks memory, and how many bytes besides those of the program, if this is an error of too
-/// little.
-fn shortage(error: &(dyn StdError + 'static)) -> Option<(&'static str, u64)> {
+/// Of an error of too little memory: what lacks it, how many bytes are needed besides those that the
+/// program has taken, and a remedy.
+fn shortage(error: &(dyn StdError + 'static)) -> Option<(&'static str, u64, &'static str)> {
     let of_grid = |error: &BackendError| match *error {
-        BackendError::Memory { needed, .. } => Some((GRID, needed)),
+        BackendError::Memory { needed, .. } => {
+            Some(("the grid", needed, "use a lower resolution, divide the mesh"))
+        }
         _ => None,
     };
     match error.downcast_ref() {
+        // A mesh takes as much memory at every resolution.
         Some(&VoxelizeError::Read(ReadError::Memory { needed, .. })) => {
-            Some(("reading the mesh", needed))
+            Some(("reading the mesh", needed, "divide the mesh"))
         }
         Some(VoxelizeError::Backend(error)) => of_grid(error),
         _ => error.downcast_ref().and_then(of_grid),

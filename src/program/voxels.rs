@@ -35,38 +35,30 @@ impl Voxels {
         sink: Option<&Sink>,
         progress: &Arc<TerminalProgress>,
     ) -> Result<Self> {
-        if is_mesh(file) {
-            let memory = Memory::new(memory);
-            let voxels = Self::of_mesh(file, args, sink, memory, progress);
-            return voxels.map_err(|error| memory.explain(error, 0)).with_context(|| shown(file));
+        if !is_mesh(file) {
+            fs::metadata(file).with_context(|| shown(file))?;
+            check_known_extension(file).with_context(|| shown(file))?;
+            let LoadedGrid { grid, warnings, .. } = progress.load(file, memory)?;
+            return Ok(Self { grid, warnings, sidecars: Inputs::default() });
         }
-        fs::metadata(file).with_context(|| shown(file))?;
-        check_known_extension(file).with_context(|| shown(file))?;
-        let LoadedGrid { grid, warnings, .. } = progress.load(file, memory)?;
-        Ok(Self { grid, warnings, sidecars: Inputs::default() })
-    }
-
-    /// Voxelizes the mesh as the main command does.
-    fn of_mesh(
-        file: &Path,
-        args: &MeshArgs,
-        sink: Option<&Sink>,
-        memory: Memory,
-        progress: &Arc<TerminalProgress>,
-    ) -> Result<Self> {
+        let memory = Memory::new(memory);
         let voxelizer = memory
             .of(Voxelizer::new())
             .backend(BackendChoice::Cpu)
             .progress(progress.clone())
             .place_options(PlaceOptions::new(sizing(args.res, args.voxel_size)));
         let voxelizer = args.voxels.of(voxelizer).color(args.color.unwrap_or_default());
-        let placed = voxelizer.place(file)?;
-        let replaced = sink.and_then(Sink::file).into_iter();
-        let sidecars = Inputs::of_meshes(iter::once(file), &voxelizer, &placed, replaced)?;
-        let voxelized = voxelizer.voxelize(&placed.mesh)?;
-        let voxelized = voxelizer.paint(&placed.mesh, voxelized)?.after(&placed);
-        let warnings = sentences(&voxelized.warnings).collect();
-        Ok(Self { grid: voxelized.grid, warnings, sidecars })
+        // As the main command does.
+        let of_mesh = || {
+            let placed = voxelizer.place(file)?;
+            let replaced = sink.and_then(Sink::file).into_iter();
+            let sidecars = Inputs::of_meshes(iter::once(file), &voxelizer, &placed, replaced)?;
+            let voxelized = voxelizer.voxelize(&placed.mesh)?;
+            let voxelized = voxelizer.paint(&placed.mesh, voxelized)?.after(&placed);
+            let warnings = sentences(&voxelized.warnings).collect();
+            anyhow::Ok(Self { grid: voxelized.grid, warnings, sidecars })
+        };
+        of_mesh().map_err(|error| memory.explain(error, 0)).with_context(|| shown(file))
     }
 }
 

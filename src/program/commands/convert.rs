@@ -1,6 +1,6 @@
 //! `voxelize convert`: writes a grid in another format.
 
-use anyhow::{Context, Result};
+use anyhow::{Result, bail};
 use serde::Serialize;
 use trivox::formats::LoadedGrid;
 
@@ -14,11 +14,9 @@ use crate::write::sink::{Inputs, Written, refuse_shared_stdout};
 
 /// Reads the grid, writes it, and reports what the new file does not hold.
 pub fn run(args: &ConvertArgs) -> Result<ExitStatus> {
-    let to = args
-        .output
-        .as_ref()
-        .or(args.to.as_ref())
-        .context("name the file to write: voxelize convert A B")?;
+    let Some(to) = args.output.as_ref().or(args.to.as_ref()) else {
+        bail!("name the file to write: voxelize convert A B");
+    };
     refuse_shared_stdout(args.report.json, to)?;
     let options = args.write.palette.write_options()?;
     let inputs = Inputs::new(args.write.palette.files().chain([&*args.grid]));

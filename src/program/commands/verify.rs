@@ -82,7 +82,7 @@ struct Report {
     /// Whether no voxel is wrong.
     equal: bool,
     exact: Exact,
-    placed: PlacedBy,
+    placed: PlacementSource,
     alignment: Aligned,
     backend: &'static str,
     adapter: Option<String>,
@@ -115,17 +115,6 @@ struct Exact {
 }
 
 #[derive(Debug, Serialize)]
-struct PlacedBy {
-    /// `options`, `file`, `file bounds`, `fit` or `centre`.
-    by: &'static str,
-    /// The size of a fitted mesh.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    res: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pad: Option<u32>,
-}
-
-#[derive(Debug, Serialize)]
 struct Aligned {
     #[serde(flatten)]
     alignment: Alignment,
@@ -148,16 +137,12 @@ impl Report {
         let &Verdict { alignment, differing_as_placed, .. } = verdict;
         let moved = !alignment.is_identity();
         let alignment = Aligned { alignment, differing_as_placed, moved };
-        let (res, pad) = match verdict.source {
-            PlacementSource::Fitted { resolution, pad } => (Some(resolution), Some(pad)),
-            _ => (None, None),
-        };
         Self {
             mesh: path_text(&args.mesh),
             grid,
             equal: verdict.is_right(),
             exact: Exact { dims, voxel_size, origin, occupied, hash },
-            placed: PlacedBy { by: verdict.source.name(), res, pad },
+            placed: verdict.source,
             alignment,
             backend: backend.name(),
             adapter: backend.adapter.clone(),

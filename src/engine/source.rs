@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::formats::{MeshSpec, Sidecars};
+use crate::formats::{LoadedMesh, MeshSpec, Sidecars};
 use crate::mesh::Mesh;
 
 /// A mesh in a file or in memory. Paths and meshes convert to it.
@@ -38,6 +38,8 @@ pub enum MeshSource<'a> {
     },
     /// A mesh in memory.
     Mesh(Cow<'a, Mesh>),
+    /// A mesh that was read before, with its warnings and sidecar files.
+    Loaded(Box<LoadedMesh>),
 }
 
 impl fmt::Debug for MeshSource<'_> {
@@ -49,6 +51,9 @@ impl fmt::Debug for MeshSource<'_> {
                 write!(f, "Bytes(.{}, {} bytes)", spec.extension, bytes.len())
             }
             Self::Mesh(mesh) => write!(f, "Mesh({} triangles)", mesh.triangles().len()),
+            Self::Loaded(loaded) => {
+                write!(f, "Loaded({} triangles)", loaded.mesh.triangles().len())
+            }
         }
     }
 }
@@ -94,6 +99,12 @@ impl<'a> From<&'a Mesh> for MeshSource<'a> {
 impl<'a> From<&'a Arc<Mesh>> for MeshSource<'a> {
     fn from(mesh: &'a Arc<Mesh>) -> Self {
         Self::Mesh(Cow::Borrowed(mesh))
+    }
+}
+
+impl From<LoadedMesh> for MeshSource<'_> {
+    fn from(loaded: LoadedMesh) -> Self {
+        Self::Loaded(Box::new(loaded))
     }
 }
 

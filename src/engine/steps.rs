@@ -47,6 +47,7 @@ impl Voxelizer {
         // Not on the pool, whose threads should not wait for a disk.
         let file = match source {
             MeshSource::Mesh(mesh) => return Ok(LoadedMesh::new(mesh.into_owned(), Vec::new())),
+            MeshSource::Loaded(loaded) => return Ok(*loaded),
             MeshSource::File(path) => {
                 self.begin("load")?;
                 MeshFile::read(path, &options, &*self.progress)?
@@ -76,18 +77,8 @@ impl Voxelizer {
     /// It cannot be read, or not placed so; the lattice has no such window; too little memory.
     pub fn place<'a>(&self, source: impl Into<MeshSource<'a>>) -> Result<Placed, VoxelizeError> {
         let source = source.into();
-        let is_read = !matches!(source, MeshSource::Mesh(_));
+        let is_read = !matches!(source, MeshSource::Mesh(_) | MeshSource::Loaded(_));
         let (loaded, load) = timed(|| self.load(source))?;
-        let mut placed = self.place_loaded(loaded)?;
-        placed.timings.load = is_read.then_some(load);
-        Ok(placed)
-    }
-
-    /// [`place`](Self::place) of a mesh that [`load`](Self::load) read.
-    ///
-    /// # Errors
-    /// As [`place`](Self::place).
-    pub fn place_loaded(&self, loaded: LoadedMesh) -> Result<Placed, VoxelizeError> {
         let LoadedMesh { mesh, warnings, sidecars } = loaded;
         let mesh = self.transformed(mesh)?;
         self.begin("place")?;
@@ -112,7 +103,7 @@ impl Voxelizer {
         let placed = placed?;
         let of_mesh = self.install(|| Warning::of_mesh(placed.whole()))?;
         let warnings = warnings.into_iter().map(Warning::File).chain(of_mesh).collect();
-        let timings = Timings { place, ..Timings::default() };
+        let timings = Timings { load: is_read.then_some(load), place, ..Timings::default() };
         Ok(Placed { mesh: placed, sidecars, warnings, timings })
     }
 
@@ -242,8 +233,9 @@ impl Voxelizer {
         let Voxels { mut grid, fill_report, report, voxelize_time, fill_time } = voxels;
         check_cancelled(&*self.progress)?;
         grid.world = World::of(mesh.lattice(), self.up);
-        let of_filling = fill_report.iter().flat_map(Warning::of_filling);
-        let warnings = failure.map(Warning::Backend).into_iter().chain(of_filling).collect();
+        let doubts = fill_report.iter().flat_map(|report| report.doubts.clone());
+        let warnings = failure.map(Warning::Backend).into_iter();
+        let warnings = warnings.chain(doubts.map(Warning::Fill)).collect();
         let fill = fill_report.as_ref().map(|_| fill_time);
         let timings = Timings { voxelize: voxelize_time, fill, ..Timings::default() };
         Ok(Voxelized {

@@ -9,7 +9,7 @@ use crate::base::srgb::Rgba;
 use crate::grid::{Attribute, Channel, VoxelGrid};
 use crate::lattice::{PlacedMesh, Sizing};
 use crate::solid::mode::Mode;
-use crate::solid::{Fill, FillReport, FillWarning};
+use crate::solid::{Fill, FillWarning};
 use crate::surface::attributes::Attributed;
 
 /// A property of the voxels that a caller might not expect; [`Display`](fmt::Display) gives a
@@ -134,11 +134,6 @@ impl Warning {
             Self::InteriorOfTile => format!("{self} with {}", spelled(Remedy::InteriorColor)),
             _ => self.to_string(),
         }
-    }
-
-    /// Those about how a solid was filled.
-    pub(super) fn of_filling(fill_report: &FillReport) -> impl Iterator<Item = Self> + '_ {
-        fill_report.doubts.iter().cloned().map(Self::Fill)
     }
 
     /// The warning about few voxels: a whole mesh has fewer than eight, or is smaller than a voxel,

@@ -63,7 +63,7 @@ impl Memory {
     /// The same limit, shared by parallel tasks: one a thread, or fewer if the largest of `tasks`
     /// together need more.
     pub fn shared_by(self, tasks: &[Task], job: &Job) -> Self {
-        let needs = |task| estimate(task, face_of(expected_dims(job)), BYTES_A_FACE_VOXEL);
+        let needs = |task| estimate(task, expected_dims(job), BYTES_A_FACE_VOXEL);
         let at_once = at_once_within(self.total, tasks.iter().map(needs).collect());
         Self { at_once: at_once.min(rayon::current_num_threads()), ..self }
     }
@@ -81,11 +81,9 @@ impl Memory {
     /// Adds to an error of too little memory which limit would be enough for all steps of the mesh,
     /// not only for the step that failed: at least `sufficient` bytes, an estimate.
     pub fn explain(self, error: Error, sufficient: u64) -> Error {
-        let shortages = error.chain().map(shortage).enumerate();
-        let mut shortages = shortages.filter_map(|(depth, shortage)| Some((depth, shortage?)));
-        let Some((depth, Shortage { what, needed, remedy })) = shortages.next() else {
-            return error;
-        };
+        let mut shortages = error.chain().map(shortage).enumerate();
+        let shortage = shortages.find(|(_, shortage)| shortage.is_some());
+        let Some((depth, Some((what, needed, remedy)))) = shortage else { return error };
         let contexts: Vec<String> = error.chain().take(depth).map(ToString::to_string).collect();
         let message = match address_space_limit() {
             Some(limit) if needed > self.address_space_left() => format!(
@@ -154,7 +152,7 @@ pub fn sufficient(task: &Task, job: &Job, placed: Option<&PlacedMesh>) -> u64 {
     ];
     let attributes = attributes.into_iter().filter(|(is_needed, _)| *is_needed);
     let more = more + attributes.map(|(_, bytes)| bytes).sum::<u64>();
-    estimate(task, face_of(dims), BYTES_A_FACE_VOXEL + more)
+    estimate(task, dims, BYTES_A_FACE_VOXEL + more)
 }
 
 /// Voxels along each axis of a grid, 0 if the options alone do not determine them.
@@ -162,16 +160,12 @@ fn expected_dims(job: &Job) -> [u32; 3] {
     [job.expected_res().unwrap_or(0); 3]
 }
 
-/// Voxels of the largest face of a grid.
-fn face_of(dims: [u32; 3]) -> u64 {
-    let [x, y, z] = dims.map(u64::from);
-    (x * y).max(y * z).max(z * x)
-}
-
-/// Bytes for the file of `task` and a grid with this face.
-fn estimate(task: &Task, face: u64, a_face_voxel: u64) -> u64 {
+/// Bytes for the file of `task` and a grid of `dims` voxels, by those of its largest face.
+fn estimate(task: &Task, dims: [u32; 3], a_face_voxel: u64) -> u64 {
     let size = |path: &Path| fs::metadata(path).map_or(0, |file| file.len());
     let file: u64 = task.meshes().map(size).sum();
+    let [x, y, z] = dims.map(u64::from);
+    let face = (x * y).max(y * z).max(z * x);
     (BYTES_A_FILE_BYTE * file).saturating_add(a_face_voxel * face)
 }
 
@@ -194,27 +188,19 @@ pub fn is_memory(error: &Error) -> bool {
     ErrorReport::new(error).code == MEMORY
 }
 
-/// Memory that a step of the library lacks.
-struct Shortage {
-    what: &'static str,
-    /// Bytes, besides what the program has taken.
-    needed: u64,
-    remedy: &'static str,
-}
-
-/// The lacking memory, if this is an error of too little.
-fn shortage(error: &(dyn StdError + 'static)) -> Option<Shortage> {
+/// Of an error of too little memory: what lacks it, how many bytes are needed besides those that the
+/// program has taken, and a remedy.
+fn shortage(error: &(dyn StdError + 'static)) -> Option<(&'static str, u64, &'static str)> {
     let of_grid = |error: &BackendError| match *error {
         BackendError::Memory { needed, .. } => {
-            let remedy = "use a lower resolution, divide the mesh";
-            Some(Shortage { what: "the grid", needed, remedy })
+            Some(("the grid", needed, "use a lower resolution, divide the mesh"))
         }
         _ => None,
     };
     match error.downcast_ref() {
         // A mesh takes as much memory at every resolution.
         Some(&VoxelizeError::Read(ReadError::Memory { needed, .. })) => {
-            Some(Shortage { what: "reading the mesh", needed, remedy: "divide the mesh" })
+            Some(("reading the mesh", needed, "divide the mesh"))
         }
         Some(VoxelizeError::Backend(error)) => of_grid(error),
         _ => error.downcast_ref().and_then(of_grid),

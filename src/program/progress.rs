@@ -2,7 +2,6 @@
 
 use std::io::IsTerminal;
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -21,7 +20,8 @@ use crate::text::shown;
 #[derive(Debug, Default)]
 pub struct TerminalProgress {
     quiet: bool,
-    bar: Arc<Mutex<Option<Arc<Bar>>>>,
+    /// That of the step; it is cleared when its last handle is dropped.
+    bar: Arc<Mutex<Option<ProgressBar>>>,
     /// Starts the thread that shows the bars.
     watcher: OnceLock<()>,
 }
@@ -34,11 +34,8 @@ impl TerminalProgress {
 
     /// Starts counting items of kind `things`.
     pub fn count(&self, things: &str, total: usize) {
-        if !self.quiet {
-            let template =
-                "{prefix:10} {bar:40} {percent:>3} %, {pos} of {len}  {elapsed}, {eta} left";
-            self.show(Bar::new(things, Some(total as u64), template));
-        }
+        let template = "{prefix:10} {bar:40} {percent:>3} %, {pos} of {len}  {elapsed}, {eta} left";
+        self.show(things, Some(total as u64), template);
     }
 
     /// Reads the grid in a file, in `memory` if that is given.
@@ -57,7 +54,7 @@ impl TerminalProgress {
     /// Runs `print` while the bar is hidden.
     pub fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
         match self.bar() {
-            Some(bar) => bar.bar.suspend(print),
+            Some(bar) => bar.suspend(print),
             None => print(),
         }
     }
@@ -67,12 +64,19 @@ impl TerminalProgress {
         *lock(&self.bar) = None;
     }
 
-    fn bar(&self) -> Option<Arc<Bar>> {
+    fn bar(&self) -> Option<ProgressBar> {
         lock(&self.bar).clone()
     }
 
-    fn show(&self, bar: Bar) {
-        *lock(&self.bar) = Some(Arc::new(bar));
+    fn show(&self, step: &str, total: Option<u64>, template: &str) {
+        if self.quiet {
+            return;
+        }
+        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        *lock(&self.bar) = Some(bar.with_prefix(step.to_owned()));
         self.watcher.get_or_init(|| {
             let shared = Arc::downgrade(&self.bar);
             // Without it nothing is shown.
@@ -85,78 +89,53 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Shows the bar of the moment, until its owner is gone.
-fn watch(shared: &Weak<Mutex<Option<Arc<Bar>>>>) {
-    let is_terminal = std::io::stderr().is_terminal();
-    while let Some(shared) = shared.upgrade() {
-        let bar = lock(&shared).clone();
-        drop(shared);
-        if let Some(bar) = bar {
-            if is_terminal { bar.draw() } else { bar.log() }
-        }
-        thread::sleep(TICK);
-    }
-}
-
-impl Progress for TerminalProgress {
-    fn start(&self, step: &str, total: u64) {
-        if !self.quiet {
-            let total = (total > 0).then_some(total);
-            let template = match total {
-                Some(_) => "{prefix:10} {bar:40} {percent:>3} %  {elapsed}, {eta} left",
-                None => "{prefix:10} {spinner} {elapsed}",
-            };
-            self.show(Bar::new(step, total, template));
-        }
-    }
-
-    fn advance(&self, units: u64) {
-        if let Some(bar) = self.bar() {
-            bar.bar.inc(units);
-        }
-    }
-}
-
-/// A bar, cleared when dropped.
-#[derive(Debug)]
-struct Bar {
-    bar: ProgressBar,
-    /// Lines in a log.
-    lines: AtomicU32,
-}
-
 const DELAY: Duration = Duration::from_secs(1);
 /// Interval of progress lines in a log, if standard error is not a terminal.
 const LINE: Duration = Duration::from_secs(30);
 const TICK: Duration = Duration::from_millis(100);
 
-impl Bar {
-    fn new(step: &str, total: Option<u64>, template: &str) -> Self {
-        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style.progress_chars("=> "));
+/// Shows the bar of the moment, until its owner is gone: draws it on a terminal, or prints a line
+/// after each interval.
+fn watch(shared: &Weak<Mutex<Option<ProgressBar>>>) {
+    let is_terminal = std::io::stderr().is_terminal();
+    let mut lines = 0;
+    while let Some(shared) = shared.upgrade() {
+        let bar = lock(&shared).clone();
+        drop(shared);
+        if let Some(bar) = bar.filter(|bar| bar.elapsed() >= DELAY) {
+            // Of a new bar there are no lines yet.
+            let due = bar.elapsed().as_secs() / LINE.as_secs();
+            if is_terminal {
+                draw(&bar);
+            } else if due > lines {
+                print_error(&line(&bar));
+            }
+            lines = due;
         }
-        bar.set_prefix(step.to_owned());
-        Self { bar, lines: AtomicU32::new(0) }
+        thread::sleep(TICK);
+    }
+}
+
+fn draw(bar: &ProgressBar) {
+    if bar.is_hidden() {
+        bar.set_draw_target(ProgressDrawTarget::stderr());
+    }
+    bar.tick();
+}
+
+impl Progress for TerminalProgress {
+    fn start(&self, step: &str, total: u64) {
+        let total = (total > 0).then_some(total);
+        let template = match total {
+            Some(_) => "{prefix:10} {bar:40} {percent:>3} %  {elapsed}, {eta} left",
+            None => "{prefix:10} {spinner} {elapsed}",
+        };
+        self.show(step, total, template);
     }
 
-    /// Draws it on the terminal, once its step takes long.
-    fn draw(&self) {
-        if self.bar.elapsed() < DELAY {
-            return;
-        }
-        if self.bar.is_hidden() {
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
-        }
-        self.bar.tick();
-    }
-
-    /// Prints a line if one is due.
-    fn log(&self) {
-        let lines = self.lines.load(Ordering::Relaxed);
-        if self.bar.elapsed() >= LINE * (lines + 1) {
-            self.lines.store(lines + 1, Ordering::Relaxed);
-            print_error(&line(&self.bar));
+    fn advance(&self, units: u64) {
+        if let Some(bar) = self.bar() {
+            bar.inc(units);
         }
     }
 }
@@ -173,12 +152,6 @@ fn line(bar: &ProgressBar) -> String {
             format!("{step}: {:.0} % after {so_far}, about {left} left\n", 100.0 * done)
         }
         _ => format!("{step}: {so_far} so far\n"),
-    }
-}
-
-impl Drop for Bar {
-    fn drop(&mut self) {
-        self.bar.finish_and_clear();
     }
 }
 

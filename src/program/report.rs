@@ -19,8 +19,6 @@ pub struct Report<'a> {
     progress: &'a TerminalProgress,
     began: Instant,
     totals: Totals,
-    /// The meshes that failed, by name.
-    failed: Vec<String>,
     /// The reader closed standard output.
     unread: bool,
 }
@@ -32,7 +30,8 @@ struct Totals {
     differing: u64,
     /// The number of doubtful solids, if they are refused.
     refused: u64,
-    failed: u64,
+    /// The names of the meshes that failed.
+    failed: Vec<String>,
     occupied: u64,
 }
 
@@ -40,7 +39,7 @@ impl<'a> Report<'a> {
     /// Starts the report and its clock.
     pub fn new(plan: &'a Plan, progress: &'a TerminalProgress) -> Self {
         let (began, totals) = (Instant::now(), Totals::default());
-        Self { plan, progress, began, totals, failed: Vec::new(), unread: false }
+        Self { plan, progress, began, totals, unread: false }
     }
 
     /// Reports the result of `task`. An error ends the run: standard output cannot be written
@@ -50,10 +49,7 @@ impl<'a> Report<'a> {
             let (mesh, report) = (task.name(), ErrorReport::new(&error));
             Outcome::Failed(Failure { mesh, report })
         });
-        self.totals.add(&outcome);
-        if matches!(outcome, Outcome::Failed(_)) {
-            self.failed.push(shown(&task.mesh));
-        }
+        self.totals.add(task, &outcome);
         let progress = self.progress;
         progress.aside(|| {
             self.print_text(&outcome);
@@ -152,19 +148,16 @@ impl<'a> Report<'a> {
     fn failures(&self) -> String {
         /// Most names.
         const MOST: usize = 20;
-        let named: Vec<&str> = self.failed.iter().take(MOST).map(String::as_str).collect();
-        let more = match self.failed.len().saturating_sub(MOST) {
+        let (Job { output, check, json, verbose, .. }, failed) =
+            (self.plan.job, &self.totals.failed);
+        let named = failed[..failed.len().min(MOST)].join(", ");
+        let failed = match failed.len() {
             0 => String::new(),
-            more => format!(" and {} more", grouped(more as u64)),
+            1..=MOST => format!("failed: {named}\n"),
+            all => format!("failed: {named} and {} more\n", grouped((all - MOST) as u64)),
         };
-        let failed = if named.is_empty() {
-            String::new()
-        } else {
-            format!("failed: {}{more}\n", named.join(", "))
-        };
-        let is_unwritten =
-            self.plan.job.output.is_none() && !self.plan.job.check && !self.plan.job.json;
-        let unwritten = if is_unwritten && self.plan.job.verbose == 0 && self.totals.made > 0 {
+        let is_unwritten = output.is_none() && !check && !json && *verbose == 0;
+        let unwritten = if is_unwritten && self.totals.made > 0 {
             "note: no file is written: name a folder with -o\n"
         } else {
             ""
@@ -173,7 +166,7 @@ impl<'a> Report<'a> {
     }
 
     fn last_line(&self) -> String {
-        let Totals { made, skipped, differing, refused, failed, occupied } = self.totals;
+        let &Totals { made, skipped, differing, refused, ref failed, occupied } = &self.totals;
         let named = counted(self.plan.named as u64, "mesh");
         let of = match self.plan.job.shard {
             Some(shard) => format!("shard {shard}, {} of {named}", self.plan.tasks.len()),
@@ -184,7 +177,7 @@ impl<'a> Report<'a> {
             (skipped, "skipped"),
             (differing, "differing"),
             (refused, "doubtful"),
-            (failed, "failed"),
+            (failed.len() as u64, "failed"),
         ];
         let others = others.iter().filter(|(number, _)| *number > 0);
         parts.extend(others.map(|(number, what)| format!("{} {what}", grouped(*number))));
@@ -195,9 +188,9 @@ impl<'a> Report<'a> {
 }
 
 impl Totals {
-    fn add(&mut self, outcome: &Outcome) {
+    fn add(&mut self, task: &Task, outcome: &Outcome) {
         match outcome {
-            Outcome::Failed(_) => self.failed += 1,
+            Outcome::Failed(_) => self.failed.push(shown(&task.mesh)),
             Outcome::Skipped(skipped) => {
                 self.skipped += 1;
                 self.occupied += skipped.contents.occupied;
@@ -213,7 +206,7 @@ impl Totals {
 
     fn status(&self) -> ExitStatus {
         match self {
-            Self { failed: 1.., .. } => ExitStatus::Failed,
+            Self { failed, .. } if !failed.is_empty() => ExitStatus::Failed,
             Self { differing: 1.., .. } | Self { refused: 1.., .. } => ExitStatus::Differs,
             _ => ExitStatus::Done,
         }
@@ -227,6 +220,7 @@ mod tests {
     #[test]
     fn a_failure_is_worse_than_a_difference_and_that_than_none() {
         let of = |differing, refused, failed| {
+            let failed = vec!["a.obj".to_owned(); failed];
             Totals { made: 9, differing, refused, failed, ..Totals::default() }.status()
         };
         assert_eq!(of(0, 0, 0), ExitStatus::Done);

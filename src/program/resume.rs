@@ -17,7 +17,7 @@ use trivox::formats::{Sidecar, replace_file};
 use crate::grids::Contents;
 use crate::inputs::Task;
 use crate::summary::Skipped;
-use crate::text::shown;
+use crate::text::{path_text, shown};
 
 /// The folder of records.
 const FOLDER: &str = ".voxelize";
@@ -65,7 +65,7 @@ impl Origin {
 /// files nor the output have changed since.
 pub fn kept(task: &Task, origin: &Origin) -> Option<Skipped> {
     let target = task.target.as_deref().filter(|target| target.is_file())?;
-    let path = record_of(target)?;
+    let path = record_of(target);
     // Writing a record sweeps the folder, but no record is written if all outputs are kept.
     sweep_once(folder_of(&path));
     let record: Record = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
@@ -80,7 +80,13 @@ pub fn kept(task: &Task, origin: &Origin) -> Option<Skipped> {
     let is_kept = record.origin == *origin
         && record.sidecars.iter().all(is_as_read)
         && is_as_left(target, &record.bytes);
-    is_kept.then(|| Skipped::new(&task.mesh, target, record.contents))
+    is_kept.then(|| Skipped {
+        mesh: path_text(&task.mesh),
+        skipped: true,
+        reason: "complete, of this mesh with these options",
+        output: path_text(target),
+        contents: record.contents,
+    })
 }
 
 /// Writes a record that the file of `task` has this `origin` and these sidecar files. Devices and
@@ -95,7 +101,7 @@ pub fn remember(
     let Some(target) = task.target.as_deref().filter(|target| target.is_file()) else {
         return Ok(());
     };
-    let Some(path) = record_of(target) else { return Ok(()) };
+    let path = record_of(target);
     let folder = &folder_of(&task.mesh);
     let used = sidecars.iter().filter(|sidecar| sidecar.is_used);
     let sidecars = used.map(|sidecar| state_of(sidecar, folder)).collect::<Result<_>>()?;
@@ -124,10 +130,10 @@ fn state_of(sidecar: &Sidecar, folder: &Path) -> Result<(PathBuf, Option<String>
 }
 
 /// The path of the record of `target`.
-fn record_of(target: &Path) -> Option<PathBuf> {
-    let mut name = target.file_name()?.to_owned();
+fn record_of(target: &Path) -> PathBuf {
+    let mut name = target.file_name().unwrap_or_default().to_owned();
     name.push(".json");
-    Some(folder_of(target).join(FOLDER).join(name))
+    folder_of(target).join(FOLDER).join(name)
 }
 
 /// A hash of a file's content, computed in little memory.

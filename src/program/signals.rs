@@ -17,19 +17,15 @@ use crate::inputs::STDIN_COPY;
 #[cfg(unix)]
 pub fn handle(is_json: bool) -> Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU, SIGXFSZ};
+    use signal_hook::iterator::Signals;
+    use signal_hook::low_level::signal_name;
     let ignored = ignored();
     let handled = [SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGXFSZ].into_iter();
     let handled = handled.filter(|signal| ignored >> (signal - 1) & 1 == 0);
-    let mut signals =
-        signal_hook::iterator::Signals::new(handled).context("cannot handle signals")?;
+    let mut signals = Signals::new(handled).context("cannot handle signals")?;
     let handle = move || {
         let Some(signal) = signals.forever().find(|&signal| signal != SIGXFSZ) else { return };
-        let name = match signal {
-            SIGINT => "SIGINT",
-            SIGTERM => "SIGTERM",
-            SIGXCPU => "SIGXCPU",
-            _ => "SIGHUP",
-        };
+        let name = signal_name(signal).unwrap_or("a signal");
         // The exit code with which shells report a signal.
         stop(&format!("stopped by {name}"), 128 + signal, is_json);
     };

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -20,8 +19,7 @@ use crate::inputs::Task;
 use crate::options::DEFAULT_RES;
 use crate::plan::Plan;
 use crate::text::{
-    counted, counted_as, duration, escaped, grouped, path_text, rounded, sentences, short,
-    significant, sized,
+    counted, counted_as, duration, escaped, grouped, rounded, sentences, short, significant, sized,
 };
 use crate::tips::nearest;
 
@@ -72,25 +70,12 @@ pub struct MeshSummary {
 /// A mesh whose output existed already.
 #[derive(Debug, Serialize)]
 pub struct Skipped {
-    mesh: String,
-    skipped: bool,
-    reason: &'static str,
-    output: String,
+    pub mesh: String,
+    pub skipped: bool,
+    pub reason: &'static str,
+    pub output: String,
     #[serde(flatten)]
     pub contents: Contents,
-}
-
-impl Skipped {
-    /// The summary of the existing file `output`.
-    pub fn new(mesh: &Path, output: &Path, contents: Contents) -> Self {
-        Self {
-            mesh: path_text(mesh),
-            skipped: true,
-            reason: "complete, of this mesh with these options",
-            output: path_text(output),
-            contents,
-        }
-    }
 }
 
 /// A mesh that failed.

@@ -52,7 +52,11 @@ impl Plan<'_> {
         let named = || shown(&task.mesh);
         let explain = |error, mesh| self.memory.explain(error, sufficient(task, self.job, mesh));
         let voxelizer = voxelizer.color(self.color(&targets));
-        let placed = self.place(task, &voxelizer).map_err(|error| explain(error, None))?;
+        let placed = match self.job.label {
+            Some(LabelBy::File) => self.place_joined(task, &voxelizer),
+            _ => voxelizer.place(&task.mesh).with_context(named),
+        };
+        let placed = placed.map_err(|error| explain(error, None))?;
         let mesh = &placed.mesh;
         let explain = |error| explain(error, Some(mesh));
         let sidecars = Inputs::of_meshes(task.meshes(), &voxelizer, &placed, targets.files());
@@ -89,12 +93,9 @@ impl Plan<'_> {
         Ok(Outcome::Made(Box::new(summary)))
     }
 
-    /// Reads the mesh of `task` and places it: of several, as objects of one.
-    fn place(&self, task: &Task, voxelizer: &Voxelizer) -> Result<Placed> {
+    /// Reads the meshes of `task` and places them as objects of one.
+    fn place_joined(&self, task: &Task, voxelizer: &Voxelizer) -> Result<Placed> {
         let named = || shown(&task.mesh);
-        if self.job.label != Some(LabelBy::File) {
-            return voxelizer.place(&task.mesh).with_context(named);
-        }
         let began = Instant::now();
         let load = |path: &Path| {
             let mut loaded = voxelizer.load(path).with_context(|| shown(path))?;
@@ -114,7 +115,7 @@ impl Plan<'_> {
         let parts = task.objects().into_iter().zip(meshes).collect();
         let joined = LoadedMesh::join(parts).with_context(named)?;
         let load = began.elapsed();
-        let mut placed = voxelizer.place_loaded(joined).with_context(named)?;
+        let mut placed = voxelizer.place(joined).with_context(named)?;
         placed.timings.load = Some(load);
         Ok(placed)
     }

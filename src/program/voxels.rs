@@ -16,7 +16,7 @@ use crate::memory::Memory;
 use crate::options::sizing;
 use crate::progress::TerminalProgress;
 use crate::text::{sentences, shown};
-use crate::write::sink::Inputs;
+use crate::write::sink::{Inputs, Sink};
 
 /// The voxels of a file.
 pub struct Voxels {
@@ -27,46 +27,38 @@ pub struct Voxels {
 }
 
 impl Voxels {
-    /// Reads a grid, or voxelizes a mesh. `replaced` are the output files.
+    /// Reads a grid, or voxelizes a mesh. `sink` is the output, if there is one.
     pub fn load(
         file: &Path,
         args: &MeshArgs,
         memory: Option<ByteSize>,
-        replaced: &[&Path],
+        sink: Option<&Sink>,
         progress: &Arc<TerminalProgress>,
     ) -> Result<Self> {
-        if is_mesh(file) {
-            let memory = Memory::new(memory);
-            let voxels = Self::of_mesh(file, args, replaced, memory, progress);
-            return voxels.map_err(|error| memory.explain(error, 0)).with_context(|| shown(file));
+        if !is_mesh(file) {
+            fs::metadata(file).with_context(|| shown(file))?;
+            check_known_extension(file).with_context(|| shown(file))?;
+            let LoadedGrid { grid, warnings, .. } = progress.load(file, memory)?;
+            return Ok(Self { grid, warnings, sidecars: Inputs::default() });
         }
-        fs::metadata(file).with_context(|| shown(file))?;
-        check_known_extension(file).with_context(|| shown(file))?;
-        let LoadedGrid { grid, warnings, .. } = progress.load(file, memory)?;
-        Ok(Self { grid, warnings, sidecars: Inputs::default() })
-    }
-
-    /// Voxelizes the mesh as the main command does.
-    fn of_mesh(
-        file: &Path,
-        args: &MeshArgs,
-        replaced: &[&Path],
-        memory: Memory,
-        progress: &Arc<TerminalProgress>,
-    ) -> Result<Self> {
+        let memory = Memory::new(memory);
         let voxelizer = memory
             .of(Voxelizer::new())
             .backend(BackendChoice::Cpu)
             .progress(progress.clone())
             .place_options(PlaceOptions::new(sizing(args.res, args.voxel_size)));
         let voxelizer = args.voxels.of(voxelizer).color(args.color.unwrap_or_default());
-        let placed = voxelizer.place(file)?;
-        let sidecars =
-            Inputs::of_meshes(iter::once(file), &voxelizer, &placed, replaced.iter().copied())?;
-        let voxelized = voxelizer.voxelize(&placed.mesh)?;
-        let voxelized = voxelizer.paint(&placed.mesh, voxelized)?.after(&placed);
-        let warnings = sentences(&voxelized.warnings).collect();
-        Ok(Self { grid: voxelized.grid, warnings, sidecars })
+        // As the main command does.
+        let of_mesh = || {
+            let placed = voxelizer.place(file)?;
+            let replaced = sink.and_then(Sink::file).into_iter();
+            let sidecars = Inputs::of_meshes(iter::once(file), &voxelizer, &placed, replaced)?;
+            let voxelized = voxelizer.voxelize(&placed.mesh)?;
+            let voxelized = voxelizer.paint(&placed.mesh, voxelized)?.after(&placed);
+            let warnings = sentences(&voxelized.warnings).collect();
+            anyhow::Ok(Self { grid: voxelized.grid, warnings, sidecars })
+        };
+        of_mesh().map_err(|error| memory.explain(error, 0)).with_context(|| shown(file))
     }
 }
 

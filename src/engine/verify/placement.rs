@@ -1,14 +1,17 @@
 //! The placement of a grid's mesh: as stated by the caller, else by the grid's file, else the
 //! common ways in which tools fit a mesh to a grid.
 
+use serde::Serialize;
+
 use crate::engine::verify::VerifyError;
 use crate::grid::{Place, VoxelGrid};
 use crate::lattice::transform::{CenteredGrid, Transform};
 use crate::lattice::{Bounds, Lattice, MAX_DIM, PlaceOptions, Sizing};
 use crate::mesh::Mesh;
 
-/// The source of a mesh's placement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The source of a mesh's placement. With serde, its [name](Self::name) is the field `by`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(tag = "by", rename_all = "lowercase")]
 pub enum PlacementSource {
     /// [`VerifyOptions::placement`](crate::engine::verify::VerifyOptions).
     Options,
@@ -17,15 +20,19 @@ pub enum PlacementSource {
     File,
     /// The grid's file, whose origin and voxel size do not follow from the mesh's bounds. They are
     /// used as explicit bounds: the lattice is exact up to the last bit.
+    #[serde(rename = "file bounds")]
     FileBounds,
     /// Unknown: the mesh's longest axis was fitted to the grid.
+    #[serde(rename = "fit")]
     Fitted {
         /// Voxels along the mesh's longest axis.
+        #[serde(rename = "res")]
         resolution: u32,
         /// Voxels of padding on all sides.
         pad: u32,
     },
     /// Unknown: the mesh was scaled to fill the grid, in its centre, as a [`CenteredGrid`].
+    #[serde(rename = "centre")]
     Centered,
 }
 

@@ -55,8 +55,12 @@ pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
     let of_mesh = of_mesh.map(|text| format!("{}: {text}", shown(&args.mesh)));
     let of_grid = grid.warnings.iter().map(|text| format!("{}: {text}", shown(&args.grid)));
     let verdict = &verified.verdict;
+    let contradiction = verdict.contradicted.as_ref().map(|place| {
+        let of_file = described(place);
+        format!("the grid's file says that it has {of_file}; it is judged as the options say")
+    });
     let unused = compute.unused_kernel(&verified.backend);
-    let warnings = of_mesh.chain(of_grid).chain(contradiction(verdict)).chain(unused);
+    let warnings = of_mesh.chain(of_grid).chain(contradiction).chain(unused);
     let report =
         Report::new(args, GridSummary::new(&args.grid, &grid.grid), &verified, warnings.collect());
     args.report.print_verdict(&report, &report.warnings, || report.text(verdict))?;
@@ -71,11 +75,6 @@ fn options(args: &VerifyArgs) -> VerifyOptions {
     VerifyOptions { placement, as_placed: args.as_placed, ..VerifyOptions::default() }
 }
 
-fn contradiction(verdict: &Verdict) -> Option<String> {
-    let of_file = described(&verdict.contradicted?);
-    Some(format!("the grid's file says that it has {of_file}; it is judged as the options say"))
-}
-
 #[derive(Debug, Serialize)]
 struct Report {
     mesh: String,
@@ -83,7 +82,7 @@ struct Report {
     /// Whether no voxel is wrong.
     equal: bool,
     exact: Exact,
-    placed: PlacedBy,
+    placed: PlacementSource,
     alignment: Aligned,
     backend: &'static str,
     adapter: Option<String>,
@@ -116,17 +115,6 @@ struct Exact {
 }
 
 #[derive(Debug, Serialize)]
-struct PlacedBy {
-    /// `options`, `file`, `file bounds`, `fit` or `centre`.
-    by: &'static str,
-    /// The size of a fitted mesh.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    res: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pad: Option<u32>,
-}
-
-#[derive(Debug, Serialize)]
 struct Aligned {
     #[serde(flatten)]
     alignment: Alignment,
@@ -149,16 +137,12 @@ impl Report {
         let &Verdict { alignment, differing_as_placed, .. } = verdict;
         let moved = !alignment.is_identity();
         let alignment = Aligned { alignment, differing_as_placed, moved };
-        let (res, pad) = match verdict.source {
-            PlacementSource::Fitted { resolution, pad } => (Some(resolution), Some(pad)),
-            _ => (None, None),
-        };
         Self {
             mesh: path_text(&args.mesh),
             grid,
             equal: verdict.is_right(),
             exact: Exact { dims, voxel_size, origin, occupied, hash },
-            placed: PlacedBy { by: verdict.source.name(), res, pad },
+            placed: verdict.source,
             alignment,
             backend: backend.name(),
             adapter: backend.adapter.clone(),
@@ -185,7 +169,12 @@ impl Report {
         let how = how(verdict.source);
         line("placed", format!("voxels of {size} from ({x}, {y}, {z}), {how}"));
         if self.alignment.moved {
-            line("aligned", alignment(verdict));
+            let Aligned { alignment, differing_as_placed, .. } = &self.alignment;
+            let wrong = counted(*differing_as_placed, "voxel");
+            line(
+                "aligned",
+                format!("as if the grid were {alignment}; as placed, {wrong} would be wrong"),
+            );
         }
         let adapter = self.adapter.as_ref().map(|a| format!(", {a}")).unwrap_or_default();
         line("backend", format!("{}{adapter}", self.backend));
@@ -231,15 +220,6 @@ fn how(source: PlacementSource) -> String {
             "in the grid's centre, as no placement was given: as with --dims".to_owned()
         }
     }
-}
-
-/// Describes an alignment that differs from the placement.
-fn alignment(verdict: &Verdict) -> String {
-    format!(
-        "as if the grid were {}; as placed, {} would be wrong",
-        verdict.alignment,
-        counted(verdict.differing_as_placed, "voxel")
-    )
 }
 
 fn wrong_voxel(Wrong { voxel: [x, y, z], position, fault }: &Wrong) -> String {

@@ -1,10 +1,11 @@
 //! The main command: voxelizes one or many meshes, several at once, and reports them in order.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::{self, Builder};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result};
 use trivox::base::ordered::Ordered;
 use trivox::grid::Attribute;
 use trivox::solid::Solid;
@@ -46,14 +47,16 @@ pub fn run(mut job: Job) -> Result<ExitStatus> {
         steps = Arc::new(NoProgress);
         progress.count("meshes", tasks.len());
     }
-    let attempt = |task: &Task, voxelizer: &Voxelizer| {
-        let deadline = Arc::new(Deadline::new(steps.clone(), job.time_limit));
-        let voxelizer = voxelizer.clone().progress(deadline.clone());
-        catch_panic(|| plan.run(task, voxelizer, &*deadline))
-            .map_err(|error| deadline.explain(error, &task.mesh))
-    };
     let work = |task: &Task| {
-        let result = voxelizers.run(|voxelizer| attempt(task, voxelizer), is_memory);
+        let attempt = |voxelizer: &Voxelizer| {
+            let deadline = Arc::new(Deadline::new(steps.clone(), job.time_limit));
+            let voxelizer = voxelizer.clone().progress(deadline.clone());
+            // A panic is an error of one task, and the others go on.
+            catch_unwind(AssertUnwindSafe(|| plan.run(task, voxelizer, &*deadline)))
+                .unwrap_or_else(|panic| Err(bug(&*panic)))
+                .map_err(|error| deadline.explain(error, &task.mesh))
+        };
+        let result = voxelizers.run(attempt, is_memory);
         if plan.several {
             progress.advance(1)
         } else {
@@ -64,12 +67,9 @@ pub fn run(mut job: Job) -> Result<ExitStatus> {
     thread::scope(|scope| {
         // With --resume there may be nothing to do.
         if !job.resume {
-            let open = move || {
-                backends.open_early();
-                Ok(())
-            };
-            // If no thread can be started, the GPU is opened by the first mesh.
-            _ = Builder::new().spawn_scoped(scope, || catch_panic(open));
+            // If it panics, or no thread can be started, the GPU is opened by the first mesh.
+            let open = move || catch_unwind(AssertUnwindSafe(|| backends.open_early()));
+            _ = Builder::new().spawn_scoped(scope, open);
         }
         let spawn = |thread: Builder, worker| thread.spawn_scoped(scope, worker).map(drop);
         let workers = at_once.min(tasks.len());
@@ -80,14 +80,12 @@ pub fn run(mut job: Job) -> Result<ExitStatus> {
     Ok(report.finish())
 }
 
-/// The result of `work`; a panic, which is a bug, is an error of one task, and the others go on.
-fn catch_panic<R>(work: impl FnOnce() -> Result<R>) -> Result<R> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<&str>().copied();
-        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-        let message = format!("{}: this is a bug in voxelize", text.unwrap_or("a panic"));
-        Err(CodedError { code: "bug", message }.into())
-    })
+/// The error for a panic, which is a bug.
+fn bug(panic: &(dyn Any + Send)) -> Error {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    let message = format!("{}: this is a bug in voxelize", text.unwrap_or("a panic"));
+    CodedError { code: "bug", message }.into()
 }
 
 /// The voxelizer with the options that all meshes share.
@@ -111,20 +109,13 @@ fn voxelizer(job: &Job, lattice: Option<Lattice>) -> Voxelizer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use anyhow::bail;
 
     #[test]
-    fn a_panic_is_an_error() {
-        let run = |task: u32| {
-            catch_panic(|| match task {
-                1 => panic!("task {task}"),
-                2 => bail!("refused"),
-                _ => Ok(task),
-            })
-            .map_err(|error| error.to_string())
-        };
-        let failed = |text: &str| Err(text.to_owned());
-        let panicked = failed("task 1: this is a bug in voxelize");
-        assert_eq!([0, 1, 2].map(run), [Ok(0), panicked, failed("refused")]);
+    fn a_panic_is_an_error_with_its_text() {
+        let panics: [fn(); 2] = [|| panic!("a task"), || panic!("task {}", 1)];
+        let texts = panics.map(|run| catch_unwind(run).map_err(|panic| bug(&*panic).to_string()));
+        let expected =
+            ["a task", "task 1"].map(|text| format!("{text}: this is a bug in voxelize"));
+        assert_eq!(texts, expected.map(Err));
     }
 }

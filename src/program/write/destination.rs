@@ -150,14 +150,10 @@ fn resolved(path: &Path) -> PathBuf {
     let path = behind_links(path).unwrap_or_else(|_| path.to_owned());
     let folder = fs::canonicalize(folder_of(&path));
     let file = folder.ok().zip(path.file_name()).map(|(folder, name)| folder.join(name));
-    as_the_system_compares(&file.unwrap_or(path))
-}
-
-/// The name, folded to lower case on operating systems whose file names ignore case.
-fn as_the_system_compares(path: &Path) -> PathBuf {
-    if cfg!(any(windows, target_os = "macos")) {
-        path.to_string_lossy().to_lowercase().into()
-    } else {
-        path.to_owned()
+    let file = file.unwrap_or(path);
+    // File names of these systems ignore case.
+    match cfg!(any(windows, target_os = "macos")) {
+        true => file.to_string_lossy().to_lowercase().into(),
+        false => file,
     }
 }

@@ -23,7 +23,7 @@ use crate::summary::timed;
 use crate::text::{counted, duration, shown};
 use crate::voxels::Voxels;
 use crate::write::pictures::{Pictures, check_extension, is_gif};
-use crate::write::sink::{Inputs, Written, refuse_shared_stdout};
+use crate::write::sink::{Inputs, Sink, Written, refuse_shared_stdout};
 
 /// Default width and height, in pixels.
 const SIZE: [u32; 2] = [1024; 2];
@@ -49,8 +49,7 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     let card = Card::new(args)?;
 
     let progress = Arc::new(TerminalProgress::new(args.report.quiet));
-    let replaced: Vec<&Path> = output.sink.file().into_iter().collect();
-    let (voxels, load) = timed(|| load(&args.file, args, &replaced, &progress))?;
+    let (voxels, load) = timed(|| load(&args.file, args, &output.sink, &progress))?;
     let Voxels { grid, mut warnings, sidecars } = voxels;
     progress.finish();
     output.sink.refuse(&sidecars)?;
@@ -82,10 +81,10 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
 fn load(
     file: &Path,
     args: &RenderArgs,
-    replaced: &[&Path],
+    sink: &Sink,
     progress: &Arc<TerminalProgress>,
 ) -> Result<Voxels> {
-    let mut voxels = Voxels::load(file, &args.mesh, args.memory, replaced, progress)?;
+    let mut voxels = Voxels::load(file, &args.mesh, args.memory, Some(sink), progress)?;
     if !is_mesh(file) && voxels.grid.brick_count() == 0 {
         voxels.warnings.push("no voxel is occupied: the picture is empty".to_owned());
     }

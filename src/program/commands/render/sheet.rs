@@ -120,8 +120,7 @@ fn draw(
     card: Option<&Card>,
     progress: &Arc<TerminalProgress>,
 ) -> Result<(Picture, Vec<String>, Inputs)> {
-    let replaced: Vec<&Path> = sink.file().into_iter().collect();
-    let Voxels { grid, warnings, sidecars } = load(file, args, &replaced, progress)?;
+    let Voxels { grid, warnings, sidecars } = load(file, args, sink, progress)?;
     let draw = || anyhow::Ok(renderer(&grid, card)?.render(&options(args, SIZE), &**progress)?);
     Ok((draw().with_context(|| shown(file))?, warnings, sidecars))
 }

@@ -2,7 +2,6 @@
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
@@ -22,7 +21,6 @@ use crate::write::pictures::check_extension;
 use crate::write::sink::{Inputs, Sink, refuse_shared_stdout};
 
 mod picture;
-mod text;
 
 /// Reads or makes the voxels, and prints or draws the slice.
 pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
@@ -37,8 +35,7 @@ pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
     let named = || shown(&args.file);
     args.mesh.refuse_contradictions(&args.file)?;
     let progress = Arc::new(TerminalProgress::new(args.quiet));
-    let replaced: Vec<&Path> = sink.iter().filter_map(Sink::file).collect();
-    let voxels = Voxels::load(&args.file, &args.mesh, args.memory, &replaced, &progress)?;
+    let voxels = Voxels::load(&args.file, &args.mesh, args.memory, sink.as_ref(), &progress)?;
     progress.finish();
     let Voxels { grid, mut warnings, sidecars } = voxels;
     sink.iter().try_for_each(|sink| sink.refuse(&sidecars))?;
@@ -119,11 +116,28 @@ fn cropped(section: &Section, shown: &Range<u32>) -> Option<String> {
     })
 }
 
+/// Prints the columns `shown`, the top row first: with `is_ascii` as `#` and `.`, one character per
+/// voxel, else as half blocks, two rows of voxels per line.
 fn print(section: &Section, shown: &Range<u32>, is_ascii: bool) -> Result<()> {
+    let columns = shown.start as usize..shown.end as usize;
+    let empty = vec![None; columns.end];
+    let mut rows = section.rows(DEFAULT_COLOR);
     let mut out = BufWriter::new(io::stdout().lock());
-    text::write(section.rows(DEFAULT_COLOR), shown, is_ascii, &mut out)
-        .and_then(|()| out.flush())
-        .map_err(stdout_error)
+    while let Some(upper) = rows.next() {
+        let lower = if is_ascii { None } else { rows.next() };
+        let lower = lower.as_ref().unwrap_or(&empty);
+        let character = |column: usize| match (upper[column].is_some(), lower[column].is_some()) {
+            (true, _) if is_ascii => '#',
+            (false, _) if is_ascii => '.',
+            (false, false) => ' ',
+            (true, false) => '▀',
+            (false, true) => '▄',
+            (true, true) => '█',
+        };
+        let line: String = columns.clone().map(character).collect();
+        writeln!(out, "{line}").map_err(stdout_error)?;
+    }
+    out.flush().map_err(stdout_error)
 }
 
 fn draw(section: &Section, sink: Sink, scale: Option<u32>) -> Result<Drawn> {

@@ -488,6 +488,25 @@ impl PyGrid {
         arrays::centers(py, &self.grid, self.occupied)
     }
 
+    /// The surface as a mesh: the faces of voxels that are not between two voxels.
+    ///
+    /// Faces of one plane and colour are merged into rectangles, so that an edge of one may lie
+    /// along several of others: the mesh has no holes, and is not watertight by its edges.
+    /// ``trimesh.Trimesh(vertices, faces, vertex_colors=colors, process=False)`` takes it;
+    /// `save` to ``.ply``, ``.obj`` or ``.glb`` writes it.
+    ///
+    /// Returns
+    /// -------
+    /// vertices : ndarray of float64, shape (n, 3)
+    ///     In mesh units; in voxels if it is not known where the grid lies.
+    /// faces : ndarray of int64, shape (m, 3)
+    ///     Vertex numbers of each triangle, counter-clockwise seen from outside.
+    /// colors : ndarray of uint8, shape (n, 4), or None
+    ///     Of each vertex, as of `colors`; None where no colours are known.
+    fn mesh<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        arrays::mesh(py, &self.grid)
+    }
+
     /// The bricks that hold a voxel.
     ///
     /// Returns

@@ -522,6 +522,14 @@ impl Source {
         PyMesh::from_object(value).map(Self::Mesh)
     }
 
+    /// Of two arrays, vertices and faces; without faces as [`of`](Self::of).
+    pub fn of_parts(value: &Bound<'_, PyAny>, faces: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        match faces {
+            Some(_) => PyMesh::py_new(value, faces, None, None, None, None).map(Self::Mesh),
+            None => Self::of(value),
+        }
+    }
+
     /// For the log.
     pub fn name(&self) -> String {
         match self {

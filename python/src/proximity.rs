@@ -1,6 +1,7 @@
 //! Distances of any points to a mesh.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use numpy::{IntoPyArray, PyArray1, PyArrayDescrMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -8,8 +9,9 @@ use pyo3::types::{PyDict, PyTuple};
 use trivox::base::memory;
 use trivox::{Fill, Progress, Proximity, ProximityError};
 
+use crate::error::Failure;
 use crate::glue;
-use crate::job;
+use crate::job::{self, Job};
 use crate::mesh::{PyMesh, Source};
 use crate::options::{array_of, named, parsed, vectors};
 use crate::voxelizer::{parse_memory, threads_of};
@@ -28,6 +30,8 @@ type Array<'py> = Bound<'py, PyAny>;
 /// ----------
 /// mesh : Mesh, str, os.PathLike, or a mesh of another package
 ///     As `Voxelizer.voxelize` takes it.
+/// faces : array_like of int, shape (m, 3), optional
+///     Vertex numbers of each triangle, if `mesh` is the array of vertices.
 /// fill : {"auto", "winding", "parity", "vote"}, default "auto"
 ///     What is inside, as of a solid's voxels: by winding numbers, generalized ones if the mesh has
 ///     holes; "auto" takes parity for a closed mesh that cannot be oriented.
@@ -38,13 +42,23 @@ type Array<'py> = Bound<'py, PyAny>;
 ///     default.
 /// confine : bool, default False
 ///     Of a path: whether only files beside it and below are read, as in `Voxelizer`.
+/// strict : bool, default False
+///     Whether a mesh whose signs are doubtful is a `DoubtfulError`.
 ///
 /// Raises
 /// ------
+/// DoubtfulError
+///     With `strict`: the mesh is not closed, or cannot be oriented. Its report is None.
 /// PlaceError
 ///     All vertices are at one point.
 /// OptionError
 ///     An option that is not possible, such as ``fill="flood"``.
+///
+/// Warns
+/// -----
+/// TrivoxWarning
+///     Something in the file has no effect; at the first question for signs, what is doubtful about
+///     them: see `warnings`.
 ///
 /// Examples
 /// --------
@@ -64,9 +78,21 @@ pub struct PyProximity {
     fill: String,
     threads: Option<usize>,
     memory: Option<u64>,
+    strict: bool,
+    /// Whether a caller was warned of doubtful signs.
+    has_warned: AtomicBool,
 }
 
 impl PyProximity {
+    /// Warns of doubtful signs once.
+    fn warn_of_signs(&self, py: Python<'_>) -> PyResult<()> {
+        if !self.has_warned.load(Ordering::Relaxed) {
+            glue::warn(py, self.mesh.path.as_deref(), &sentences(&self.proximity))?;
+            self.has_warned.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
     /// The answers for all points.
     fn ask<T: Send + 'static>(
         &self,
@@ -81,6 +107,33 @@ impl PyProximity {
     }
 }
 
+/// What is doubtful about signs.
+fn sentences(proximity: &Proximity) -> Vec<String> {
+    let doubt = proximity.doubt();
+    doubt.map(|doubt| format!("the signs are doubtful: {doubt}")).into_iter().collect()
+}
+
+/// The tree of a mesh, whose signs `strict` callers can rely on.
+///
+/// # Errors
+/// As the library's; the signs are doubtful.
+fn tree(
+    mesh: &PyMesh,
+    fill: Fill,
+    memory: u64,
+    strict: bool,
+    job: &Job,
+) -> Result<Proximity, Failure> {
+    let proximity = Proximity::new(&mesh.mesh, fill, memory, job)?;
+    match sentences(&proximity) {
+        warnings if strict && !warnings.is_empty() => {
+            let (message, path) = (warnings.join("; "), mesh.path.clone());
+            Err(Failure::Doubtful { message, report: "null".to_owned(), warnings, path })
+        }
+        _ => Ok(proximity),
+    }
+}
+
 /// `values` as an array of this shape, of float32 if `like` is, else of float64.
 fn floats<'py>(values: Vec<f64>, shape: &[isize], like: &Array<'py>) -> PyResult<Array<'py>> {
     let py = like.py();
@@ -92,16 +145,19 @@ fn floats<'py>(values: Vec<f64>, shape: &[isize], like: &Array<'py>) -> PyResult
 #[pymethods]
 impl PyProximity {
     #[new]
-    #[pyo3(signature = (mesh, *, fill="auto", threads=None, memory=None, confine=false))]
+    #[pyo3(signature = (mesh, faces=None, *, fill="auto", threads=None, memory=None, confine=false,
+        strict=false))]
     fn new(
         mesh: &Bound<'_, PyAny>,
+        faces: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = named::fill)] fill: &str,
         threads: Option<&Bound<'_, PyAny>>,
         memory: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = named::confine)] confine: bool,
+        #[pyo3(from_py_with = named::strict)] strict: bool,
     ) -> PyResult<Self> {
         let py = mesh.py();
-        let source = Source::of(mesh)?;
+        let source = Source::of_parts(mesh, faces)?;
         let rule: Fill = parsed(py, fill)?;
         let threads = threads.map(threads_of).transpose()?;
         let memory = memory.map(parse_memory).transpose()?;
@@ -109,14 +165,22 @@ impl PyProximity {
         let (mesh, proximity) = job::run_on(py, source.path(), None, None, move |job| {
             let mesh = source.load(confine, job)?;
             let memory = memory.unwrap_or_else(memory::left);
-            let make = || Proximity::new(&mesh.mesh, rule, memory, &**job);
+            let make = || tree(&mesh, rule, memory, strict, job);
             let proximity = job::pool(threads)?.install(make)?;
             Ok((mesh, proximity))
         })?;
         if is_file {
             glue::warn(py, mesh.path.as_deref(), &mesh.warnings)?;
         }
-        Ok(Self { proximity: Arc::new(proximity), mesh, fill: fill.to_owned(), threads, memory })
+        Ok(Self {
+            proximity: Arc::new(proximity),
+            mesh,
+            fill: fill.to_owned(),
+            threads,
+            memory,
+            strict,
+            has_warned: AtomicBool::new(false),
+        })
     }
 
     /// The mesh.
@@ -129,6 +193,20 @@ impl PyProximity {
     #[getter]
     fn fill(&self) -> &'static str {
         self.proximity.fill().name()
+    }
+
+    /// Whether the mesh is closed: every edge has an even number of triangles. Otherwise signs, and
+    /// what is inside, are doubtful.
+    #[getter]
+    fn is_closed(&self) -> bool {
+        self.proximity.topology().is_closed()
+    }
+
+    /// What is doubtful about signs, and about what is inside, a sentence each; the first
+    /// `contains` or signed `distances` warns of it.
+    #[getter]
+    fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, sentences(&self.proximity))
     }
 
     /// The distance of each point from the mesh, in mesh units.
@@ -149,12 +227,20 @@ impl PyProximity {
     /// ------
     /// OptionError
     ///     An array of another shape, or a point that is not finite; the message has its index.
+    ///
+    /// Warns
+    /// -----
+    /// TrivoxWarning
+    ///     Of doubtful signs, once: see `warnings`.
     #[pyo3(signature = (points, *, signed=true))]
     fn distances<'py>(
         &self,
         points: &Array<'py>,
         #[pyo3(from_py_with = named::signed)] signed: bool,
     ) -> PyResult<Array<'py>> {
+        if signed {
+            self.warn_of_signs(points.py())?;
+        }
         let distances = match signed {
             true => self.ask(points, |of, points, progress| of.distances(points, progress))?,
             false => {
@@ -223,7 +309,13 @@ impl PyProximity {
     /// ------
     /// OptionError
     ///     As `distances`.
+    ///
+    /// Warns
+    /// -----
+    /// TrivoxWarning
+    ///     As `distances`.
     fn contains<'py>(&self, points: &Array<'py>) -> PyResult<Bound<'py, PyArray1<bool>>> {
+        self.warn_of_signs(points.py())?;
         let found = self.ask(points, |of, points, progress| of.contains(points, progress))?;
         Ok(found.into_pyarray(points.py()))
     }
@@ -241,6 +333,7 @@ impl PyProximity {
         options.set_item("fill", &self.fill)?;
         options.set_item("threads", self.threads)?;
         options.set_item("memory", self.memory)?;
+        options.set_item("strict", self.strict)?;
         Ok((PyTuple::new(py, [self.mesh.clone()])?, options))
     }
 }

@@ -37,6 +37,8 @@ use crate::options::{
 /// ----------
 /// resolution : int, optional
 ///     Voxels along the mesh's longest axis, padding not counted; 256 unless `voxel_size` is given.
+/// res : int, optional
+///     The same, by the name of the program's option.
 /// voxel_size : float, optional
 ///     A voxel's edge, in mesh units; instead of `resolution`.
 /// height, width, length : int, optional
@@ -252,13 +254,13 @@ fn set<'py>(
 #[pymethods]
 impl PyVoxelizer {
     #[new]
-    #[pyo3(signature = (resolution=None, *, voxel_size=None, height=None, width=None, length=None,
+    #[pyo3(signature = (resolution=None, *, res=None, voxel_size=None, height=None, width=None, length=None,
         bounds=None, pad=0, cube=None, dims=None, scale=None, rotate=None, center=false,
         mode="surface", fill="auto", include_surface=false, strict=false, up="y",
         color=ColorSource::Mesh, keep_transparent=false,
         interior_color=None, filter="auto", attributes=None, tile=None, lattice=None, backend="auto",
         adapter=None, threads=None, memory=None, time_limit=None, confine=false),
-        text_signature = "(resolution=None, *, voxel_size=None, height=None, width=None, \
+        text_signature = "(resolution=None, *, res=None, voxel_size=None, height=None, width=None, \
         length=None, \
         bounds=None, pad=0, cube=None, dims=None, scale=None, rotate=None, center=False, \
         mode='surface', fill='auto', include_surface=False, strict=False, up='y', color=True, \
@@ -269,6 +271,7 @@ impl PyVoxelizer {
     fn new(
         py: Python<'_>,
         resolution: Option<&Bound<'_, PyAny>>,
+        res: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = named::voxel_size)] voxel_size: Option<f64>,
         height: Option<&Bound<'_, PyAny>>,
         width: Option<&Bound<'_, PyAny>>,
@@ -305,7 +308,10 @@ impl PyVoxelizer {
         let voxels = |name: &str, given: Option<&Bound<'_, PyAny>>| {
             given.map(|given| whole(name, given, 1..=most)).transpose()
         };
-        let resolution = voxels("resolution", resolution)?;
+        if resolution.is_some() && res.is_some() {
+            return refuse("give resolution or res, not both: they are the same");
+        }
+        let resolution = voxels("resolution", resolution)?.or(voxels("res", res)?);
         let along = [voxels("height", height)?, voxels("width", width)?, voxels("length", length)?];
         let bounds = bounds.map(bounds_of).transpose()?;
         let cube = cube.map(|cube| whole("cube", cube, 1..=MAX_DIM)).transpose()?;
@@ -441,7 +447,9 @@ impl PyVoxelizer {
     /// Parameters
     /// ----------
     /// mesh : Mesh, str, os.PathLike, or a mesh of trimesh, Open3D, PyVista or meshio
-    ///     A path is read with the files that it names.
+    ///     A path is read with the files that it names. With `faces`, the vertices, as of `Mesh`.
+    /// faces : array_like of int, shape (m, 3), optional
+    ///     Vertex numbers of each triangle, from 0: ``vox(vertices, faces)``.
     /// progress : callable, optional
     ///     Called now and then, in this thread, as ``progress(step, done, total)``; total is 0
     ///     where it is not known. What it raises ends the run. See ``trivox.progress_bar``.
@@ -460,14 +468,15 @@ impl PyVoxelizer {
     /// -----
     /// TrivoxWarning
     ///     Something that the caller might not expect: see ``grid.warnings``.
-    #[pyo3(signature = (mesh, *, progress=None))]
+    #[pyo3(signature = (mesh, faces=None, *, progress=None))]
     fn voxelize(
         &self,
         mesh: &Bound<'_, PyAny>,
+        faces: Option<&Bound<'_, PyAny>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyGrid> {
         let py = mesh.py();
-        let source = Source::of(mesh)?;
+        let source = Source::of_parts(mesh, faces)?;
         let (name, path) = (source.name(), source.path());
         let plan = self.plan.clone();
         let work = move |job: &Arc<Job>| core::run(&plan, &source, job);
@@ -478,13 +487,14 @@ impl PyVoxelizer {
     }
 
     /// As `voxelize`.
-    #[pyo3(signature = (mesh, *, progress=None))]
+    #[pyo3(signature = (mesh, faces=None, *, progress=None))]
     fn __call__(
         &self,
         mesh: &Bound<'_, PyAny>,
+        faces: Option<&Bound<'_, PyAny>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyGrid> {
-        self.voxelize(mesh, progress)
+        self.voxelize(mesh, faces, progress)
     }
 
     /// Signed distances from voxel centres to the surface, in a narrow band around it.

@@ -51,6 +51,45 @@ def test_centers_are_in_mesh_units(grid):
     assert distance.max() < grid.voxel_size
 
 
+def test_the_surface_as_a_mesh_encloses_the_voxels():
+    for seed, shape in ((1, (5, 6, 7)), (2, (70, 3, 9))):
+        dense = np.random.default_rng(seed).random(shape) < 0.6
+        grid = trivox.Grid.from_dense(dense, origin=[-2, 0, 7], voxel_size=0.5)
+        vertices, faces, colors = grid.mesh()
+        assert (vertices.dtype, faces.dtype, colors) == (np.float64, np.int64, None)
+        a, b, c = (vertices[faces[:, n]] for n in range(3))
+        volume = np.einsum("ij,ij->", a, np.cross(b, c)) / 6
+        assert np.isclose(volume, dense.sum() * 0.5**3)
+        exposed = sum(np.abs(np.diff(np.pad(dense, 1).astype(int), axis=n)).sum() for n in range(3))
+        area = np.linalg.norm(np.cross(b - a, c - a), axis=1).sum() / 2
+        assert np.isclose(area, exposed * 0.5**2)
+        assert set(faces.ravel().tolist()) == set(range(len(vertices)))
+    # Without a place in voxels.
+    vertices, faces, _ = trivox.Grid.from_dense(np.ones((2, 3, 4), bool)).mesh()
+    assert vertices.max(axis=0).tolist() == [2, 3, 4] and faces.shape == (12, 3)
+    assert [array.shape for array in trivox.Grid.from_coords(np.empty((0, 3), int), (4, 4, 4)).mesh()[:2]] == [
+        (0, 3), (0, 3),
+    ]  # fmt: skip
+
+
+def test_the_surface_as_a_mesh_has_the_colours_of_its_voxels():
+    coords = np.argwhere(np.ones((6, 6, 6), bool))
+    palette = np.array([[255, 0, 0, 255], [0, 0, 255, 255]], np.uint8)
+    own = palette[(coords[:, 0] > 2).astype(int)]
+    grid = trivox.Grid.from_coords(coords, (6, 6, 6), colors=own)
+    vertices, faces, colors = grid.mesh()
+    assert colors.dtype == np.uint8 and colors.shape == (len(vertices), 4)
+    centers = vertices[faces].mean(axis=1)
+    assert np.array_equal(colors[faces], np.repeat(palette[(centers[:, 0] > 3).astype(int)][:, None], 3, axis=1))
+    again = trivox.Voxelizer(voxel_size=1.0, bounds=[[0, 0, 0], [6, 6, 6]], mode="solid")(
+        trivox.Mesh(vertices, faces, vertex_colors=colors)
+    )
+    assert np.array_equal(again.dense(), grid.dense())
+    trimesh = pytest.importorskip("trimesh")
+    mesh = trimesh.Trimesh(vertices, faces, vertex_colors=colors, process=False)
+    assert np.isclose(mesh.volume, 216) and np.array_equal(mesh.visual.vertex_colors, colors)
+
+
 def test_dense_arrays_of_any_type_and_layout_are_the_same_voxels():
     rng = np.random.default_rng(1)
     for shape in [(1, 1, 1), (9, 17, 31), (40, 3, 8)]:

@@ -12,6 +12,8 @@ from conftest import ASSETS
 nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
 pytest.importorskip("ray")
+pytest.importorskip("trimesh")
+pytest.importorskip("PIL")
 
 HERE = pathlib.Path(__file__).parent
 NOTEBOOK = HERE.parent / "examples" / "meshes_to_training.ipynb"
@@ -47,16 +49,17 @@ def test_the_notebook_runs(tmp_path):
                for o in outputs) == 2, "a grid shows itself"
     found = json.loads(eval(outputs[-1]["data"]["text/plain"]))
 
-    meshes = sorted(ASSETS.glob("*.obj"))
+    meshes = sorted((folder / "meshes").glob("*.glb"))
+    assert [mesh.stem for mesh in meshes] == [mesh.stem for mesh in sorted(ASSETS.glob("*.obj"))]
     grids = [trivox.Voxelizer(64)(mesh) for mesh in meshes]
     hashes = [grid.hash for grid in grids]
     assert found["grid"] == hashes[[mesh.stem for mesh in meshes].index("torus-knot")]
-    lighthouse = trivox.Voxelizer(96, mode="solid")(ASSETS / "lighthouse.obj")
+    lighthouse = trivox.Voxelizer(96, mode="solid")(folder / "meshes" / "lighthouse.glb")
     assert found["lighthouse"] == [lighthouse.hash, lighthouse.colors().sum(0).tolist()]
     assert found["picture"] == [[240, 320, 4], True]
-    assert found["many"][:-1] == hashes and "broken.obj" in found["many"][-1]
+    assert found["many"][:-1] == hashes and "broken.glb" in found["many"][-1]
     count = len(meshes)
-    assert found["summary"] == [count + 1, count, 1, {"read.line": 1}, count + 1]
+    assert found["summary"] == [count + 1, count, 1, {"read.content": 1}, count + 1]
     assert sorted(found["rows"].values()) == sorted(hashes)
     count = sum(grid.occupied for grid in grids)
     for name, width in {"coords": [4], "normal": [3], "label": [], "colors": [4]}.items():

@@ -70,9 +70,56 @@ def test_centres_of_a_solid_are_inside(tmp_path):
 def test_a_plane_contains_nothing_and_its_distances_have_no_sign():
     plane = trivox.Proximity(trivox.Mesh([[0, 0, 0], [4, 0, 0], [0, 4, 0]], [[0, 1, 2]]))
     points = [[1, 1, -1], [1, 1, 1], [1, 1, 0]]
-    assert plane.distances(points).tolist() == [1, 1, 0]
+    with pytest.warns(trivox.TrivoxWarning, match="3 open edges"):
+        assert plane.distances(points).tolist() == [1, 1, 0]
     # On it, the winding number is 1/2.
     assert plane.contains(points).tolist() == [False, False, True]
+
+
+def test_signs_of_an_open_mesh_are_doubtful(tmp_path):
+    closed = trivox.Proximity(tetrahedron(), strict=True)
+    assert closed.is_closed and closed.warnings == ()
+    path = tmp_path / "open.obj"
+    write_obj(path, trivox.Mesh(tetrahedron().vertices, tetrahedron().faces[:2]))
+    for fill, rule in (("auto", "winding"), ("parity", "parity"), ("vote", "vote")):
+        proximity = trivox.Proximity(path, fill=fill)
+        assert not proximity.is_closed and proximity.fill == rule
+        (sentence,) = proximity.warnings
+        assert "the mesh is not closed, as it has 4 open edges" in sentence
+        point = [[1.0, 1.0, 1.0]]
+        # Without signs there is no doubt.
+        proximity.nearest(point)
+        proximity.distances(point, signed=False)
+        for ask in (proximity.contains, proximity.distances):
+            again = pickle.loads(pickle.dumps(proximity))
+            with pytest.warns(trivox.TrivoxWarning) as caught:
+                getattr(again, ask.__name__)(point)
+            assert [str(warning.message) for warning in caught] == [f"{path}: {sentence}"]
+            # Once.
+            again.contains(point)
+            again.distances(point)
+        # A warning that is an error is raised again.
+        for ask in (proximity.distances, proximity.distances):
+            with pytest.raises(trivox.TrivoxWarning, match="not closed"):
+                ask(point)
+        with pytest.raises(trivox.DoubtfulError, match="4 open edges") as refused:
+            trivox.Proximity(path, fill=fill, strict=True)
+        assert refused.value.code == "solid.doubtful" and refused.value.path == str(path)
+        assert refused.value.warnings == (sentence,) and refused.value.report is None
+    assert pickle.loads(pickle.dumps(closed)).__getnewargs_ex__()[1]["strict"] is True
+
+
+def test_signs_of_a_mesh_that_cannot_be_oriented_are_doubtful():
+    # The projective plane with six vertices.
+    around = [[0, n, n % 5 + 1] for n in range(1, 6)]
+    across = [[n, n % 5 + 1, (n + 2) % 5 + 1] for n in range(1, 6)]
+    plane = trivox.Mesh(np.random.default_rng(8).uniform(0, 8, (6, 3)), around + across)
+    proximity = trivox.Proximity(plane)
+    assert proximity.is_closed and proximity.fill == "parity"
+    with pytest.warns(trivox.TrivoxWarning, match="inconsistently oriented"):
+        proximity.contains([1, 1, 1])
+    with pytest.raises(trivox.DoubtfulError, match="inconsistently oriented"):
+        trivox.Proximity(plane, strict=True)
 
 
 def test_refusals_name_the_point_or_the_option():

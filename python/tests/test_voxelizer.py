@@ -32,6 +32,24 @@ def test_a_voxelizer_is_its_options():
     assert trivox.Voxelizer(**vox.options) == vox != trivox.Voxelizer()
     bounded = trivox.Voxelizer(voxel_size=0.5, bounds=[[0, 0, 0], [1, 2, 3]])
     assert pickle.loads(pickle.dumps(bounded)) == bounded
+    assert trivox.Voxelizer(res=64) == trivox.Voxelizer(64) != trivox.Voxelizer(res=32)
+
+
+def test_arrays_are_a_mesh(tetrahedron, torus_obj):
+    vox = trivox.Voxelizer(8, mode="solid")
+    arrays = tetrahedron.vertices, tetrahedron.faces
+    grid = vox(tetrahedron)
+    assert vox(*arrays) == vox(*map(np.ndarray.tolist, arrays)) == grid
+    assert vox.voxelize(*arrays, progress=lambda *_: None) == grid
+    points = np.random.default_rng(9).uniform(0, 8, (50, 3))
+    inside = trivox.Proximity(tetrahedron).contains(points)
+    assert np.array_equal(trivox.Proximity(*arrays).contains(points), inside)
+    for call in (vox, trivox.Proximity):
+        with pytest.raises(trivox.MeshError, match="vertex"):
+            call(arrays[0], arrays[1] + 1)
+        for mesh in (torus_obj, tetrahedron):
+            with pytest.raises(TypeError, match="vertices takes an array"):
+                call(mesh, arrays[1])
 
 
 @pytest.mark.parametrize(
@@ -39,6 +57,9 @@ def test_a_voxelizer_is_its_options():
     [
         ({"resolution": 8, "voxel_size": 1}, "not both"),
         ({"resolution": 0}, "use 1 to 65536"),
+        ({"resolution": 8, "res": 8}, "give resolution or res, not both"),
+        ({"res": 0}, "res 0 is not possible: use 1 to 65536"),
+        ({"res": 8, "voxel_size": 1}, "not both"),
         ({"resolution": 8, "height": 8}, "give resolution or height, not both"),
         ({"height": 8, "length": 8}, "give height or length, not both"),
         ({"width": 0}, "width 0 is not possible: use 1 to 65536"),

@@ -98,12 +98,13 @@ class BackendError(TrivoxError, RuntimeError):
 
 
 class DoubtfulError(TrivoxError, ValueError):
-    """A solid, or the inside of distances, that is doubtful, of a strict voxelizer (``solid.doubtful``).
+    """A solid, or the inside of distances, that is doubtful, of a strict voxelizer or `Proximity`
+    (``solid.doubtful``).
 
     Attributes
     ----------
     report : Report or None
-        As ``Grid.report``: its ``fill`` has the doubts, and the fills that may do better.
+        As ``Grid.report``: its ``fill`` has the doubts, and the fills that may do better. None of a `Proximity`.
     warnings : tuple of str
         As ``Grid.warnings``.
     """

@@ -141,6 +141,7 @@ class Grid:
     def pad(self, width: SupportsIndex | ArrayLike) -> Grid: ...
     def coords(self, order: _Order = "xyz", batch: SupportsIndex | None = None) -> NDArray[np.int32]: ...
     def centers(self) -> NDArray[np.float64]: ...
+    def mesh(self) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.uint8] | None]: ...
     def bricks(self) -> tuple[NDArray[np.int32], NDArray[np.uint64]]: ...
     @overload
     def dense(
@@ -252,16 +253,22 @@ class Proximity:
     def __new__(
         cls,
         mesh: _MeshLike,
+        faces: ArrayLike | None = None,
         *,
         fill: Literal["auto", "winding", "parity", "vote"] = "auto",
         threads: SupportsIndex | None = None,
         memory: SupportsIndex | str | None = None,
         confine: bool = False,
+        strict: bool = False,
     ) -> Proximity: ...
     @property
     def mesh(self) -> Mesh: ...
     @property
     def fill(self) -> Literal["winding", "parity", "vote"]: ...
+    @property
+    def is_closed(self) -> bool: ...
+    @property
+    def warnings(self) -> tuple[str, ...]: ...
     def distances(self, points: ArrayLike, *, signed: bool = True) -> NDArray[np.floating[Any]]: ...
     def nearest(
         self, points: ArrayLike
@@ -287,6 +294,7 @@ class Voxelizer:
         cls,
         resolution: SupportsIndex | None = None,
         *,
+        res: SupportsIndex | None = None,
         voxel_size: float | None = None,
         height: SupportsIndex | None = None,
         width: SupportsIndex | None = None,
@@ -317,8 +325,12 @@ class Voxelizer:
         time_limit: float | None = None,
         confine: bool = False,
     ) -> Voxelizer: ...
-    def __call__(self, mesh: _MeshLike, *, progress: _Progress | None = None) -> Grid: ...
-    def voxelize(self, mesh: _MeshLike, *, progress: _Progress | None = None) -> Grid: ...
+    def __call__(
+        self, mesh: _MeshLike, faces: ArrayLike | None = None, *, progress: _Progress | None = None
+    ) -> Grid: ...
+    def voxelize(
+        self, mesh: _MeshLike, faces: ArrayLike | None = None, *, progress: _Progress | None = None
+    ) -> Grid: ...
     @overload
     def many(
         self,

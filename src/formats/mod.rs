@@ -28,6 +28,7 @@ pub use crate::formats::read::{
     read_grid_with, read_mesh, read_mesh_from, read_mesh_with,
 };
 pub use crate::formats::spec::{GridSpec, MeshSpec, SIGN_ONLY};
+pub use crate::formats::surface::Surface;
 pub use crate::formats::table::{GridFormat, MESH_FORMATS, check_known_extension, is_mesh};
 pub use crate::formats::write::{WriteOptions, write_distances, write_grid, write_grid_with};
 

@@ -225,6 +225,34 @@ fn the_centres_of_a_solids_voxels_are_inside_and_no_others() {
 }
 
 #[test]
+fn signs_are_doubtful_if_the_mesh_is_open_or_cannot_be_oriented() {
+    let mut rng = Rng::with_seed(74);
+    for (name, mesh) in meshes(&mut rng) {
+        let words = match name {
+            "a Klein bottle" => "inconsistently oriented",
+            "a Moebius strip" => "is not closed, as it has 48 open edges",
+            "a plane" => "is not closed, as it has 3 open edges",
+            "a ball with holes" | "a cube without its lid" | "a ball of triangles apart" => "open",
+            _ => "",
+        };
+        for fill in [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Vote] {
+            let proximity = Proximity::new(&mesh, fill, u64::MAX, &NoProgress).unwrap();
+            let is_closed = !words.contains("open");
+            assert_eq!(proximity.topology().is_closed(), is_closed, "{name}, {fill:?}");
+            match proximity.doubt() {
+                Some(doubt) => {
+                    assert!(
+                        !words.is_empty() && doubt.contains(words),
+                        "{name}, {fill:?}: {doubt}"
+                    );
+                }
+                None => assert!(words.is_empty(), "{name}, {fill:?}"),
+            }
+        }
+    }
+}
+
+#[test]
 fn points_are_inside_as_cones_to_all_triangles_find_them() {
     let mut rng = Rng::with_seed(75);
     let mut counts = [0; 2];

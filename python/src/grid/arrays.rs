@@ -4,6 +4,7 @@ use numpy::{Element, PyReadonlyArray2, PyReadwriteArrayDyn};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use trivox::VoxelGrid;
+use trivox::formats::Surface;
 use trivox::grid::{Attribute, Attributes, BrickKey, Channel, Mask, Place, VoxelValues};
 
 use crate::error::{Failure, option_error};
@@ -89,6 +90,22 @@ pub fn centers<'py>(py: Python<'py>, grid: &VoxelGrid, rows: u64) -> PyResult<Bo
             *out = std::array::from_fn(|a| centre(voxel[a], a));
         }
     })
+}
+
+/// The surface as arrays: vertices, faces and colours.
+pub fn mesh<'py>(py: Python<'py>, grid: &VoxelGrid) -> PyResult<Bound<'py, PyTuple>> {
+    let surface = job::on_pool(py, || Surface::new(grid))?;
+    let (vertices, triangles) = (surface.vertices(), surface.triangles());
+    let positions = filled::<f64, 3>(py, vertices, "float64", |out| surface.fill_positions(out))?;
+    let faces = filled::<i64, 3>(py, triangles, "int64", |out| {
+        // Indices are below 2^63.
+        surface.fill_triangles(bytemuck::cast_slice_mut(out));
+    })?;
+    let colors = grid
+        .colors
+        .as_ref()
+        .map(|_| filled::<u8, 4>(py, vertices, "uint8", |out| surface.fill_colors(out)));
+    (positions, faces, colors.transpose()?).into_pyobject(py)
 }
 
 /// Writes a row for each voxel of a brick.

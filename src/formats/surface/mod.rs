@@ -33,32 +33,130 @@ enum Element {
     Quad([u64; 4]),
 }
 
-/// The surface of a grid, in patches that are generated in parallel.
-struct Surface<'a> {
+/// The surface of a grid as a mesh: exposed faces of voxels, merged into rectangles of one colour,
+/// which are generated in parallel. Rectangles make T-junctions.
+///
+/// ```
+/// use trivox::{VoxelGrid, formats::Surface};
+///
+/// let grid = VoxelGrid::from_voxels([4, 1, 1], [[1, 0, 0], [2, 0, 0]])?;
+/// let surface = Surface::new(&grid);
+/// let mut positions = vec![[0.0; 3]; surface.vertices() as usize];
+/// surface.fill_positions(&mut positions);
+/// let mut triangles = vec![[0; 3]; surface.triangles() as usize];
+/// surface.fill_triangles(&mut triangles);
+/// assert_eq!((positions.len(), triangles.len()), (8, 12));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Surface<'a> {
     grid: &'a VoxelGrid,
     patches: Vec<Patch>,
     size: Size,
 }
 
 /// Neighbouring tiles of the mesher, whose rectangles share vertices.
+#[derive(Debug)]
 struct Patch {
     tiles: Vec<[u32; 3]>,
     /// The index of its first vertex.
     first: u64,
+    size: Size,
 }
 
 impl<'a> Surface<'a> {
-    /// Counts the vertices and quads of `grid`.
-    fn new(grid: &'a VoxelGrid) -> Self {
+    /// The surface of `grid`, generated once to count its vertices.
+    #[must_use]
+    pub fn new(grid: &'a VoxelGrid) -> Self {
         let mut patches = Patch::all(grid);
         let sizes: Vec<Size> = patches.par_iter().map(|patch| patch.size(grid)).collect();
         let mut size = Size::default();
-        for (patch, Size { vertices, quads }) in patches.iter_mut().zip(sizes) {
-            patch.first = size.vertices;
-            size.vertices += vertices;
-            size.quads += quads;
+        for (patch, of_patch) in patches.iter_mut().zip(sizes) {
+            (patch.first, patch.size) = (size.vertices, of_patch);
+            size.vertices += of_patch.vertices;
+            size.quads += of_patch.quads;
         }
         Self { grid, patches, size }
+    }
+
+    /// The number of vertices. Rectangles of different colours have vertices of their own.
+    #[must_use]
+    pub fn vertices(&self) -> u64 {
+        self.size.vertices
+    }
+
+    /// The number of triangles: two for each rectangle.
+    #[must_use]
+    pub fn triangles(&self) -> u64 {
+        2 * self.size.quads
+    }
+
+    /// Writes the positions of the vertices, in mesh units; in voxels if the grid has no place.
+    ///
+    /// # Panics
+    /// `out` has another length than there are [`vertices`](Self::vertices).
+    pub fn fill_positions(&self, out: &mut [[f64; 3]]) {
+        let place = self.grid.world.place.unwrap_or_default();
+        self.fill_vertices(out, |corner, _| placed(&place, corner));
+    }
+
+    /// Writes the colours of the vertices; zeros if the grid has no colours.
+    ///
+    /// # Panics
+    /// As [`fill_positions`](Self::fill_positions).
+    pub fn fill_colors(&self, out: &mut [Rgba]) {
+        self.fill_vertices(out, |_, color| color.unwrap_or_default());
+    }
+
+    /// Writes the vertices of the triangles, from 0, counter-clockwise seen from outside.
+    ///
+    /// # Panics
+    /// `out` has another length than there are [`triangles`](Self::triangles).
+    pub fn fill_triangles(&self, out: &mut [[u64; 3]]) {
+        let (pairs, rest) = out.as_chunks_mut();
+        assert!(rest.is_empty(), "two triangles for each rectangle");
+        let pair = |element| match element {
+            Element::Vertex(..) => None,
+            Element::Quad([a, b, c, d]) => Some([[a, b, c], [a, c, d]]),
+        };
+        self.fill(pairs, |size| size.quads, pair);
+    }
+
+    fn fill_vertices<T: Send>(
+        &self,
+        out: &mut [T],
+        value: impl Fn([u32; 3], Option<Rgba>) -> T + Sync,
+    ) {
+        let value = |element| match element {
+            Element::Vertex(corner, color) => Some(value(corner, color)),
+            Element::Quad(_) => None,
+        };
+        self.fill(out, |size| size.vertices, value);
+    }
+
+    /// Writes the value of each element that has one; `count` is the number of those of a patch.
+    fn fill<T: Send>(
+        &self,
+        mut out: &mut [T],
+        count: impl Fn(&Size) -> u64,
+        value: impl Fn(Element) -> Option<T> + Sync,
+    ) {
+        assert_eq!(out.len() as u64, count(&self.size), "a place for each value");
+        let parts = self.patches.iter().map(|patch| {
+            let part = out.split_off_mut(..count(&patch.size) as usize);
+            (patch, part.unwrap_or_default())
+        });
+        let parts: Vec<(&Patch, &mut [T])> = parts.collect();
+        parts.into_par_iter().for_each(|(patch, part)| {
+            let mut places = part.iter_mut();
+            patch.elements(self.grid, |element| {
+                if let Some(value) = value(element)
+                    && let Some(place) = places.next()
+                {
+                    *place = value;
+                }
+            });
+        });
     }
 
     /// Writes all elements in a fixed order; `encode` appends the bytes of one.
@@ -88,7 +186,7 @@ impl Patch {
             match patches.last_mut() {
                 Some(Self { tiles, .. }) if left > 0 => tiles.push(tile),
                 _ => {
-                    patches.push(Self { tiles: vec![tile], first: 0 });
+                    patches.push(Self { tiles: vec![tile], first: 0, size: Size::default() });
                     left = Self::VOXELS;
                 }
             }

@@ -7,8 +7,10 @@ use crate::lattice::PlacedMesh;
 use crate::predicate::crosses::{Axis, ProjectedTriangle};
 use crate::solid::fill::Field;
 use crate::solid::proximity::query::Query;
+use crate::solid::report::holes;
+use crate::solid::topology::Topology;
 use crate::solid::triangle_bvh::TriangleBvh;
-use crate::solid::{Fill, OrientedSurface};
+use crate::solid::{Fill, FillWarning, OrientedSurface};
 use crate::{Backend, Progress};
 
 /// Farther than this from the mesh, in lattice units, a winding number is below 1/12: triangles are
@@ -20,6 +22,7 @@ pub(super) struct Inside {
     rule: Rule,
     /// The mesh, after parts with inverted orientation were flipped.
     mesh: PlacedMesh,
+    topology: Topology,
     /// The bounding box of the triangles.
     bounds: [[i32; 3]; 2],
 }
@@ -52,27 +55,23 @@ impl Inside {
         progress: &dyn Progress,
     ) -> Result<Self, BackendError> {
         let bounds = mesh.bounds();
-        let (rule, mesh) = match fill {
-            Fill::Parity => (Rule::Parity, mesh.clone()),
-            Fill::Vote => (Rule::Vote, mesh.clone()),
-            Fill::Auto | Fill::Winding | Fill::Flood => {
-                let options = RunOptions { memory, ..RunOptions::default() };
-                let mut runner = Runner::new(Backend::Cpu(&Cpu), mesh, &options, progress);
-                let OrientedSurface { topology, boundary, .. } = OrientedSurface::of(&mut runner)?;
-                let boundary = boundary.filter(|boundary| boundary.edges() > 0);
-                let is_unoriented = topology.is_closed() && !topology.is_oriented();
-                let rule = match boundary {
-                    _ if fill == Fill::Auto && is_unoriented => Rule::Parity,
-                    None => Rule::Winding,
-                    Some(boundary) => {
-                        check_memory(Field::bytes(&boundary), memory)?;
-                        Rule::Generalized(Box::new(Field::new(&boundary, mesh.lattice())))
-                    }
-                };
-                (rule, runner.mesh.into_owned())
+        let options = RunOptions { memory, ..RunOptions::default() };
+        let mut runner = Runner::new(Backend::Cpu(&Cpu), mesh, &options, progress);
+        let OrientedSurface { topology, boundary, .. } = OrientedSurface::of(&mut runner)?;
+        let boundary = boundary.filter(|boundary| boundary.edges() > 0);
+        let is_unoriented = topology.is_closed() && !topology.is_oriented();
+        let rule = match (fill, boundary) {
+            (Fill::Parity, _) => Rule::Parity,
+            (Fill::Vote, _) => Rule::Vote,
+            (Fill::Auto, _) if is_unoriented => Rule::Parity,
+            (_, None) => Rule::Winding,
+            (_, Some(boundary)) => {
+                check_memory(Field::bytes(&boundary), memory)?;
+                Rule::Generalized(Box::new(Field::new(&boundary, mesh.lattice())))
             }
         };
-        Ok(Self { rule, mesh, bounds })
+        let mesh = runner.mesh.into_owned();
+        Ok(Self { rule, mesh, topology, bounds })
     }
 
     /// The fill of a solid with the same inside.
@@ -81,6 +80,27 @@ impl Inside {
             Rule::Parity => Fill::Parity,
             Rule::Winding | Rule::Generalized(_) => Fill::Winding,
             Rule::Vote => Fill::Vote,
+        }
+    }
+
+    /// The topology of the mesh, after parts were flipped.
+    pub(super) fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// What is doubtful about it, by the topology alone.
+    pub(super) fn doubt(&self) -> Option<String> {
+        let &Topology { open_edges, odd_edges, unbalanced_edges: edges, .. } = &self.topology;
+        let is_wound = self.fill() == Fill::Winding;
+        match self.topology.is_closed() {
+            false => Some(format!(
+                "the mesh is not closed, as it has {}: what is inside depends on where its holes \
+                 are taken to end",
+                holes(open_edges, odd_edges)
+            )),
+            true if edges == 0 => None,
+            true if is_wound => Some(FillWarning::Orientation { edges }.to_string()),
+            true => Some(FillWarning::MayOverlap { edges }.to_string()),
         }
     }
 

@@ -27,6 +27,7 @@ use crate::solid::proximity::inside::Inside;
 use crate::solid::proximity::nearest::Candidate;
 use crate::solid::proximity::query::Query;
 use crate::solid::proximity::search::Search;
+use crate::solid::topology::Topology;
 use crate::solid::triangle_bvh::TriangleBvh;
 
 /// With voxels of `2^16` units, the longest side of the mesh is `2^24` units long, the most there
@@ -212,6 +213,19 @@ impl Proximity {
     #[must_use]
     pub fn fill(&self) -> Fill {
         self.inside.fill()
+    }
+
+    /// The topology of the mesh, after parts were flipped.
+    #[must_use]
+    pub fn topology(&self) -> &Topology {
+        self.inside.topology()
+    }
+
+    /// Why [`contains`](Self::contains) and the signs of [`distances`](Self::distances) are
+    /// doubtful, in words: the mesh is not closed, or cannot be oriented. `None` if they are not.
+    #[must_use]
+    pub fn doubt(&self) -> Option<String> {
+        self.inside.doubt()
     }
 
     /// The nearest point of the mesh to each of `points`.

@@ -54,7 +54,7 @@ fn nearer_layers_cut_off(grid: &VoxelGrid, surface: &VoxelGrid) -> Result<VoxelG
 /// Both from the front.
 fn inside(cut: &VoxelGrid, lighthouse: &VoxelGrid) -> Result<Vec<u8>> {
     let front = RenderOptions { view: View::Front, ..RenderOptions::new(TILE) };
-    strip_of(&[(cut, front.clone()), (lighthouse, front)], TILE)
+    strip_of(&[(cut, front), (lighthouse, front)], TILE)
 }
 
 /// The lighthouse in the 255 colours of a `.vox`, dithered.

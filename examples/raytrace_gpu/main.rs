@@ -1,6 +1,7 @@
 //! The ray tracer of `raytrace.rs` on a GPU, for a mesh that changes each frame: its vertices are
 //! voxelized and the voxels are traced in one submission, on the renderer's own device. Nothing is
-//! read back but the last picture. Voxels have the colours of the mesh's materials.
+//! read back but the last picture. Colours are one per triangle: a renderer that shades by textures
+//! gives voxels the index of their triangle instead.
 //!
 //! `cargo run --release --example raytrace_gpu -- assets/lighthouse.obj 96 36 picture.png`
 
@@ -9,11 +10,10 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail, ensure};
 use bytemuck::{Pod, Zeroable};
 use image::{Rgb, RgbImage};
-use trivox::base::srgb::{rgba_of, srgb_of};
+use trivox::base::srgb::{Linear, linear_of_rgba, rgba_of, srgb_of};
 use trivox::gpu::Device;
-use trivox::view::gpu::{
-    MeshBuffers, SCENE_SOURCE, SceneBuffers, SceneBuilder, SceneCapacity, SceneFailure,
-};
+use trivox::mesh::appearance::Texture;
+use trivox::view::gpu::{MeshBuffers, SCENE_SOURCE, SceneBuffers, SceneBuilder, SceneCapacity};
 use trivox::wgpu::util::{BufferInitDescriptor, DeviceExt};
 use trivox::wgpu::{self, BufferUsages as Usage, ShaderStages};
 use trivox::{Gpu, Lattice, Mesh, PlaceOptions, Sizing};
@@ -23,6 +23,7 @@ const TO_EYE: [f32; 3] = [0.96, 0.90, 1.42];
 
 /// The colour of a mesh without materials.
 const GREY: [u8; 4] = [220, 220, 220, 255];
+const WHITE: Linear = [u16::MAX; 4];
 
 /// `Camera` in the shader.
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -44,10 +45,14 @@ fn main() -> Result<()> {
     };
     let resolution = resolution.parse().context("RESOLUTION is a number of voxels")?;
     let frames: u32 = frames.parse().context("FRAMES is a number of pictures")?;
-    let mesh = trivox::formats::read_mesh(mesh).context(mesh.clone())?.mesh;
+    ensure!(frames > 0, "the picture is that of the last frame: use 1 frame or more");
+    let loaded = trivox::formats::read_mesh(mesh).context(mesh.clone())?;
+    for warning in &loaded.warnings {
+        eprintln!("{warning}");
+    }
     let adapter =
         pollster::block_on(wgpu::Instance::default().request_adapter(&Default::default()));
-    let renderer = Renderer::new(&adapter?, &mesh, resolution, 480, 4)?;
+    let renderer = Renderer::new(&adapter?, &loaded.mesh, resolution, 480, 4)?;
     for frame in 1..=frames {
         let began = Instant::now();
         renderer.draw(360.0 * frame as f32 / frames as f32)?;
@@ -84,16 +89,19 @@ impl Renderer {
         side: u32,
         rays: u32,
     ) -> Result<Self> {
-        let (own, queue) = pollster::block_on(adapter.request_device(&Default::default()))?;
+        // The default limits hold small meshes only.
+        let with_limits =
+            wgpu::DeviceDescriptor { required_limits: adapter.limits(), ..Default::default() };
+        let (own, queue) = pollster::block_on(adapter.request_device(&with_limits))?;
         let device = Device::from_wgpu(own.clone(), queue)?;
         let gpu = Gpu::on_device(device.clone())?;
         let lattice = Lattice::of(mesh, &PlaceOptions::new(Sizing::Resolution(resolution)))?;
         let (positions, triangles) = (mesh.positions(), mesh.triangles());
         let (vertices, triangle_count) = (positions.len() as u32, triangles.len() as u32);
-        // Room for most meshes; `draw` says if a mesh needs more.
-        let bricks = resolution.div_ceil(8).pow(2) * 16;
-        let voxels = 100 * bricks;
-        let pairs = 4 * (triangle_count + bricks);
+        // Room for most meshes; `picture` says if a mesh needs more.
+        let bricks = resolution.div_ceil(8).saturating_pow(2).saturating_mul(16);
+        let voxels = bricks.saturating_mul(100);
+        let pairs = triangle_count.saturating_add(bricks).saturating_mul(4);
         let capacity = SceneCapacity { vertices, triangles: triangle_count, pairs, bricks, voxels };
         let builder = SceneBuilder::new(&gpu, &lattice, capacity)?;
 
@@ -101,10 +109,7 @@ impl Renderer {
             own.create_buffer_init(&BufferInitDescriptor { label: Some(label), contents, usage })
         };
         let floats: Vec<[f32; 3]> = positions.iter().map(|p| p.map(|c| c as f32)).collect();
-        let color = |triangle| match mesh.appearance() {
-            Some(look) => rgba_of(look.material(triangle).color),
-            None => GREY,
-        };
+        let color = |triangle| color_of(mesh, triangle);
         let colors: Vec<[u8; 4]> = (0..triangles.len()).map(color).collect();
         let camera = Camera { side, rays, ..camera(lattice.dims, resolution) };
         let camera = buffer("camera", bytemuck::bytes_of(&camera), Usage::UNIFORM);
@@ -167,12 +172,8 @@ impl Renderer {
     /// Reads the picture that was drawn last.
     pub(crate) fn picture(&self) -> Result<RgbImage> {
         let status = self.builder.status()?;
-        match status.failure {
-            None => {}
-            Some(SceneFailure::Pairs | SceneFailure::Bricks | SceneFailure::Voxels) => {
-                bail!("too small: {status:?}")
-            }
-            Some(failure) => bail!("the mesh cannot be voxelized: {failure:?}"),
+        if let Some(failure) = status.failure {
+            bail!("the scene is empty: {failure} ({status:?})");
         }
         let words = u64::from(4 * self.side * self.side);
         let staging = self.device.buffer("staging", words, Usage::MAP_READ | Usage::COPY_DST);
@@ -186,6 +187,42 @@ impl Renderer {
             Rgb([r, g, b].map(|c| srgb_of((c / self.rays as f32 * 65535.0) as u16)))
         }))
     }
+}
+
+/// A triangle's colour at its centroid: that of its material, times those of its texture and of its
+/// vertices. Opacity is not used.
+fn color_of(mesh: &Mesh, triangle: usize) -> [u8; 4] {
+    let Some(look) = mesh.appearance() else { return GREY };
+    let material = look.material(triangle);
+    let texel = match material.texture {
+        Some(of) => texel_at(&look.textures[of.texture as usize], look.uvs[triangle]),
+        None => WHITE,
+    };
+    let corners = match material.has_vertex_colors {
+        true => mesh.triangles()[triangle].map(|vertex| look.vertex_colors[vertex as usize]),
+        false => [WHITE; 3],
+    };
+    let [r, g, b] = [0, 1, 2].map(|i| {
+        let part = |color: Linear| f32::from(color[i]) / 65535.0;
+        (65535.0 * part(material.color) * part(texel) * mean(corners.map(part))) as u16
+    });
+    rgba_of([r, g, b, u16::MAX])
+}
+
+/// The texel at a triangle's centroid, of a texture that repeats; white without coordinates in it.
+fn texel_at(texture: &Texture, uvs: [[f32; 2]; 3]) -> Linear {
+    let [width, height] = texture.size().map(|texels| texels as usize);
+    let [u, v] = [0, 1].map(|a| mean(uvs.map(|uv| uv[a])).rem_euclid(1.0));
+    if u.is_nan() || v.is_nan() {
+        return WHITE;
+    }
+    let x = ((u * width as f32) as usize).min(width - 1);
+    let y = ((v * height as f32) as usize).min(height - 1);
+    linear_of_rgba(texture.texels()[y * width + x])
+}
+
+fn mean(of: [f32; 3]) -> f32 {
+    of.iter().sum::<f32>() / 3.0
 }
 
 /// The transform to voxels of a mesh that is turned about the vertical axis of its grid, and made

@@ -302,7 +302,11 @@ impl Voxelizer {
                 let (found, time) =
                     timed(|| attributes(mesh, &grid, set, &options, &*self.progress))?;
                 timings.attributes = Some(time);
-                warnings.extend(Warning::of_labels(&grid, &found));
+                let is_whole = window.is_none()
+                    && mesh.outside() == 0
+                    && transparent == 0
+                    && grid.occupied() > 0;
+                warnings.extend(Warning::of_labels(&grid, &found, is_whole));
                 grid.attributes = Some(found.attributes);
             }
             if let Some((window, before)) = window.zip(before) {

@@ -158,31 +158,36 @@ impl Warning {
         })
     }
 
-    /// Those about the labels of `grid`.
-    pub(super) fn of_labels(
-        grid: &VoxelGrid,
-        found: &Attributed,
-    ) -> impl Iterator<Item = Self> + use<> {
-        let named = found.attributes.names().get(&Attribute::Label);
-        let names = named.filter(|names| names.len() > 1).map_or(&[][..], Vec::as_slice);
+    /// Those about the labels of `grid`. Whether all labels are seen counts only if it `is_whole`:
+    /// the voxels of a whole mesh, none of which were left out.
+    pub(super) fn of_labels(grid: &VoxelGrid, found: &Attributed, is_whole: bool) -> Vec<Self> {
+        let Some(names) = found.attributes.names().get(&Attribute::Label) else {
+            return Vec::new();
+        };
+        let Some(Channel::Scalar(labels)) = found.attributes.channels().get(&Attribute::Label)
+        else {
+            return Vec::new();
+        };
         let mut is_seen = vec![false; names.len()];
-        if let Some(Channel::Scalar(labels)) = found.attributes.channels().get(&Attribute::Label) {
-            let rest = (labels.own_count() < grid.occupied()).then(|| labels.rest());
-            for label in labels.bricks().flat_map(|(.., own)| own).copied().chain(rest) {
-                if let Some(is_seen) = is_seen.get_mut(label as usize) {
-                    *is_seen = true;
-                }
+        let rest = (labels.own_count() < grid.occupied()).then(|| labels.rest());
+        for label in labels.bricks().flat_map(|(.., own)| own).copied().chain(rest) {
+            if let Some(is_seen) = is_seen.get_mut(label as usize) {
+                *is_seen = true;
             }
         }
-        let open = found.open_objects.iter().map(|&label| names[label as usize].clone());
-        let unseen = names.iter().zip(is_seen).filter(|(_, is_seen)| !is_seen);
-        let lists = [
-            Self::OpenObjects(open.collect()),
-            Self::UnseenObjects(unseen.map(|(name, _)| name.clone()).collect()),
-        ];
-        lists.into_iter().filter(|list| {
-            !matches!(list, Self::OpenObjects(names) | Self::UnseenObjects(names) if names.is_empty())
-        })
+        let object = |label: usize| match &names[label][..] {
+            "" => format!("object {label}"),
+            name => name.to_owned(),
+        };
+        let open = found.open_objects.iter().map(|&label| object(label as usize)).collect();
+        let is_unseen = |label: &usize| is_whole && !is_seen[*label];
+        let unseen = (0..names.len()).filter(is_unseen).map(object).collect();
+        let lists = [Self::OpenObjects(open), Self::UnseenObjects(unseen)];
+        let is_of_some = |list: &Self| match list {
+            Self::OpenObjects(names) | Self::UnseenObjects(names) => !names.is_empty(),
+            _ => false,
+        };
+        lists.into_iter().filter(is_of_some).collect()
     }
 
     /// Those about the finished voxels, of which `transparent` were left out.
@@ -261,8 +266,8 @@ impl fmt::Display for Warning {
             ),
             Self::UnseenObjects(names) => write!(
                 f,
-                "no voxel has the label of objects that are smaller than a voxel or inside a later \
-                 one: {}",
+                "no voxel has the label of these objects, as others have more surface or a later \
+                 solid in their voxels: {}",
                 first_of(names)
             ),
             Self::InteriorOfTile => f.write_str(

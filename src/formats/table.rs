@@ -19,7 +19,6 @@ use crate::formats::{
 use crate::grid::Colors;
 use crate::grid::VoxelGrid;
 use crate::lattice::MAX_DIM;
-#[cfg(feature = "palette")]
 
 /// The formats of meshes.
 pub const MESH_FORMATS: [&MeshSpec; 7] = [

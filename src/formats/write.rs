@@ -17,9 +17,9 @@ pub struct WriteOptions {
     /// The palette of indexed formats; `None` chooses one for the grid.
     #[cfg(feature = "palette")]
     pub palette: Option<Palette>,
-    /// The most colours of a chosen palette, at most [`MAX_COLORS`].
+    /// The most colours of a chosen palette, from 1 to [`MAX_COLORS`].
     #[cfg(feature = "palette")]
-    pub colors: usize,
+    pub(crate) colors: usize,
     /// The blocks that voxels become in Minecraft; `None` is a list of 161.
     #[cfg(feature = "palette")]
     pub blocks: Option<Blocks>,
@@ -58,6 +58,13 @@ impl WriteOptions {
     #[must_use]
     pub fn with_palette(self, palette: Palette) -> Self {
         Self { palette: Some(palette), ..self }
+    }
+
+    /// With a palette of at most `most` colours, for indexed formats; from 1 to [`MAX_COLORS`].
+    #[cfg(feature = "palette")]
+    #[must_use]
+    pub fn with_colors(self, most: usize) -> Self {
+        Self { colors: most.clamp(1, MAX_COLORS), ..self }
     }
 
     /// With `blocks`, for Minecraft.

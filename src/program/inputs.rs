@@ -202,14 +202,16 @@ pub fn with_stdin_named(text: &str) -> Cow<'_, str> {
 /// The folder with the copy is removed when it is dropped, and on a signal.
 pub fn replace_stdin(cli: &mut Cli) -> Result<Option<TempDir>> {
     let job = &mut cli.job;
-    let (paths, cli::Input { input_format: format }) = match &mut cli.command {
-        None => (job.meshes.iter_mut().collect(), &job.input),
-        Some(Command::Info(args)) => (vec![&mut args.file], &args.input),
-        Some(Command::Convert(args)) => (vec![&mut args.grid], &args.input),
-        Some(Command::Diff(args)) => (vec![&mut args.a, &mut args.b], &args.input),
-        Some(Command::Verify(args)) => (vec![&mut args.mesh, &mut args.grid], &args.input),
-        Some(Command::Render(args)) => (vec![&mut args.file], &args.input),
-        Some(Command::Slice(args)) => (vec![&mut args.file], &args.input),
+    let (paths, cli::Input { input_format: format }, memory) = match &mut cli.command {
+        None => (job.meshes.iter_mut().collect(), &job.input, job.compute.memory),
+        Some(Command::Info(args)) => (vec![&mut args.file], &args.input, args.read.memory),
+        Some(Command::Convert(args)) => (vec![&mut args.grid], &args.input, None),
+        Some(Command::Diff(args)) => (vec![&mut args.a, &mut args.b], &args.input, None),
+        Some(Command::Verify(args)) => {
+            (vec![&mut args.mesh, &mut args.grid], &args.input, args.compute.memory)
+        }
+        Some(Command::Render(args)) => (vec![&mut args.file], &args.input, args.memory),
+        Some(Command::Slice(args)) => (vec![&mut args.file], &args.input, args.memory),
         Some(_) => return Ok(None),
     };
     let mut named = paths.into_iter().filter(|path| path.as_os_str() == "-");
@@ -236,15 +238,14 @@ pub fn replace_stdin(cli: &mut Cli) -> Result<Option<TempDir>> {
                           with room?";
             let folder = tempfile::Builder::new().prefix("voxelize-").tempdir().context(advice)?;
             // A mesh takes as much memory as its file; the bricks of a grid may take less.
-            let most =
-                if is_mesh(&name) { Memory::new(job.compute.memory).left() } else { u64::MAX };
+            let most = if is_mesh(&name) { Memory::new(memory).left() } else { u64::MAX };
             let copy = folder.path().join(name);
             _ = STDIN_COPY.set(copy.clone());
-            let mut input = io::stdin().lock().take(most);
+            let mut input = io::stdin().lock().take(most.saturating_add(1));
             let copied = File::create(&copy).and_then(|mut file| io::copy(&mut input, &mut file));
-            if copied.context(advice)? == most {
+            if copied.context(advice)? > most {
                 let most = ByteSize::b(most);
-                bail!("standard input: the mesh has more bytes than the memory limit, {most}");
+                bail!("standard input: has more than {most}, the memory left for the mesh");
             }
             *path = copy;
             Ok(Some(folder))

@@ -252,7 +252,9 @@ impl PaletteArgs {
         let palette = |path: &Path| Ok(Palette::read(path)?);
         let palette = self.palette.as_deref().map(|path| read_named(path, palette));
         options.palette = palette.transpose()?;
-        options.colors = self.colors.map_or(options.colors, usize::from);
+        if let Some(most) = self.colors {
+            options = options.with_colors(most.into());
+        }
         Ok(options)
     }
 }

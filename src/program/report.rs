@@ -28,7 +28,7 @@ struct Totals {
     made: u64,
     skipped: u64,
     differing: u64,
-    /// The number of doubtful solids, if they are refused.
+    /// The number of solids that `--strict` refused.
     refused: u64,
     /// The names of the meshes that failed.
     failed: Vec<String>,

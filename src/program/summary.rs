@@ -49,7 +49,7 @@ pub struct MeshSummary {
     pub blocks: Vec<(String, u64)>,
     /// The result of `--compare-backends`.
     pub check: Option<Check>,
-    /// Whether the solid is doubtful and `--strict` was given.
+    /// Whether `--strict` refused the solid.
     pub refused: bool,
     pub output: Option<String>,
     /// The picture, if requested.

@@ -204,7 +204,9 @@ fn files_are_objects_of_one_grid_and_the_later_wins() {
     let run = "inner.obj open.obj large.obj --label file --mode solid --voxel-size 0.5";
     let summary = json(&succeeds(&folder, &format!("{run} -o hidden.npz --json")));
     let warnings = summary["warnings"].to_string();
-    for said in ["label of objects that are not closed: open\"", "a later one: inner, open\""] {
+    for said in
+        ["label of objects that are not closed: open\"", "solid in their voxels: inner, open\""]
+    {
         assert!(warnings.contains(said), "{warnings}");
     }
     // Distances are those of all together.

@@ -90,6 +90,7 @@ fn what_differs_besides_voxels_is_said_and_counts_only_where_that_is_asked_for()
     for part in ["voxels of another normal", "only A has label", "only B has area"] {
         assert!(text.contains(part), "{part}: {text}");
     }
+    assert!(!text.contains("names"), "{text}");
     succeeds(&folder, "diff --exact one.npz one.npz");
 }
 

@@ -234,7 +234,7 @@ fn recorded_scenes_have_the_bricks_of_the_cpu() {
         for (count, dim) in [(2, 8), (40, 520)] {
             let mesh = of_size(count, dim.min(250));
             let mesh = match dim {
-                520 => place_on(&mesh_of(&mesh), &lattice([dim, 30, dim], 14)).unwrap(),
+                520 => place_on(&mesh_of(&mesh), &lattice([dim, 30, dim], 13)).unwrap(),
                 _ => mesh,
             };
             let builder = SceneBuilder::new(&gpu, mesh.lattice(), CAPACITY).unwrap();
@@ -272,6 +272,36 @@ fn floats_are_rounded_as_on_the_host_where_nothing_else_is() {
             let floats = Floats::new(&positions, &triangles, scale, offset);
             let what = format!("{label}, {scale}");
             check(&floats, &expected, &builder, gpu.device(), &what);
+        }
+    }
+}
+
+#[test]
+fn a_mesh_may_reach_half_a_grid_beyond_a_grid_of_any_size() {
+    let triangle = [[0, 1, 2]];
+    for (label, gpu) in gpus(fast_adapters()) {
+        for dim in [64_u32, 128, 256, 512, 1024] {
+            // Coordinates of tenths are rounded to either side of the grid's ends.
+            let corners = [[0.1, 0.2, 0.3], [0.7, 0.8, 0.9], [0.1, 0.2, 0.3001]];
+            let mesh = Mesh::new(corners.to_vec(), triangle.to_vec()).unwrap();
+            let options = PlaceOptions::new(Sizing::Resolution(dim));
+            let tight = Lattice::of(&mesh, &options).unwrap();
+            let builder = SceneBuilder::new(&gpu, &tight, CAPACITY).unwrap();
+            let what = format!("{label}, {dim}");
+            let per_unit = 1.0 / tight.voxel_size;
+            let offset = tight.origin.map(|c| (-c * per_unit) as f32);
+            let floats = Floats::new(&corners, &triangle, per_unit as f32, offset);
+            assert_eq!(floats.run(&builder, gpu.device()).failure, None, "{what}");
+            // Half a grid beyond it, and a lattice unit or more past that.
+            let [low, high] = [-0.5, 1.5].map(|end| end * f64::from(dim));
+            let far = [[low; 3], [high; 3], [low, low, low + 0.5]];
+            let wide = lattice(tight.dims, tight.fraction_bits.min(23 - dim.ilog2()));
+            let expected = place_on(&Mesh::new(far.to_vec(), triangle.to_vec()).unwrap(), &wide);
+            let floats = Floats::new(&far, &triangle, 1.0, [0.0; 3]);
+            check(&floats, &expected.unwrap(), &builder, gpu.device(), &what);
+            let farther = Floats::new(&far, &triangle, 1.01, [0.0; 3]);
+            let failure = farther.run(&builder, gpu.device()).failure;
+            assert_eq!(failure, (dim >= 128).then_some(SceneFailure::Mesh), "{what}");
         }
     }
 }

@@ -79,11 +79,12 @@ struct MemoryLimit {
 /// Memory that may be used to find out that a surface is too large, in bytes.
 const AFFORDABLE: u64 = 16 << 20;
 
-/// The part of a growing grid that an allocator may copy, in bytes: the pages of longer lists are
-/// mapped to another address.
-const COPIED: u64 = 64 << 20;
+/// The part of a growing grid that an allocator may copy, in bytes: on Linux the pages of longer
+/// lists are mapped to another address (`mremap`).
+const COPIED: u64 = if cfg!(target_os = "linux") { 64 << 20 } else { u64::MAX };
 
-/// Bytes of the copy of a grid of `kept` bytes when its lists grow by an eighth more than they need.
+/// Bytes besides those of a grid of `kept` bytes while its lists grow: the old lists, and an eighth
+/// to spare in the old and in the new ones.
 fn copy_bytes(kept: u64) -> u64 {
     (kept / 4 * 5).min(COPIED)
 }

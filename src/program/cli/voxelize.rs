@@ -121,7 +121,7 @@ pub struct Job {
     /// With --mode solid or --distance: if the fill is doubtful, write nothing and exit with 1. It
     /// is doubtful if holes are so large that more than 30 % of the solid is uncertain, for
     /// example; smaller ones are capped, and the summary says so. --strict=closed refuses any hole.
-    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true)]
+    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, ignore_case = true)]
     #[arg(default_missing_value = "doubtful", help_heading = "Voxels", display_order = 1000)]
     pub strict: Option<Strict>,
 

@@ -116,8 +116,9 @@ fn besides(a: &VoxelGrid, b: &VoxelGrid, found: &Comparison) -> Vec<String> {
         }
     });
     let names = [a, b].map(|grid| grid.attributes.as_ref().map(Attributes::names));
-    let names = matches!(names, [Some(a), Some(b)] if a != b)
-        .then(|| "other names of labels or materials".to_owned());
+    let are_other = matches!(names, [Some(a), Some(b)]
+        if a.iter().any(|(of, names)| b.get(of).is_some_and(|other| other != names)));
+    let names = are_other.then(|| "other names of labels or materials".to_owned());
     let [up_a, up_b] = [a.world.up, b.world.up];
     let up = (up_a != up_b).then(|| format!("up axes: A has {up_a}, B has {up_b}"));
     colors.into_iter().chain(attributes).chain(names).chain(place).chain(up).collect()

@@ -59,7 +59,7 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
 /// Refuses files that all have names of tiles, if they are of several meshes or divisions, or if one
 /// of the tiles is not among them.
 fn refuse_missing(paths: &[PathBuf]) -> Result<()> {
-    let named = |path: &'_ PathBuf| tile_named(path).map(|(mesh, tile)| (mesh.to_owned(), tile));
+    let named = |path: &PathBuf| tile_named(path).map(|(mesh, tile)| (mesh.to_owned(), tile));
     let Some(named) = paths.iter().map(named).collect::<Option<Vec<_>>>() else { return Ok(()) };
     let Some((mesh, Tile { of, .. })) = named.first().cloned() else { return Ok(()) };
     if let Some(at) = named.iter().position(|(other, tile)| *other != mesh || tile.of != of) {
@@ -87,9 +87,9 @@ fn refuse_missing(paths: &[PathBuf]) -> Result<()> {
 fn at_fault(error: &GridError, tiles: &[VoxelGrid], paths: &[PathBuf]) -> String {
     let pairs = || (1..tiles.len()).flat_map(|b| (0..b).map(move |a| [a, b]));
     let found = match error {
-        GridError::OtherLattice | GridError::FarFromOrigin { .. } => (1..tiles.len())
-            .find(|&tile| VoxelGrid::join(&[&tiles[0], &tiles[tile]]).as_ref() == Err(error))
-            .map(|tile| vec![tile]),
+        GridError::OtherLattice => (1..tiles.len())
+            .find(|&tile| !share_lattice(&tiles[0], &tiles[tile]))
+            .map(|tile| vec![0, tile]),
         GridError::Overlap { .. } => {
             pairs().find(|pair| overlap(pair.map(|tile| &tiles[tile]))).map(Vec::from)
         }
@@ -101,6 +101,19 @@ fn at_fault(error: &GridError, tiles: &[VoxelGrid], paths: &[PathBuf]) -> String
     };
     let names: Vec<String> = found.iter().flatten().map(|&tile| shown(&paths[tile])).collect();
     names.join(" and ")
+}
+
+/// Whether voxels of two tiles have one size and offset, as far as rounded places tell, and one up
+/// axis.
+fn share_lattice(a: &VoxelGrid, b: &VoxelGrid) -> bool {
+    let [from, to] = [a, b].map(|tile| tile.world.place.unwrap_or_default());
+    let size = from.voxel_size;
+    let is_whole = |axis: usize| {
+        let voxels = (to.origin[axis] - from.origin[axis]) / size;
+        (voxels - voxels.round()).abs() < 0.05
+    };
+    let is_same_size = (to.voxel_size - size).abs() <= 1e-5 * size;
+    a.world.up == b.world.up && is_same_size && (0..3).all(is_whole)
 }
 
 /// Whether the boxes of two tiles have a voxel in common.

@@ -1,6 +1,7 @@
 //! Scenes of meshes that change each frame, recorded into the caller's command encoder.
 
 use bytemuck::{Pod, Zeroable};
+use thiserror::Error;
 use wgpu::BufferUsages as Usage;
 use wgpu::util::DeviceExt;
 
@@ -79,20 +80,29 @@ pub struct SceneStatus {
 }
 
 /// The reason of an empty recorded scene.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SceneFailure {
     /// An index is not below the number of vertices; or a coordinate is NaN, or farther than `2^23`
     /// lattice units from the centre of the grid's cube, whose edge is the longest of the grid,
-    /// rounded up to a power of two, at least 64.
+    /// rounded up to a power of two, at least 64. This distance is that edge or more.
+    #[error(
+        "an index is not below the number of vertices, or a coordinate is NaN or too far from the \
+         grid: a vertex may be half the longest side of the grid beyond it, so enlarge the grid, \
+         or move the mesh by `voxels_from_mesh`"
+    )]
     Mesh,
     /// More pairs than [`SceneCapacity::pairs`].
+    #[error("too many pairs: make a builder with a capacity of at least those in its status")]
     Pairs,
     /// More work than a driver finishes before its time limit.
+    #[error("more work than a driver finishes before its time limit: use fewer, larger voxels")]
     Candidates,
     /// More bricks than [`SceneCapacity::bricks`].
+    #[error("too many bricks: make a builder with a capacity of those in its status")]
     Bricks,
     /// More voxels than [`SceneCapacity::voxels`], of a scene with colours.
+    #[error("too many voxels: make a builder with a capacity of those in its status")]
     Voxels,
 }
 
@@ -124,8 +134,8 @@ pub struct Source {
 /// CPU. The rounding is in `f32`: each coordinate is `round_ties_even(m0 x + m1 y + m2 z + m3)`, with
 /// a row of `voxels_from_mesh` times the lattice units per voxel. If no product and no sum rounds,
 /// as with a scale and an offset of powers of two and coordinates of few bits, the vertices equal
-/// those of [`place_on`](crate::place_on). Otherwise cards may differ, since compilers may fuse and
-/// reorder these operations.
+/// those of [`place_on`](crate::place_on), on a lattice of as many fraction bits. Otherwise cards
+/// may differ, since compilers may fuse and reorder these operations.
 ///
 /// # Overflow
 /// A scene is complete, or empty and its [`status`](Self::status) says why: no part of it is left
@@ -168,7 +178,8 @@ pub struct SceneBuilder {
 
 impl SceneBuilder {
     /// Makes the buffers for scenes of a grid with the dimensions and fraction bits of `lattice`.
-    /// Its scale and origin are not used.
+    /// Its scale and origin are not used. A lattice of more bits than leave vertices half the edge
+    /// of the grid's cube beyond it, 15 at 256 voxels, has that many in the scene.
     ///
     /// # Errors
     /// The lattice is not valid, or larger than a grid; a buffer exceeds the device's limit; the
@@ -180,10 +191,14 @@ impl SceneBuilder {
     fn unscoped(gpu: &Gpu, lattice: &Lattice, capacity: SceneCapacity) -> Result<Self, GpuError> {
         lattice.check().map_err(|error| GpuError::Scene(error.to_string()))?;
         let Lattice { dims, fraction_bits, .. } = *lattice;
-        let cube = u64::from(lattice.cube()) << fraction_bits;
-        if dims.iter().any(|&d| d > MAX_DIM) || cube > 1 << SPAN_BITS {
+        let cube = lattice.cube();
+        let units = u64::from(cube) << fraction_bits;
+        if dims.iter().any(|&d| d > MAX_DIM) || units > 1 << SPAN_BITS {
             return Err(GpuError::Scene(format!("no grid has {dims:?} voxels on its lattice")));
         }
+        // A mesh that fills the cube would reach past all of the span by the rounding of floats, and
+        // one that moves by more: the cube takes half of it.
+        let fraction_bits = fraction_bits.min(SPAN_BITS - 1 - cube.ilog2());
         let device = gpu.device().clone();
         let setting = Setting {
             rule: Rule::Conservative,
@@ -226,7 +241,7 @@ impl SceneBuilder {
             scene: GpuScene::new(&device, tree.buffers.clone())?,
             device,
             setting,
-            center: (cube / 2) as f32,
+            center: ((cube << fraction_bits) / 2) as f32,
             capacity,
             buffers,
             tree,

@@ -165,7 +165,7 @@ fn a_palette_can_be_given() {
 #[test]
 fn a_palette_is_chosen_of_as_many_colours_as_asked_for() {
     let folder = in_colors();
-    let said = "note: 3 colours of the voxels are approximated by 2 or fewer, as asked for";
+    let said = "note: 3 colours are approximated by 2 or fewer, as asked for";
     says(
         &folder,
         "three.obj --keep-transparent --res 9 --colors 2 -o few.vox --preview few.png",

@@ -1,6 +1,7 @@
 //! In the GPU's place, without the feature `gpu`: there is none.
 
-use trivox::Backend;
+use trivox::backend::Run;
+use trivox::{BackendError, PlacedMesh};
 
 use crate::common::Result;
 use crate::models::Model;
@@ -16,7 +17,7 @@ impl OpenGpu {
         match *self {}
     }
 
-    pub fn backend(&self) -> Backend<'_> {
+    pub fn run(&self, _: &PlacedMesh) -> std::result::Result<Run, BackendError> {
         match *self {}
     }
 

@@ -1,5 +1,7 @@
 //! Pictures of the tutorial, docs/guide.md: one for each step, of what its commands make.
 
+use std::slice::from_ref;
+
 use anyhow::{Context, Result};
 use trivox::lattice::transform::Rotation;
 use trivox::surface::palette::{IndexedColors, MAX_COLORS};
@@ -30,7 +32,7 @@ pub fn steps() -> Result<Vec<File>> {
     let cut = |grid| nearer_layers_cut_off(grid, &knot);
 
     Ok(vec![
-        ("guide-1.png", strip(&[lighthouse.clone()], [480, 480])?),
+        ("guide-1.png", strip(from_ref(&lighthouse), [480, 480])?),
         ("guide-2.png", strip(&[knot.clone(), fine], TILE)?),
         ("guide-3.png", strip(&[cut(&knot)?, cut(&thin)?, cut(&solid)?], TILE)?),
         ("guide-4.png", inside(&cut(&solid)?, &lighthouse)?),

@@ -11,15 +11,15 @@ use crate::solid::distance::DistanceField;
 use crate::surface::palette::{IndexedColors, MAX_COLORS, Palette};
 
 /// Options of writing a grid, for formats with a palette.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct WriteOptions {
     /// The palette of indexed formats; `None` chooses one for the grid.
     #[cfg(feature = "palette")]
     pub palette: Option<Palette>,
-    /// The most colours of a chosen palette, from 1 to [`MAX_COLORS`].
+    /// The most colours of a chosen palette, from 1 to [`MAX_COLORS`], which is the default.
     #[cfg(feature = "palette")]
-    pub(crate) colors: usize,
+    colors: Option<usize>,
     /// The blocks that voxels become in Minecraft; `None` is a list of 161.
     #[cfg(feature = "palette")]
     pub blocks: Option<Blocks>,
@@ -31,26 +31,17 @@ pub struct WriteOptions {
     pub plain: bool,
 }
 
-impl Default for WriteOptions {
-    fn default() -> Self {
-        Self {
-            #[cfg(feature = "palette")]
-            palette: None,
-            #[cfg(feature = "palette")]
-            colors: MAX_COLORS,
-            #[cfg(feature = "palette")]
-            blocks: None,
-            dither: false,
-            plain: false,
-        }
-    }
-}
-
 impl WriteOptions {
     /// The palette of `grid` by these options, and its voxels' indices in it.
     #[cfg(feature = "palette")]
     pub(crate) fn indexed(&self, grid: &VoxelGrid) -> Option<IndexedColors> {
-        IndexedColors::new(grid, self.palette.as_ref(), self.colors, self.dither)
+        IndexedColors::new(grid, self.palette.as_ref(), self.most_colors(), self.dither)
+    }
+
+    /// The most colours of a chosen palette.
+    #[cfg(feature = "palette")]
+    pub(crate) fn most_colors(&self) -> usize {
+        self.colors.unwrap_or(MAX_COLORS)
     }
 
     /// With `palette`, for indexed formats.
@@ -64,7 +55,7 @@ impl WriteOptions {
     #[cfg(feature = "palette")]
     #[must_use]
     pub fn with_colors(self, most: usize) -> Self {
-        Self { colors: most.clamp(1, MAX_COLORS), ..self }
+        Self { colors: Some(most.clamp(1, MAX_COLORS)), ..self }
     }
 
     /// With `blocks`, for Minecraft.

@@ -85,7 +85,7 @@ fn what_differs_besides_voxels_is_said_and_counts_only_where_that_is_asked_for()
     let attributes = "mesh.obj --res 8 --attributes normal,label -o";
     succeeds(&folder, &format!("{attributes} one.npz"));
     folder.write("back.obj", MESH.replace("f 1 2 3 4", "f 4 3 2 1"));
-    succeeds(&folder, &format!("back.obj --res 8 --attributes normal,area -o back.npz"));
+    succeeds(&folder, "back.obj --res 8 --attributes normal,area -o back.npz");
     let text = stdout(&exits(&folder, "diff --exact one.npz back.npz", 1));
     for part in ["voxels of another normal", "only A has label", "only B has area"] {
         assert!(text.contains(part), "{part}: {text}");

@@ -34,11 +34,12 @@ fn everything_may_go_to_another_thread() {
 #[test]
 fn a_mesh_is_transformed_before_it_is_placed_wherever_it_comes_from() {
     let mesh = asset("lighthouse.obj");
-    let mut transform = Transform::default();
-    transform.scale = Some(2.0);
-    transform.rotations = vec!["x:90".parse().unwrap(), "z:-30".parse().unwrap()];
-    transform.center = true;
-    transform.grid = Some(CenteredGrid { dims: [40, 32, 24], fills: true });
+    let transform = Transform {
+        scale: Some(2.0),
+        rotations: vec!["x:90".parse().unwrap(), "z:-30".parse().unwrap()],
+        center: true,
+        grid: Some(CenteredGrid { dims: [40, 32, 24], fills: true }),
+    };
     let moved = transform.apply(mesh.clone()).unwrap();
     let place = transform.place_options(&moved, PlaceOptions::new(Sizing::Resolution(1)));
     let expected = on_cpu().place_options(place).run(&moved).unwrap().grid;

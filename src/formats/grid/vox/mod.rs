@@ -95,8 +95,8 @@ fn lost(grid: &VoxelGrid, options: &WriteOptions) -> Vec<String> {
         let all = given.colors().iter().filter(|color| color[3] > 0).count();
         let by = if options.dither { "a mixture" } else { "each the nearest" };
         lost.push(format!("{} of the voxels, {by} of the palette's {all}", colors()));
-    } else if count > options.colors {
-        let most = options.colors;
+    } else if count > options.most_colors() {
+        let most = options.most_colors();
         let why = match most {
             MAX_COLORS => "the most that the file's palette holds",
             _ => "as asked for",

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{IntoPyDict, PyDict};
 use serde_json::Value;
 use trivox::backend::BackendChoice;
 use trivox::engine::verify::{KnownPlacement, VerifyOptions};
@@ -116,6 +116,8 @@ pub fn diff<'py>(
     fields.set_item("only_b", found.only[1])?;
     fields.set_item("iou", found.iou())?;
     fields.set_item("other_colors", found.other_colors)?;
+    let other = found.other_attributes.iter().map(|(of, other)| (of.name(), *other));
+    fields.set_item("other_attributes", other.into_py_dict(py)?)?;
     fields.set_item("bounds", found.bounds)?;
     let first = found.first.iter().map(|&([x, y, z], of)| ((x, y, z), ["a", "b"][of]));
     fields.set_item("first", first.collect::<Vec<_>>())?;

@@ -596,6 +596,9 @@ def test_attributes_are_arrays_in_the_order_of_coords(assembly):
     shapes = {array.shape for name, array in attributes.items() if name != "normal"}
     assert shapes == {(grid.occupied,)} and attributes["normal"].shape == (grid.occupied, 3)
     assert grid.names == {"label": ["base", "side wall"]} == grid.report["attribute_names"]
+    assert trivox.diff(grid, grid).other_attributes == dict.fromkeys(attributes, 0)
+    other = trivox.Voxelizer(16, attributes=["normal"])(assembly)
+    assert list(trivox.diff(grid, other).other_attributes) == ["normal"]
     # The base is in the plane z = 0, one wall in y = 0 and one in x = 0.
     floor = (grid.coords()[:, :2] > 1).all(1)
     assert floor.any() and set(grid.labels()[floor]) == {0} == set(grid.triangles()[floor])

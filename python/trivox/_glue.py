@@ -67,6 +67,8 @@ class Difference:
         Intersection over union.
     other_colors : int or None
         Voxels in both with different colours; None where the colours of either are not known.
+    other_attributes : dict of str to int
+        For each attribute that both have, the voxels in both with another value.
     bounds : list or None
         Smallest and largest differing voxel per axis.
     first : list of ((x, y, z), "a" or "b")
@@ -80,6 +82,7 @@ class Difference:
     only_b: int
     iou: float
     other_colors: int | None
+    other_attributes: dict[str, int]
     bounds: list[list[int]] | None
     first: list[tuple[tuple[int, int, int], str]]
 

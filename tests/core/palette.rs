@@ -250,3 +250,21 @@ fn colours_of_the_palette_are_not_dithered() {
     let palette = Palette::new(&colors).unwrap();
     assert!(indexed(&grid, Some(&palette), true) == indexed(&grid, Some(&palette), false));
 }
+
+#[test]
+fn a_palette_has_at_most_the_colours_asked_for_and_more_of_them_are_nearer() {
+    let grid = grid_of(&random_colors(4096, 5));
+    let colors = grid.colors.as_ref().unwrap();
+    let error = |most: usize| {
+        let indexed = IndexedColors::new(&grid, None, most, false).unwrap();
+        let palette = indexed.palette().colors();
+        assert!(palette.len() <= most, "{} of {most}", palette.len());
+        let off = |voxel| {
+            let color = colors.of(voxel);
+            distance(color, palette[usize::from(indexed.index(voxel, &color))])
+        };
+        grid.voxels().map(off).sum::<f64>() / grid.occupied() as f64
+    };
+    let errors = [1, 2, 16, 100, 255].map(error);
+    assert!(errors.windows(2).all(|pair| pair[1] < 0.9 * pair[0]), "{errors:?}");
+}

@@ -50,3 +50,67 @@ fn length(cells: u64, joins: u64) -> u32 {
     let continues = joins & cells >> 1;
     continues.trailing_ones() + 1
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The reference: the same algorithm cell by cell.
+    fn expected(cells: &Plane, joins: &Joins) -> Vec<Cells> {
+        let mut left = *cells;
+        let mut found = Vec::new();
+        let is = |plane: &Plane, a: usize, b: usize| plane[a] >> b & 1 == 1;
+        for (a, b) in (0..64).flat_map(|a| (0..64).map(move |b| (a, b))) {
+            if !is(&left, a, b) {
+                continue;
+            }
+            let mut length = 1;
+            while b + length < 64 && is(&left, a, b + length) && is(&joins.along, a, b + length - 1)
+            {
+                length += 1;
+            }
+            let mut width = 1;
+            while a + width < 64
+                && (b..b + length)
+                    .all(|b| is(&left, a + width, b) && is(&joins.across, a + width, b))
+            {
+                width += 1;
+            }
+            for (a, b) in (a..a + width).flat_map(|a| (b..b + length).map(move |b| (a, b))) {
+                left[a] &= !(1 << b);
+            }
+            let [first, count] =
+                [[a, b], [width, length]].map(|pair: [usize; 2]| pair.map(|n| n as u32));
+            found.push(Cells { first, count });
+        }
+        found
+    }
+
+    #[test]
+    fn word_operations_find_the_rectangles_of_the_reference() {
+        let mut random = fastrand::Rng::with_seed(2);
+        for round in 0..300 {
+            let mut any = |dense: u32| {
+                let word = |random: &mut fastrand::Rng| {
+                    (0..dense).fold(random.u64(..), |word, _| word | random.u64(..))
+                };
+                std::array::from_fn(|_| word(&mut random))
+            };
+            let dense = round % 8;
+            let cells: Plane = if dense == 7 { [u64::MAX; 64] } else { any(dense) };
+            let joins = match round % 3 {
+                0 => Joins::ALL,
+                _ => Joins { along: any(dense), across: any(dense) },
+            };
+            let mut found = Vec::new();
+            let mut left = cells;
+            rectangles(&mut left, &joins, |cells| {
+                found.push(cells);
+                Ok::<(), ()>(())
+            })
+            .expect("all");
+            assert_eq!(left, [0; 64]);
+            assert_eq!(found, expected(&cells, &joins), "round {round}");
+        }
+    }
+}

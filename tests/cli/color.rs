@@ -179,7 +179,7 @@ fn a_palette_is_chosen_of_as_many_colours_as_asked_for() {
     says(&folder, "three.obj --keep-transparent --res 9 --colors 2 -o a.npz", of_other);
     for colors in ["1", "256", "-3"] {
         let run = format!("three.obj --colors {colors} -o new.vox");
-        refuses(&folder, &run, "use a whole number from 2 to 255");
+        fails(&folder, &run, "use a whole number from 2 to 255");
     }
 }
 

@@ -145,6 +145,8 @@ fn tiles_that_cannot_be_are_refused() {
     let folder = folder();
     folder.write("tetrahedron.obj", include_str!("../../assets/tetrahedron.obj"));
     voxelize(&folder, "mesh.obj --res 64 --tile 1/2 -o a.npz -q");
+    voxelize(&folder, "mesh.obj --res 64 --tile 2/2 -o second.npz -q");
+    voxelize(&folder, "mesh.obj --res 64 --tile 1/2 --color red -o red.npz -q");
     voxelize(&folder, "mesh.obj --res 64 --tile 1/2 -o a.npy -q");
     voxelize(&folder, "mesh.obj --res 40 -o b.npz -q");
     for (args, complaint) in [
@@ -159,7 +161,12 @@ fn tiles_that_cannot_be_are_refused() {
             "overlap at voxel (0, 0, 0), but tiles of one grid do not: to combine several meshes, \
              put them into one file as objects",
         ),
-        ("join a.npz b.npz -o c.npz", "another size or place"),
+        (
+            "join a.npz second.npz a.npz -o c.npz",
+            "tiles of one: a.npz and a.npz: two grids overlap",
+        ),
+        ("join a.npz second.npz b.npz -o c.npz", "tiles of one: a.npz and b.npz: a tile is not on"),
+        ("join red.npz second.npz -o c.npz", "tiles of one: second.npz: some tiles have colours"),
         ("join a.npy -o c.npz", "a.npy: does not say where it lies"),
         ("join a.npz -o a.npz", "a.npz"),
     ] {

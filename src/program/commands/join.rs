@@ -1,6 +1,7 @@
 //! `voxelize join`: tiles of a grid, put together.
 
 use std::collections::BTreeSet;
+use std::mem::discriminant;
 use std::path::PathBuf;
 
 use anyhow::{Error, Result, bail};
@@ -83,49 +84,28 @@ fn refuse_missing(paths: &[PathBuf]) -> Result<()> {
     }
 }
 
-/// The names of the tiles at fault.
+/// The names of the tiles at fault: one without colours, or two whose empty boxes cannot be joined
+/// for the same reason.
 fn at_fault(error: &GridError, tiles: &[VoxelGrid], paths: &[PathBuf]) -> String {
-    let pairs = || (1..tiles.len()).flat_map(|b| (0..b).map(move |a| [a, b]));
+    let outline =
+        |tile: &VoxelGrid| Some(VoxelGrid::empty(tile.dims()).ok()?.with_world(tile.world));
+    let outlines: Vec<VoxelGrid> = tiles.iter().filter_map(outline).collect();
+    let fails = |a: usize, b: usize| {
+        let joined = VoxelGrid::join(&[&outlines[a], &outlines[b]]);
+        joined.is_err_and(|other| discriminant(&other) == discriminant(error))
+    };
     let found = match error {
-        GridError::OtherLattice => (1..tiles.len())
-            .find(|&tile| !share_lattice(&tiles[0], &tiles[tile]))
-            .map(|tile| vec![0, tile]),
-        GridError::Overlap { .. } => {
-            pairs().find(|pair| overlap(pair.map(|tile| &tiles[tile]))).map(Vec::from)
-        }
         GridError::SomeColors => {
             let is_uncolored = |tile: &VoxelGrid| tile.colors.is_none() && tile.brick_count() > 0;
             tiles.iter().position(is_uncolored).map(|tile| vec![tile])
         }
-        _ => None,
+        _ => {
+            let mut pairs = (1..outlines.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
+            pairs.find(|&(a, b)| fails(a, b)).map(|(a, b)| vec![a, b])
+        }
     };
     let names: Vec<String> = found.iter().flatten().map(|&tile| shown(&paths[tile])).collect();
     names.join(" and ")
-}
-
-/// Whether voxels of two tiles have one size and offset, as far as rounded places tell, and one up
-/// axis.
-fn share_lattice(a: &VoxelGrid, b: &VoxelGrid) -> bool {
-    let [from, to] = [a, b].map(|tile| tile.world.place.unwrap_or_default());
-    let size = from.voxel_size;
-    let is_whole = |axis: usize| {
-        let voxels = (to.origin[axis] - from.origin[axis]) / size;
-        (voxels - voxels.round()).abs() < 0.05
-    };
-    let is_same_size = (to.voxel_size - size).abs() <= 1e-5 * size;
-    a.world.up == b.world.up && is_same_size && (0..3).all(is_whole)
-}
-
-/// Whether the boxes of two tiles have a voxel in common.
-fn overlap(tiles: [&VoxelGrid; 2]) -> bool {
-    let places = tiles.map(|tile| tile.world.place.unwrap_or_default());
-    (0..3).all(|a| {
-        let half = places[0].voxel_size / 2.0;
-        let end = |i: usize| {
-            places[i].origin[a] + f64::from(tiles[i].dims()[a]) * places[i].voxel_size - half
-        };
-        places[0].origin[a] < end(1) && places[1].origin[a] < end(0)
-    })
 }
 
 /// A warning if the tiles do not cover the whole.

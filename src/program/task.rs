@@ -6,7 +6,10 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use trivox::engine::{Measured, Placed};
 use trivox::formats::{GridFormat, LoadedMesh, ReadError};
-use trivox::{ColorSource, DistanceField, PlacedMesh, Progress, VoxelGrid, Voxelized, Voxelizer};
+use trivox::{
+    ColorSource, DistanceField, PlacedMesh, Progress, VoxelGrid, VoxelizeError, Voxelized,
+    Voxelizer,
+};
 
 use crate::check::Check;
 use crate::cli::{Job, LabelBy};
@@ -110,7 +113,8 @@ impl Plan<'_> {
         };
         let (needed, limit) = (meshes.iter().map(copied).sum::<u64>(), self.memory.left());
         if needed > limit {
-            return Err(ReadError::Memory { needed, limit }).with_context(named);
+            let error = VoxelizeError::from(ReadError::Memory { needed, limit });
+            return Err(error).with_context(named);
         }
         let parts = task.objects().into_iter().zip(meshes).collect();
         let joined = LoadedMesh::join(parts).with_context(named)?;

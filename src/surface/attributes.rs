@@ -2,18 +2,18 @@
 //! surface inside each, and properties of its materials (`layers`). In solids the label is that of
 //! the objects' own solids (`labels`), and the `coverage` that of the solid on a finer grid.
 //!
-//! Triangles are assigned to bricks and clipped to voxels as for colours. A triangle counts in
-//! exactly the voxels that it touches. Its weight in a voxel is its area there, in units of `2^-k`
-//! of a face (`k` is 20 for meshes of up to 134 million triangles), and one unit for touching: also
-//! voxels touched only in points and edges have a normal. Sums are integers, so the order of
-//! triangles has no effect. All other operations are basic ones on `f64`: attributes are the same on
-//! every machine, to the bit.
+//! Triangles are assigned to bricks as for colours. A triangle counts in exactly the voxels that it
+//! touches. Its weight in a voxel is its area there, in units of `2^-k` of a face (`k` is 20 for
+//! meshes of up to 134 million triangles), and one unit for touching: also voxels touched only in
+//! points and edges have a normal. Sums are integers, so the order of triangles has no effect. All
+//! other operations are basic ones on `f64`: attributes are the same on every machine, to the bit.
 
 mod coverage;
 mod labels;
 
 use std::collections::{BTreeMap, HashMap};
 
+use bytemuck::Pod;
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
@@ -21,18 +21,18 @@ use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::progress::{Latch, Progress};
 use crate::base::vector::{cross, minus, norm};
 use crate::grid::{
-    Attribute, AttributeNames, AttributeSet, Attributes, BrickKey, Channel, Mask, VoxelGrid,
-    VoxelSample, VoxelValues, count, is_empty, mask_bounds, mask_places,
+    Attribute, AttributeNames, AttributeSet, Attributes, Bits, BrickKey, Channel, Mask, VoxelGrid,
+    VoxelSample, VoxelValues, count, is_empty, mask_voxels,
 };
 use crate::lattice::{Distinct, PlacedMesh, Triangle};
 use crate::mesh::appearance::Material;
 use crate::solid::mode::Mode;
 use crate::surface::color::ColorOptions;
-use crate::surface::color::clip::{ClipScratch, Plane, around, clip, corners};
-use crate::surface::color::layers::{LayerScratch, Layers};
+use crate::surface::color::integrator::{BrickTriangles, Integrator, voxels_of};
+use crate::surface::color::layers::Layers;
 use crate::surface::color::octree;
+use crate::surface::color::parts::{Facet, Part, Parts};
 use crate::surface::color::sums::Weights;
-use crate::surface::color::touched::brick_masks;
 
 /// The reason why voxels of the mesh by `mode`, whose fill is the one used, have no `attribute`;
 /// `None` if they have it.
@@ -101,16 +101,13 @@ pub fn attributes(
     let is_of_surface =
         |of: &Attribute| of.is_of_surface() || *of == Attribute::Label && labels::are_several(mesh);
     let of_surface: AttributeSet = set.iter().filter(is_of_surface).collect();
-    let (mut sampled, bytes) = match of_surface.is_empty() {
-        true => (Vec::new(), 0),
-        false => sample(mesh, grid, of_surface, layers, memory - needed, progress)
-            .map_err(|error| error.beside(needed, memory))?,
-    };
     let (material_names, index_of_material) = material_names(mesh);
-    for sample in sampled.iter_mut().flat_map(|(.., samples)| samples) {
-        if let Ok(material) = usize::try_from(sample.material) {
-            sample.material = index_of_material[material] as i32;
-        }
+    let (mut sampled, mut bytes) = (Sampled { set: of_surface, bricks: Vec::new() }, 0);
+    if !of_surface.is_empty() {
+        let sampler = Sampler { distinct: &Distinct::of(mesh, true), layers, index_of_material };
+        (sampled.bricks, bytes) = sampler
+            .sample(grid, of_surface, memory - needed, progress)
+            .map_err(|error| error.beside(needed, memory))?;
     }
     let (mut channels, mut open_objects) = (BTreeMap::new(), Vec::new());
     let mut kept = needed + bytes;
@@ -123,7 +120,7 @@ pub fn attributes(
                     channel
                 }),
             Attribute::Coverage => coverage::channel(mesh, grid, options.mode, left, progress),
-            _ => Ok(of_samples(attribute, &sampled)),
+            _ => Ok(sampled.channel(attribute)),
         };
         let channel = channel.map_err(|error| error.beside(kept, memory))?;
         // Those of the surface are in `bytes`.
@@ -136,69 +133,106 @@ pub fn attributes(
     })
 }
 
-/// The surface in the voxels of each brick, in order of the bricks, and the bytes of memory that it
-/// and the attributes `set` of it take.
-///
-/// # Errors
-/// More than `memory`, in bytes; cancellation.
-fn sample(
-    mesh: &PlacedMesh,
-    grid: &VoxelGrid,
+/// Attributes of the surface in each brick that triangles touch.
+struct Sampled {
     set: AttributeSet,
-    layers: &Layers,
-    memory: u64,
-    progress: &dyn Progress,
-) -> Result<(Vec<SampledBrick>, u64), BackendError> {
-    let distinct = &Distinct::of(mesh, true);
-    let weights = Weights::new(mesh.whole().len());
-    let arch = Arch::new();
-    let bytes_of = |voxels: usize| {
-        let channels = set.iter().map(|of| Channel::bytes_of(of, 1, voxels as u64)).sum::<u64>();
-        // Lists of bricks grow and are put in order.
-        (3 * size_of::<SampledBrick>() + voxels * size_of::<VoxelSample>()) as u64 + channels
-    };
-    let work = |scratch: &mut Scratch, out: &mut Vec<SampledBrick>, key, triangles: &[u32]| {
-        if progress.is_cancelled() {
-            return 0;
+    /// In order of their keys.
+    bricks: Vec<SampledBrick>,
+}
+
+struct SampledBrick {
+    key: BrickKey,
+    /// The voxels that triangles touch.
+    mask: Mask,
+    /// For each attribute the components of each voxel, as many as its [`width`].
+    columns: Vec<u32>,
+}
+
+/// The components that a voxel has in a column: as many as in a [`Channel`].
+fn width(attribute: Attribute) -> usize {
+    if attribute.components() == 1 { 1 } else { size_of::<Bits>() / size_of::<u32>() }
+}
+
+impl Sampled {
+    /// The components of `attribute` in the voxels of a brick.
+    fn column<'a>(&self, attribute: Attribute, brick: &'a SampledBrick) -> &'a [u32] {
+        let voxels = count(&brick.mask) as usize;
+        let before = self.set.iter().take_while(|&of| of != attribute);
+        &brick.columns[voxels * before.map(width).sum::<usize>()..][..voxels * width(attribute)]
+    }
+
+    fn channel(&self, attribute: Attribute) -> Channel {
+        let none = attribute.none();
+        match width(attribute) {
+            1 => Channel::Scalar(self.values(attribute, none[0])),
+            _ => Channel::Vector(self.values(attribute, none)),
         }
-        let mask = grid.mask_of(key);
-        let brick = SampleBrick { distinct, key, mask, triangles, weights, layers, scratch };
-        let sampled = arch.dispatch(brick);
-        let bytes = sampled.as_ref().map_or(0, |(.., samples)| bytes_of(samples.len()));
-        out.extend(sampled);
-        bytes
-    };
-    let done = |shares| progress.advance(shares);
-    let sampled = octree::bricks(distinct, grid, false, memory, &work, &done);
-    let sampled = sampled.map_err(|needed| BackendError::Memory { needed, allowed: memory })?;
-    check_cancelled(progress)?;
-    let mut sampled: Vec<SampledBrick> = sampled.into_iter().flatten().collect();
-    sampled.par_sort_unstable_by_key(|&(key, ..)| key);
-    let bytes = sampled.iter().map(|(.., samples)| bytes_of(samples.len())).sum();
-    Ok((sampled, bytes))
-}
+    }
 
-/// An attribute of the surface.
-fn of_samples(attribute: Attribute, sampled: &[SampledBrick]) -> Channel {
-    let (none, bits) = (attribute.none(), |sample: &VoxelSample| attribute.bits_of(sample));
-    match attribute.components() {
-        1 => Channel::Scalar(values_of(sampled, none[0], |sample| bits(sample)[0])),
-        _ => Channel::Vector(values_of(sampled, none, bits)),
+    /// The values of `attribute`; `none` in other voxels.
+    fn values<T: Pod + Sync>(&self, attribute: Attribute, none: T) -> VoxelValues<T> {
+        let mut values = VoxelValues::uniform(none);
+        let voxels = self.bricks.iter().map(|brick| count(&brick.mask) as usize);
+        values.reserve(self.bricks.len(), voxels.sum());
+        for brick in &self.bricks {
+            let own = self.column(attribute, brick);
+            values.push(brick.key, brick.mask, bytemuck::cast_slice(own));
+        }
+        values
     }
 }
 
-/// What `of` makes of each sample; `none` in other voxels.
-fn values_of<T: Copy + Sync>(
-    sampled: &[SampledBrick],
-    none: T,
-    of: impl Fn(&VoxelSample) -> T,
-) -> VoxelValues<T> {
-    let mut values = VoxelValues::uniform(none);
-    values.reserve(sampled.len(), sampled.iter().map(|(.., samples)| samples.len()).sum());
-    for (key, mask, samples) in sampled {
-        values.push(*key, *mask, &samples.iter().map(&of).collect::<Vec<T>>());
+/// What determines the attributes of the surface.
+struct Sampler<'a> {
+    distinct: &'a Distinct<'a>,
+    layers: &'a Layers<'a>,
+    /// By material, that of its name.
+    index_of_material: Vec<u32>,
+}
+
+impl Sampler<'_> {
+    /// The attributes `set` of the surface in the voxels of each brick, in order of the bricks, and
+    /// the bytes of memory that they and the attributes made of them take.
+    ///
+    /// # Errors
+    /// More than `memory`, in bytes; cancellation.
+    fn sample(
+        &self,
+        grid: &VoxelGrid,
+        set: AttributeSet,
+        memory: u64,
+        progress: &dyn Progress,
+    ) -> Result<(Vec<SampledBrick>, u64), BackendError> {
+        let weights = Weights::new(self.distinct.mesh.whole().len());
+        let arch = Arch::new();
+        let of_voxel: usize = set.iter().map(width).sum::<usize>() * size_of::<u32>();
+        let bytes_of = |mask: &Mask| {
+            let voxels = u64::from(count(mask));
+            let channels = set.iter().map(|of| Channel::bytes_of(of, 1, voxels)).sum::<u64>();
+            // Lists of bricks grow and are put in order.
+            3 * size_of::<SampledBrick>() as u64 + voxels * of_voxel as u64 + channels
+        };
+        let work = |scratch: &mut Scratch, out: &mut Vec<SampledBrick>, key, triangles: &[u32]| {
+            if progress.is_cancelled() {
+                return 0;
+            }
+            let brick = BrickTriangles { distinct: self.distinct, key, triangles, weights };
+            let occupied = grid.mask_of(key);
+            let sampled =
+                arch.dispatch(SampleBrick { sampler: self, brick, occupied, set, scratch });
+            let bytes = sampled.as_ref().map_or(0, |brick| bytes_of(&brick.mask));
+            out.extend(sampled);
+            bytes
+        };
+        let done = |shares| progress.advance(shares);
+        let sampled = octree::bricks(self.distinct, grid, false, memory, &work, &done);
+        let sampled = sampled.map_err(|needed| BackendError::Memory { needed, allowed: memory })?;
+        check_cancelled(progress)?;
+        let mut sampled: Vec<SampledBrick> = sampled.into_iter().flatten().collect();
+        sampled.par_sort_unstable_by_key(|brick| brick.key);
+        let bytes = sampled.iter().map(|brick| bytes_of(&brick.mask)).sum();
+        Ok((sampled, bytes))
     }
-    values
 }
 
 /// The names of materials, and the index of that of each material. Those of the same name are one,
@@ -235,22 +269,28 @@ fn names(mesh: &PlacedMesh, materials: Vec<String>, set: AttributeSet) -> Attrib
     set.iter().filter_map(|attribute| Some((attribute, names(attribute)?))).collect()
 }
 
-/// A brick, its voxels that triangles touch, and the surface in them.
-type SampledBrick = (BrickKey, Mask, Vec<VoxelSample>);
-
 /// Scratch memory of a task.
 struct Scratch {
-    clipped: ClipScratch,
-    layers: LayerScratch,
-    /// Empty between bricks.
+    parts: Parts<Facts>,
+    integrator: Integrator,
+    /// By voxel. Empty between bricks.
     sums: Vec<Sums>,
+    samples: Vec<VoxelSample>,
 }
 
 impl Default for Scratch {
     fn default() -> Self {
-        let (clipped, layers) = (ClipScratch::default(), LayerScratch::default());
-        Self { clipped, layers, sums: vec![Sums::default(); 512] }
+        let (parts, integrator) = (Parts::default(), Integrator::default());
+        Self { parts, integrator, sums: vec![Sums::default(); 512], samples: Vec::new() }
     }
+}
+
+/// A triangle.
+#[derive(Debug, Clone, Copy, Default)]
+struct Facts {
+    source: u32,
+    copies: u32,
+    normal: [i64; 3],
 }
 
 /// Components of a unit normal are rounded to this part of one, so that a normal is off by at most
@@ -271,20 +311,21 @@ struct Sums {
     /// The largest area of a triangle, and the triangle; only if `weight` is not 0.
     largest: u64,
     triangle: u32,
-    /// The barycentric weights of its second and third corner at the centroid of its polygon.
+    /// The barycentric weights of its second and third corner at the centroid of its part.
     centroid: [f64; 2],
 }
 
 impl Sums {
-    /// Adds a part of each of the `copies` of `triangle`, of `area` units and this weight.
-    #[inline]
-    fn add(&mut self, triangle: u32, normal: [i64; 3], area: u64, weight: i64, copies: u32) {
-        let is_first = self.weight == 0;
-        let is_larger = area > self.largest || area == self.largest && triangle < self.triangle;
-        if is_first || is_larger {
-            (self.largest, self.triangle) = (area, triangle);
+    /// Adds a part of each of the copies of a triangle.
+    #[inline(always)]
+    fn add(&mut self, part: &Part<Facts>, weights: Weights) {
+        let Facts { source, copies, normal } = part.triangle;
+        let area = weights.units(part.area);
+        let is_larger = area > self.largest || area == self.largest && source < self.triangle;
+        if self.weight == 0 || is_larger {
+            (self.largest, self.triangle, self.centroid) = (area, source, part.weights);
         }
-        let weight = i64::from(copies) * weight;
+        let weight = i64::from(copies) * (area as i64 + 1);
         for (sum, component) in self.normal.iter_mut().zip(normal) {
             *sum += weight * component;
         }
@@ -322,14 +363,10 @@ fn normal_of(&[a, b, c]: &Triangle) -> [i64; 3] {
 
 /// Finds the surface in the voxels of a brick.
 struct SampleBrick<'a> {
-    distinct: &'a Distinct<'a>,
-    key: BrickKey,
-    /// The occupied voxels.
-    mask: Mask,
-    /// The triangles that touch it.
-    triangles: &'a [u32],
-    weights: Weights,
-    layers: &'a Layers<'a>,
+    sampler: &'a Sampler<'a>,
+    brick: BrickTriangles<'a>,
+    occupied: Mask,
+    set: AttributeSet,
     scratch: &'a mut Scratch,
 }
 
@@ -337,103 +374,78 @@ impl WithSimd for SampleBrick<'_> {
     type Output = Option<SampledBrick>;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(mut self, simd: S) -> Option<SampledBrick> {
-        let Self { distinct, key, mask, triangles, weights, layers, .. } = self;
-        let mesh = distinct.mesh;
-        let both = |one: &Mask, two: &Mask| -> Mask { std::array::from_fn(|x| one[x] & two[x]) };
-        let masks = brick_masks(simd, mesh, triangles, key.first_voxel().map(|c| c as i32));
-        let masks: Vec<Mask> = masks.iter().map(|touched| both(touched, &mask)).collect();
-        let (mut touched, mut clipped) = (Mask::default(), Mask::default());
-        for (&index, own) in triangles.iter().zip(&masks).filter(|(_, own)| !is_empty(own)) {
-            (0..8).for_each(|x| touched[x] |= own[x]);
-            self.add(index, own, None, &mut clipped);
+    fn with_simd<S: Simd>(self, simd: S) -> Option<SampledBrick> {
+        let Self { sampler, brick, occupied, set, scratch } = self;
+        let masks = brick.touched(simd, &occupied);
+        let mut mask = Mask::default();
+        for touched in &masks {
+            (0..8).for_each(|x| mask[x] |= touched[x]);
         }
-        if is_empty(&touched) {
+        if is_empty(&mask) {
             return None;
         }
-        // Of these, rounding lost all polygons.
-        let missed = std::array::from_fn(|x| touched[x] & !clipped[x]);
-        let is_needed = !layers.is_empty() || layers.has_uvs();
-        for (x, bit) in mask_places(missed).filter(|_| is_needed) {
-            let mut voxel = Mask::default();
-            voxel[x as usize] = 1 << bit;
-            let center = Some([x, bit / 8, bit % 8].map(|c| f64::from(c) + 0.5));
-            let masks = masks.iter().map(|touched| both(touched, &voxel));
-            for (&index, own) in triangles.iter().zip(masks).filter(|(_, own)| !is_empty(own)) {
-                self.add(index, &own, center, &mut clipped);
-            }
+        add_parts(simd, &brick, &masks, scratch);
+        let Scratch { integrator, sums, samples, .. } = scratch;
+        samples.clear();
+        for voxel in voxels_of(&mask) {
+            samples.push(sampler.sample_of(&std::mem::take(&mut sums[voxel]), brick.weights));
         }
-        let Scratch { sums, layers: scratch, .. } = self.scratch;
-        let mut samples = Vec::with_capacity(count(&touched) as usize);
-        samples.extend(mask_places(touched).map(|(x, bit)| {
-            let voxel = (64 * x + bit) as usize;
-            let sums = std::mem::take(&mut sums[voxel]);
-            let triangle = sums.triangle as usize;
-            let material = mesh.appearance().map(|look| look.material_index(triangle));
-            let label = mesh.labels().map_or(0, |labels| labels.of_triangle(triangle));
-            let mut sample = VoxelSample {
-                normal: sums.normal(),
-                triangle: sums.triangle as i32,
-                material: material.map_or(-1, |index| index as i32),
-                label: label as i32,
-                area: weights.faces(sums.area) as f32,
-                uv: layers.uv(triangle, sums.centroid),
-                ..VoxelSample::NONE
-            };
-            layers.take(scratch, voxel, &mut sample);
-            sample
-        }));
-        Some((key, touched, samples))
+        sampler.layers.set(simd, &brick, &masks, &mask, integrator, samples);
+        let mut columns = Vec::with_capacity(samples.len() * set.iter().map(width).sum::<usize>());
+        for attribute in set.iter() {
+            let width = width(attribute);
+            let bits = samples.iter().map(|sample| attribute.bits_of(sample));
+            bits.for_each(|bits| columns.extend_from_slice(&bits[..width]));
+        }
+        Some(SampledBrick { key: brick.key, mask, columns })
     }
 }
 
-impl SampleBrick<'_> {
-    /// Adds a triangle to the sums of its `own` voxels, and these to `clipped` where it has a
-    /// polygon. With the `center` of a voxel, where no triangle has: it is clipped [`around`] that,
-    /// and only what does not depend on areas is added.
-    #[inline(always)]
-    fn add(&mut self, index: u32, own: &Mask, center: Option<[f64; 3]>, clipped: &mut Mask) {
-        let Self { distinct, key, weights, layers, .. } = *self;
-        let Scratch { clipped: clip_scratch, layers: layer_scratch, sums } = &mut *self.scratch;
-        let mesh = distinct.mesh;
-        let triangle = mesh.triangle(index as usize);
-        let source = mesh.source(index as usize);
-        let copies = distinct.copies(index);
-        let normal = normal_of(&triangle);
-        let base = key.first_voxel().map(|c| c as i32);
-        let mut corners = corners(&triangle, base, mesh.lattice().fraction_bits);
-        match center {
-            Some(center) => corners = around(corners, center),
-            None => mask_places(*own).for_each(|(x, bit)| {
-                sums[(64 * x + bit) as usize].add(source as u32, normal, 0, 1, copies);
-            }),
+impl Sampler<'_> {
+    /// The sample of a voxel with these sums, without that of its layers.
+    fn sample_of(&self, sums: &Sums, weights: Weights) -> VoxelSample {
+        let (mesh, triangle) = (self.distinct.mesh, sums.triangle as usize);
+        let material = mesh.appearance().map(|look| look.material_index(triangle) as usize);
+        let label = mesh.labels().map_or(0, |labels| labels.of_triangle(triangle));
+        VoxelSample {
+            normal: sums.normal(),
+            triangle: sums.triangle as i32,
+            material: material.map_or(-1, |index| self.index_of_material[index] as i32),
+            label: label as i32,
+            area: weights.faces(sums.area) as f32,
+            uv: self.layers.uv(triangle, sums.centroid),
+            ..VoxelSample::NONE
         }
-        let plane = Plane::new(&corners);
-        let needs_uv = layers.has_uvs();
-        let layers = layers.of(source, mesh.indices()[index as usize], plane);
-        let [first, last] = mask_bounds(own);
-        clip(
-            &corners,
-            [0, 1, 2].map(|a| [first[a] as i32, last[a] as i32]),
-            clip_scratch,
-            #[inline(always)]
-            |[x, y, z], polygon| {
-                let voxel = (64 * x + 8 * y + z) as usize;
-                if own[voxel / 64] >> (voxel % 64) & 1 == 0 {
-                    return;
-                }
-                clipped[voxel / 64] |= 1 << (voxel % 64);
-                let area = weights.units(plane.area(polygon));
-                let sums = &mut sums[voxel];
-                if center.is_none() {
-                    sums.add(source as u32, normal, area, area as i64, copies);
-                }
-                if needs_uv && sums.triangle == source as u32 {
-                    sums.centroid = plane.centroid(polygon);
-                }
-                let weight = u64::from(copies) * area.max(1);
-                layer_scratch.add(&layers, voxel, weight, &plane, polygon);
-            },
-        );
     }
+}
+
+/// Adds the part of each triangle in each voxel of its mask to the sums of the voxel.
+#[inline(always)]
+fn add_parts<S: Simd>(simd: S, brick: &BrickTriangles, masks: &[Mask], scratch: &mut Scratch) {
+    let Scratch { parts, sums, .. } = scratch;
+    let Distinct { mesh, .. } = brick.distinct;
+    for (index, mask) in masks.iter().enumerate().filter(|(_, mask)| !is_empty(mask)) {
+        let triangle = brick.triangles[index];
+        let facts = Facts {
+            source: mesh.source(triangle as usize) as u32,
+            copies: brick.distinct.copies(triangle),
+            normal: normal_of(&mesh.triangle(triangle as usize)),
+        };
+        let facet = Facet::new(&brick.corners(index));
+        for voxel in mask_voxels([0; 3], *mask) {
+            parts.push(
+                simd,
+                &facet,
+                facts,
+                voxel,
+                #[inline(always)]
+                |part| sums[part.voxel].add(part, brick.weights),
+            );
+        }
+    }
+    parts.finish(
+        simd,
+        #[inline(always)]
+        |part| sums[part.voxel].add(part, brick.weights),
+    );
 }

@@ -12,7 +12,7 @@ use crate::grid::{Attribute, BrickKey, Channel, Mask, VoxelGrid, VoxelValues, co
 use crate::lattice::PlacedMesh;
 use crate::solid::mode::Mode;
 use crate::solid::{Fill, unreported_solid};
-use crate::surface::attributes::SampledBrick;
+use crate::surface::attributes::Sampled;
 
 /// The voxels of an object in a brick.
 struct Piece {
@@ -35,7 +35,7 @@ pub(super) fn are_several(mesh: &PlacedMesh) -> bool {
 pub(super) fn channel(
     mesh: &PlacedMesh,
     grid: &VoxelGrid,
-    sampled: &[SampledBrick],
+    sampled: &Sampled,
     mode: Mode,
     memory: u64,
     progress: &dyn Progress,
@@ -76,13 +76,13 @@ pub(super) fn channel(
 }
 
 /// The labels of all voxels of a brick.
-fn labels_of(key: BrickKey, sampled: &[SampledBrick], pieces: &[Piece], none: u32) -> [u32; 512] {
+fn labels_of(key: BrickKey, sampled: &Sampled, pieces: &[Piece], none: u32) -> [u32; 512] {
     let mut labels = [none; 512];
     let mut set = |(x, bit): (u32, u32), label| labels[(64 * x + bit) as usize] = label;
-    if let Ok(at) = sampled.binary_search_by_key(&key, |(key, ..)| *key) {
-        let (_, mask, samples) = &sampled[at];
-        let voxels = mask_places(*mask).zip(samples);
-        voxels.for_each(|(voxel, sample)| set(voxel, sample.label.cast_unsigned()));
+    if let Ok(at) = sampled.bricks.binary_search_by_key(&key, |brick| brick.key) {
+        let brick = &sampled.bricks[at];
+        let voxels = mask_places(brick.mask).zip(sampled.column(Attribute::Label, brick));
+        voxels.for_each(|(voxel, &label)| set(voxel, label));
     }
     let first = pieces.partition_point(|piece| piece.key < key);
     for piece in pieces[first..].iter().take_while(|piece| piece.key == key) {

@@ -9,7 +9,7 @@ use crate::surface::color::polygon::{TexelPolygon, Vertices, bounds};
 
 /// A triangle, clipped, in voxels from the minimum corner of a brick. It has three corners, and each
 /// of a voxel's six planes adds at most one.
-pub(in crate::surface) type Polygon = Vertices<3, 9>;
+pub(super) type Polygon = Vertices<3, 9>;
 
 impl Polygon {
     fn of_triangle(corners: &[[f64; 3]; 3]) -> Self {
@@ -99,7 +99,7 @@ impl Polygon {
 }
 
 /// Polygons that are being clipped, by axis.
-pub(in crate::surface) struct ClipScratch([[Polygon; 3]; 3]);
+pub(super) struct ClipScratch([[Polygon; 3]; 3]);
 
 impl Default for ClipScratch {
     fn default() -> Self {
@@ -110,7 +110,7 @@ impl Default for ClipScratch {
 /// Calls `each` with every voxel that a triangle touches, within the first and the last along each
 /// axis, and the triangle clipped to it. All are in voxels from the minimum corner of a brick.
 #[inline(always)]
-pub(in crate::surface) fn clip(
+pub(super) fn clip(
     corners: &[[f64; 3]; 3],
     [xs, ys, zs]: [[i32; 2]; 3],
     ClipScratch([in_x, in_y, in_z]): &mut ClipScratch,
@@ -142,19 +142,8 @@ pub(in crate::surface) fn clip(
     );
 }
 
-/// A triangle scaled towards the `center` of a voxel that it touches only in points and edges, so
-/// that the voxel, in effect, is larger by more than the rounding error of [`clip`].
-pub(in crate::surface) fn around(corners: [[f64; 3]; 3], center: [f64; 3]) -> [[f64; 3]; 3] {
-    const SCALE: f64 = 1.0 - 1.0 / 65536.0;
-    corners.map(|corner| [0, 1, 2].map(|a| center[a] + SCALE * (corner[a] - center[a])))
-}
-
 /// The corners of a triangle, in voxels from the minimum corner `base` of a brick.
-pub(in crate::surface) fn corners(
-    triangle: &Triangle,
-    base: [i32; 3],
-    fraction_bits: u32,
-) -> [[f64; 3]; 3] {
+pub(super) fn corners(triangle: &Triangle, base: [i32; 3], fraction_bits: u32) -> [[f64; 3]; 3] {
     let units_per_voxel = f64::from(1_u32 << fraction_bits);
     // Exact: the bit budget leaves 25 bits for differences, and units are powers of two.
     triangle.map(|corner| {
@@ -187,6 +176,10 @@ impl TexelMap {
         Self { plane, first: a, gradients: [gradient(0), gradient(1)], low, high }
     }
 
+    pub(super) fn plane(&self) -> &Plane {
+        &self.plane
+    }
+
     /// Maps the points of a clipped polygon.
     #[inline(always)]
     pub(super) fn map(&self, clipped: &Polygon, mapped: &mut TexelPolygon) {
@@ -209,25 +202,27 @@ impl TexelMap {
         point
     }
 
-    /// The image of a clipped polygon's centroid, moved 2^-16 of the way to the middle of the
-    /// triangle's bounds: at the end of a triangle, that is in its last texel, and not in the first
-    /// texel of a repeated texture.
+    /// The image of a clipped polygon's centroid, moved [`inward`].
     pub(super) fn centroid(&self, clipped: &Polygon) -> [f64; 2] {
         let centroid = self.point(self.plane.projected_centroid(clipped));
-        [0, 1].map(|i| {
-            let middle = f64::midpoint(self.low[i], self.high[i]);
-            centroid[i] + (middle - centroid[i]) / 65536.0
-        })
+        inward(centroid, [self.low, self.high])
     }
 }
 
+/// A point of a triangle in the texture, moved 2^-16 of the way to the middle of the triangle's
+/// bounds: at the end of a triangle, that is in its last texel, and not in the first texel of a
+/// repeated texture.
+pub(super) fn inward(point: [f64; 2], [low, high]: [[f64; 2]; 2]) -> [f64; 2] {
+    [0, 1].map(|i| point[i] + (f64::midpoint(low[i], high[i]) - point[i]) / 65536.0)
+}
+
 /// The plane of a triangle, projected along the dominant axis of its normal.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::surface) struct Plane {
-    /// The two other axes.
-    axes: [usize; 2],
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Plane {
+    /// The two other axes, and the dominant one.
+    pub(super) axes: [usize; 3],
     /// Area in the plane divided by projected area; 0 for a triangle without area.
-    area_ratio: f64,
+    pub(super) area_ratio: f64,
     /// The first corner, projected.
     origin: [f64; 2],
     /// The gradients of the barycentric weights of the second and third corner.
@@ -235,7 +230,7 @@ pub(in crate::surface) struct Plane {
 }
 
 impl Plane {
-    pub(in crate::surface) fn new(corners: &[[f64; 3]; 3]) -> Self {
+    pub(super) fn new(corners: &[[f64; 3]; 3]) -> Self {
         let [a, b, c] = corners;
         let [p, q] = [minus(*b, *a), minus(*c, *a)];
         let normal = cross(p, q);
@@ -248,11 +243,11 @@ impl Plane {
         if height == 0.0 {
             return Self::of_line(a, p, q, largest);
         }
-        let axes = [(axis + 1) % 3, (axis + 2) % 3];
+        let axes = [(axis + 1) % 3, (axis + 2) % 3, axis];
         Self {
             axes,
             area_ratio: norm(normal) / height.abs(),
-            origin: axes.map(|i| a[i]),
+            origin: [a[axes[0]], a[axes[1]]],
             weights: [
                 [q[axes[1]] / height, -q[axes[0]] / height],
                 [-p[axes[1]] / height, p[axes[0]] / height],
@@ -268,17 +263,17 @@ impl Plane {
         largest: impl Fn([f64; 3]) -> usize,
     ) -> Self {
         let axis = largest(std::array::from_fn(|i| p[i].abs().max(q[i].abs())));
-        let axes = [axis, (axis + 1) % 3];
+        let axes = [axis, (axis + 1) % 3, (axis + 2) % 3];
         let is_second = p[axis].abs() >= q[axis].abs();
         let edge = if is_second { p[axis] } else { q[axis] };
         let along = [if edge == 0.0 { 0.0 } else { 1.0 / edge }, 0.0];
         let weights = if is_second { [along, [0.0; 2]] } else { [[0.0; 2], along] };
-        Self { axes, area_ratio: 0.0, origin: axes.map(|i| a[i]), weights }
+        Self { axes, area_ratio: 0.0, origin: [a[axes[0]], a[axes[1]]], weights }
     }
 
     /// The barycentric weights of the second and third corner at a projected point of the triangle.
     #[inline(always)]
-    fn weights(&self, point: [f64; 2]) -> [f64; 2] {
+    pub(super) fn weights(&self, point: [f64; 2]) -> [f64; 2] {
         let [x, y] = [point[0] - self.origin[0], point[1] - self.origin[1]];
         let [second, third] = self.weights;
         // For slivers, rounding can push weights out of range.
@@ -294,7 +289,7 @@ impl Plane {
 
     /// The area of a clipped polygon, in voxel faces.
     #[inline(always)]
-    pub(in crate::surface) fn area(&self, polygon: &Polygon) -> f64 {
+    pub(super) fn area(&self, polygon: &Polygon) -> f64 {
         let [first, rest @ ..] = polygon.points() else { return 0.0 };
         let first = self.project(first);
         let mut double = 0.0;
@@ -309,7 +304,7 @@ impl Plane {
     }
 
     /// The barycentric weights at the centroid of a clipped polygon.
-    pub(in crate::surface) fn centroid(&self, polygon: &Polygon) -> [f64; 2] {
+    pub(super) fn centroid(&self, polygon: &Polygon) -> [f64; 2] {
         self.weights(self.projected_centroid(polygon))
     }
 

@@ -1,12 +1,11 @@
 //! Metalness, roughness, emission and opacity of materials, integrated over the surface as colours.
 
-use crate::grid::{Attribute, AttributeSet, VoxelSample};
+use pulp::Simd;
+
+use crate::grid::{Attribute, AttributeSet, Mask, VoxelSample};
 use crate::mesh::appearance::{Appearance, FilterChoice, Material};
-use crate::surface::color::clip::{Plane, Polygon, TexelMap};
-use crate::surface::color::coverage;
-use crate::surface::color::polygon::TexelPolygon;
-use crate::surface::color::shade::{Layer, Shading, TriangleShading};
-use crate::surface::color::sums::Sums;
+use crate::surface::color::integrator::{BrickTriangles, Integrator, voxels_of};
+use crate::surface::color::shade::{Layer, Shading};
 
 /// The material properties and texture coordinates for some attributes of a mesh.
 #[derive(Default)]
@@ -14,23 +13,6 @@ pub(in crate::surface) struct Layers<'a> {
     list: Vec<(Layer, Shading<'a>)>,
     /// The texture coordinates of each triangle's corners, if they are needed.
     uvs: &'a [[[f32; 2]; 3]],
-}
-
-/// The layers of a triangle.
-pub(in crate::surface) struct TriangleLayers<'a>(Vec<(TriangleShading<'a>, Option<TexelMap>)>);
-
-/// Scratch memory of a task.
-pub(in crate::surface) struct LayerScratch {
-    texels: TexelPolygon,
-    coverage: coverage::Scratch,
-    /// By voxel of a brick, then by layer. Empty between bricks.
-    sums: Vec<Sums>,
-}
-
-impl Default for LayerScratch {
-    fn default() -> Self {
-        Self { texels: TexelPolygon::EMPTY, coverage: Default::default(), sums: Vec::new() }
-    }
 }
 
 impl Layer {
@@ -54,6 +36,18 @@ impl Layer {
         .filter(move |(_, of)| of.iter().any(|&attribute| set.contains(attribute)))
         .map(|(layer, _)| layer)
     }
+
+    /// Sets what the layer is of a voxel to the means over its surface.
+    fn set(self, sample: &mut VoxelSample, [r, g, b, opacity]: [f64; 4]) {
+        match self {
+            Self::Color => sample.alpha = opacity as f32,
+            Self::Metallic => (sample.roughness, sample.metallic) = (g as f32, b as f32),
+            Self::Roughness => sample.roughness = g as f32,
+            Self::Emission { brightest } => {
+                sample.emission = [r, g, b].map(|c| (c * f64::from(brightest)) as f32);
+            }
+        }
+    }
 }
 
 impl<'a> Layers<'a> {
@@ -72,14 +66,6 @@ impl<'a> Layers<'a> {
         Self { list: Layer::needed(appearance, set).map(layer).collect(), uvs }
     }
 
-    pub(in crate::surface) fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-
-    pub(in crate::surface) fn has_uvs(&self) -> bool {
-        !self.uvs.is_empty()
-    }
-
     /// The texture coordinates of a triangle at the point with these barycentric weights of its
     /// second and third corner; 0 if it has none.
     pub(in crate::surface) fn uv(&self, triangle: usize, [s, t]: [f64; 2]) -> [f32; 2] {
@@ -91,63 +77,23 @@ impl<'a> Layers<'a> {
         if uv.iter().all(|c| c.is_finite()) { uv } else { [0.0; 2] }
     }
 
-    /// The layers of a triangle with these vertices.
-    pub(in crate::surface) fn of(
+    /// Sets what the layers are in `samples`, those of the `touched` voxels of a brick. `masks` are
+    /// the voxels that each triangle touches.
+    #[inline(always)]
+    pub(in crate::surface) fn set<S: Simd>(
         &self,
-        triangle: usize,
-        vertices: [u32; 3],
-        plane: Plane,
-    ) -> TriangleLayers<'_> {
-        let of_layers = self.list.iter().map(|(_, shading)| {
-            let shading = shading.of(triangle, vertices);
-            let is_uniform = shading.uniform().is_some();
-            let map = if is_uniform { None } else { shading.texel_map(plane) };
-            (shading, map)
-        });
-        TriangleLayers(of_layers.collect())
-    }
-
-    /// Sets the means over the polygons that were added in a voxel, and removes them.
-    pub(in crate::surface) fn take(
-        &self,
-        scratch: &mut LayerScratch,
-        voxel: usize,
-        sample: &mut VoxelSample,
+        simd: S,
+        brick: &BrickTriangles,
+        masks: &[Mask],
+        touched: &Mask,
+        integrator: &mut Integrator,
+        samples: &mut [VoxelSample],
     ) {
-        let sums = scratch.sums.iter_mut().skip(self.list.len() * voxel);
-        for ((layer, _), sums) in self.list.iter().zip(sums) {
-            let [r, g, b, opacity] = std::mem::take(sums).means();
-            match layer {
-                Layer::Color => sample.alpha = opacity as f32,
-                Layer::Metallic => (sample.roughness, sample.metallic) = (g as f32, b as f32),
-                Layer::Roughness => sample.roughness = g as f32,
-                Layer::Emission { brightest } => {
-                    let light = |c: f64| (c * f64::from(*brightest)) as f32;
-                    sample.emission = [r, g, b].map(light);
-                }
+        for (layer, shading) in &self.list {
+            integrator.add(simd, brick, &brick.shadings(shading), masks, touched);
+            for (sample, voxel) in samples.iter_mut().zip(voxels_of(touched)) {
+                layer.set(sample, integrator.take(voxel).means());
             }
-        }
-    }
-}
-
-impl LayerScratch {
-    /// Adds a clipped polygon of a triangle with these layers.
-    pub(in crate::surface) fn add(
-        &mut self,
-        TriangleLayers(layers): &TriangleLayers,
-        voxel: usize,
-        weight: u64,
-        plane: &Plane,
-        polygon: &Polygon,
-    ) {
-        self.sums.resize(512 * layers.len(), Sums::default());
-        let sums = &mut self.sums[layers.len() * voxel..];
-        for ((shading, map), sums) in layers.iter().zip(sums) {
-            if let Some(map) = map {
-                map.map(polygon, &mut self.texels);
-            }
-            let coverage = &mut self.coverage;
-            sums.add(weight, &shading.mean(plane, polygon, map.as_ref(), &self.texels, coverage));
         }
     }
 }

@@ -3,11 +3,12 @@
 //!
 //! Triangles are assigned to the bricks that they touch (`octree`), which are painted one by one
 //! (`painter`). A voxel that only triangles of one shade touch (`touched`) has that shade. In all
-//! other voxels triangles are clipped (`clip`).
-//! The mean colour of a clipped polygon (`shade`) is the mean of the texels that it covers,
-//! weighted by covered area (`texels`, `coverage`, `integrals`). Polygons are summed in integers
-//! (`sums`), so their order has no effect. All of it runs on the CPU, for both backends, with basic
-//! floating-point operations only: the colours are the same on every machine, to the bit.
+//! other voxels the shades of the triangles' parts are summed (`integrator`), weighted by their
+//! areas (`parts`). Triangles with a texture are clipped (`clip`): the mean of a texture (`shade`)
+//! is that of the texels in the polygon, weighted by covered area (`texels`, `coverage`,
+//! `integrals`). Sums are integers (`sums`), so their order has no effect. All of it runs on the
+//! CPU, for both backends, with basic floating-point operations only: the colours are the same on
+//! every machine, to the bit.
 //!
 //! The surface of a solid does not touch all its voxels. An exposed untouched voxel has the mean
 //! colour of its neighbours; all others have one colour, the mean over the surface (`interior`).
@@ -24,18 +25,20 @@ use crate::solid::mode::Mode;
 use crate::surface::color::painter::{ColoredBrick, Painted, Painter, painted_bytes};
 use crate::surface::color::shade::{Layer, Shading};
 
-pub(super) mod clip;
+mod clip;
 mod coverage;
 mod integrals;
+pub(super) mod integrator;
 mod interior;
 pub(super) mod layers;
 pub(super) mod octree;
 mod painter;
+pub(super) mod parts;
 mod polygon;
 mod shade;
 pub(super) mod sums;
 mod texels;
-pub(super) mod touched;
+mod touched;
 
 /// How voxels are coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,18 +4,12 @@ use pulp::{Arch, Simd, WithSimd};
 
 use crate::base::progress::Progress;
 use crate::base::srgb::{Rgba, rgba_of};
-use crate::grid::{
-    BRICK, BrickKey, Mask, VoxelGrid, count, is_empty, mask_below, mask_bounds, mask_places,
-};
+use crate::grid::{BrickKey, Mask, VoxelGrid, count, mask_below};
 use crate::lattice::Distinct;
-use crate::surface::color::clip::{ClipScratch, Plane, around, clip, corners};
-use crate::surface::color::coverage;
-use crate::surface::color::integrals::{Integrated, Piece, Queues};
+use crate::surface::color::integrator::{BrickTriangles, Integrator, voxels_of};
 use crate::surface::color::octree;
-use crate::surface::color::polygon::TexelPolygon;
 use crate::surface::color::shade::{Shade, Shading, TriangleShading};
 use crate::surface::color::sums::{Sums, Weights};
-use crate::surface::color::touched::brick_masks;
 
 /// An upper estimate of the bytes of coloured bricks, and of the colours of their voxels: each is
 /// in three lists at once, or in two of which one grows. For a solid, bricks are in more lists, and
@@ -62,25 +56,14 @@ pub(super) struct Painter<'a> {
 
 /// Scratch memory of a task.
 pub(super) struct Scratch {
-    clipped: ClipScratch,
-    texels: TexelPolygon,
-    coverage: coverage::Scratch,
-    queues: Queues,
-    /// Empty between bricks.
-    sums: Vec<Sums>,
+    integrator: Integrator,
+    /// By voxel.
     colors: Vec<Rgba>,
 }
 
 impl Default for Scratch {
     fn default() -> Self {
-        Self {
-            clipped: ClipScratch::default(),
-            texels: TexelPolygon::EMPTY,
-            coverage: coverage::Scratch::default(),
-            queues: Queues::default(),
-            sums: vec![Sums::default(); 512],
-            colors: vec![[0; 4]; 512],
-        }
+        Self { integrator: Integrator::default(), colors: vec![[0; 4]; 512] }
     }
 }
 
@@ -96,8 +79,8 @@ impl Painter<'_> {
             if self.progress.is_cancelled() {
                 return 0;
             }
-            let painter = self;
-            arch.dispatch(PaintBrick { painter, key, triangles, weights, scratch, painted });
+            let brick = BrickTriangles { distinct: self.distinct, key, triangles, weights };
+            arch.dispatch(PaintBrick { painter: self, brick, scratch, painted });
             let is_counted = !self.is_solid || self.grid.keys().binary_search(&key).is_ok();
             match painted.bricks.last() {
                 Some(brick) if !is_counted => painted_bytes(1, count(&brick.visible).into()),
@@ -112,10 +95,7 @@ impl Painter<'_> {
 /// Colours a brick.
 struct PaintBrick<'a> {
     painter: &'a Painter<'a>,
-    key: BrickKey,
-    /// The triangles that touch it.
-    triangles: &'a [u32],
-    weights: Weights,
+    brick: BrickTriangles<'a>,
     scratch: &'a mut Scratch,
     painted: &'a mut Painted,
 }
@@ -125,106 +105,49 @@ impl WithSimd for PaintBrick<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        let Painter { distinct, shading, grid, is_solid, .. } = self.painter;
-        let mesh = distinct.mesh;
+        let Self { painter: Painter { distinct, shading, grid, is_solid, .. }, brick, .. } = self;
         // For a solid, empty voxels too: the exposed voxels next to them take the mean of their
         // colours.
-        let first = self.key.first_voxel();
+        let first = brick.key.first_voxel();
         let wanted = match is_solid {
             true => mask_below([0, 1, 2].map(|a| grid.dims()[a] - first[a])),
-            false => grid.mask_of(self.key),
+            false => grid.mask_of(brick.key),
         };
-        let flat = |&triangle: &u32| shading.flat(mesh.source(triangle as usize));
-        if let Some(color) = only_color(self.triangles.iter().map(flat)).filter(|_| !is_solid) {
+        let flat = |&triangle: &u32| shading.flat(distinct.mesh.source(triangle as usize));
+        if let Some(color) = only_color(brick.triangles.iter().map(flat)).filter(|_| !is_solid) {
             return self.push_uniform(wanted, color);
         }
-        let shadings: Vec<_> = self.triangles.iter().map(|&index| self.shading(index)).collect();
+        let shadings = brick.shadings(shading);
         let only = only_color(shadings.iter().map(TriangleShading::uniform));
         if let Some(color) = only.filter(|_| !is_solid) {
             return self.push_uniform(wanted, color);
         }
-        let masks = match shadings.iter().any(|shading| shading.uniform().is_some()) {
-            true => brick_masks(simd, mesh, self.triangles, self.base()),
-            false => Vec::new(),
-        };
-        let (mut touched, mut visible, mut mixed) = (Mask::default(), Mask::default(), wanted);
-        if !masks.is_empty() {
-            let by_shade = ByShade::new(&shadings, &masks);
-            mixed = std::array::from_fn(|x| wanted[x] & by_shade.mixed[x]);
-            for (shade, mask) in &by_shade.shades {
-                let own: Mask = std::array::from_fn(|x| mask[x] & wanted[x] & !mixed[x]);
-                add(&mut touched, &own);
-                if let Some(color) = color_of(*shade) {
-                    add(&mut visible, &own);
-                    voxels_of(&own).for_each(|voxel| self.scratch.colors[voxel] = color);
-                }
+        let masks = brick.touched(simd, &wanted);
+        let ByShade { shades, mixed } = ByShade::new(&shadings, &masks);
+        let (mut touched, mut visible) = (mixed, Mask::default());
+        let Scratch { integrator, colors } = self.scratch;
+        for (shade, mask) in &shades {
+            let own: Mask = std::array::from_fn(|x| mask[x] & !mixed[x]);
+            add(&mut touched, &own);
+            if let Some(color) = color_of(*shade) {
+                add(&mut visible, &own);
+                voxels_of(&own).for_each(|voxel| colors[voxel] = color);
             }
         }
-        let (mut missed, mut center) = (Mask::default(), None);
-        while !is_empty(&mixed) {
-            self.sum(simd, &shadings, &masks, &mixed, center);
-            let untouched = self.resolve(&mixed, &mut touched, &mut visible);
-            // Triangles touch all voxels of a surface: of these, rounding lost all polygons.
-            if center.is_none() && !is_solid {
-                missed = untouched;
+        integrator.add(simd, &brick, &shadings, &masks, &mixed);
+        for voxel in voxels_of(&mixed) {
+            if let Some(mean) = integrator.take(voxel).mean() {
+                visible[voxel / 64] |= 1 << (voxel % 64);
+                colors[voxel] = rgba_of(mean);
             }
-            let Some((x, bit)) = mask_places(missed).next() else { break };
-            mixed = Mask::default();
-            mixed[x as usize] = 1 << bit;
-            missed[x as usize] &= !mixed[x as usize];
-            center = Some([x, bit / 8, bit % 8].map(|c| f64::from(c) + 0.5));
         }
-        let colors = std::mem::take(&mut self.scratch.colors);
+        let colors = std::mem::take(colors);
         self.push(touched, visible, |to| to.extend(voxels_of(&visible).map(|v| colors[v])));
         self.scratch.colors = colors;
     }
 }
 
-impl<'a> PaintBrick<'a> {
-    /// Adds the shades of all triangles to the sums of the `mixed` voxels. `masks` has the voxels
-    /// that each triangle touches; empty if they are unknown.
-    ///
-    /// `center` is that of a voxel whose polygons rounding lost, because triangles touch it only in
-    /// points and edges: triangles are clipped [`around`] it.
-    #[inline(always)]
-    fn sum<S: Simd>(
-        &mut self,
-        simd: S,
-        shadings: &[TriangleShading],
-        masks: &[Mask],
-        mixed: &Mask,
-        center: Option<[f64; 3]>,
-    ) {
-        for index in 0..shadings.len() {
-            let own = masks.get(index).map(|mask| std::array::from_fn(|x| mask[x] & mixed[x]));
-            let own = own.as_ref().unwrap_or(mixed);
-            if !is_empty(own) {
-                let corners = self.corners(index);
-                let corners = center.map_or(corners, |center| around(corners, center));
-                self.add(simd, index, shadings, &corners, mask_bounds(own), mixed);
-            }
-        }
-        let Scratch { queues, sums, .. } = &mut *self.scratch;
-        queues.finish(simd, |integrated| add_pieces(integrated, shadings, sums));
-    }
-
-    /// Converts the sums of the `mixed` voxels to colours. Returns the voxels without any.
-    fn resolve(&mut self, mixed: &Mask, touched: &mut Mask, visible: &mut Mask) -> Mask {
-        let Scratch { sums, colors, .. } = &mut *self.scratch;
-        let mut missed = Mask::default();
-        for voxel in voxels_of(mixed) {
-            let sums = std::mem::take(&mut sums[voxel]);
-            let bit = 1 << (voxel % 64);
-            let of = if sums.is_touched() { &mut *touched } else { &mut missed };
-            of[voxel / 64] |= bit;
-            if let Some(mean) = sums.mean() {
-                visible[voxel / 64] |= bit;
-                colors[voxel] = rgba_of(mean);
-            }
-        }
-        missed
-    }
-
+impl PaintBrick<'_> {
     fn push_uniform(&mut self, mask: Mask, color: Rgba) {
         let count = count(&mask) as usize;
         self.push(mask, mask, |colors| colors.extend(std::iter::repeat_n(color, count)));
@@ -233,83 +156,7 @@ impl<'a> PaintBrick<'a> {
     fn push(&mut self, touched: Mask, visible: Mask, colors: impl FnOnce(&mut Vec<Rgba>)) {
         let first = self.painted.colors.len();
         colors(&mut self.painted.colors);
-        self.painted.bricks.push(ColoredBrick { key: self.key, touched, visible, first });
-    }
-
-    fn shading(&self, triangle: u32) -> TriangleShading<'a> {
-        let Painter { shading, distinct: Distinct { mesh, .. }, .. } = self.painter;
-        shading.of(mesh.source(triangle as usize), mesh.indices()[triangle as usize])
-    }
-
-    /// The minimum corner.
-    fn base(&self) -> [i32; 3] {
-        self.key.position().map(|b| (b * BRICK) as i32)
-    }
-
-    /// The corners of a triangle, in voxels from the minimum corner of the brick.
-    #[inline(always)]
-    fn corners(&self, index: usize) -> [[f64; 3]; 3] {
-        let mesh = self.painter.distinct.mesh;
-        let triangle = mesh.triangle(self.triangles[index] as usize);
-        corners(&triangle, self.base(), mesh.lattice().fraction_bits)
-    }
-
-    /// Clips a triangle with these corners to the `mixed` voxels from `first` to `last` and adds
-    /// the polygons to their sums.
-    #[inline(always)]
-    fn add<S: Simd>(
-        &mut self,
-        simd: S,
-        index: usize,
-        shadings: &[TriangleShading],
-        corners: &[[f64; 3]; 3],
-        [first, last]: [[u32; 3]; 2],
-        mixed: &Mask,
-    ) {
-        let shading = &shadings[index];
-        let copies = u64::from(self.painter.distinct.copies(self.triangles[index]));
-        let plane = Plane::new(corners);
-        let texel_map = shading.texel_map(plane);
-        let filter = shading.integrated().map(|sampler| sampler.filter);
-        let Scratch { clipped, texels, coverage, queues, sums, .. } = &mut *self.scratch;
-        clip(
-            corners,
-            [0, 1, 2].map(|a| [first[a] as i32, last[a] as i32]),
-            clipped,
-            #[inline(always)]
-            |[x, y, z], polygon| {
-                let voxel = (64 * x + 8 * y + z) as usize;
-                if mixed[voxel / 64] >> (voxel % 64) & 1 == 0 {
-                    return;
-                }
-                let weight = copies * self.weights.of(plane.area(polygon));
-                if let Some(map) = &texel_map {
-                    map.map(polygon, texels);
-                }
-                if let Some(filter) = filter {
-                    let color = shading.mean_color(&plane, polygon);
-                    let piece = Piece::new(index, voxel, weight, color);
-                    let done = |integrated: &Integrated| add_pieces(integrated, shadings, sums);
-                    if queues.push(simd, filter, texels, piece, done) {
-                        return;
-                    }
-                }
-                let shade = shading.mean(&plane, polygon, texel_map.as_ref(), texels, coverage);
-                sums[voxel].add(weight, &shade);
-            },
-        );
-    }
-}
-
-/// Adds integrated pieces of triangles to the sums of their voxels.
-#[inline(always)]
-fn add_pieces(integrated: &Integrated, shadings: &[TriangleShading], sums: &mut [Sums]) {
-    for (index, piece) in integrated.pieces.iter().enumerate() {
-        let shading = &shadings[piece.triangle as usize];
-        if let Some(sampler) = shading.integrated() {
-            let shade = shading.shade(sampler.weighted(integrated, index), piece.color);
-            sums[piece.voxel as usize].add(piece.weight, &shade);
-        }
+        self.painted.bricks.push(ColoredBrick { key: self.brick.key, touched, visible, first });
     }
 }
 
@@ -359,9 +206,4 @@ fn color_of(shade: Shade) -> Option<Rgba> {
     let mut sums = Sums::default();
     sums.add(1, &shade);
     sums.mean().map(rgba_of)
-}
-
-/// The indices of a mask's voxels in their brick.
-fn voxels_of(mask: &Mask) -> impl Iterator<Item = usize> + use<> {
-    mask_places(*mask).map(|(x, bit)| (64 * x + bit) as usize)
 }

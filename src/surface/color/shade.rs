@@ -11,7 +11,7 @@ use crate::mesh::appearance::{
     Alpha, Appearance, Filter, FilterChoice, Material, TextureRef, Wrap, is_placed,
 };
 use crate::surface::color::Color;
-use crate::surface::color::clip::{Plane, Polygon, TexelMap};
+use crate::surface::color::clip::{Plane, Polygon, TexelMap, inward};
 use crate::surface::color::coverage::{Coverage, Scratch, has_room};
 use crate::surface::color::polygon::{TexelPolygon, bounds};
 use crate::surface::color::texels::Sampler;
@@ -391,11 +391,17 @@ impl TriangleShading<'_> {
         if low != high && (has_map || !sampler.is_constant([low, high])) {
             return None;
         }
+        Some(self.textured(sampler, low, color))
+    }
+
+    /// The shade at a point of the texture, in texels, for this surface colour.
+    fn textured(&self, sampler: &Sampler, point: [f64; 2], color: Color) -> Shade {
+        let has_map = self.material.opacity_map.is_some();
         let sample = match has_map || matches!(self.material.alpha, Alpha::Mask(_)) {
-            true => self.point(sampler, low, color[3]),
-            false => sampler.at(low, sampler.pyramid.texel_alpha()),
+            true => self.point(sampler, point, color[3]),
+            false => sampler.at(point, sampler.pyramid.texel_alpha()),
         };
-        Some(self.shade(sample, color))
+        self.shade(sample, color)
     }
 
     /// The shade, where it is constant over the triangle.
@@ -423,11 +429,24 @@ impl TriangleShading<'_> {
         }
     }
 
-    /// The map from the triangle to its texture.
+    /// The map from the triangle to its texture, where the shade is not constant.
     #[inline]
-    pub(super) fn texel_map(&self, plane: Plane) -> Option<TexelMap> {
-        let corners = self.corners_in_texels(self.sampler.as_ref()?);
-        Some(TexelMap::new(plane, widened(corners)))
+    pub(super) fn texel_map(&self, plane: &Plane) -> Option<TexelMap> {
+        let sampler = self.sampler.as_ref().filter(|_| self.uniform.is_none())?;
+        Some(TexelMap::new(*plane, widened(self.corners_in_texels(sampler))))
+    }
+
+    /// The shade at the point with these barycentric weights of the second and third corner.
+    #[inline(always)]
+    pub(super) fn at(&self, weights: [f64; 2]) -> Shade {
+        if let Some(shade) = self.uniform {
+            return shade;
+        }
+        let color = self.color(weights);
+        let Some(sampler) = &self.sampler else { return self.shade([1.0; 5], color) };
+        let corners @ [a, b, c] = self.corners_in_texels(sampler);
+        let point = [0, 1].map(|i| a[i] + weights[0] * (b[i] - a[i]) + weights[1] * (c[i] - a[i]));
+        self.textured(sampler, inward(point, bounds(&corners)), color)
     }
 
     #[inline]
@@ -438,29 +457,22 @@ impl TriangleShading<'_> {
         self.uvs.map(|uv| [0, 1].map(|a| (uv[a] * size[a]).clamp(-FARTHEST, FARTHEST)))
     }
 
-    /// The mean over a clipped polygon of the triangle; `texel_map` is the map to its texture, and
-    /// `texels` is the mapped polygon.
+    /// The mean over a clipped polygon; `texels` is the polygon in the texture, by `map`.
     pub(super) fn mean(
         &self,
-        plane: &Plane,
+        map: &TexelMap,
         clipped: &Polygon,
-        texel_map: Option<&TexelMap>,
         texels: &TexelPolygon,
         scratch: &mut Scratch,
     ) -> Shade {
-        if let Some(shade) = self.uniform {
-            return shade;
-        }
-        let color = self.mean_color(plane, clipped);
-        let (Some(sampler), Some(texel_map)) = (&self.sampler, texel_map) else {
-            return self.shade([1.0; 5], color);
-        };
+        let color = self.mean_color(map.plane(), clipped);
+        let Some(sampler) = &self.sampler else { return self.shade([1.0; 5], color) };
         if let Some(sample) = self.supersampled(sampler, texels, color[3], scratch) {
             return self.shade(sample, color);
         }
-        let sample = sampler.mean(texels, scratch).unwrap_or_else(|| {
-            sampler.at(texel_map.centroid(clipped), sampler.pyramid.texel_alpha())
-        });
+        let sample = sampler
+            .mean(texels, scratch)
+            .unwrap_or_else(|| sampler.at(map.centroid(clipped), sampler.pyramid.texel_alpha()));
         self.shade(sample, color)
     }
 

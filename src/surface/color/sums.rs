@@ -68,12 +68,6 @@ impl Sums {
         self.weight += weight;
     }
 
-    /// Whether any polygon was added.
-    #[inline]
-    pub(super) fn is_touched(&self) -> bool {
-        self.weight > 0
-    }
-
     /// The means over all of the area, visible or not: light and opacity, from 0 to 1.
     pub(super) fn means(&self) -> [f64; 4] {
         let Self { light: [r, g, b], opacity, weight, .. } = *self;
@@ -119,9 +113,7 @@ mod tests {
         let opaque = Shade { light: [65535, 0, 0], opacity: 65535, visible: 65535 };
         let transparent = Shade { light: [0; 3], opacity: 0, visible: 0 };
         let mut sums = Sums::default();
-        assert!(!sums.is_touched());
         sums.add(1, &opaque);
-        assert!(sums.is_touched());
         sums.add(1023, &transparent);
         assert_eq!(sums.mean(), Some([65535, 0, 0, 65535]));
         sums.add(1, &transparent);

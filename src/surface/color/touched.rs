@@ -22,53 +22,47 @@ pub(super) fn block_masks<S: Simd>(
     simd: S,
     mesh: &PlacedMesh,
     triangles: &[u32],
-    &Block { box_bits, lowest, edge }: &Block,
+    block: &Block,
     masks: &mut Vec<BlockMask>,
 ) {
-    let block = BoxRange { lo: lowest, hi: lowest.map(|i| i + edge - 1) };
     masks.clear();
     masks.resize(triangles.len(), 0);
-    let mut queue =
-        Queue { pairs: Pairs::new(box_bits), extent: [1; 3], origins: [Origin::default(); LANES] };
+    let mut queue = Queue::new(block.box_bits);
     for (index, &triangle) in triangles.iter().enumerate() {
         let triangle = mesh.triangle(triangle as usize);
-        let bounds = BoxRange::of_triangle(&triangle, box_bits);
-        let range = bounds.intersect(&block);
-        if range.is_empty() {
-            continue;
-        }
-        let [x, y, z] = [0, 1, 2].map(|a| range.lo[a] - lowest[a]);
-        let extent = range.extent();
-        let origin = Origin { index, shift: 16 * x + 4 * y + z, within: first_boxes(extent) };
-        if bounds.extent().iter().filter(|&&e| e > 1).count() <= 1 {
-            // A triangle touches all boxes of a line that its bounding box spans.
-            masks[index] = origin.within << origin.shift;
-            continue;
-        }
-        queue.push(&triangle, range.lo, extent, origin);
-        if queue.pairs.len() == LANES {
-            queue.solve(simd, masks);
-        }
+        let bounds = BoxRange::of_triangle(&triangle, block.box_bits);
+        queue.add(simd, &triangle, &bounds, block, index, masks);
     }
     queue.solve(simd, masks);
 }
 
 /// The voxels that each of `triangles` touches, of the brick with the minimum corner `base`.
 #[inline(always)]
-pub(in crate::surface) fn brick_masks<S: Simd>(
+pub(super) fn brick_masks<S: Simd>(
     simd: S,
     mesh: &PlacedMesh,
     triangles: &[u32],
     base: [i32; 3],
 ) -> Vec<Mask> {
+    let box_bits = mesh.lattice().fraction_bits;
+    let halves = [0, 1, 2, 3, 4, 5, 6, 7].map(|i| [i >> 2, i >> 1 & 1, i & 1].map(|i| BLOCK * i));
+    // Those of the eight blocks of each triangle.
+    let mut masks = vec![0; 8 * triangles.len()];
+    let mut queue = Queue::new(box_bits);
+    for (index, &triangle) in triangles.iter().enumerate() {
+        let triangle = mesh.triangle(triangle as usize);
+        let bounds = BoxRange::of_triangle(&triangle, box_bits);
+        for (i, half) in halves.iter().enumerate() {
+            let lowest = [base[0] + half[0], base[1] + half[1], base[2] + half[2]];
+            let block = Block { box_bits, lowest, edge: BLOCK };
+            queue.add(simd, &triangle, &bounds, &block, 8 * index + i, &mut masks);
+        }
+    }
+    queue.solve(simd, &mut masks);
     let mut bricks = vec![[0; 8]; triangles.len()];
-    let mut blocks = Vec::new();
-    for [x, y, z] in (0..8).map(|i| [i >> 2, i >> 1 & 1, i & 1].map(|half: usize| 4 * half)) {
-        let lowest = [base[0] + x as i32, base[1] + y as i32, base[2] + z as i32];
-        let block = Block { box_bits: mesh.lattice().fraction_bits, lowest, edge: BLOCK };
-        block_masks(simd, mesh, triangles, &block, &mut blocks);
-        for (brick, block) in bricks.iter_mut().zip(&blocks) {
-            for (slice, word) in brick[x..x + 4].iter_mut().enumerate() {
+    for (brick, blocks) in bricks.iter_mut().zip(masks.chunks_exact(8)) {
+        for (&block, [x, y, z]) in blocks.iter().zip(halves).filter(|(block, _)| **block != 0) {
+            for (slice, word) in brick[x as usize..][..BLOCK as usize].iter_mut().enumerate() {
                 *word |= rows_of_eight(block >> (16 * slice)) << (8 * y + z);
             }
         }
@@ -95,11 +89,41 @@ struct Origin {
 }
 
 impl Queue {
+    fn new(box_bits: u32) -> Self {
+        let origins = [Origin::default(); LANES];
+        Self { pairs: Pairs::new(box_bits), extent: [1; 3], origins }
+    }
+
+    /// Finds the boxes of a block that a triangle with these `bounds` touches, for the mask of
+    /// `index`.
     #[inline(always)]
-    fn push(&mut self, triangle: &[[i32; 3]; 3], lo: [i32; 3], extent: [i32; 3], of: Origin) {
+    fn add<S: Simd>(
+        &mut self,
+        simd: S,
+        triangle: &[[i32; 3]; 3],
+        bounds: &BoxRange,
+        &Block { lowest, edge, .. }: &Block,
+        index: usize,
+        masks: &mut [BlockMask],
+    ) {
+        let range = bounds.intersect(&BoxRange { lo: lowest, hi: lowest.map(|i| i + edge - 1) });
+        if range.is_empty() {
+            return;
+        }
+        let [x, y, z] = [0, 1, 2].map(|a| range.lo[a] - lowest[a]);
+        let extent = range.extent();
+        let origin = Origin { index, shift: 16 * x + 4 * y + z, within: first_boxes(extent) };
+        if bounds.extent().iter().filter(|&&e| e > 1).count() <= 1 {
+            // A triangle touches all boxes of a line that its bounding box spans.
+            masks[index] = origin.within << origin.shift;
+            return;
+        }
         self.extent = std::array::from_fn(|a| self.extent[a].max(extent[a]));
-        self.origins[self.pairs.len()] = of;
-        self.pairs.push(triangle, lo);
+        self.origins[self.pairs.len()] = origin;
+        self.pairs.push(triangle, range.lo);
+        if self.pairs.len() == LANES {
+            self.solve(simd, masks);
+        }
     }
 
     #[inline(always)]

@@ -1,0 +1,214 @@
+//! Sums the shades of a brick's triangles over their parts in each voxel.
+//!
+//! A shade that is constant or varies linearly needs the area and the centroid of a part (`parts`).
+//! A triangle with a texture is clipped (`clip`), and the texels are averaged over the polygon
+//! (`shade`, `integrals`).
+
+use pulp::Simd;
+
+use crate::grid::{
+    BRICK, BrickKey, Mask, brick_slot, is_empty, mask_bounds, mask_places, mask_voxels,
+};
+use crate::lattice::Distinct;
+use crate::surface::color::clip::{ClipScratch, TexelMap, clip, corners};
+use crate::surface::color::coverage;
+use crate::surface::color::integrals::{Integrated, Piece, Queues};
+use crate::surface::color::parts::{Facet, Part, Parts};
+use crate::surface::color::polygon::TexelPolygon;
+use crate::surface::color::shade::{Shading, TriangleShading};
+use crate::surface::color::sums::{Sums, Weights};
+use crate::surface::color::touched::brick_masks;
+
+/// The triangles that touch a brick.
+#[derive(Clone, Copy)]
+pub(in crate::surface) struct BrickTriangles<'a> {
+    pub(in crate::surface) distinct: &'a Distinct<'a>,
+    pub(in crate::surface) key: BrickKey,
+    pub(in crate::surface) triangles: &'a [u32],
+    pub(in crate::surface) weights: Weights,
+}
+
+impl BrickTriangles<'_> {
+    /// For each triangle the voxels of `wanted` that it touches.
+    #[inline(always)]
+    pub(in crate::surface) fn touched<S: Simd>(&self, simd: S, wanted: &Mask) -> Vec<Mask> {
+        let mut masks = brick_masks(simd, self.distinct.mesh, self.triangles, self.base());
+        for mask in &mut masks {
+            (0..8).for_each(|x| mask[x] &= wanted[x]);
+        }
+        masks
+    }
+
+    /// The shading of each triangle.
+    pub(super) fn shadings<'a>(&self, shading: &'a Shading) -> Vec<TriangleShading<'a>> {
+        let mesh = self.distinct.mesh;
+        let indices = self.triangles.iter().map(|&triangle| triangle as usize);
+        indices.map(|index| shading.of(mesh.source(index), mesh.indices()[index])).collect()
+    }
+
+    /// The corners of a triangle, in voxels from the minimum corner of the brick.
+    #[inline(always)]
+    pub(in crate::surface) fn corners(&self, index: usize) -> [[f64; 3]; 3] {
+        let mesh = self.distinct.mesh;
+        let triangle = mesh.triangle(self.triangles[index] as usize);
+        corners(&triangle, self.base(), mesh.lattice().fraction_bits)
+    }
+
+    /// The weight of a part of a triangle.
+    #[inline(always)]
+    fn weight(&self, index: usize, area: f64) -> u64 {
+        u64::from(self.distinct.copies(self.triangles[index])) * self.weights.of(area)
+    }
+
+    /// The minimum corner.
+    fn base(&self) -> [i32; 3] {
+        self.key.position().map(|b| (b * BRICK) as i32)
+    }
+}
+
+/// The sums of a brick, and scratch memory of a task.
+pub(in crate::surface) struct Integrator {
+    parts: Parts<usize>,
+    clipped: ClipScratch,
+    texels: TexelPolygon,
+    coverage: coverage::Scratch,
+    queues: Queues,
+    /// By voxel. Empty between bricks.
+    sums: Vec<Sums>,
+}
+
+impl Default for Integrator {
+    fn default() -> Self {
+        Self {
+            parts: Parts::default(),
+            clipped: ClipScratch::default(),
+            texels: TexelPolygon::EMPTY,
+            coverage: coverage::Scratch::default(),
+            queues: Queues::default(),
+            sums: vec![Sums::default(); 512],
+        }
+    }
+}
+
+impl Integrator {
+    /// Adds the shade of each triangle to the sums of the voxels `wanted` that it touches.
+    #[inline(always)]
+    pub(super) fn add<S: Simd>(
+        &mut self,
+        simd: S,
+        brick: &BrickTriangles,
+        shadings: &[TriangleShading],
+        touched: &[Mask],
+        wanted: &Mask,
+    ) {
+        for (index, (shading, touched)) in shadings.iter().zip(touched).enumerate() {
+            let mut own: Mask = std::array::from_fn(|x| touched[x] & wanted[x]);
+            if is_empty(&own) {
+                continue;
+            }
+            let corners = brick.corners(index);
+            let facet = Facet::new(&corners);
+            if let Some(map) = shading.texel_map(&facet.plane) {
+                let clipped = self.add_textured(simd, brick, shadings, index, &map, &own);
+                // Rounding lost the polygons in these.
+                (0..8).for_each(|x| own[x] &= !clipped[x]);
+            }
+            let Self { parts, sums, .. } = self;
+            for voxel in mask_voxels([0; 3], own) {
+                parts.push(
+                    simd,
+                    &facet,
+                    index,
+                    voxel,
+                    #[inline(always)]
+                    |part| add_part(part, brick, shadings, sums),
+                );
+            }
+        }
+        let Self { parts, queues, sums, .. } = self;
+        parts.finish(
+            simd,
+            #[inline(always)]
+            |part| add_part(part, brick, shadings, sums),
+        );
+        queues.finish(simd, |integrated| add_pieces(integrated, shadings, sums));
+    }
+
+    /// Adds a triangle with a texture in its `own` voxels. Returns those in which it has a polygon.
+    #[inline(always)]
+    fn add_textured<S: Simd>(
+        &mut self,
+        simd: S,
+        brick: &BrickTriangles,
+        shadings: &[TriangleShading],
+        index: usize,
+        map: &TexelMap,
+        own: &Mask,
+    ) -> Mask {
+        let (shading, plane) = (&shadings[index], map.plane());
+        let filter = shading.integrated().map(|sampler| sampler.filter);
+        let [first, last] = mask_bounds(own);
+        let Self { clipped, texels, coverage, queues, sums, .. } = self;
+        let mut found = Mask::default();
+        clip(
+            &brick.corners(index),
+            [0, 1, 2].map(|a| [first[a] as i32, last[a] as i32]),
+            clipped,
+            #[inline(always)]
+            |voxel, polygon| {
+                let voxel = brick_slot(voxel.map(i32::cast_unsigned));
+                let bit = own[voxel / 64] & 1 << (voxel % 64);
+                if bit == 0 {
+                    return;
+                }
+                found[voxel / 64] |= bit;
+                let weight = brick.weight(index, plane.area(polygon));
+                map.map(polygon, texels);
+                if let Some(filter) = filter {
+                    let color = shading.mean_color(plane, polygon);
+                    let piece = Piece::new(index, voxel, weight, color);
+                    let done = |integrated: &Integrated| add_pieces(integrated, shadings, sums);
+                    if queues.push(simd, filter, texels, piece, done) {
+                        return;
+                    }
+                }
+                sums[voxel].add(weight, &shading.mean(map, polygon, texels, coverage));
+            },
+        );
+        found
+    }
+
+    /// The sums of a voxel, and removes them.
+    pub(super) fn take(&mut self, voxel: usize) -> Sums {
+        std::mem::take(&mut self.sums[voxel])
+    }
+}
+
+/// Adds a part of a triangle to the sums of its voxel.
+#[inline(always)]
+fn add_part(
+    part: &Part<usize>,
+    brick: &BrickTriangles,
+    shadings: &[TriangleShading],
+    sums: &mut [Sums],
+) {
+    let weight = brick.weight(part.triangle, part.area);
+    sums[part.voxel].add(weight, &shadings[part.triangle].at(part.weights));
+}
+
+/// Adds integrated pieces of triangles to the sums of their voxels.
+#[inline(always)]
+fn add_pieces(integrated: &Integrated, shadings: &[TriangleShading], sums: &mut [Sums]) {
+    for (index, piece) in integrated.pieces.iter().enumerate() {
+        let shading = &shadings[piece.triangle as usize];
+        if let Some(sampler) = shading.integrated() {
+            let shade = shading.shade(sampler.weighted(integrated, index), piece.color);
+            sums[piece.voxel as usize].add(piece.weight, &shade);
+        }
+    }
+}
+
+/// The indices of a mask's voxels in their brick.
+pub(in crate::surface) fn voxels_of(mask: &Mask) -> impl Iterator<Item = usize> + use<> {
+    mask_places(*mask).map(|(x, bit)| (64 * x + bit) as usize)
+}

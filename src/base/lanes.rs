@@ -76,6 +76,12 @@ impl Lanes {
         self.zip(self, |value, _| value.abs())
     }
 
+    /// The quotient; 0 where `other` is about 0, so that no product with it is NaN.
+    #[inline(always)]
+    pub(crate) fn ratio(self, other: Self) -> Self {
+        Self::splat(1e-100).select_below(other.abs(), self / other, Self::splat(0.0))
+    }
+
     /// The least of all values.
     #[inline(always)]
     pub(crate) fn least(&self) -> f64 {

@@ -8,7 +8,7 @@
 
 use pulp::{Simd, WithSimd};
 
-use crate::base::lanes::LANES;
+use crate::base::lanes::{LANES, Lanes};
 use crate::mesh::appearance::Filter;
 use crate::surface::color::polygon::{TexelPolygon, area};
 use crate::surface::color::texels::is_interpolated;
@@ -19,12 +19,12 @@ const MAX_TEXELS: usize = 6;
 /// Vertices of a triangle clipped to a voxel.
 const MAX_POINTS: usize = 9;
 
-/// One value for each polygon.
-type Values = [f64; LANES];
+/// A vertex of each polygon.
+type Point = [Lanes; 2];
 
 /// The integrals of the texels' boxes or tents: `[i][j]` is the texel `i` along `u` and `j` along
 /// `v`.
-type Weights = [[Values; MAX_TEXELS]; MAX_TEXELS];
+type Weights = [[Lanes; MAX_TEXELS]; MAX_TEXELS];
 
 /// The destination and the weight of the mean of a queued polygon.
 #[derive(Clone, Copy, Default)]
@@ -56,7 +56,7 @@ struct Queue {
     /// The largest number of vertices.
     vertices: usize,
     /// In texels: from the corner of the first texel if it is a box, from its centre if a tent.
-    points: [[Values; 2]; MAX_POINTS],
+    points: [Point; MAX_POINTS],
     pieces: [Piece; LANES],
 }
 
@@ -74,13 +74,10 @@ impl Default for Queues {
             texels: [index / MAX_TEXELS % MAX_TEXELS + 1, index % MAX_TEXELS + 1],
             len: 0,
             vertices: 0,
-            points: [[[0.0; LANES]; 2]; MAX_POINTS],
+            points: [Point::default(); MAX_POINTS],
             pieces: [Piece::default(); LANES],
         };
-        Self {
-            queues: (0..2 * MAX_TEXELS.pow(2)).map(empty).collect(),
-            weights: Box::new([[[0.0; LANES]; MAX_TEXELS]; MAX_TEXELS]),
-        }
+        Self { queues: (0..2 * MAX_TEXELS.pow(2)).map(empty).collect(), weights: Box::default() }
     }
 }
 
@@ -126,7 +123,7 @@ impl Queues {
         let last = vertices[vertices.len() - 1];
         for (i, point) in queue.points.iter_mut().enumerate() {
             let vertex = vertices.get(i).unwrap_or(&last);
-            (0..2).for_each(|a| point[a][lane] = vertex[a] - origin[a]);
+            (0..2).for_each(|a| point[a].0[lane] = vertex[a] - origin[a]);
         }
         queue.pieces[lane] = piece;
         queue.vertices = queue.vertices.max(vertices.len());
@@ -153,11 +150,11 @@ impl Integrated<'_> {
         let [columns, rows] = self.texels;
         let first = self.pieces[index].first;
         let weights = self.weights[..columns].iter().map(|column| &column[..rows]);
-        let area: f64 = weights.clone().flatten().map(|weight| weight[index]).sum();
+        let area: f64 = weights.clone().flatten().map(|weight| weight.0[index]).sum();
         let inverse = 1.0 / area;
         for (i, column) in weights.enumerate() {
             for (j, weight) in column.iter().enumerate() {
-                each([first[0] + i as i64, first[1] + j as i64], weight[index] * inverse);
+                each([first[0] + i as i64, first[1] + j as i64], weight.0[index] * inverse);
             }
         }
     }
@@ -182,7 +179,7 @@ impl Queue {
 /// Integrates the polygons of a queue.
 struct Integrate<'a> {
     filter: Filter,
-    points: &'a [[Values; 2]],
+    points: &'a [Point],
     texels: [usize; 2],
     weights: &'a mut Weights,
 }
@@ -191,207 +188,154 @@ impl WithSimd for Integrate<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Self { filter, points, texels, weights } = self;
-        let edges = Edges { simd, filter };
+    fn with_simd<S: Simd>(self, _: S) {
         // At least 2 more than the texels. Most polygons cover at most 3: a small array is cleared.
-        match texels.into_iter().max() {
-            Some(..=3) => edges.weights::<5>(points, texels, weights),
-            _ => edges.weights::<{ MAX_TEXELS + 2 }>(points, texels, weights),
+        match self.texels.into_iter().max() {
+            Some(..=3) => self.integrate::<5>(),
+            _ => self.integrate::<{ MAX_TEXELS + 2 }>(),
         }
     }
 }
 
-struct Edges<S> {
-    simd: S,
-    filter: Filter,
+impl Integrate<'_> {
+    #[inline(always)]
+    fn integrate<const N: usize>(self) {
+        let Self { filter, points, texels, weights } = self;
+        let squares = texels.map(|texels| texels - usize::from(filter == Filter::Linear));
+        let mut sums = Sums { filter, list: [[Lanes::default(); N]; N] };
+        let Some(mut from) = points.last() else { return };
+        for to in points {
+            sums.add_edge([*from, *to], squares);
+            from = to;
+        }
+        sums.differences(texels);
+        for (weights, sums) in weights.iter_mut().zip(&sums.list).take(texels[0]) {
+            weights[..texels[1]].copy_from_slice(&sums[..texels[1]]);
+        }
+    }
 }
 
 /// The ends of a segment.
-type Segment<S> = [[<S as Simd>::f64s; 2]; 2];
+type Segment = [Point; 2];
 
 /// Integrals by column and row. Nearest: entry `k` is the step at the start of square `k`. Linear:
 /// entry 0 is the constant 1, entry `k` the ramp from the start of square `k - 1`. Entries past the
 /// last square are 0.
-type Sums<S, const N: usize> = [[<S as Simd>::f64s; N]; N];
+struct Sums<const N: usize> {
+    filter: Filter,
+    list: [[Lanes; N]; N],
+}
 
-impl<S: Simd> Edges<S> {
-    #[inline(always)]
-    fn weights<const N: usize>(
-        &self,
-        points: &[[Values; 2]],
-        texels: [usize; 2],
-        weights: &mut Weights,
-    ) {
-        let squares = texels.map(|texels| texels - usize::from(self.filter == Filter::Linear));
-        for vector in 0..LANES / S::F64_LANES {
-            let mut sums = [[self.simd.splat_f64s(0.0); N]; N];
-            let Some(last) = points.last() else { return };
-            let mut from = Self::point(last, vector);
-            for point in points {
-                let to = Self::point(point, vector);
-                self.add_edge([from, to], squares, &mut sums);
-                from = to;
-            }
-            self.differences(&mut sums, texels);
-            for (weights, sums) in weights.iter_mut().zip(&sums).take(texels[0]) {
-                for (weight, sum) in weights.iter_mut().zip(sums).take(texels[1]) {
-                    S::as_mut_simd_f64s(weight).0[vector] = *sum;
-                }
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn point([x, y]: &[Values; 2], vector: usize) -> [S::f64s; 2] {
-        [S::as_simd_f64s(x).0[vector], S::as_simd_f64s(y).0[vector]]
-    }
-
+impl<const N: usize> Sums<N> {
     /// Adds an edge to the integrals. Integrals of steps are scaled by 2; those of zero, one and
     /// two ramps by 2, 6 and 24.
     #[inline(always)]
-    fn add_edge<const N: usize>(
-        &self,
-        edge: Segment<S>,
-        [columns, rows]: [usize; 2],
-        sums: &mut Sums<S, N>,
-    ) {
-        let simd = self.simd;
-        let dx = simd.sub_f64s(edge[1][0], edge[0][0]);
-        let dy = simd.sub_f64s(edge[1][1], edge[0][1]);
-        let (x_per_y, y_per_x) = (self.ratio(dx, dy), self.ratio(dy, dx));
+    fn add_edge(&mut self, edge: Segment, [columns, rows]: [usize; 2]) {
+        let [[x0, y0], [x1, y1]] = edge;
+        let (dx, dy) = (x1 - x0, y1 - y0);
+        let (x_per_y, y_per_x) = (dx.ratio(dy), dy.ratio(dx));
         for row in 1..=rows {
-            let above = match row {
-                1 => edge,
-                _ => self.above(edge, 1, (row - 1) as f64, x_per_y),
-            };
+            let part = if row == 1 { edge } else { above(edge, 1, row - 1, x_per_y) };
             for column in 1..=columns {
-                let part = match column {
-                    1 => above,
-                    _ => self.above(above, 0, (column - 1) as f64, y_per_x),
-                };
-                self.add_part(part, [column, row], sums);
+                let part = if column == 1 { part } else { above(part, 0, column - 1, y_per_x) };
+                self.add_part(part, [column, row]);
             }
         }
     }
 
     /// Adds a segment in the quadrant from the start of a column and of a row on.
     #[inline(always)]
-    fn add_part<const N: usize>(
-        &self,
-        [p, q]: Segment<S>,
-        [column, row]: [usize; 2],
-        sums: &mut Sums<S, N>,
-    ) {
-        let simd = self.simd;
-        let from_column = simd.splat_f64s((column - 1) as f64);
-        let (x0, x1) = (simd.sub_f64s(p[0], from_column), simd.sub_f64s(q[0], from_column));
-        let (x_sum, dy) = (simd.add_f64s(x0, x1), simd.sub_f64s(q[1], p[1]));
+    fn add_part(&mut self, [p, q]: Segment, [column, row]: [usize; 2]) {
+        let from_column = Lanes::splat((column - 1) as f64);
+        let (x0, x1) = (p[0] - from_column, q[0] - from_column);
+        let (x_sum, dy) = (x0 + x1, q[1] - p[1]);
         if self.filter == Filter::Nearest {
-            return self.add_times(&mut sums[column - 1][row - 1], dy, x_sum);
+            return self.add([column - 1, row - 1], dy * x_sum);
         }
-        let from_row = simd.splat_f64s((row - 1) as f64);
-        let (y0, y1) = (simd.sub_f64s(p[1], from_row), simd.sub_f64s(q[1], from_row));
-        let y_sum = simd.add_f64s(y0, y1);
-        let (x0_y0, x1_y1) = (simd.mul_f64s(x0, y0), simd.mul_f64s(x1, y1));
-        let square = simd.mul_f64s(x_sum, x_sum);
-        let corners = simd.add_f64s(simd.mul_f64s(x0_y0, x0), simd.mul_f64s(x1_y1, x1));
-        let both = simd.add_f64s(simd.mul_f64s(square, y_sum), simd.add_f64s(corners, corners));
-        self.add_times(&mut sums[column][row], dy, both);
+        let from_row = Lanes::splat((row - 1) as f64);
+        let (y0, y1) = (p[1] - from_row, q[1] - from_row);
+        let (y_sum, x0_y0, x1_y1) = (y0 + y1, x0 * y0, x1 * y1);
+        let square = x_sum * x_sum;
+        let corners = x0_y0 * x0 + x1_y1 * x1;
+        self.add([column, row], dy * (square * y_sum + (corners + corners)));
         if row == 1 {
-            let value = simd.sub_f64s(square, simd.mul_f64s(x0, x1));
-            self.add_times(&mut sums[column][0], dy, value);
+            self.add([column, 0], dy * (square - x0 * x1));
         }
         if column == 1 {
-            let corners = simd.add_f64s(x0_y0, x1_y1);
-            let value = simd.add_f64s(simd.mul_f64s(x_sum, y_sum), corners);
-            self.add_times(&mut sums[0][row], dy, value);
+            self.add([0, row], dy * (x_sum * y_sum + (x0_y0 + x1_y1)));
         }
         if row == 1 && column == 1 {
-            self.add_times(&mut sums[0][0], dy, x_sum);
+            self.add([0, 0], dy * x_sum);
         }
     }
 
     #[inline(always)]
-    fn add_times(&self, sum: &mut S::f64s, a: S::f64s, b: S::f64s) {
-        *sum = self.simd.add_f64s(*sum, self.simd.mul_f64s(a, b));
-    }
-
-    /// The part of a segment where the coordinate `axis` is above `bound`; what is below is moved
-    /// to it. `slope` is the change of the other coordinate per unit.
-    #[inline(always)]
-    fn above(&self, [p, q]: Segment<S>, axis: usize, bound: f64, slope: S::f64s) -> Segment<S> {
-        let simd = self.simd;
-        let bound = simd.splat_f64s(bound);
-        let other = 1 - axis;
-        // Rounding must not move a point past the ends.
-        let low = simd.min_f64s(p[other], q[other]);
-        let high = simd.max_f64s(p[other], q[other]);
-        let mut segment = [p, q];
-        for point in &mut segment {
-            let along = simd.max_f64s(point[axis], bound);
-            let moved = simd.mul_f64s(simd.sub_f64s(along, point[axis]), slope);
-            let across = simd.add_f64s(point[other], moved);
-            point[axis] = along;
-            point[other] = simd.max_f64s(low, simd.min_f64s(high, across));
-        }
-        segment
-    }
-
-    /// `a / b`; 0 where `b` is about 0, so that no product with it is NaN.
-    #[inline(always)]
-    fn ratio(&self, a: S::f64s, b: S::f64s) -> S::f64s {
-        let simd = self.simd;
-        let is_safe = simd.greater_than_f64s(simd.abs_f64s(b), simd.splat_f64s(1e-100));
-        simd.select_f64s(is_safe, simd.div_f64s(a, b), simd.splat_f64s(0.0))
+    fn add(&mut self, [column, row]: [usize; 2], value: Lanes) {
+        let sum = &mut self.list[column][row];
+        *sum = *sum + value;
     }
 
     /// The integrals of boxes by differences of those of steps, of tents by differences of those of
     /// ramps.
     #[inline(always)]
     #[expect(clippy::needless_range_loop, reason = "the indices are coordinates")]
-    fn differences<const N: usize>(&self, sums: &mut Sums<S, N>, [columns, rows]: [usize; 2]) {
-        let simd = self.simd;
+    fn differences(&mut self, [columns, rows]: [usize; 2]) {
+        let Self { filter, list } = self;
         for column in 0..columns {
             for row in 0..rows {
                 // 1 / 2, 1 / 6 and 1 / 24, times 24; of steps all are alike.
-                let factor = match (self.filter, column, row) {
+                let factor = match (&*filter, column, row) {
                     (Filter::Nearest, ..) => continue,
                     (_, 0, 0) => 12.0,
                     (_, 0, _) | (_, _, 0) => 4.0,
                     _ => 1.0,
                 };
-                let value = &mut sums[column][row];
-                *value = simd.mul_f64s(*value, simd.splat_f64s(factor));
+                list[column][row] = list[column][row] * Lanes::splat(factor);
             }
         }
         for column in 0..columns {
             for row in 0..rows {
                 let [here, next, after] =
-                    [sums[column][row], sums[column][row + 1], sums[column][row + 2]];
-                sums[column][row] = self.difference(row, here, next, after);
+                    [list[column][row], list[column][row + 1], list[column][row + 2]];
+                list[column][row] = difference(*filter, row, here, next, after);
             }
         }
         for row in 0..rows {
             for column in 0..columns {
                 let [here, next, after] =
-                    [sums[column][row], sums[column + 1][row], sums[column + 2][row]];
-                sums[column][row] = self.difference(column, here, next, after);
+                    [list[column][row], list[column + 1][row], list[column + 2][row]];
+                list[column][row] = difference(*filter, column, here, next, after);
             }
         }
     }
+}
 
-    /// A box: `step i - step (i + 1)`. A tent: `1 - ramp 1 + ramp 2`, then
-    /// `ramp i - 2 ramp (i + 1) + ramp (i + 2)`.
-    #[inline(always)]
-    fn difference(&self, index: usize, here: S::f64s, next: S::f64s, after: S::f64s) -> S::f64s {
-        let simd = self.simd;
-        if self.filter == Filter::Nearest {
-            return simd.sub_f64s(here, next);
-        }
-        let twice = if index == 0 { next } else { simd.add_f64s(next, next) };
-        simd.add_f64s(simd.sub_f64s(here, twice), after)
+/// The part of a segment where the coordinate `axis` is above `bound`; what is below is moved to
+/// it. `slope` is the change of the other coordinate per unit.
+#[inline(always)]
+fn above([p, q]: Segment, axis: usize, bound: usize, slope: Lanes) -> Segment {
+    let (bound, other) = (Lanes::splat(bound as f64), 1 - axis);
+    // Rounding must not move a point past the ends.
+    let (low, high) = (p[other].min(q[other]), p[other].max(q[other]));
+    let mut segment = [p, q];
+    for point in &mut segment {
+        let along = point[axis].max(bound);
+        let across = point[other] + (along - point[axis]) * slope;
+        point[axis] = along;
+        point[other] = across.min(high).max(low);
     }
+    segment
+}
+
+/// A box: `step i - step (i + 1)`. A tent: `1 - ramp 1 + ramp 2`, then
+/// `ramp i - 2 ramp (i + 1) + ramp (i + 2)`.
+#[inline(always)]
+fn difference(filter: Filter, index: usize, here: Lanes, next: Lanes, after: Lanes) -> Lanes {
+    if filter == Filter::Nearest {
+        return here - next;
+    }
+    let twice = if index == 0 { next } else { next + next };
+    here - twice + after
 }
 
 #[cfg(test)]

@@ -167,8 +167,15 @@ impl Integrator {
                 if let Some(filter) = filter {
                     let color = shading.mean_color(plane, polygon);
                     let piece = Piece::new(index, voxel, weight, color);
-                    let done = |integrated: &Integrated| add_pieces(integrated, shadings, sums);
-                    if queues.push(simd, filter, texels, piece, done) {
+                    let is_queued = queues.push(
+                        simd,
+                        filter,
+                        texels,
+                        piece,
+                        #[inline(always)]
+                        |integrated| add_pieces(integrated, shadings, sums),
+                    );
+                    if is_queued {
                         return;
                     }
                 }

@@ -173,12 +173,6 @@ fn between(c: Lanes, a: Lanes, b: Lanes) -> Lanes {
     c.max(a.min(b)).min(a.max(b))
 }
 
-/// `a / b`; 0 where `b` is 0.
-#[inline(always)]
-fn ratio(a: Lanes, b: Lanes) -> Lanes {
-    Lanes::default().select_below(b.abs(), a / b, Lanes::default())
-}
-
 /// The triangle `a b c`, from its lowest to its highest corner along `w`, between 0 and 1 along
 /// `w`: the corners of a polygon along `u` and along `v`. They are one point where the triangle is
 /// on one side.
@@ -186,8 +180,8 @@ fn ratio(a: Lanes, b: Lanes) -> Lanes {
 fn slab([a, b, c]: [[Lanes; 3]; 3]) -> [[Lanes; 5]; 2] {
     let one = Lanes::splat(1.0);
     let (bottom, top) = (between(Lanes::default(), a[2], c[2]), between(one, a[2], c[2]));
-    let (ab, bc) = (ratio(one, b[2] - a[2]), ratio(one, c[2] - b[2]));
-    let ac = ratio(one, c[2] - a[2]);
+    let (ab, bc) = (one.ratio(b[2] - a[2]), one.ratio(c[2] - b[2]));
+    let ac = one.ratio(c[2] - a[2]);
     let from = (bottom - a[2]) * ac;
     // A triangle across `w` is whole.
     let to = a[2].select_below(c[2], (top - a[2]) * ac, one);
@@ -241,7 +235,7 @@ impl Sums {
     /// the border have no `dv`.
     #[inline(always)]
     fn add_edge(&mut self, [u0, v0]: [Lanes; 2], [u1, v1]: [Lanes; 2]) {
-        let slope = ratio(u1 - u0, v1 - v0);
+        let slope = (u1 - u0).ratio(v1 - v0);
         let (from, to) = (clamped(v0), clamped(v1));
         let leaves = between(u0 + (to - v0) * slope, u0, u1);
         self.add_row([between(u0 + (from - v0) * slope, u0, u1), from], [leaves, to]);
@@ -251,7 +245,7 @@ impl Sums {
     /// and another along the border.
     #[inline(always)]
     fn add_row(&mut self, [u0, v0]: [Lanes; 2], [u1, v1]: [Lanes; 2]) {
-        let slope = ratio(v1 - v0, u1 - u0);
+        let slope = (v1 - v0).ratio(u1 - u0);
         let (from, to) = (clamped(u0), clamped(u1));
         let enters = between(v0 + (from - u0) * slope, v0, v1);
         let leaves = between(v0 + (to - u0) * slope, v0, v1);

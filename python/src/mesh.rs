@@ -103,8 +103,8 @@ impl PyMesh {
             }
             return Self::from_object(vertices);
         };
-        let positions = positions(vertices)?;
         let triangles = triangles(faces)?;
+        let positions = positions(vertices)?;
         let counts = [positions.len(), triangles.len()];
         let mesh = job::on_pool(py, || trivox::Mesh::new(positions, triangles))?;
         let fail = |failure: Failure| failure.into_py(py);

@@ -505,7 +505,8 @@ impl PyVoxelizer {
     ///
     /// Parameters
     /// ----------
-    /// mesh : as `voxelize` takes
+    /// mesh, faces
+    ///     As in `voxelize`.
     /// width : float, default 3.0
     ///     The voxels nearer than this, in voxels, have a distance; at most 1024.
     /// progress : callable, optional
@@ -528,16 +529,17 @@ impl PyVoxelizer {
     /// TrivoxWarning
     ///     Something that the caller might not expect, such as a doubtful inside, or an option of
     ///     this voxelizer that has no effect on distances.
-    #[pyo3(signature = (mesh, width=3.0, *, progress=None))]
+    #[pyo3(signature = (mesh, faces=None, *, width=3.0, progress=None))]
     fn distances(
         &self,
         mesh: &Bound<'_, PyAny>,
+        faces: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = named::width)] width: f32,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyDistanceField> {
         let py = mesh.py();
         check_width(width).map_err(|error| Failure::from(error).into_py(py))?;
-        let source = Source::of(mesh)?;
+        let source = Source::of_parts(mesh, faces)?;
         let path = source.path();
         let plan = self.plan.clone();
         let work = move |job: &Arc<Job>| core::distances(&plan, &source, width, job);
@@ -599,7 +601,8 @@ impl PyVoxelizer {
     ///
     /// Parameters
     /// ----------
-    /// mesh : as `voxelize` takes
+    /// mesh, faces
+    ///     As in `voxelize`.
     ///
     /// Returns
     /// -------
@@ -608,9 +611,14 @@ impl PyVoxelizer {
     ///     of the work; ``core_seconds``: of one CPU core for the surface, within a factor of about
     ///     four (a solid takes up to ten times as long);
     ///     ``memory``: bytes for the mesh and the grid's surface.
-    fn estimate<'py>(&self, mesh: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+    #[pyo3(signature = (mesh, faces=None))]
+    fn estimate<'py>(
+        &self,
+        mesh: &Bound<'py, PyAny>,
+        faces: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
         let py = mesh.py();
-        let source = Source::of(mesh)?;
+        let source = Source::of_parts(mesh, faces)?;
         let plan = self.plan.clone();
         let (path, limit) = (source.path(), self.plan.time_limit);
         let estimate = job::run_on(py, path, limit, None, move |job| {

@@ -706,7 +706,7 @@ def test_grids_and_distances_are_collated(tetrahedron):
             np.testing.assert_array_equal(batch[name][part], array)
     assert not batch["colors"][: len(grey)].any() and (batch["colors"][len(grey) :] == red.colors()).all()
     assert trivox.collate([grey], convert=lambda array: array.tolist())["offsets"] == [0, len(grey)]
-    field = trivox.Voxelizer(8).distances(tetrahedron, 2)
+    field = trivox.Voxelizer(8).distances(tetrahedron, width=2)
     batch = trivox.collate(iter([field, field]))
     np.testing.assert_array_equal(batch["distances"], np.tile(field.distances(), 2))
     assert batch["coords"][:, 0].tolist() == [0] * len(field) + [1] * len(field)

@@ -165,7 +165,7 @@ def test_attributes_are_tensors(tmp_path):
 def test_attributes_and_distances_are_columns_of_a_table_of_bricks(tmp_path):
     pq = pytest.importorskip("pyarrow.parquet")
     grid = trivox.Voxelizer(20, mode="solid", attributes=ATTRIBUTES)(octahedron())
-    field = trivox.Voxelizer(20, up="z").distances(octahedron(), 2.5)
+    field = trivox.Voxelizer(20, up="z").distances(octahedron(), width=2.5)
     nothing = trivox.DistanceField.from_coords([], [], trivox.Grid.from_coords([], (9, 8, 7)), 2)
     path = tmp_path / "a.parquet"
     stores.save_parquet({"grid": grid, "field": field, "nothing": nothing}.items(), path)
@@ -185,7 +185,7 @@ def test_attributes_and_distances_are_columns_of_a_table_of_bricks(tmp_path):
 
 @pytest.mark.parametrize("shard", [8, 64])
 def test_distances_are_arrays_of_a_zarr(tmp_path, shard):
-    field = trivox.Voxelizer(60, up="z").distances(octahedron(), 2.5)
+    field = trivox.Voxelizer(60, up="z").distances(octahedron(), width=2.5)
     stores.save_zarr(field, tmp_path / "a.zarr", shard=shard)
     loaded = stores.load_zarr(tmp_path / "a.zarr")
     assert loaded == field and loaded.hash == field.hash and loaded.up == "z"
@@ -230,7 +230,7 @@ def test_attributes_are_arrays_of_a_zarr(tmp_path, tiles, shard):
 
 @pytest.mark.parametrize("mode", [{}, {"up": "z"}])
 def test_safetensors_hold_distances(tmp_path, mode):
-    field = trivox.Voxelizer(30, pad=4, **mode).distances(octahedron(), 2.5)
+    field = trivox.Voxelizer(30, pad=4, **mode).distances(octahedron(), width=2.5)
     stores.save_safetensors(field, tmp_path / "a.safetensors")
     tensors = safetensors.load_file(tmp_path / "a.safetensors")
     np.testing.assert_array_equal(tensors["distances"], field.distances())

@@ -41,10 +41,14 @@ def test_arrays_are_a_mesh(tetrahedron, torus_obj):
     grid = vox(tetrahedron)
     assert vox(*arrays) == vox(*map(np.ndarray.tolist, arrays)) == grid
     assert vox.voxelize(*arrays, progress=lambda *_: None) == grid
+    assert vox.distances(*arrays, width=2) == vox.distances(tetrahedron, width=2) != vox.distances(*arrays)
+    assert vox.estimate(*arrays) == vox.estimate(tetrahedron)
     points = np.random.default_rng(9).uniform(0, 8, (50, 3))
     inside = trivox.Proximity(tetrahedron).contains(points)
     assert np.array_equal(trivox.Proximity(*arrays).contains(points), inside)
-    for call in (vox, trivox.Proximity):
+    for call in (vox, vox.distances, vox.estimate, trivox.Proximity):
+        with pytest.raises(TypeError, match=r"faces takes an array of shape \(m, 3\), not float"):
+            call(tetrahedron, 2.5)
         with pytest.raises(trivox.MeshError, match="vertex"):
             call(arrays[0], arrays[1] + 1)
         for mesh in (torus_obj, tetrahedron):
@@ -154,7 +158,7 @@ def test_arguments_of_another_type_are_a_type_error_that_names_them(tetrahedron)
         (lambda: grid.to_bytes(3), "format takes text, not int"),
         (lambda: grid.render(8, turn="1"), "turn takes a number, not str"),
         (lambda: field.coords(None), "order takes text, not NoneType"),
-        (lambda: vox.distances(tetrahedron, True), "width takes a number, not bool"),
+        (lambda: vox.distances(tetrahedron, width=True), "width takes a number, not bool"),
         (lambda: vox.many_distances([], "3"), "width takes a number, not str"),
         (lambda: vox.many([], on_error=None), "on_error takes text, not NoneType"),
         (lambda: trivox.load_bytes(b"", None), "format takes text, not NoneType"),
@@ -209,13 +213,13 @@ def test_a_cube_gives_grids_of_equal_shape_of_meshes_and_distances():
     meshes = [torus(), ASSETS / "torus-knot.obj", ASSETS / "tetrahedron.obj"]
     assert {grid.shape for _, grid in vox.many(meshes)} == {(24, 24, 24)}
     with pytest.warns(trivox.TrivoxWarning, match="the band of distances is cut off"):
-        assert {vox.distances(mesh, 3).shape for mesh in meshes} == {(24, 24, 24)}
+        assert {vox.distances(mesh, width=3).shape for mesh in meshes} == {(24, 24, 24)}
     roomy = trivox.Voxelizer(18, cube=24)
-    assert {roomy.distances(mesh, 3).shape for mesh in meshes} == {(24, 24, 24)}
+    assert {roomy.distances(mesh, width=3).shape for mesh in meshes} == {(24, 24, 24)}
     assert vox.estimate(meshes[0])["dims"] == [24, 24, 24]
     # As `voxelize assets/torus-knot.obj --cube 32 --distance 3 --json` prints it.
     with pytest.warns(trivox.TrivoxWarning, match="the band of distances is cut off"):
-        field = trivox.Voxelizer(cube=32).distances(meshes[1], 3)
+        field = trivox.Voxelizer(cube=32).distances(meshes[1], width=3)
     assert field.hash == "96e735ac02672a57a26c3ca4a8ace593"
 
 
@@ -560,7 +564,7 @@ def test_other_python_threads_run_meanwhile():
 def hashes(mesh):
     vox = trivox.Voxelizer(64)
     tile = trivox.Voxelizer(64, tile="2/3")(mesh)
-    grids = [vox(mesh), vox(ASSETS / "cube.obj"), tile, trivox.Grid.from_dense(tile.dense()), vox.distances(mesh, 2)]
+    grids = [vox(mesh), vox(ASSETS / "cube.obj"), tile, trivox.Grid.from_dense(tile.dense()), vox.distances(mesh, width=2)]
     return [grid.hash for grid in grids] + [vox.estimate(mesh)["brick_pairs"]]
 
 

@@ -96,6 +96,8 @@ def test_arrays_are_a_mesh(tetrahedron, torus_obj):
         ({"scale": -1}, "a scale of -1 is not possible: use a positive number"),
         ({"rotate": "w:90"}, "rotate 'w:90' .* such as x:90"),
         ({"strict": True, "mode": "thin"}, "strict is of solids: give mode='solid'"),
+        ({"strict": "closed"}, "strict is of solids: give mode='solid'"),
+        ({"strict": "open", "mode": "solid"}, "strict 'open' is not possible: use True, False or 'closed'"),
     ],
 )
 def test_impossible_options_are_refused_at_once(options, message):
@@ -121,6 +123,7 @@ def test_impossible_options_are_refused_at_once(options, message):
         ({"backend": 3}, "backend takes text, not int"),
         ({"adapter": 3}, "adapter takes text, not int"),
         ({"center": "yes"}, "center takes True or False, not str"),
+        ({"strict": 1}, "strict takes True, False or 'closed', not int"),
         ({"color": 3}, "color takes True, False or (red, green, blue), not int"),
         ({"interior_color": "red", "mode": "solid"}, "3 whole numbers from 0 to 255"),
     ],
@@ -248,6 +251,22 @@ def test_a_strict_voxelizer_refuses_what_is_doubtful(holed, tetrahedron, tmp_pat
         copy = pickle.loads(pickle.dumps(error))
         assert (str(copy), copy.report, copy.warnings) == (str(error), error.report, error.warnings)
     assert errors[0].report["fill"] == grid.report["fill"] and errors[0].warnings == grid.warnings
+
+
+def test_a_voxelizer_that_is_strict_about_closed_meshes_refuses_any_hole(tetrahedron, tmp_path):
+    pricked = trivox.Mesh(torus().vertices, torus().faces[1:])
+    path, message = write_obj(tmp_path / "pricked.obj", pricked), "the mesh is not closed: 3 edges of an odd number"
+    strict, closed = (trivox.Voxelizer(16, mode="solid", strict=how) for how in (True, "closed"))
+    assert strict(pricked).warnings == () and strict.options["strict"] is True
+    copy = pickle.loads(pickle.dumps(closed))
+    assert copy == closed != strict and copy.options["strict"] == "closed"
+    assert closed(tetrahedron) == strict(tetrahedron) and closed.distances(tetrahedron) == strict.distances(tetrahedron)
+    for call in (copy, copy.distances):
+        with pytest.raises(trivox.DoubtfulError, match=f"pricked.obj: {message}") as caught:
+            call(path)
+        assert caught.value.report["fill"]["closed"] is False and caught.value.report["fill"]["doubtful"] is False
+    for _, result in (*copy.many([pricked]), *copy.many_distances([pricked])):
+        assert isinstance(result, trivox.DoubtfulError) and str(result).startswith(message)
 
 
 def keys(kind):

@@ -131,8 +131,11 @@ impl PyMesh {
     /// MeshError
     ///     There is no mesh, or there are more than 4,294,967,295 vertices or triangles.
     #[staticmethod]
-    fn join(meshes: &Bound<'_, PyDict>) -> PyResult<Self> {
+    fn join(meshes: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = meshes.py();
+        let meshes = meshes
+            .cast::<PyDict>()
+            .map_err(|_| wrong_type("meshes", meshes, "a dict of names to meshes"))?;
         let part = |(name, mesh): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
             PyResult::Ok((name.extract::<String>()?, Self::from_object(&mesh)?))
         };

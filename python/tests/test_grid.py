@@ -657,6 +657,9 @@ def test_a_grid_of_arrays_may_have_attributes(assembly):
         ({"label": arrays["label"] + 0.5}, {}, "label has .*use whole numbers of 32 bits"),
         ({"label": arrays["label"]}, {"material": ["a"]}, "names of 'material' are without its array"),
         ({"colour": arrays["label"]}, {}, "'normal', 'triangle'"),
+        ({"normal": np.where(np.arange(len(coords))[:, None] == 7, np.nan, arrays["normal"])}, {},
+         "normal, row 7: NaN is not possible: use finite numbers"),
+        ({"label": arrays["label"]}, {"label": ["a"]}, r"label, row \d+: 1 is not possible: use -1 to 0"),
     ]:
         with pytest.raises(trivox.OptionError, match=message):
             trivox.Grid.from_coords(coords, grid.dims, attributes=wrong, names=names)
@@ -712,3 +715,5 @@ def test_grids_and_distances_are_collated(tetrahedron):
     assert batch["coords"][:, 0].tolist() == [0] * len(field) + [1] * len(field)
     with pytest.raises(trivox.OptionError, match="sample 1 has no 'normal', which others have"):
         trivox.collate([grey, trivox.Voxelizer(8)(tetrahedron)])
+    with pytest.raises(trivox.OptionError, match="there are no samples: give one or more"):
+        trivox.collate([])

@@ -14,7 +14,7 @@ import pytest
 
 import trivox
 from trivox import _reports
-from conftest import ASSETS, SIDES, torus, write_obj
+from conftest import ASSETS, CORNERS, SIDES, torus, write_obj
 
 
 def test_a_voxelizer_is_its_options():
@@ -164,6 +164,10 @@ def test_arguments_of_another_type_are_a_type_error_that_names_them(tetrahedron)
         (lambda: vox.distances(tetrahedron, width=True), "width takes a number, not bool"),
         (lambda: vox.many_distances([], "3"), "width takes a number, not str"),
         (lambda: vox.many([], on_error=None), "on_error takes text, not NoneType"),
+        (lambda: vox.many({"a": tetrahedron}), r"many takes an iterable of meshes, not a dict: give its items\(\)"),
+        (lambda: vox((CORNERS, SIDES)), r"tuple is no mesh: .* of two arrays trivox.Mesh\(vertices, faces\)"),
+        (lambda: trivox.Mesh.join([tetrahedron]), "meshes takes a dict of names to meshes, not list"),
+        (lambda: trivox.load_bytes("a.npz", "npz"), "data takes bytes, not str"),
         (lambda: trivox.load_bytes(b"", None), "format takes text, not NoneType"),
         (lambda: trivox.read_mesh(b"", 3), "format takes text, not int"),
         (lambda: trivox.read_mesh(b"", "obj", sidecars={"a": "b"}), "sidecars takes a dict of text to bytes"),

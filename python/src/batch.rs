@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::{PyException, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyIterator, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyIterator, PyString, PyTuple};
 use trivox::{Mesh, MeshSource};
 
 use crate::core::{self, Plan};
@@ -99,9 +99,14 @@ impl Batch {
             || items.is_instance_of::<PyBytes>()
             || items.is_instance_of::<PyMesh>()
             || items.hasattr("__fspath__")?;
+        let kind = items.get_type().name()?;
         if is_one {
-            let kind = items.get_type().name()?;
             let message = format!("many takes an iterable of meshes, not one {kind}: give [item]");
+            return Err(PyTypeError::new_err(message));
+        }
+        if items.is_instance_of::<PyDict>() {
+            let message =
+                format!("many takes an iterable of meshes, not a {kind}: give its items()");
             return Err(PyTypeError::new_err(message));
         }
         let job = Arc::new(Job::of_batch(plan.time_limit));

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use trivox::backend::{BackendChoice, Backends};
+use trivox::base::numbers::counted;
 use trivox::engine::{Distances, Remedy, Summary, Timings, Warning};
 use trivox::grid::Attribute;
 use trivox::mesh::appearance::FilterChoice;
@@ -16,6 +17,7 @@ use crate::error::Failure;
 use crate::grid::PyGrid;
 use crate::job::{self, Job};
 use crate::mesh::Source;
+use crate::options::Strict;
 
 /// A caller's options.
 #[derive(Debug, Clone)]
@@ -38,8 +40,8 @@ pub struct Plan {
     pub time_limit: Option<Duration>,
     /// Whether a mesh's file may only name files beside it and below.
     pub confine: bool,
-    /// Whether a doubtful solid is an error.
-    pub strict: bool,
+    /// The solids that are errors.
+    pub strict: Strict,
 }
 
 impl Plan {
@@ -149,11 +151,11 @@ pub fn distances(
 /// What Python gets of a result; to be called on a pool.
 ///
 /// # Errors
-/// The solid is doubtful, and the caller is strict.
-pub fn grid_of(made: Voxelized, strict: bool) -> Result<PyGrid, Failure> {
+/// The solid is one that `strict` refuses.
+pub fn grid_of(made: Voxelized, strict: Strict) -> Result<PyGrid, Failure> {
     let warnings: Vec<String> = made.warnings.iter().map(sentence).collect();
     let report = report(&made.summary(), &made.timings);
-    judge(made.fill_report.as_ref().filter(|_| strict), &report, &warnings)?;
+    judge(made.fill_report.as_ref(), strict, &report, &warnings)?;
     Ok(PyGrid::new(made.grid, report, warnings))
 }
 
@@ -161,20 +163,30 @@ pub fn grid_of(made: Voxelized, strict: bool) -> Result<PyGrid, Failure> {
 pub fn field_of(
     found: Distances,
     warning: Option<String>,
-    strict: bool,
+    strict: Strict,
 ) -> Result<PyDistanceField, Failure> {
     let warnings: Vec<String> = found.warnings.iter().map(sentence).chain(warning).collect();
     let report = report(&found.summary(), &found.timings);
-    judge(found.fill_report.as_ref().filter(|_| strict), &report, &warnings)?;
+    judge(found.fill_report.as_ref(), strict, &report, &warnings)?;
     Ok(PyDistanceField::new(found.field, report, warnings))
 }
 
 /// # Errors
-/// The fill is doubtful.
-fn judge(fill: Option<&FillReport>, report: &str, warnings: &[String]) -> Result<(), Failure> {
-    let Some(fill) = fill.filter(|fill| fill.is_doubtful()) else { return Ok(()) };
+/// The solid is one that `strict` refuses.
+fn judge(
+    fill: Option<&FillReport>,
+    strict: Strict,
+    report: &str,
+    warnings: &[String],
+) -> Result<(), Failure> {
+    let Some(fill) = fill.filter(|fill| strict.refuses(fill)) else { return Ok(()) };
     let doubts: Vec<String> = fill.doubts.iter().map(ToString::to_string).collect();
-    let message = format!("the fill is doubtful: {}", doubts.join(", and "));
+    let message = if doubts.is_empty() {
+        let edges = counted(fill.topology.odd_edges, "edge");
+        format!("the mesh is not closed: {edges} of an odd number of triangles")
+    } else {
+        format!("the fill is doubtful: {}", doubts.join(", and "))
+    };
     let (report, warnings) = (report.to_owned(), warnings.to_owned());
     Err(Failure::Doubtful { message, report, warnings, path: None })
 }

@@ -103,8 +103,8 @@ impl PyMesh {
             }
             return Self::from_object(vertices);
         };
-        let positions = positions(vertices)?;
         let triangles = triangles(faces)?;
+        let positions = positions(vertices)?;
         let counts = [positions.len(), triangles.len()];
         let mesh = job::on_pool(py, || trivox::Mesh::new(positions, triangles))?;
         let fail = |failure: Failure| failure.into_py(py);
@@ -131,8 +131,11 @@ impl PyMesh {
     /// MeshError
     ///     There is no mesh, or there are more than 4,294,967,295 vertices or triangles.
     #[staticmethod]
-    fn join(meshes: &Bound<'_, PyDict>) -> PyResult<Self> {
+    fn join(meshes: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = meshes.py();
+        let meshes = meshes
+            .cast::<PyDict>()
+            .map_err(|_| wrong_type("meshes", meshes, "a dict of names to meshes"))?;
         let part = |(name, mesh): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
             PyResult::Ok((name.extract::<String>()?, Self::from_object(&mesh)?))
         };

@@ -7,15 +7,51 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use numpy::{PyArrayDescrMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 use trivox::grid::Attribute;
 use trivox::lattice::MAX_DIM;
+use trivox::solid::FillReport;
 use trivox::view::render::MAX_SAMPLES;
 use trivox::{ColorSource, Lattice, Tile, UnknownName};
 
 use crate::error::{Failure, option_error};
+
+/// The solids that are refused, as of the program's `--strict`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Strict {
+    /// None: False.
+    Off,
+    /// Doubtful ones: True.
+    Doubtful,
+    /// Doubtful ones, and those of meshes with holes: "closed".
+    Closed,
+}
+
+impl Strict {
+    pub fn refuses(self, fill: &FillReport) -> bool {
+        match self {
+            Self::Off => false,
+            Self::Doubtful => fill.is_doubtful(),
+            Self::Closed => fill.is_doubtful() || !fill.topology.is_closed(),
+        }
+    }
+}
+
+impl<'py> IntoPyObject<'py> for Strict {
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Self::Output> {
+        match self {
+            Self::Closed => "closed".into_bound_py_any(py),
+            other => (other == Self::Doubtful).into_bound_py_any(py),
+        }
+    }
+}
 
 /// What an option takes.
 pub trait Taken<'a>: Sized {
@@ -27,6 +63,23 @@ pub trait Taken<'a>: Sized {
 impl Taken<'_> for bool {
     fn taken(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
         value.extract().map_err(|_| wrong_type(name, value, "True or False"))
+    }
+}
+
+impl Taken<'_> for Strict {
+    fn taken(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
+        const CHOICES: &str = "True, False or 'closed'";
+        match value.extract() {
+            Ok("closed") => Ok(Self::Closed),
+            Ok(text) => {
+                let message = format!("{name} '{text}' is not possible: use {CHOICES}");
+                Err(option_error(value.py(), "option.value", message))
+            }
+            Err(_) => match value.extract() {
+                Ok(is_strict) => Ok(if is_strict { Self::Doubtful } else { Self::Off }),
+                Err(_) => Err(wrong_type(name, value, CHOICES)),
+            },
+        }
     }
 }
 
@@ -82,7 +135,7 @@ pub fn is_flag(value: &Bound<'_, PyAny>) -> bool {
 
 /// Functions for `from_py_with`, which does not tell them the name of the option: each has it.
 pub mod named {
-    use super::{Bound, HashMap, PyAny, PyResult, Taken};
+    use super::{Bound, HashMap, PyAny, PyResult, Strict, Taken};
 
     macro_rules! options {
         ($($name:ident: $takes:ty),* $(,)?) => {$(
@@ -111,7 +164,7 @@ pub mod named {
         scale: Option<f64>,
         signed: bool,
         sidecars: Option<HashMap<String, Vec<u8>>>,
-        strict: bool,
+        strict: Strict,
         time_limit: Option<f64>,
         turn: Option<f64>,
         up: &'a str,

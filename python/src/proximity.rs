@@ -13,7 +13,7 @@ use crate::error::Failure;
 use crate::glue;
 use crate::job::{self, Job};
 use crate::mesh::{PyMesh, Source};
-use crate::options::{array_of, named, parsed, vectors};
+use crate::options::{Strict, array_of, named, parsed, vectors};
 use crate::voxelizer::{parse_memory, threads_of};
 
 type Array<'py> = Bound<'py, PyAny>;
@@ -42,8 +42,9 @@ type Array<'py> = Bound<'py, PyAny>;
 ///     default.
 /// confine : bool, default False
 ///     Of a path: whether only files beside it and below are read, as in `Voxelizer`.
-/// strict : bool, default False
-///     Whether a mesh whose signs are doubtful is a `DoubtfulError`.
+/// strict : bool or "closed", default False
+///     Whether a mesh whose signs are doubtful is a `DoubtfulError`. Any hole makes them doubtful, so
+///     that "closed" is the same as True.
 ///
 /// Raises
 /// ------
@@ -78,7 +79,7 @@ pub struct PyProximity {
     fill: String,
     threads: Option<usize>,
     memory: Option<u64>,
-    strict: bool,
+    strict: Strict,
     /// Whether a caller was warned of doubtful signs.
     has_warned: AtomicBool,
 }
@@ -121,12 +122,12 @@ fn tree(
     mesh: &PyMesh,
     fill: Fill,
     memory: u64,
-    strict: bool,
+    strict: Strict,
     job: &Job,
 ) -> Result<Proximity, Failure> {
     let proximity = Proximity::new(&mesh.mesh, fill, memory, job)?;
     match sentences(&proximity) {
-        warnings if strict && !warnings.is_empty() => {
+        warnings if strict != Strict::Off && !warnings.is_empty() => {
             let (message, path) = (warnings.join("; "), mesh.path.clone());
             Err(Failure::Doubtful { message, report: "null".to_owned(), warnings, path })
         }
@@ -146,7 +147,9 @@ fn floats<'py>(values: Vec<f64>, shape: &[isize], like: &Array<'py>) -> PyResult
 impl PyProximity {
     #[new]
     #[pyo3(signature = (mesh, faces=None, *, fill="auto", threads=None, memory=None, confine=false,
-        strict=false))]
+        strict=Strict::Off),
+        text_signature = "(mesh, faces=None, *, fill='auto', threads=None, memory=None, \
+        confine=False, strict=False)")]
     fn new(
         mesh: &Bound<'_, PyAny>,
         faces: Option<&Bound<'_, PyAny>>,
@@ -154,7 +157,7 @@ impl PyProximity {
         threads: Option<&Bound<'_, PyAny>>,
         memory: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = named::confine)] confine: bool,
-        #[pyo3(from_py_with = named::strict)] strict: bool,
+        #[pyo3(from_py_with = named::strict)] strict: Strict,
     ) -> PyResult<Self> {
         let py = mesh.py();
         let source = Source::of_parts(mesh, faces)?;

@@ -22,8 +22,8 @@ use crate::grid::PyGrid;
 use crate::job::{self, Job};
 use crate::mesh::Source;
 use crate::options::{
-    attributes_of, bounds_of, color_of, is_flag, lattice_of, named, pad_of, parsed, tile_of, whole,
-    wholes,
+    Strict, attributes_of, bounds_of, color_of, is_flag, lattice_of, named, pad_of, parsed,
+    tile_of, whole, wholes,
 };
 
 /// Turns meshes into voxels, with fixed options. Immutable, picklable, and safe to share between
@@ -70,8 +70,9 @@ use crate::options::{
 ///     How a solid decides what is inside; "auto" suits the mesh, and the report says why.
 /// include_surface : bool, default False
 ///     Whether a solid also has the voxels that its surface touches.
-/// strict : bool, default False
-///     Whether a doubtful solid, or distances with a doubtful inside, are a `DoubtfulError`.
+/// strict : bool or "closed", default False
+///     Whether a doubtful solid, or distances with a doubtful inside, are a `DoubtfulError`; with
+///     "closed" those of any mesh with a hole too.
 /// up : {"y", "z"}, default "y"
 ///     The mesh's up axis; files and pictures turn accordingly.
 /// color : bool or (int, int, int), default True
@@ -256,7 +257,7 @@ impl PyVoxelizer {
     #[new]
     #[pyo3(signature = (resolution=None, *, res=None, voxel_size=None, height=None, width=None, length=None,
         bounds=None, pad=0, cube=None, dims=None, scale=None, rotate=None, center=false,
-        mode="surface", fill="auto", include_surface=false, strict=false, up="y",
+        mode="surface", fill="auto", include_surface=false, strict=Strict::Off, up="y",
         color=ColorSource::Mesh, keep_transparent=false,
         interior_color=None, filter="auto", attributes=None, tile=None, lattice=None, backend="auto",
         adapter=None, threads=None, memory=None, time_limit=None, confine=false),
@@ -286,7 +287,7 @@ impl PyVoxelizer {
         #[pyo3(from_py_with = named::mode)] mode: &str,
         #[pyo3(from_py_with = named::fill)] fill: &str,
         #[pyo3(from_py_with = named::include_surface)] include_surface: bool,
-        #[pyo3(from_py_with = named::strict)] strict: bool,
+        #[pyo3(from_py_with = named::strict)] strict: Strict,
         #[pyo3(from_py_with = named::up)] up: &str,
         #[pyo3(from_py_with = color_of)] color: ColorSource,
         #[pyo3(from_py_with = named::keep_transparent)] keep_transparent: bool,
@@ -353,7 +354,8 @@ impl PyVoxelizer {
         if backend == "cpu" && adapter.is_some() {
             return refuse("adapter names a GPU, and backend='cpu' uses none: leave one out");
         }
-        for (option, is_given) in [("interior_color", interior_color.is_some()), ("strict", strict)]
+        for (option, is_given) in
+            [("interior_color", interior_color.is_some()), ("strict", strict != Strict::Off)]
         {
             if is_given && mode != "solid" {
                 return refuse(&format!("{option} is of solids: give mode='solid'"));
@@ -399,7 +401,7 @@ impl PyVoxelizer {
         set(&options, "backend", (backend != "auto").then_some(backend))?;
         set(&options, "center", center.then_some(true))?;
         set(&options, "include_surface", include_surface.then_some(true))?;
-        set(&options, "strict", strict.then_some(true))?;
+        set(&options, "strict", (strict != Strict::Off).then_some(strict))?;
         set(&options, "keep_transparent", keep_transparent.then_some(true))?;
         match color {
             ColorSource::Mesh => {}
@@ -505,7 +507,8 @@ impl PyVoxelizer {
     ///
     /// Parameters
     /// ----------
-    /// mesh : as `voxelize` takes
+    /// mesh, faces
+    ///     As in `voxelize`.
     /// width : float, default 3.0
     ///     The voxels nearer than this, in voxels, have a distance; at most 1024.
     /// progress : callable, optional
@@ -528,16 +531,17 @@ impl PyVoxelizer {
     /// TrivoxWarning
     ///     Something that the caller might not expect, such as a doubtful inside, or an option of
     ///     this voxelizer that has no effect on distances.
-    #[pyo3(signature = (mesh, width=3.0, *, progress=None))]
+    #[pyo3(signature = (mesh, faces=None, *, width=3.0, progress=None))]
     fn distances(
         &self,
         mesh: &Bound<'_, PyAny>,
+        faces: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = named::width)] width: f32,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyDistanceField> {
         let py = mesh.py();
         check_width(width).map_err(|error| Failure::from(error).into_py(py))?;
-        let source = Source::of(mesh)?;
+        let source = Source::of_parts(mesh, faces)?;
         let path = source.path();
         let plan = self.plan.clone();
         let work = move |job: &Arc<Job>| core::distances(&plan, &source, width, job);
@@ -599,7 +603,8 @@ impl PyVoxelizer {
     ///
     /// Parameters
     /// ----------
-    /// mesh : as `voxelize` takes
+    /// mesh, faces
+    ///     As in `voxelize`.
     ///
     /// Returns
     /// -------
@@ -608,9 +613,14 @@ impl PyVoxelizer {
     ///     of the work; ``core_seconds``: of one CPU core for the surface, within a factor of about
     ///     four (a solid takes up to ten times as long);
     ///     ``memory``: bytes for the mesh and the grid's surface.
-    fn estimate<'py>(&self, mesh: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+    #[pyo3(signature = (mesh, faces=None))]
+    fn estimate<'py>(
+        &self,
+        mesh: &Bound<'py, PyAny>,
+        faces: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
         let py = mesh.py();
-        let source = Source::of(mesh)?;
+        let source = Source::of_parts(mesh, faces)?;
         let plan = self.plan.clone();
         let (path, limit) = (source.path(), self.plan.time_limit);
         let estimate = job::run_on(py, path, limit, None, move |job| {

@@ -1,10 +1,14 @@
 import pathlib
+import signal
 import uuid
 
 import numpy as np
 import pytest
 
 import trivox
+
+# Background jobs of a shell ignore SIGINT, and so would all processes of the tests.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 HERE = pathlib.Path(__file__).parent
 ASSETS = next(at / "assets" for at in HERE.parents if (at / "assets").exists())

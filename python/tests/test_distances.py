@@ -67,8 +67,8 @@ def test_a_field_survives_pickling_and_copying():
 def test_another_process_may_compute_a_field():
     vox = trivox.Voxelizer(20)
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        found = pool.submit(vox.distances, tetrahedron(), 2.5).result()
-    assert found == vox.distances(tetrahedron(), 2.5)
+        found = pool.submit(vox.distances, tetrahedron(), width=2.5).result()
+    assert found == vox.distances(tetrahedron(), width=2.5)
 
 
 def test_distances_of_many_meshes_are_those_of_each():
@@ -76,7 +76,7 @@ def test_distances_of_many_meshes_are_those_of_each():
     items = [("a", tetrahedron()), "none.obj", tetrahedron(), 3]
     found = list(vox.many_distances(items, 2.5))
     assert [key for key, _ in found] == ["a", "none.obj", 2, 3]
-    expected = vox.distances(tetrahedron(), 2.5)
+    expected = vox.distances(tetrahedron(), width=2.5)
     assert found[0][1] == expected and found[2][1] == expected
     assert found[0][1].report["distances"]["voxels"] == len(expected)
     assert isinstance(found[1][1], FileNotFoundError) and isinstance(found[3][1], TypeError)
@@ -95,14 +95,14 @@ def test_the_report_of_a_field_says_how_the_inside_was_found():
 
 
 def test_distances_do_not_depend_on_the_threads():
-    fields = [trivox.Voxelizer(40, threads=n).distances(tetrahedron(), 3) for n in (1, 2, 5)]
+    fields = [trivox.Voxelizer(40, threads=n).distances(tetrahedron(), width=3) for n in (1, 2, 5)]
     assert fields[0] == fields[1] == fields[2]
     assert len({field.hash for field in fields}) == 1
-    assert fields[0] != trivox.Voxelizer(40).distances(tetrahedron(), 2)
+    assert fields[0] != trivox.Voxelizer(40).distances(tetrahedron(), width=2)
 
 
 def test_a_field_is_saved(tmp_path):
-    field = trivox.Voxelizer(16).distances(tetrahedron(), 3)
+    field = trivox.Voxelizer(16).distances(tetrahedron(), width=3)
     for name in ("a.vdb", "a.nvdb"):
         field.save(tmp_path / name)
         assert (tmp_path / name).stat().st_size > 1000
@@ -120,7 +120,7 @@ def test_a_field_is_saved(tmp_path):
 @pytest.mark.parametrize("width", [0, -1, float("nan"), 2000])
 def test_impossible_widths_are_refused(width):
     with pytest.raises(trivox.OptionError, match="at most 1024"):
-        trivox.Voxelizer(16).distances(tetrahedron(), width)
+        trivox.Voxelizer(16).distances(tetrahedron(), width=width)
     inside = trivox.Grid.from_coords([], (4, 4, 4))
     with pytest.raises(trivox.OptionError, match="at most 1024") as caught:
         trivox.DistanceField.from_coords([], [], inside, width)

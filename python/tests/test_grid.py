@@ -657,6 +657,9 @@ def test_a_grid_of_arrays_may_have_attributes(assembly):
         ({"label": arrays["label"] + 0.5}, {}, "label has .*use whole numbers of 32 bits"),
         ({"label": arrays["label"]}, {"material": ["a"]}, "names of 'material' are without its array"),
         ({"colour": arrays["label"]}, {}, "'normal', 'triangle'"),
+        ({"normal": np.where(np.arange(len(coords))[:, None] == 7, np.nan, arrays["normal"])}, {},
+         "normal, row 7: NaN is not possible: use finite numbers"),
+        ({"label": arrays["label"]}, {"label": ["a"]}, r"label, row \d+: 1 is not possible: use -1 to 0"),
     ]:
         with pytest.raises(trivox.OptionError, match=message):
             trivox.Grid.from_coords(coords, grid.dims, attributes=wrong, names=names)
@@ -706,9 +709,11 @@ def test_grids_and_distances_are_collated(tetrahedron):
             np.testing.assert_array_equal(batch[name][part], array)
     assert not batch["colors"][: len(grey)].any() and (batch["colors"][len(grey) :] == red.colors()).all()
     assert trivox.collate([grey], convert=lambda array: array.tolist())["offsets"] == [0, len(grey)]
-    field = trivox.Voxelizer(8).distances(tetrahedron, 2)
+    field = trivox.Voxelizer(8).distances(tetrahedron, width=2)
     batch = trivox.collate(iter([field, field]))
     np.testing.assert_array_equal(batch["distances"], np.tile(field.distances(), 2))
     assert batch["coords"][:, 0].tolist() == [0] * len(field) + [1] * len(field)
     with pytest.raises(trivox.OptionError, match="sample 1 has no 'normal', which others have"):
         trivox.collate([grey, trivox.Voxelizer(8)(tetrahedron)])
+    with pytest.raises(trivox.OptionError, match="there are no samples: give one or more"):
+        trivox.collate([])

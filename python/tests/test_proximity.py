@@ -102,11 +102,14 @@ def test_signs_of_an_open_mesh_are_doubtful(tmp_path):
         for ask in (proximity.distances, proximity.distances):
             with pytest.raises(trivox.TrivoxWarning, match="not closed"):
                 ask(point)
-        with pytest.raises(trivox.DoubtfulError, match="4 open edges") as refused:
-            trivox.Proximity(path, fill=fill, strict=True)
-        assert refused.value.code == "solid.doubtful" and refused.value.path == str(path)
-        assert refused.value.warnings == (sentence,) and refused.value.report is None
-    assert pickle.loads(pickle.dumps(closed)).__getnewargs_ex__()[1]["strict"] is True
+        for strict in (True, "closed"):
+            with pytest.raises(trivox.DoubtfulError, match="4 open edges") as refused:
+                trivox.Proximity(path, fill=fill, strict=strict)
+            assert refused.value.code == "solid.doubtful" and refused.value.path == str(path)
+            assert refused.value.warnings == (sentence,) and refused.value.report is None
+    for strict in (False, True, "closed"):
+        copy = pickle.loads(pickle.dumps(trivox.Proximity(tetrahedron(), strict=strict)))
+        assert copy.__getnewargs_ex__()[1]["strict"] == strict
 
 
 def test_signs_of_a_mesh_that_cannot_be_oriented_are_doubtful():

@@ -72,7 +72,7 @@ def test_rows_of_distances_are_npz(cluster, meshes, tmp_path):
     assert (summary.done, summary.failed) == (3, 1)
     found = {row["id"]: row for row in rows(output)}
     for path in meshes[:3]:
-        field = vox.distances(path, 2.5)
+        field = vox.distances(path, width=2.5)
         row = found[path]
         assert (row["hash"], row["occupied"], row["dims"]) == (field.hash, len(field), [24] * 3)
         arrays = np.load(io.BytesIO(row["grid"]))

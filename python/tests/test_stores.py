@@ -120,7 +120,7 @@ def test_a_zarr_with_other_names_of_chunks_is_read(tmp_path, encoding):
 def test_shards_are_whole_bricks(tmp_path):
     grid = trivox.Voxelizer(20)(octahedron())
     for shard in (0, 12, -8):
-        with pytest.raises(ValueError, match="multiple of 8"):
+        with pytest.raises(trivox.OptionError, match="multiple of 8"):
             stores.save_zarr(grid, tmp_path / "a.zarr", shard=shard)
     assert not (tmp_path / "a.zarr").exists()
 
@@ -165,7 +165,7 @@ def test_attributes_are_tensors(tmp_path):
 def test_attributes_and_distances_are_columns_of_a_table_of_bricks(tmp_path):
     pq = pytest.importorskip("pyarrow.parquet")
     grid = trivox.Voxelizer(20, mode="solid", attributes=ATTRIBUTES)(octahedron())
-    field = trivox.Voxelizer(20, up="z").distances(octahedron(), 2.5)
+    field = trivox.Voxelizer(20, up="z").distances(octahedron(), width=2.5)
     nothing = trivox.DistanceField.from_coords([], [], trivox.Grid.from_coords([], (9, 8, 7)), 2)
     path = tmp_path / "a.parquet"
     stores.save_parquet({"grid": grid, "field": field, "nothing": nothing}.items(), path)
@@ -185,7 +185,7 @@ def test_attributes_and_distances_are_columns_of_a_table_of_bricks(tmp_path):
 
 @pytest.mark.parametrize("shard", [8, 64])
 def test_distances_are_arrays_of_a_zarr(tmp_path, shard):
-    field = trivox.Voxelizer(60, up="z").distances(octahedron(), 2.5)
+    field = trivox.Voxelizer(60, up="z").distances(octahedron(), width=2.5)
     stores.save_zarr(field, tmp_path / "a.zarr", shard=shard)
     loaded = stores.load_zarr(tmp_path / "a.zarr")
     assert loaded == field and loaded.hash == field.hash and loaded.up == "z"
@@ -224,13 +224,13 @@ def test_attributes_are_arrays_of_a_zarr(tmp_path, tiles, shard):
     assert_same(stores.load_zarr(tmp_path / "a.zarr"), whole)
     if tiles > 1:
         other = trivox.Voxelizer(cube=2 * shard, tile="1/8")(octahedron())
-        with pytest.raises(ValueError, match="another choice of attributes"):
+        with pytest.raises(trivox.OptionError, match="another choice of attributes"):
             stores.save_zarr(other, tmp_path / "a.zarr", shard=shard)
 
 
 @pytest.mark.parametrize("mode", [{}, {"up": "z"}])
 def test_safetensors_hold_distances(tmp_path, mode):
-    field = trivox.Voxelizer(30, pad=4, **mode).distances(octahedron(), 2.5)
+    field = trivox.Voxelizer(30, pad=4, **mode).distances(octahedron(), width=2.5)
     stores.save_safetensors(field, tmp_path / "a.safetensors")
     tensors = safetensors.load_file(tmp_path / "a.safetensors")
     np.testing.assert_array_equal(tensors["distances"], field.distances())
@@ -326,13 +326,13 @@ def test_tiles_of_another_grid_are_refused(tmp_path):
         (tile(2, up="z"), "another up axis"),
         (tile(2, color=False), "another choice of colours"),
     ]:
-        with pytest.raises(ValueError, match=f"{what} than this tile: make all tiles"):
+        with pytest.raises(trivox.OptionError, match=f"{what} than this tile: make all tiles"):
             stores.save_zarr(other, file)
     stores.save_zarr(tile(2), file)
     whole = trivox.Voxelizer(128)(octahedron())
     assert stores.load_zarr(file) == whole
     stores.save_zarr(whole, tmp_path / "whole.zarr")
-    with pytest.raises(ValueError, match="another lattice"):
+    with pytest.raises(trivox.OptionError, match="holds a whole grid, not tiles: use a new group"):
         stores.save_zarr(tile(1), tmp_path / "whole.zarr")
 
 
@@ -348,10 +348,10 @@ def test_the_origin_of_tiles_is_that_of_the_whole(tmp_path):
 
 def test_a_tile_within_a_shard_is_refused(tmp_path):
     tile = trivox.Voxelizer(100, tile="2/2x1x1")(octahedron())
-    with pytest.raises(ValueError, match="cut the grid at multiples of 64, or use shard=8"):
+    with pytest.raises(trivox.OptionError, match="cut the grid at multiples of 64, or use shard=8"):
         stores.save_zarr(tile, tmp_path / "a.zarr")
     stores.save_zarr(tile, tmp_path / "a.zarr", shard=8)
-    with pytest.raises(ValueError, match="one grid, with one shard"):
+    with pytest.raises(trivox.OptionError, match="one grid, with one shard"):
         stores.save_zarr(trivox.Voxelizer(100, tile="1/2x1x1")(octahedron()), tmp_path / "a.zarr", shard=16)
 
 
@@ -397,7 +397,7 @@ def test_parquet_holds_the_bricks_of_many_grids(tmp_path):
 def test_parquet_of_a_batch_is_whole_or_not_there(tmp_path):
     pytest.importorskip("pyarrow.parquet")
     mesh = octahedron()
-    with pytest.raises(ValueError, match="two grids have the id 'a'"):
+    with pytest.raises(trivox.OptionError, match="two grids have the id 'a'"):
         stores.save_parquet(trivox.Voxelizer(20).many([("a", mesh), ("a", mesh)]), tmp_path / "a.parquet")
     with pytest.raises(FileNotFoundError):
         stores.save_parquet(trivox.Voxelizer(20).many([("a", mesh), "none.obj"]), tmp_path / "a.parquet")

@@ -14,6 +14,10 @@ grid.coords(batch=np.int64(3))
 flags: np.typing.NDArray[np.bool_] = grid.dense(None)
 grid.dense("u1")
 grid.dense(">f4")
+trivox.Voxelizer(8, mode="solid", strict="closed")
+trivox.Proximity("a.obj", strict="closed")
+vox.distances(np.eye(3), [[0, 1, 2]], width=2).dense()
+vox.estimate(np.eye(3), [[0, 1, 2]])["dims"]
 trivox.read_mesh(bytearray(b"v 0 0 0"), "obj")
 trivox.read_mesh(memoryview(b"v 0 0 0"), "obj")
 """

@@ -14,7 +14,7 @@ import pytest
 
 import trivox
 from trivox import _reports
-from conftest import ASSETS, SIDES, torus, write_obj
+from conftest import ASSETS, CORNERS, SIDES, torus, write_obj
 
 
 def test_a_voxelizer_is_its_options():
@@ -41,10 +41,14 @@ def test_arrays_are_a_mesh(tetrahedron, torus_obj):
     grid = vox(tetrahedron)
     assert vox(*arrays) == vox(*map(np.ndarray.tolist, arrays)) == grid
     assert vox.voxelize(*arrays, progress=lambda *_: None) == grid
+    assert vox.distances(*arrays, width=2) == vox.distances(tetrahedron, width=2) != vox.distances(*arrays)
+    assert vox.estimate(*arrays) == vox.estimate(tetrahedron)
     points = np.random.default_rng(9).uniform(0, 8, (50, 3))
     inside = trivox.Proximity(tetrahedron).contains(points)
     assert np.array_equal(trivox.Proximity(*arrays).contains(points), inside)
-    for call in (vox, trivox.Proximity):
+    for call in (vox, vox.distances, vox.estimate, trivox.Proximity):
+        with pytest.raises(TypeError, match=r"faces takes an array of shape \(m, 3\), not float"):
+            call(tetrahedron, 2.5)
         with pytest.raises(trivox.MeshError, match="vertex"):
             call(arrays[0], arrays[1] + 1)
         for mesh in (torus_obj, tetrahedron):
@@ -92,6 +96,8 @@ def test_arrays_are_a_mesh(tetrahedron, torus_obj):
         ({"scale": -1}, "a scale of -1 is not possible: use a positive number"),
         ({"rotate": "w:90"}, "rotate 'w:90' .* such as x:90"),
         ({"strict": True, "mode": "thin"}, "strict is of solids: give mode='solid'"),
+        ({"strict": "closed"}, "strict is of solids: give mode='solid'"),
+        ({"strict": "open", "mode": "solid"}, "strict 'open' is not possible: use True, False or 'closed'"),
     ],
 )
 def test_impossible_options_are_refused_at_once(options, message):
@@ -117,6 +123,7 @@ def test_impossible_options_are_refused_at_once(options, message):
         ({"backend": 3}, "backend takes text, not int"),
         ({"adapter": 3}, "adapter takes text, not int"),
         ({"center": "yes"}, "center takes True or False, not str"),
+        ({"strict": 1}, "strict takes True, False or 'closed', not int"),
         ({"color": 3}, "color takes True, False or (red, green, blue), not int"),
         ({"interior_color": "red", "mode": "solid"}, "3 whole numbers from 0 to 255"),
     ],
@@ -154,9 +161,13 @@ def test_arguments_of_another_type_are_a_type_error_that_names_them(tetrahedron)
         (lambda: grid.to_bytes(3), "format takes text, not int"),
         (lambda: grid.render(8, turn="1"), "turn takes a number, not str"),
         (lambda: field.coords(None), "order takes text, not NoneType"),
-        (lambda: vox.distances(tetrahedron, True), "width takes a number, not bool"),
+        (lambda: vox.distances(tetrahedron, width=True), "width takes a number, not bool"),
         (lambda: vox.many_distances([], "3"), "width takes a number, not str"),
         (lambda: vox.many([], on_error=None), "on_error takes text, not NoneType"),
+        (lambda: vox.many({"a": tetrahedron}), r"many takes an iterable of meshes, not a dict: give its items\(\)"),
+        (lambda: vox((CORNERS, SIDES)), r"tuple is no mesh: .* of two arrays trivox.Mesh\(vertices, faces\)"),
+        (lambda: trivox.Mesh.join([tetrahedron]), "meshes takes a dict of names to meshes, not list"),
+        (lambda: trivox.load_bytes("a.npz", "npz"), "data takes bytes, not str"),
         (lambda: trivox.load_bytes(b"", None), "format takes text, not NoneType"),
         (lambda: trivox.read_mesh(b"", 3), "format takes text, not int"),
         (lambda: trivox.read_mesh(b"", "obj", sidecars={"a": "b"}), "sidecars takes a dict of text to bytes"),
@@ -209,13 +220,13 @@ def test_a_cube_gives_grids_of_equal_shape_of_meshes_and_distances():
     meshes = [torus(), ASSETS / "torus-knot.obj", ASSETS / "tetrahedron.obj"]
     assert {grid.shape for _, grid in vox.many(meshes)} == {(24, 24, 24)}
     with pytest.warns(trivox.TrivoxWarning, match="the band of distances is cut off"):
-        assert {vox.distances(mesh, 3).shape for mesh in meshes} == {(24, 24, 24)}
+        assert {vox.distances(mesh, width=3).shape for mesh in meshes} == {(24, 24, 24)}
     roomy = trivox.Voxelizer(18, cube=24)
-    assert {roomy.distances(mesh, 3).shape for mesh in meshes} == {(24, 24, 24)}
+    assert {roomy.distances(mesh, width=3).shape for mesh in meshes} == {(24, 24, 24)}
     assert vox.estimate(meshes[0])["dims"] == [24, 24, 24]
     # As `voxelize assets/torus-knot.obj --cube 32 --distance 3 --json` prints it.
     with pytest.warns(trivox.TrivoxWarning, match="the band of distances is cut off"):
-        field = trivox.Voxelizer(cube=32).distances(meshes[1], 3)
+        field = trivox.Voxelizer(cube=32).distances(meshes[1], width=3)
     assert field.hash == "96e735ac02672a57a26c3ca4a8ace593"
 
 
@@ -244,6 +255,22 @@ def test_a_strict_voxelizer_refuses_what_is_doubtful(holed, tetrahedron, tmp_pat
         copy = pickle.loads(pickle.dumps(error))
         assert (str(copy), copy.report, copy.warnings) == (str(error), error.report, error.warnings)
     assert errors[0].report["fill"] == grid.report["fill"] and errors[0].warnings == grid.warnings
+
+
+def test_a_voxelizer_that_is_strict_about_closed_meshes_refuses_any_hole(tetrahedron, tmp_path):
+    pricked = trivox.Mesh(torus().vertices, torus().faces[1:])
+    path, message = write_obj(tmp_path / "pricked.obj", pricked), "the mesh is not closed: 3 edges of an odd number"
+    strict, closed = (trivox.Voxelizer(16, mode="solid", strict=how) for how in (True, "closed"))
+    assert strict(pricked).warnings == () and strict.options["strict"] is True
+    copy = pickle.loads(pickle.dumps(closed))
+    assert copy == closed != strict and copy.options["strict"] == "closed"
+    assert closed(tetrahedron) == strict(tetrahedron) and closed.distances(tetrahedron) == strict.distances(tetrahedron)
+    for call in (copy, copy.distances):
+        with pytest.raises(trivox.DoubtfulError, match=f"pricked.obj: {message}") as caught:
+            call(path)
+        assert caught.value.report["fill"]["closed"] is False and caught.value.report["fill"]["doubtful"] is False
+    for _, result in (*copy.many([pricked]), *copy.many_distances([pricked])):
+        assert isinstance(result, trivox.DoubtfulError) and str(result).startswith(message)
 
 
 def keys(kind):
@@ -560,7 +587,7 @@ def test_other_python_threads_run_meanwhile():
 def hashes(mesh):
     vox = trivox.Voxelizer(64)
     tile = trivox.Voxelizer(64, tile="2/3")(mesh)
-    grids = [vox(mesh), vox(ASSETS / "cube.obj"), tile, trivox.Grid.from_dense(tile.dense()), vox.distances(mesh, 2)]
+    grids = [vox(mesh), vox(ASSETS / "cube.obj"), tile, trivox.Grid.from_dense(tile.dense()), vox.distances(mesh, width=2)]
     return [grid.hash for grid in grids] + [vox.estimate(mesh)["brick_pairs"]]
 
 

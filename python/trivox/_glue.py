@@ -155,7 +155,7 @@ def collate(
     Raises
     ------
     OptionError
-        An attribute that one sample has, and another with voxels has not.
+        No sample; an attribute that one sample has, and another with voxels has not.
 
     Examples
     --------
@@ -165,6 +165,8 @@ def collate(
     {'coords': (56, 4), 'offsets': (3,), 'colors': (56, 4)}
     """
     samples = list(grids)
+    if not samples:
+        raise OptionError("there are no samples: give one or more", "option.samples")
     of_samples = [_values(grid) for grid in samples]
     batch = {
         "coords": np.concatenate([grid.coords(order, batch=n) for n, grid in enumerate(samples)]),

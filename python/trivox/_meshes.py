@@ -39,7 +39,7 @@ def mesh_arrays(mesh: Any) -> dict[str, Any]:
     else:
         raise TypeError(
             f"{type(mesh).__name__} is no mesh: give a path, a trivox.Mesh, a mesh of trimesh, "
-            "Open3D, PyVista or meshio, or an object with vertices and faces"
+            "Open3D, PyVista or meshio, or an object with vertices and faces; of two arrays trivox.Mesh(vertices, faces)"
         )
     for name in ("vertices", "faces"):
         if arrays[name] is None:

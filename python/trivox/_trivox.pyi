@@ -38,6 +38,7 @@ _Background: TypeAlias = Literal["gradient", "transparent"] | _Ints
 _MeshLike: TypeAlias = Mesh | _Path | Any
 _Mode: TypeAlias = Literal["surface", "thin", "solid"]
 _Fill: TypeAlias = Literal["auto", "parity", "winding", "flood", "vote"]
+_Strict: TypeAlias = bool | Literal["closed"]
 _View: TypeAlias = Literal["three-quarter", "iso", "front", "back", "left", "right", "top", "bottom"]
 _Up: TypeAlias = Literal["y", "z"]
 _Attribute: TypeAlias = Literal[
@@ -259,7 +260,7 @@ class Proximity:
         threads: SupportsIndex | None = None,
         memory: SupportsIndex | str | None = None,
         confine: bool = False,
-        strict: bool = False,
+        strict: _Strict = False,
     ) -> Proximity: ...
     @property
     def mesh(self) -> Mesh: ...
@@ -309,7 +310,7 @@ class Voxelizer:
         mode: _Mode = "surface",
         fill: _Fill = "auto",
         include_surface: bool = False,
-        strict: bool = False,
+        strict: _Strict = False,
         up: _Up = "y",
         color: bool | _Ints = True,
         keep_transparent: bool = False,
@@ -346,7 +347,12 @@ class Voxelizer:
         on_error: Literal["raise", "skip"],
     ) -> _Batch[Grid]: ...
     def distances(
-        self, mesh: _MeshLike, width: float = 3.0, *, progress: _Progress | None = None
+        self,
+        mesh: _MeshLike,
+        faces: ArrayLike | None = None,
+        *,
+        width: float = 3.0,
+        progress: _Progress | None = None,
     ) -> DistanceField: ...
     @overload
     def many_distances(
@@ -364,7 +370,7 @@ class Voxelizer:
         *,
         on_error: Literal["raise", "skip"],
     ) -> _Batch[DistanceField]: ...
-    def estimate(self, mesh: _MeshLike) -> _Estimate: ...
+    def estimate(self, mesh: _MeshLike, faces: ArrayLike | None = None) -> _Estimate: ...
     @property
     def options(self) -> dict[str, Any]: ...
     def __eq__(self, other: object, /) -> bool: ...

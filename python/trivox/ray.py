@@ -293,7 +293,7 @@ class Voxelize:
             made = (
                 self.voxelizer(mesh)
                 if self.width is None
-                else self.voxelizer.distances(mesh, self.width)
+                else self.voxelizer.distances(mesh, width=self.width)
             )
             row = _row(name, made, self.format if self.keep_grid else None)
         except Exception as error:
@@ -325,7 +325,7 @@ def _check(voxelizer: Voxelizer, width: float | None) -> None:
         trial = Voxelizer(1, tile=voxelizer.options.get("tile"), backend="cpu", memory=1)
         # The arguments are checked before the memory, of which there is too little for any work.
         with suppress(MemoryLimitError):
-            trial.distances(dot, width)
+            trial.distances(dot, width=width)
 
 
 def _row(name: str, result: Grid | DistanceField | Exception, format: str | None) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def save_zarr(grid: Grid | DistanceField, store: Any, *, shard: int = 64) -> Non
 
     Raises
     ------
-    ValueError
+    OptionError
         A shard that is no multiple of 8; a tile that begins or ends within a shard, or is of another grid
         than the tiles in the group: of another lattice or up axis, or the only one with or without
         colours or an attribute.
@@ -117,16 +117,17 @@ def save_zarr(grid: Grid | DistanceField, store: Any, *, shard: int = 64) -> Non
             raise FileExistsError(errno.EEXIST, "it has other files: name a new folder", store)
 
     if shard <= 0 or shard % _BRICK:
-        raise ValueError(f"a shard of {shard} voxels is not possible: use a multiple of {_BRICK}")
+        raise OptionError(f"a shard of {shard} voxels is not possible: use a multiple of {_BRICK}", "option.shard")
     tile = grid.report.get("tile")
     at, shape = (tile["from"], grid.report["lattice"]["dims"]) if tile else ([0, 0, 0], list(grid.dims))
     for begin, size, whole in zip(at, grid.dims, shape):
         end = begin + size
         if begin % shard or (end % shard and end != whole):
-            raise ValueError(
+            message = (
                 f"the tile from {begin} to {end} begins or ends within a shard of {shard} voxels: "
                 f"cut the grid at multiples of {shard}, or use shard={_BRICK}"
             )
+            raise OptionError(message, "option.shard")
     attributes: dict[str, Any] = {}
     if isinstance(grid, DistanceField):
         attributes["width"] = grid.width
@@ -222,16 +223,18 @@ def _group_of_tiles(store: Any, attributes: dict[str, Any]) -> Any:
 
 
 def _check_same(before: Any, now: dict[str, Any]) -> None:
+    if "lattice" not in before:
+        raise OptionError("the group holds a whole grid, not tiles: use a new group", "option.store")
     for name, what in [
         ("lattice", "lattice"), ("up", "up axis"), ("has_colors", "choice of colours"),
         ("layers", "choice of attributes"),
     ]:  # fmt: skip
-        is_known = name == "lattice" or name in before
-        if is_known and name in now and before.get(name) != now[name]:
-            raise ValueError(
+        if name in before and name in now and before[name] != now[name]:
+            message = (
                 f"the group holds a grid of another {what} than this tile: make all tiles with the same options, "
                 "or use a new group"
             )
+            raise OptionError(message, "option.store")
 
 
 def load_zarr(store: Any, *, start: tuple[int, int, int] | None = None,
@@ -415,7 +418,7 @@ def save_parquet(grids: Iterable[tuple[Any, Grid | DistanceField]], path: Any) -
 
     Raises
     ------
-    ValueError
+    OptionError
         Two grids have one id.
     Exception
         That of an item of `Voxelizer.many` which failed: see its ``on_error``.
@@ -544,7 +547,7 @@ def _write_bricks(grids: Iterable[tuple[Any, Grid | DistanceField]], file: Any) 
             if isinstance(grid, Exception):
                 raise grid
             if name in places:
-                raise ValueError(f"two grids have the id '{name}': give each one of its own")
+                raise OptionError(f"two grids have the id '{name}': give each one of its own", "option.id")
             place = places[name] = {"dims": list(grid.dims), "hash": grid.hash}
             if grid.origin is not None:
                 place |= {"origin": grid.origin.tolist(), "voxel_size": grid.voxel_size, "up": grid.up}
@@ -641,10 +644,11 @@ def _array(group: Any, name: str, shape: list[int], shard: int) -> tuple[Any, bo
             pass  # Another process made it in between, for another tile.
     array = group[name]
     if array.shape != whole or (array.shards or array.chunks) != file:
-        raise ValueError(
+        message = (
             f"the array '{name}' that is there has shape {array.shape} in shards of "
             f"{array.shards or array.chunks}: write the tiles of one grid, with one shard, to one group"
         )
+        raise OptionError(message, "option.store")
     return array, False
 
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use bytemuck::{Pod, Zeroable};
 
 use crate::base::names::named;
+use crate::base::numbers::short;
 use crate::grid::values::{BrickValues, VoxelValues};
 use crate::grid::{BrickKey, Mask, VoxelGrid, mask_places};
 
@@ -152,6 +153,27 @@ impl Attribute {
             true => f32::from_bits(bits).into(),
             false => bits.cast_signed().into(),
         })
+    }
+
+    /// Checks the components in a voxel, for an attribute with so many
+    /// [names](Attributes::names), if it has a list of them.
+    ///
+    /// # Errors
+    /// A float that is not finite, or below 0 except in a normal and in texture coordinates; an
+    /// index below -1 or without a name. The text has the number and what to use.
+    pub fn check(self, bits: Bits, names: Option<usize>) -> Result<(), String> {
+        let (range, wanted) = match (self, names) {
+            (Self::Normal | Self::Uv, _) => (f64::MIN..=f64::MAX, "finite numbers".to_owned()),
+            _ if self.is_float() => (0.0..=f64::MAX, "finite numbers from 0".to_owned()),
+            (_, Some(0)) => (-1.0..=-1.0, "-1, as there are no names".to_owned()),
+            (_, Some(names)) => (-1.0..=names as f64 - 1.0, format!("-1 to {}", names - 1)),
+            (_, None) => (-1.0..=f64::MAX, "-1 or more".to_owned()),
+        };
+        let numbers = self.numbers(bits);
+        match numbers[..self.components()].iter().find(|&number| !range.contains(number)) {
+            Some(wrong) => Err(format!("{} is not possible: use {wanted}", short(wrong))),
+            None => Ok(()),
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use crate::error::Failure;
 use crate::glue;
 use crate::grid::PyGrid;
 use crate::job::{self, Job};
-use crate::options::named;
+use crate::options::{named, wrong_type};
 
 pub fn grid_format(name: &str) -> Result<GridFormat, Failure> {
     Ok(GridFormat::of_extension(name)?)
@@ -46,7 +46,8 @@ pub fn bytes_in(data: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     if let Ok(bytes) = data.cast::<PyBytes>() {
         return Ok(bytes.as_bytes().to_vec());
     }
-    PyMemoryView::from(data)?.call_method0("tobytes")?.extract()
+    let view = PyMemoryView::from(data).map_err(|_| wrong_type("data", data, "bytes"))?;
+    view.call_method0("tobytes")?.extract()
 }
 
 /// Replaces the file at `path`, unless the job is cancelled while it is written.

@@ -169,7 +169,14 @@ fn rows(
             own.iter_mut().zip(row).for_each(|(own, n)| *own = bits(n));
             own
         };
-        rows.insert(attribute, numbers.chunks_exact(shape[1]).map(row).collect());
+        let own: Vec<Bits> = numbers.chunks_exact(shape[1]).map(row).collect();
+        let names = names.get(&attribute).map(Vec::len);
+        for (n, &bits) in own.iter().enumerate() {
+            if let Err(wrong) = attribute.check(bits, names) {
+                return refuse(format!("{name}, row {n}: {wrong}"));
+            }
+        }
+        rows.insert(attribute, own);
     }
     match names.keys().find(|&&name| !(name.has_names() && rows.contains_key(&name))) {
         Some(name) => refuse(format!("names of '{}' are without its array", name.name())),

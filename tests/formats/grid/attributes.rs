@@ -1,7 +1,7 @@
 //! Attributes of voxels: what NumPy and VTK read is what the grid holds.
 
 use trivox::formats::read_grid_from_with;
-use trivox::grid::{Attribute, Attributes};
+use trivox::grid::{Attribute, Attributes, Channel, count};
 use trivox::mesh::Labels;
 
 use super::npy::{VTK, python};
@@ -118,6 +118,35 @@ fn npz_gives_back_the_attributes_that_were_written() {
 }
 
 #[test]
+fn npz_refuses_values_that_no_voxel_can_have() {
+    let mut grid = bent();
+    let (key, mask) = grid.bricks().last().unwrap();
+    let first = grid.occupied() - u64::from(count(&mask));
+    let index = i32::cast_unsigned;
+    for (attribute, value, names, said) in [
+        (Attribute::Normal, f32::NAN.to_bits(), None, "NaN is not possible: use finite numbers"),
+        (Attribute::Uv, f32::INFINITY.to_bits(), None, "inf is not possible: use finite numbers"),
+        (
+            Attribute::Area,
+            (-0.5_f32).to_bits(),
+            None,
+            "-0.5 is not possible: use finite numbers from 0",
+        ),
+        (Attribute::Triangle, index(-2), None, "-2 is not possible: use -1 or more"),
+        (Attribute::Label, index(2), Some(2), "2 is not possible: use -1 to 1"),
+        (Attribute::Material, 0, Some(0), "0 is not possible: use -1, as there are no names"),
+    ] {
+        let values = vec![[value, 0, 0]; count(&mask) as usize];
+        let channel = Channel::from_bricks(attribute, vec![(key, mask, values)]);
+        let names = names.map(|count| (attribute, vec![String::new(); count]));
+        let channels = BTreeMap::from([(attribute, channel)]);
+        grid.attributes = Some(Attributes::new(names.into_iter().collect(), channels));
+        let refused = load_bytes(GridFormat::Npz, &written(&grid, GridFormat::Npz)).unwrap_err();
+        assert_eq!(refused.to_string(), format!("{attribute}.npy, row {first}: {said}"));
+    }
+}
+
+#[test]
 fn arrays_that_are_no_attributes_of_the_voxels_are_ignored_or_a_grid() {
     let folder = tempfile::tempdir().unwrap();
     write_into(&folder, &bent(), GridFormat::Npz);
@@ -128,6 +157,7 @@ numpy.savez('same.npz', **file)
 numpy.savez('turned.npz', **{**file, 'coords': file['coords'][::-1]})
 numpy.savez('wide.npz', **{**file, 'coords': file['coords'].astype('i8')})
 numpy.savez('short.npz', **{**file, 'label': file['label'][1:]})
+numpy.savez('unnamed.npz', **{**file, 'label_names': numpy.zeros(2, 'f4')})
 numpy.savez('dense.npz', label=file['occupied'].astype('i4') * 7)
 ";
     let Some(_) = python(script, folder.path()) else { return };
@@ -138,6 +168,7 @@ numpy.savez('dense.npz', label=file['occupied'].astype('i4') * 7)
         ("turned", 13, ""),
         ("wide", 13, ""),
         ("short", 2, &ALL.replace("label ", "")),
+        ("unnamed", 1, ALL),
         ("dense", 0, ""),
     ] {
         let loaded = read_grid(folder.path().join(format!("{name}.npz"))).unwrap();

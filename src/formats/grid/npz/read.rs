@@ -251,7 +251,7 @@ fn is_rows(name: &str) -> bool {
 /// Takes the attributes of `grid` from `rows`, if `coords` are the voxels in the grid's order.
 ///
 /// # Errors
-/// More memory than `limit` bytes.
+/// More memory than `limit` bytes; a value that [`Attribute::check`] refuses.
 fn attributes(
     grid: &VoxelGrid,
     rows: &mut BTreeMap<String, (Rows, Vec<u8>)>,
@@ -279,16 +279,38 @@ fn attributes(
     let bytes = 4 * numbers + 2 * size_of::<Bits>();
     check_memory(grid.occupied() * bytes as u64, limit)?;
     rows.remove(COORDS);
-    let channels = set.iter().filter_map(|of| {
-        let (_, bytes) = rows.remove(&file_of(of))?;
-        Some((of, channel(grid, of, &bytes)))
-    });
-    let channels = channels.collect();
     let names = set.iter().filter_map(|of| {
+        let is_text = |(array, _): &(Rows, Vec<u8>)| array.descr.starts_with("<U");
+        rows.get(&file_of_names(of)).filter(|array| is_text(array))?;
         let (Rows { row, .. }, bytes) = rows.remove(&file_of_names(of))?;
         Some((of, bytes.chunks_exact(row as usize).map(text_of).collect()))
     });
-    Ok(Some(Attributes::new(names.collect(), channels)))
+    let names: BTreeMap<Attribute, Vec<String>> = names.collect();
+    let mut channels = BTreeMap::new();
+    for of in set.iter() {
+        let Some((_, bytes)) = rows.remove(&file_of(of)) else { continue };
+        check_values(of, &bytes, names.get(&of).map(Vec::len))?;
+        channels.insert(of, channel(grid, of, &bytes));
+    }
+    Ok(Some(Attributes::new(names, channels)))
+}
+
+/// # Errors
+/// A value that [`Attribute::check`] refuses, with its array and row.
+fn check_values(of: Attribute, bytes: &[u8], names: Option<usize>) -> Result<(), ReadError> {
+    for (n, row) in bytes.chunks_exact(4 * of.components()).enumerate() {
+        let named = |error| content(format!("{}, row {n}: {error}", file_of(of)));
+        of.check(bits_of(row), names).map_err(named)?;
+    }
+    Ok(())
+}
+
+/// Little-endian components.
+fn bits_of(row: &[u8]) -> Bits {
+    let mut bits = Bits::default();
+    let numbers = row.as_chunks().0.iter().map(|&bytes| u32::from_le_bytes(bytes));
+    bits.iter_mut().zip(numbers).for_each(|(bits, number)| *bits = number);
+    bits
 }
 
 /// An attribute with these little-endian components, a row a voxel of `grid`.
@@ -298,9 +320,7 @@ fn channel(grid: &VoxelGrid, attribute: Attribute, bytes: &[u8]) -> Channel {
     let bricks = grid.bricks().map(|(key, mask)| {
         let (mut own, mut known) = (Vec::new(), Mask::default());
         for ((x, bit), row) in mask_places(mask).zip(&mut rows) {
-            let mut bits = Bits::default();
-            let numbers = row.as_chunks().0.iter().map(|&bytes| u32::from_le_bytes(bytes));
-            bits.iter_mut().zip(numbers).for_each(|(bits, number)| *bits = number);
+            let bits = bits_of(row);
             if bits != none {
                 known[x as usize] |= 1 << bit;
                 own.push(bits);

@@ -55,7 +55,7 @@ const OPTIONS: [(&[&str], &str); 27] = [
     (&["--surface", "--hollow"], "surfaces are the default: leave it out, or use --mode surface"),
     (&["--thin"], "use --mode thin"),
     (&["--solid", "--filled"], "use --mode solid"),
-    (&["--frames"], "use --turntable N of `voxelize render`"),
+    (&["--frames"], "use --turntable N of `voxelize render`, or --frame N for one of a .vox"),
     (&["--resolution"], "use --size WxH for the pixels of a picture, --res N for voxels"),
     (
         &["--size", "-s", "-d"],

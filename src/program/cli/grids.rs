@@ -8,7 +8,9 @@ use trivox::Up;
 use trivox::formats::GridFormat;
 
 use crate::cli::parse::{parse_count, parse_in, parse_size};
-use crate::cli::{Input, MeshArgs, PaletteArgs, ReadArgs, ReportArgs, first_or_hidden, names};
+use crate::cli::{
+    Input, MeshArgs, PaletteArgs, ReadArgs, ReportArgs, SceneArgs, first_or_hidden, names,
+};
 
 #[derive(Debug, Args)]
 pub struct InfoArgs {
@@ -21,6 +23,9 @@ pub struct InfoArgs {
 
     #[command(flatten)]
     pub read: ReadArgs,
+
+    #[command(flatten)]
+    pub scene: SceneArgs,
 
     /// Of a mesh, read only files beside it and below.
     #[arg(long)]
@@ -65,6 +70,9 @@ pub struct ConvertArgs {
 
     #[command(flatten)]
     pub read: ReadArgs,
+
+    #[command(flatten)]
+    pub scene: SceneArgs,
 
     #[command(flatten)]
     pub write: WriteArgs,
@@ -169,6 +177,9 @@ pub struct SliceArgs {
     /// Print only errors and what is asked for.
     #[arg(short, long)]
     pub quiet: bool,
+
+    #[command(flatten)]
+    pub scene: SceneArgs,
 
     #[command(flatten)]
     pub mesh: MeshArgs,

@@ -18,11 +18,13 @@ pub fn run(args: &ConvertArgs) -> Result<ExitStatus> {
         bail!("name the file to write: voxelize convert A B");
     };
     refuse_shared_stdout(args.report.json, to)?;
+    args.scene.refuse_for_others(&args.grid)?;
     let options = args.write.palette.write_options()?;
     let inputs = Inputs::new(args.write.palette.files().chain([&*args.grid]));
     let output = Output::new(to, args.write.format, &inputs)?;
     let progress = TerminalProgress::new(args.report.quiet);
-    let LoadedGrid { mut grid, warnings, .. } = progress.load(&args.grid, args.read.memory)?;
+    let LoadedGrid { mut grid, warnings, .. } =
+        progress.load(&args.grid, args.read.memory, args.scene)?;
     if let Some(axis) = args.up {
         grid.world.up = axis;
     }

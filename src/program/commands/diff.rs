@@ -10,7 +10,7 @@ use trivox::view::render::{Background, Camera, Picture, RenderOptions, Renderer}
 use trivox::{Comparison, VoxelGrid, compare};
 
 use crate::ExitStatus;
-use crate::cli::DiffArgs;
+use crate::cli::{DiffArgs, SceneArgs};
 use crate::grids::{GridSummary, described};
 use crate::progress::TerminalProgress;
 use crate::text::{counted, range, ratio, shown};
@@ -35,7 +35,7 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
     let inputs = Inputs::new([&*args.a, &*args.b]);
     let sink = args.preview.as_ref().map(|path| preview(path, &inputs)).transpose()?;
     let progress = TerminalProgress::new(args.report.quiet);
-    let load = |path| progress.load(path, args.read.memory);
+    let load = |path| progress.load(path, args.read.memory, SceneArgs::default());
     let (a, b) = (load(&args.a)?, load(&args.b)?);
     progress.finish();
     let found = compare(&a.grid, &b.grid, NAMED);

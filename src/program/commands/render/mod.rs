@@ -84,7 +84,7 @@ fn load(
     sink: &Sink,
     progress: &Arc<TerminalProgress>,
 ) -> Result<Voxels> {
-    let mut voxels = Voxels::load(file, &args.mesh, args.memory, Some(sink), progress)?;
+    let mut voxels = Voxels::load(file, &args.mesh, args.scene, args.memory, Some(sink), progress)?;
     if !is_mesh(file) && voxels.grid.brick_count() == 0 {
         voxels.warnings.push("no voxel is occupied: the picture is empty".to_owned());
     }

@@ -33,7 +33,12 @@ const SHOWS_THROUGH: f64 = 0.75;
 /// Reads both grids, reports how they differ, and draws the difference if requested.
 pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
     let inputs = Inputs::new([&*args.a, &*args.b]);
-    let sink = args.preview.as_ref().map(|path| preview(path, &inputs)).transpose()?;
+    let sink = args
+        .preview
+        .as_ref()
+        .or(args.picture.as_ref())
+        .map(|path| preview(path, &inputs))
+        .transpose()?;
     let progress = TerminalProgress::new(args.report.quiet);
     let load = |path| progress.load(path, args.read.memory, SceneArgs::default());
     let (a, b) = (load(&args.a)?, load(&args.b)?);

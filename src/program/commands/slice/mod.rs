@@ -24,7 +24,7 @@ mod picture;
 
 /// Reads or makes the voxels, and prints or draws the slice.
 pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
-    let sink = args.output.as_ref().map(|output| {
+    let sink = args.output.as_ref().or(args.picture.as_ref()).map(|output| {
         refuse_shared_stdout(args.json, output)?;
         if output.as_os_str() != "-" {
             check_extension(output).with_context(|| shown(output))?;

@@ -48,7 +48,7 @@ const SYNONYMS: [(&str, &str); 5] = [
 ];
 
 /// Options that are typed, and what to type for them.
-const OPTIONS: [(&[&str], &str); 27] = [
+const OPTIONS: [(&[&str], &str); 28] = [
     (&["--cpu"], "use --backend cpu"),
     (&["--gpu", "--cuda"], "use --backend gpu"),
     (&["--device"], "use --adapter NAME, with a name that `voxelize adapters` shows"),
@@ -56,6 +56,11 @@ const OPTIONS: [(&[&str], &str); 27] = [
     (&["--thin"], "use --mode thin"),
     (&["--solid", "--filled"], "use --mode solid"),
     (&["--frames"], "use --turntable N of `voxelize render`, or --frame N for one of a .vox"),
+    (
+        &["--scale"],
+        "`voxelize --scale S` multiplies the coordinates of a mesh; use --pixels N for the pixels \
+         of a voxel in `voxelize slice`, --zoom F of `voxelize render`",
+    ),
     (&["--resolution"], "use --size WxH for the pixels of a picture, --res N for voxels"),
     (
         &["--size", "-s", "-d"],

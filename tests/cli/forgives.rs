@@ -108,6 +108,7 @@ fn options_that_other_programs_have_get_a_tip() {
     let folder = folder();
     for (args, tip) in [
         ("mesh.obj --solid", "tip: use --mode solid"),
+        ("slice mesh.obj s.png --scale 4", "use --pixels N for the pixels of a voxel"),
         ("mesh.obj --cpu", "tip: use --backend cpu"),
         ("join mesh.obj mesh.obj out.npz", "tip: did you mean -o out.npz?"),
         ("mesh.obj --res 64x64x64", "or --dims X,Y,Z for a box"),

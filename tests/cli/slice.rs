@@ -83,7 +83,7 @@ fn a_picture_has_so_many_pixels_a_voxel_in_its_colour() {
     let grid = grid.with_colors(Colors::uniform(red));
     write_grid(&folder, "red.npz", &grid);
     for (scale, has_lines) in [(1, false), (7, false), (8, true), (20, true)] {
-        let run = voxelize(&folder, &format!("slice red.npz -z 0 -o s.png --scale {scale}"));
+        let run = voxelize(&folder, &format!("slice red.npz -z 0 -o s.png --pixels {scale}"));
         let said = stderr(&run);
         assert!(run.status.success() && run.stdout.is_empty(), "{said}");
         let size = format!("wrote     s.png, {} x {} pixels, ", 3 * scale, 2 * scale);
@@ -131,8 +131,8 @@ fn slices_that_cannot_be_are_refused_and_change_nothing() {
         ("a.npy -z 0 -o s.jpg", "s.jpg: unknown file extension '.jpg'"),
         ("a.npy -z 0 -o gone/s.png", "there is no folder 'gone'"),
         ("a.npy -z 0 -o - --json", "both write to standard output"),
-        ("long.npy -z 0 -o s.png --scale 66", "s.png: 1,000 voxels of 66 pixels are more than"),
-        ("long.npy -z 0 -o s.png --scale 66", "use --scale 65 or less"),
+        ("long.npy -z 0 -o s.png --pixels 66", "s.png: 1,000 voxels of 66 pixels are more than"),
+        ("long.npy -z 0 -o s.png --pixels 66", "use --pixels 65 or less"),
     ] {
         refuses(&folder, &format!("slice {args}"), complaint);
     }
@@ -141,9 +141,9 @@ fn slices_that_cannot_be_are_refused_and_change_nothing() {
         ("-z -1", "'-1' for '--z"),
         ("-z 0 --ascii --json", "cannot be used with"),
         ("-z 0 --ascii -o s.png", "cannot be used with"),
-        ("-z 0 --scale 4", "--output <OUT>"),
-        ("-z 0 --ascii --scale 4", "cannot be used with"),
-        ("-z 0 -o s.png --scale 0", "'0' for '--scale"),
+        ("-z 0 --pixels 4", "--output <OUT>"),
+        ("-z 0 --ascii --pixels 4", "cannot be used with"),
+        ("-z 0 -o s.png --pixels 0", "'0' for '--pixels"),
     ] {
         fails(&folder, &format!("slice a.npy {args}"), complaint);
     }

@@ -135,7 +135,7 @@ pub struct DiffArgs {
 }
 
 /// The options of `slice` that `-h` lists.
-const FIRST_OF_SLICE: &str = "file picture x y z ascii output scale json quiet res mode";
+const FIRST_OF_SLICE: &str = "file picture x y z ascii output pixels json quiet res mode";
 
 #[derive(Debug, Args)]
 #[command(mut_args(|arg| first_or_hidden(arg, FIRST_OF_SLICE)))]
@@ -167,7 +167,7 @@ pub struct SliceArgs {
     pub z: Option<u32>,
 
     /// Print # for a voxel and . for none, one character each.
-    #[arg(long, conflicts_with_all = ["drawing", "json", "scale"])]
+    #[arg(long, conflicts_with_all = ["drawing", "json", "pixels"])]
     pub ascii: bool,
 
     /// Draw the layer instead, to a .png file or to standard output (-).
@@ -177,7 +177,7 @@ pub struct SliceArgs {
     /// Pixels along the side of a voxel, 1 to 256; from 8 on there are lines between voxels
     /// [default: at most 32, for a longest side of about 1024 pixels].
     #[arg(long, value_name = "N", requires = "drawing", value_parser = parse_in::<u32, 1, 256>)]
-    pub scale: Option<u32>,
+    pub pixels: Option<u32>,
 
     /// Print one JSON object to standard output, with counts and not the voxels.
     #[arg(long)]

@@ -46,7 +46,7 @@ pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
         let axis = AXES[axis];
         format!("{}: there is no slice {axis} = {index}: use {axis} from 0 to {last}", named())
     })?;
-    let drawing = sink.map(|sink| draw(&section, sink, args.scale)).transpose()?;
+    let drawing = sink.map(|sink| draw(&section, sink, args.pixels)).transpose()?;
 
     let shown = match drawing.is_none() && !args.json {
         true => columns(&section),
@@ -141,8 +141,8 @@ fn print(section: &Section, shown: &Range<u32>, is_ascii: bool) -> Result<()> {
     out.flush().map_err(stdout_error)
 }
 
-fn draw(section: &Section, sink: Sink, scale: Option<u32>) -> Result<Drawn> {
-    let drawing = Drawing::new(section.size(), scale);
+fn draw(section: &Section, sink: Sink, pixels: Option<u32>) -> Result<Drawn> {
+    let drawing = Drawing::new(section.size(), pixels);
     drawing.check().with_context(|| sink.name.clone())?;
     let complete = sink.write(|out| Ok(drawing.write(section.rows(DEFAULT_COLOR), out)?))?;
     let bytes = complete.finish()?.bytes;

@@ -49,7 +49,7 @@ impl Drawing {
         let longest = self.size[0].max(self.size[1]);
         if u64::from(longest) * u64::from(self.scale) > u64::from(MAX_SIDE) {
             bail!(
-                "{} of {} pixels are more than the {} that a picture can have: use --scale {} or \
+                "{} of {} pixels are more than the {} that a picture can have: use --pixels {} or \
                  less",
                 counted(longest.into(), "voxel"),
                 self.scale,

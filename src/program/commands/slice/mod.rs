@@ -7,19 +7,22 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use serde::Serialize;
 use terminal_size::{Width, terminal_size_of};
+use trivox::VoxelGrid;
 use trivox::grid::{DEFAULT_COLOR, Section};
 
 use crate::ExitStatus;
 use crate::cli::SliceArgs;
+use crate::commands::slice::axes::Axes;
 use crate::commands::slice::picture::Drawing;
 use crate::console::{print_error, print_json, print_warnings, stdout_error};
 use crate::grids::GridSummary;
 use crate::progress::TerminalProgress;
-use crate::text::{AXES, counted, shown};
+use crate::text::{AXES, counted, shown, significant};
 use crate::voxels::Voxels;
 use crate::write::pictures::check_extension;
 use crate::write::sink::{Inputs, Sink, refuse_shared_stdout};
 
+mod axes;
 mod picture;
 
 /// Reads or makes the voxels, and prints or draws the slice.
@@ -46,7 +49,15 @@ pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
         let axis = AXES[axis];
         format!("{}: there is no slice {axis} = {index}: use {axis} from 0 to {last}", named())
     })?;
-    let drawing = sink.map(|sink| draw(&section, sink, args.pixels)).transpose()?;
+    let mut drawing = Drawing::new(section.size(), args.pixels);
+    if args.axes {
+        let caption = caption(&grid, axis, index);
+        match Axes::new(&grid, section.plane(), drawing.pixels(), &caption) {
+            Some(axes) => drawing.axes = axes,
+            None => warnings.push("the slice is too small for its axes: use more --pixels".into()),
+        }
+    }
+    let drawing = sink.map(|sink| draw(&section, sink, &drawing)).transpose()?;
 
     let shown = match drawing.is_none() && !args.json {
         true => columns(&section),
@@ -141,8 +152,14 @@ fn print(section: &Section, shown: &Range<u32>, is_ascii: bool) -> Result<()> {
     out.flush().map_err(stdout_error)
 }
 
-fn draw(section: &Section, sink: Sink, pixels: Option<u32>) -> Result<Drawn> {
-    let drawing = Drawing::new(section.size(), pixels);
+/// The place of a slice, and the edge length of its voxels if that is known.
+fn caption(grid: &VoxelGrid, axis: usize, index: u32) -> String {
+    let place = grid.world.place.as_ref();
+    let voxels = place.map(|place| format!(", voxels of {}", significant(place.voxel_size)));
+    format!("{} = {index}{}", AXES[axis], voxels.unwrap_or_default())
+}
+
+fn draw(section: &Section, sink: Sink, drawing: &Drawing) -> Result<Drawn> {
     drawing.check().with_context(|| sink.name.clone())?;
     let complete = sink.write(|out| Ok(drawing.write(section.rows(DEFAULT_COLOR), out)?))?;
     let bytes = complete.finish()?.bytes;

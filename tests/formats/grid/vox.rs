@@ -436,6 +436,16 @@ fn malformed_vox_is_refused_with_the_reason() {
 }
 
 #[test]
+fn what_is_no_vox_is_refused_before_it_is_read() {
+    let zeros = vec![0; 4096];
+    let mut rest = &zeros[..];
+    let mut start = std::io::BufReader::with_capacity(64, &mut rest);
+    let error = read_grid_from(&mut start, GridFormat::Vox).unwrap_err().to_string();
+    assert_eq!(error, "not a MagicaVoxel file: it does not begin with 'VOX '");
+    assert_eq!(rest.len(), 4096 - 64);
+}
+
+#[test]
 fn scenes_past_the_largest_grid_are_refused() {
     let far = |t: &str| {
         let graph = [transform(0, 1, &[]), group(1, &[2, 3]), shape(2, 0)].concat();

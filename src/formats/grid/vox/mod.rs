@@ -77,6 +77,10 @@ pub const SPEC: GridSpec = GridSpec {
 /// dimensions; models outside the region that the attribute states.
 fn read(input: &mut dyn BufRead, options: &ReadOptions) -> Result<LoadedGrid, ReadError> {
     let limit = options.memory;
+    // The first bytes of a pipe may come one by one.
+    if let Some(start) = input.fill_buf()?.get(..4) {
+        parse::check_start(start)?;
+    }
     // Its voxels by brick take as much again.
     let most = limit / 2;
     let mut file = Vec::new();

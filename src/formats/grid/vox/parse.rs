@@ -14,10 +14,8 @@ use crate::formats::{ReadError, ReadOptions, content, excerpt};
 const VERSIONS: [i32; 2] = [150, 200];
 
 pub(super) fn parse<'a>(file: &'a [u8], options: &ReadOptions) -> Result<Scene<'a>, ReadError> {
-    let mut file = Cursor { name: *b"VOX ", at: 0, rest: file };
-    if file.take(4, "the file's first four bytes").ok() != Some(b"VOX ") {
-        return Err(content("not a MagicaVoxel file: it does not begin with 'VOX '"));
-    }
+    check_start(file)?;
+    let mut file = Cursor { name: *b"VOX ", at: 4, rest: &file[4..] };
     let version = file.int("the version")?;
     if !VERSIONS.contains(&version) {
         return Err(
@@ -49,6 +47,14 @@ pub(super) fn parse<'a>(file: &'a [u8], options: &ReadOptions) -> Result<Scene<'
         }
         _ => Ok(scene),
     }
+}
+
+/// Refuses files of other formats by their first bytes.
+pub(super) fn check_start(file: &[u8]) -> Result<(), ReadError> {
+    if file.starts_with(b"VOX ") {
+        return Ok(());
+    }
+    Err(content("not a MagicaVoxel file: it does not begin with 'VOX '"))
 }
 
 impl<'a> Scene<'a> {

@@ -8,7 +8,7 @@ use crate::ExitStatus;
 use crate::cli::ConvertArgs;
 use crate::grids::GridSummary;
 use crate::progress::TerminalProgress;
-use crate::text::counted;
+use crate::text::{counted, escaped};
 use crate::write::output::Output;
 use crate::write::sink::{Inputs, Written, refuse_shared_stdout};
 
@@ -46,6 +46,7 @@ impl Report {
     fn text(&self) -> String {
         let (read, Written { name, bytes, .. }) = (self.input.text(), &self.written);
         let (bytes, notes) = (counted(*bytes, "byte"), self.written.note_lines());
+        let name = escaped(name);
         format!("read      {read}\nwrote     {name}, {bytes}\n{notes}")
     }
 }

@@ -13,7 +13,7 @@ use crate::ExitStatus;
 use crate::cli::{DiffArgs, SceneArgs};
 use crate::grids::{GridSummary, described};
 use crate::progress::TerminalProgress;
-use crate::text::{counted, range, ratio, shown};
+use crate::text::{counted, escaped, range, ratio, shown};
 use crate::write::pictures::{preview, preview_options};
 use crate::write::sink::{Inputs, Sink};
 
@@ -188,6 +188,7 @@ impl Report {
             line("", format!("and {} more", counted(unnamed, "voxel")));
         }
         if let Some(preview) = &self.preview {
+            let preview = escaped(preview);
             line("drew", format!("{preview}: in both grey, only in A orange, only in B blue"));
         }
         if !self.besides.is_empty() && !self.equal {

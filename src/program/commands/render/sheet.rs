@@ -20,7 +20,7 @@ use crate::console::{ErrorReport, print_error};
 use crate::inputs::{is_read_grid, sorted};
 use crate::progress::TerminalProgress;
 use crate::summary::milliseconds;
-use crate::text::{counted, duration, grouped, path_text, shown};
+use crate::text::{counted, duration, escaped, grouped, path_text, shown};
 use crate::voxels::Voxels;
 use crate::write::lettering::{INK, LETTER, PAPER, is_ink};
 use crate::write::sink::{Inputs, Sink, Written};
@@ -239,6 +239,7 @@ struct Failure {
 impl Report {
     fn text(&self, [width, height]: [u32; 2]) -> String {
         let Self { file, output, pictures, bytes, render_ms, .. } = self;
+        let [file, output] = [file, output].map(|name| escaped(name));
         let pictures = counted((*pictures - self.failed.len()) as u64, "picture");
         let (time, bytes) = (duration(*render_ms), counted(*bytes, "byte"));
         let failed = match self.failed.len() {

@@ -17,7 +17,7 @@ use crate::commands::slice::picture::Drawing;
 use crate::console::{print_error, print_json, print_warnings, stdout_error};
 use crate::grids::GridSummary;
 use crate::progress::TerminalProgress;
-use crate::text::{AXES, counted, shown, significant};
+use crate::text::{AXES, counted, escaped, shown, significant};
 use crate::voxels::Voxels;
 use crate::write::pictures::check_extension;
 use crate::write::sink::{Inputs, Sink, refuse_shared_stdout};
@@ -160,7 +160,7 @@ fn caption(grid: &VoxelGrid, axis: usize, index: u32) -> String {
 }
 
 fn draw(section: &Section, sink: Sink, drawing: &Drawing) -> Result<Drawn> {
-    drawing.check().with_context(|| sink.name.clone())?;
+    drawing.check().with_context(|| sink.shown())?;
     let complete = sink.write(|out| Ok(drawing.write(section.rows(DEFAULT_COLOR), out)?))?;
     let bytes = complete.finish()?.bytes;
     let [width, height] = drawing.pixels();
@@ -207,7 +207,7 @@ impl Report {
         );
         let drawn = self.drawing.as_ref().map(|drawn| {
             let Drawn { output, width, height, bytes } = drawn;
-            let bytes = counted(*bytes, "byte");
+            let (output, bytes) = (escaped(output), counted(*bytes, "byte"));
             format!("wrote     {output}, {width} x {height} pixels, {bytes}\n")
         });
         slice + &drawn.unwrap_or_default()

@@ -437,7 +437,7 @@ fn malformed_vox_is_refused_with_the_reason() {
 
 #[test]
 fn what_is_no_vox_is_refused_before_it_is_read() {
-    let zeros = vec![0; 4096];
+    let zeros = vec![0_u8; 4096];
     let mut rest = &zeros[..];
     let mut start = std::io::BufReader::with_capacity(64, &mut rest);
     let error = read_grid_from(&mut start, GridFormat::Vox).unwrap_err().to_string();

@@ -57,6 +57,9 @@ pub(super) fn check_start(file: &[u8]) -> Result<(), ReadError> {
     Err(content("not a MagicaVoxel file: it does not begin with 'VOX '"))
 }
 
+/// A node's kind, and the frames of its keys.
+type Keyed = (NodeKind, Vec<u32>);
+
 impl<'a> Scene<'a> {
     /// Adds one chunk; chunks without effect on voxels are skipped. `size` is the size of a model
     /// whose voxels are still to come.
@@ -93,7 +96,7 @@ impl<'a> Scene<'a> {
     fn add_node(
         &mut self,
         chunk: &mut Cursor<'a>,
-        kind: fn(&mut Cursor<'a>, Moment) -> Result<(NodeKind, Vec<u32>), ReadError>,
+        kind: fn(&mut Cursor<'a>, Moment) -> Result<Keyed, ReadError>,
     ) -> Result<(), ReadError> {
         let at = chunk.at;
         let id = chunk.int("the node's number")?;
@@ -113,9 +116,9 @@ impl<'a> Scene<'a> {
         }
     }
 
-    // Parsers of the kinds of node; each also returns the frames of its keys.
+    // Parsers of the kinds of node.
 
-    fn transform(chunk: &mut Cursor, at: Moment) -> Result<(NodeKind, Vec<u32>), ReadError> {
+    fn transform(chunk: &mut Cursor, at: Moment) -> Result<Keyed, ReadError> {
         let child = chunk.int("the child")?;
         chunk.int("the reserved number")?;
         let layer = chunk.int("the layer")?;
@@ -123,13 +126,13 @@ impl<'a> Scene<'a> {
         Ok((NodeKind::Transform { pose, child, layer }, keys))
     }
 
-    fn group(chunk: &mut Cursor, _: Moment) -> Result<(NodeKind, Vec<u32>), ReadError> {
+    fn group(chunk: &mut Cursor, _: Moment) -> Result<Keyed, ReadError> {
         let count = chunk.count(4, "children")?;
         let children = (0..count).map(|_| chunk.int("a child"));
         Ok((NodeKind::Group { children: children.collect::<Result<_, _>>()? }, Vec::new()))
     }
 
-    fn shape(chunk: &mut Cursor, at: Moment) -> Result<(NodeKind, Vec<u32>), ReadError> {
+    fn shape(chunk: &mut Cursor, at: Moment) -> Result<Keyed, ReadError> {
         // A number and an empty dictionary take 8 bytes.
         let count = chunk.count(8, "models")?;
         if count == 0 {

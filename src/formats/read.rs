@@ -29,12 +29,23 @@ pub struct ReadOptions {
     pub maps: bool,
     /// Of a mesh on disk, whether only files beside it and below are read ([`Sidecars::confined`]).
     pub confined: bool,
+    /// Of a `.vox`, whether hidden nodes, and all in hidden layers, are left out.
+    pub visible_only: bool,
+    /// Of a `.vox` with an animation, the frame, counted from 0; by default the first.
+    pub frame: Option<u32>,
 }
 
 impl Default for ReadOptions {
     /// Reads everything, without a memory limit.
     fn default() -> Self {
-        Self { memory: u64::MAX, appearance: true, maps: true, confined: false }
+        Self {
+            memory: u64::MAX,
+            appearance: true,
+            maps: true,
+            confined: false,
+            visible_only: false,
+            frame: None,
+        }
     }
 }
 
@@ -293,5 +304,5 @@ pub fn read_grid_from_with(
     let unread = || ReadError::Unsupported(format!(".{extension} files are written, but not read"));
     let read = format.spec().read.ok_or_else(unread)?;
     refuse_stand_in(file.fill_buf()?)?;
-    read(file, options.memory)
+    read(file, options)
 }

@@ -8,8 +8,8 @@ use crate::formats::{
 use crate::grid::{Up, VoxelGrid};
 use crate::solid::distance::DistanceField;
 
-/// A reader of a file, in at most this many bytes of memory, as far as a small file could need more.
-type ReadGrid = fn(&mut dyn BufRead, u64) -> Result<LoadedGrid, ReadError>;
+/// A reader of a file, within the memory limit as far as a small file could need more.
+type ReadGrid = fn(&mut dyn BufRead, &ReadOptions) -> Result<LoadedGrid, ReadError>;
 type WriteDistances = fn(&DistanceField, &mut Out) -> Result<(), WriteError>;
 type WriteGrid = fn(&VoxelGrid, &WriteOptions, &mut Out) -> Result<(), WriteError>;
 

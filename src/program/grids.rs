@@ -8,7 +8,7 @@ use trivox::grid::{ContentHash, Place};
 use trivox::solid::FillReport;
 use trivox::{DistanceField, VoxelGrid};
 
-use crate::text::{counted, grouped, path_text, sized};
+use crate::text::{counted, escaped, grouped, path_text, sized};
 
 /// The voxels of a file.
 #[derive(Debug, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ impl GridSummary {
 
     pub fn text(&self) -> String {
         let Self { file, contents: Contents { dims, occupied, hash } } = self;
-        let occupied = counted(*occupied, "voxel");
+        let (file, occupied) = (escaped(file), counted(*occupied, "voxel"));
         format!("{file}, {}, {occupied} occupied, hash {hash}", sized(*dims))
     }
 }

@@ -32,11 +32,11 @@ const BYTES_A_FACE_VOXEL: u64 = 16;
 const FILL_BYTES_A_FACE_VOXEL: u64 = 16;
 const COLOR_BYTES_A_FACE_VOXEL: u64 = 240;
 const DISTANCE_BYTES_A_FACE_VOXEL: u64 = 280;
-/// The same for attributes: a sample of 64 bytes and as much for the attributes, for each of the
+/// The same for attributes of the surface: a sample of 64 bytes and as much for the attributes, for each of the
 /// surface's voxels, at most eight to a voxel of a face in most meshes.
 const ATTRIBUTE_BYTES_A_FACE_VOXEL: u64 = 980;
-/// The same for coverage: a fill of a grid with 64 times as many voxels in a face.
-const COVERAGE_BYTES_A_FACE_VOXEL: u64 = 64 * (BYTES_A_FACE_VOXEL + FILL_BYTES_A_FACE_VOXEL);
+/// The same for coverage, twice as measured: a fill of a grid with 64 times as many voxels in a face.
+const COVERAGE_BYTES_A_FACE_VOXEL: u64 = 32 * (BYTES_A_FACE_VOXEL + FILL_BYTES_A_FACE_VOXEL);
 /// Memory per voxel of a solid for its label, in bytes.
 const LABEL_BYTES_A_VOXEL: u64 = 4;
 /// Memory per voxel of a grid in which all have a distance, in bytes: twice its four bytes, and a
@@ -83,7 +83,9 @@ impl Memory {
     pub fn explain(self, error: Error, sufficient: u64) -> Error {
         let mut shortages = error.chain().map(shortage).enumerate();
         let shortage = shortages.find(|(_, shortage)| shortage.is_some());
-        let Some((depth, Some((what, needed, remedy)))) = shortage else { return error };
+        let Some((depth, Some(Shortage { what, needed, allowed, remedy }))) = shortage else {
+            return error;
+        };
         let contexts: Vec<String> = error.chain().take(depth).map(ToString::to_string).collect();
         let message = match address_space_limit() {
             Some(limit) if needed > self.address_space_left() => format!(
@@ -94,7 +96,10 @@ impl Memory {
                 limit >> 20
             ),
             _ => {
-                let mib = |bytes: u64| bytes.saturating_add(self.taken()).div_ceil(1 << 20);
+                // What failed has given back some of its memory since.
+                let shared = allowed.saturating_mul(self.at_once as u64);
+                let taken = self.taken().max(self.total.saturating_sub(shared));
+                let mib = |bytes: u64| bytes.saturating_add(taken).div_ceil(1 << 20);
                 let (needed, sufficient) = (mib(needed), mib(needed.max(sufficient)));
                 // The process's own memory differs from run to run.
                 let advised = sufficient + sufficient / 4;
@@ -144,9 +149,10 @@ pub fn sufficient(task: &Task, job: &Job, placed: Option<&PlacedMesh>) -> u64 {
         None => FILL_BYTES_A_FACE_VOXEL,
     };
     let has = |attribute| job.attributes.contains(&attribute);
+    let is_of_surface = |attribute: &Attribute| *attribute != Attribute::Coverage;
     let is_solid = matches!(job.voxels.mode(), Mode::Solid(_));
     let attributes = [
-        (!job.attributes.is_empty(), ATTRIBUTE_BYTES_A_FACE_VOXEL),
+        (job.attributes.iter().any(is_of_surface), ATTRIBUTE_BYTES_A_FACE_VOXEL),
         (is_solid && has(Attribute::Coverage), COVERAGE_BYTES_A_FACE_VOXEL),
         (is_solid && has(Attribute::Label), LABEL_BYTES_A_VOXEL * depth),
     ];
@@ -188,19 +194,29 @@ pub fn is_memory(error: &Error) -> bool {
     ErrorReport::new(error).code == MEMORY
 }
 
-/// Of an error of too little memory: what lacks it, how many bytes are needed besides those that the
-/// program has taken, and a remedy.
-fn shortage(error: &(dyn StdError + 'static)) -> Option<(&'static str, u64, &'static str)> {
+/// Too little memory for one step.
+struct Shortage {
+    what: &'static str,
+    /// Bytes, besides those that the program has taken.
+    needed: u64,
+    /// Bytes that the step was allowed, of those that were left.
+    allowed: u64,
+    remedy: &'static str,
+}
+
+/// The shortage of an error of too little memory.
+fn shortage(error: &(dyn StdError + 'static)) -> Option<Shortage> {
     let of_grid = |error: &BackendError| match *error {
-        BackendError::Memory { needed, .. } => {
-            Some(("the grid", needed, "use a lower resolution, divide the mesh"))
+        BackendError::Memory { needed, allowed } => {
+            let remedy = "use a lower resolution, divide the mesh";
+            Some(Shortage { what: "the grid", needed, allowed, remedy })
         }
         _ => None,
     };
     match error.downcast_ref() {
         // A mesh takes as much memory at every resolution.
-        Some(&VoxelizeError::Read(ReadError::Memory { needed, .. })) => {
-            Some(("reading the mesh", needed, "divide the mesh"))
+        Some(&VoxelizeError::Read(ReadError::Memory { needed, limit: allowed })) => {
+            Some(Shortage { what: "reading the mesh", needed, allowed, remedy: "divide the mesh" })
         }
         Some(VoxelizeError::Backend(error)) => of_grid(error),
         _ => error.downcast_ref().and_then(of_grid),
@@ -231,6 +247,14 @@ mod tests {
         let rest = message.strip_prefix("for the grid the program needs about ").unwrap();
         let mib: u64 = rest.split(' ').next().unwrap().parse().unwrap();
         assert!((20 << 10..21 << 10).contains(&mib), "{message}");
+        // What is needed is more than what is allowed, though the process takes less by now.
+        let memory = Memory::new(Some(ByteSize::gib(16)));
+        let error = BackendError::Memory { needed: (1 << 30) + 1, allowed: 1 << 30 };
+        let message = memory.explain(error.into(), 0).to_string();
+        assert!(
+            message.contains("about 16385 MiB of memory, but --memory allows 16384"),
+            "{message}"
+        );
         let other = memory.explain(anyhow!("another reason"), 0);
         assert!(!is_memory(&other) && other.to_string() == "another reason");
     }

@@ -12,6 +12,7 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use trivox::formats::{LoadedGrid, ReadError, ReadOptions, read_grid_with};
 use trivox::{Progress, code_of};
 
+use crate::cli::SceneArgs;
 use crate::console::{CodedError, print_error};
 use crate::text::shown;
 
@@ -38,10 +39,18 @@ impl TerminalProgress {
         self.show(things, Some(total as u64), template);
     }
 
-    /// Reads the grid in a file, in `memory` if that is given.
-    pub fn load(&self, path: &Path, memory: Option<ByteSize>) -> Result<LoadedGrid> {
-        let limit = memory.map_or(u64::MAX, |size| size.as_u64());
-        let read = read_grid_with(path, &ReadOptions::default().with_memory(limit), self);
+    /// Reads the grid in a file, in `memory` if that is given; of a `.vox` the part that `scene`
+    /// says.
+    pub fn load(
+        &self,
+        path: &Path,
+        memory: Option<ByteSize>,
+        scene: SceneArgs,
+    ) -> Result<LoadedGrid> {
+        let mut options = ReadOptions::default();
+        options.memory = memory.map_or(u64::MAX, |size| size.as_u64());
+        (options.visible_only, options.frame) = (scene.visible_only, scene.frame);
+        let read = read_grid_with(path, &options, self);
         read.map_err(|error| match error {
             ReadError::Memory { .. } if memory.is_none() => {
                 Error::from(error).context("--memory sets another limit")

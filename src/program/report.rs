@@ -132,7 +132,7 @@ impl<'a> Report<'a> {
 
     fn refusal(&self, summary: &MeshSummary, doubts: &[&str]) -> String {
         let written = match (&self.plan.job.output, &summary.output) {
-            (_, Some(output)) => format!("; written nevertheless: {output}"),
+            (_, Some(output)) => format!("; written nevertheless: {}", escaped(output)),
             (Some(_), None) => "; nothing is written (--force writes it nevertheless)".to_owned(),
             (None, None) => String::new(),
         };

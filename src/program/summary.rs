@@ -248,10 +248,10 @@ impl MeshSummary {
             gpu.stages.iter().for_each(|stage| line("", gpu_stage(stage)));
         }
         if let (Some(output), Some(bytes)) = (&self.output, self.bytes) {
-            line("wrote", format!("{output}, {}", counted(bytes, "byte")));
+            line("wrote", format!("{}, {}", escaped(output), counted(bytes, "byte")));
         }
         if let Some(preview) = &self.preview {
-            line("drew", preview.to_string());
+            line("drew", escaped(preview));
         }
         lines.concat()
     }
@@ -261,7 +261,8 @@ impl MeshSummary {
         let Self { mesh, hash, result: Summary { dims, occupied, .. }, .. } = self;
         let (dims, occupied) = (sized(*dims), grouped(*occupied));
         let check = self.check.as_ref().map(|check| format!(", {check}")).unwrap_or_default();
-        let output = self.output.as_ref().map(|output| format!(", {output}")).unwrap_or_default();
+        let output = self.output.as_ref().map(|output| format!(", {}", escaped(output)));
+        let output = output.unwrap_or_default();
         let time = duration(self.timings_ms.total);
         let mesh = escaped(mesh);
         format!("{mesh}: {dims}, {occupied} occupied, {hash}{check}, {time}{output}\n")

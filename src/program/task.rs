@@ -130,7 +130,7 @@ impl Plan<'_> {
         let inputs = &self.inputs.with(task.meshes());
         let output = |path| {
             let output = Output::new(path, *format, inputs)?;
-            let named = || output.sink.name.clone();
+            let named = || output.sink.shown();
             if distance.is_some() {
                 output.format.check_distances().with_context(named)?;
             }

@@ -48,14 +48,19 @@ const SYNONYMS: [(&str, &str); 5] = [
 ];
 
 /// Options that are typed, and what to type for them.
-const OPTIONS: [(&[&str], &str); 27] = [
+const OPTIONS: [(&[&str], &str); 28] = [
     (&["--cpu"], "use --backend cpu"),
     (&["--gpu", "--cuda"], "use --backend gpu"),
     (&["--device"], "use --adapter NAME, with a name that `voxelize adapters` shows"),
     (&["--surface", "--hollow"], "surfaces are the default: leave it out, or use --mode surface"),
     (&["--thin"], "use --mode thin"),
     (&["--solid", "--filled"], "use --mode solid"),
-    (&["--frames"], "use --turntable N of `voxelize render`"),
+    (&["--frames"], "use --turntable N of `voxelize render`, or --frame N for one of a .vox"),
+    (
+        &["--scale"],
+        "`voxelize --scale S` multiplies the coordinates of a mesh; use --pixels N for the pixels \
+         of a voxel in `voxelize slice`, --zoom F of `voxelize render`",
+    ),
     (&["--resolution"], "use --size WxH for the pixels of a picture, --res N for voxels"),
     (
         &["--size", "-s", "-d"],
@@ -115,8 +120,8 @@ pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&
 
 /// `error` with a tip in place of clap's guess, if there is one for a command or an option that is
 /// not known, or for a value that an option does not take. Clap's tip to pass an option as a value
-/// is kept where a file has that name. The usage is kept only where an argument is missing: clap
-/// leaves the others out of it.
+/// is kept where a file has that name. The usage is kept only where an argument is missing and there
+/// is no tip: clap leaves the others out of it.
 fn with_tip(mut error: Error) -> Error {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => text.clone(),
@@ -138,9 +143,14 @@ fn with_tip(mut error: Error) -> Error {
         ErrorKind::TooManyValues if option == "--json" => Some(TO_STDOUT.to_owned()),
         ErrorKind::InvalidSubcommand => nearest_command(&text(ContextKind::InvalidSubcommand))
             .map(|command| format!("did you mean `voxelize {command}`?")),
+        ErrorKind::MissingRequiredArgument if lacks_output(&error) => std::env::args_os()
+            .next_back()
+            .map(PathBuf::from)
+            .filter(|last| is_new_grid(last))
+            .map(|last| format!("did you mean -o {}?", shown(last))),
         _ => None,
     };
-    if error.kind() != ErrorKind::MissingRequiredArgument {
+    if error.kind() != ErrorKind::MissingRequiredArgument || tip.is_some() {
         error.remove(ContextKind::Usage);
     }
     let is_unknown = error.kind() == ErrorKind::UnknownArgument;
@@ -155,6 +165,18 @@ fn with_tip(mut error: Error) -> Error {
         error.remove(ContextKind::Suggested);
     }
     error
+}
+
+/// Whether an error is that no output is named.
+fn lacks_output(error: &Error) -> bool {
+    matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::Strings(missing))
+        if missing.iter().any(|argument| argument.starts_with("--output")))
+}
+
+/// Whether a path is that of a grid that may be written, and no file.
+fn is_new_grid(path: &Path) -> bool {
+    let is_written = GridFormat::of_path(path).is_ok_and(|format| format.spec().is_written());
+    is_written && !path.exists()
 }
 
 /// Refuses a mistyped command, a grid in place of a mesh, and an attribute, output or resolution
@@ -184,10 +206,12 @@ pub fn refuse_likely_mistakes(job: &Job) -> Result<()> {
     }
     if let Some(last) = others.last().filter(|last| !last.exists()) {
         let name = shown(last);
-        let is_written = GridFormat::of_path(last).is_ok_and(|format| format.spec().is_written());
         // A possible mesh fails alone, and does not stop the others.
-        if is_written && !is_mesh(last) && job.output.is_none() {
+        if is_new_grid(last) && !is_mesh(last) && job.output.is_none() {
             bail!("{name}: there is no such file: did you mean -o {name}?");
+        }
+        if last.extension().is_some_and(|extension| extension == "png") {
+            bail!("{name}: there is no such file: did you mean --preview {name}?");
         }
         if last.to_str().is_some_and(|word| word.parse::<u32>().is_ok()) {
             bail!("{name}: there is no such file: did you mean --res {name}?");

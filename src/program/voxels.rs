@@ -8,10 +8,10 @@ use std::sync::Arc;
 use anyhow::{Context, Result, anyhow};
 use bytesize::ByteSize;
 use trivox::backend::BackendChoice;
-use trivox::formats::{LoadedGrid, check_known_extension, is_mesh};
+use trivox::formats::{GridFormat, LoadedGrid, check_known_extension, is_mesh};
 use trivox::{PlaceOptions, VoxelGrid, Voxelizer};
 
-use crate::cli::{MeshArgs, VoxelArgs};
+use crate::cli::{MeshArgs, SceneArgs, VoxelArgs};
 use crate::memory::Memory;
 use crate::options::sizing;
 use crate::progress::TerminalProgress;
@@ -31,14 +31,16 @@ impl Voxels {
     pub fn load(
         file: &Path,
         args: &MeshArgs,
+        scene: SceneArgs,
         memory: Option<ByteSize>,
         sink: Option<&Sink>,
         progress: &Arc<TerminalProgress>,
     ) -> Result<Self> {
+        scene.refuse_for_others(file)?;
         if !is_mesh(file) {
             fs::metadata(file).with_context(|| shown(file))?;
             check_known_extension(file).with_context(|| shown(file))?;
-            let LoadedGrid { grid, warnings, .. } = progress.load(file, memory)?;
+            let LoadedGrid { grid, warnings, .. } = progress.load(file, memory, scene)?;
             return Ok(Self { grid, warnings, sidecars: Inputs::default() });
         }
         let memory = Memory::new(memory);
@@ -59,6 +61,20 @@ impl Voxels {
             anyhow::Ok(Self { grid: voxelized.grid, warnings, sidecars })
         };
         of_mesh().map_err(|error| memory.explain(error, 0)).with_context(|| shown(file))
+    }
+}
+
+impl SceneArgs {
+    /// Refuses the options for a file of another format.
+    pub fn refuse_for_others(self, file: &Path) -> Result<()> {
+        let of_scenes = [("--visible-only", self.visible_only), ("--frame", self.frame.is_some())];
+        match of_scenes.iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) if !GridFormat::of_path(file).is_ok_and(GridFormat::has_palette) => {
+                let why = anyhow!("is no .vox, so {option} has no effect: leave it out");
+                Err(why.context(shown(file)))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

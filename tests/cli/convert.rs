@@ -54,6 +54,39 @@ fn voxels_of_magicavoxel_stand_upright_in_every_format() {
 }
 
 #[test]
+fn a_frame_of_magicavoxel_is_read_and_other_formats_have_none() {
+    let folder = folder();
+    // Two models without a scene graph: one voxel, and two.
+    let mut vox = b"VOX \x96\0\0\0MAIN\0\0\0\0\x60\0\0\0".to_vec();
+    for length in [1, 2] {
+        vox.extend(b"SIZE\x0c\0\0\0\0\0\0\0\x01\0\0\0\x01\0\0\0");
+        vox.extend([length, 0, 0, 0]);
+        vox.extend(b"XYZI\x0c\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\x01\0\0");
+        vox.extend([length - 1, 1]);
+    }
+    folder.write("two.vox", vox);
+    let info = succeeds(&folder, "info two.vox --frame 1 --visible-only");
+    assert!(stdout(&info).contains("grid      1 x 1 x 2 voxels"), "{}", stdout(&info));
+    for frame in [0, 1] {
+        succeeds(&folder, &format!("convert two.vox a.npz --frame {frame}"));
+        assert_eq!(folder.grid("a.npz").dims(), [1, 1, 1 + frame]);
+        succeeds(&folder, &format!("slice two.vox --frame {frame} -z {frame}"));
+    }
+    for (args, complaint) in [
+        ("convert two.vox b.npz", "two.vox: the file has 2 models but no scene graph"),
+        (
+            "render two.vox b.png --frame 2",
+            "two.vox: there is no frame 2: the file has the frames 0 to 1",
+        ),
+        ("info a.npz --frame 0", "a.npz: is no .vox, so --frame has no effect: leave it out"),
+        ("slice mesh.obj --visible-only", "mesh.obj: is no .vox, so --visible-only has no effect"),
+        ("convert a.npz b.npz --visible-only", "a.npz: is no .vox, so --visible-only has"),
+    ] {
+        refuses(&folder, args, complaint);
+    }
+}
+
+#[test]
 fn what_a_format_does_not_hold_is_said() {
     let folder = folder();
     succeeds(&folder, "mesh.obj --res 8 --up z -o a.vox");

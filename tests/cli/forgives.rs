@@ -19,6 +19,7 @@ fn likely_mistakes_are_answered_with_what_was_likely_meant() {
     let nameless = "vox: this is an extension without a name: use, for example, out.vox";
     for (args, complaint) in [
         ("mesh.obj out.vox", "out.vox: there is no such file: did you mean -o out.vox?"),
+        ("mesh.obj out.png", "out.png: there is no such file: did you mean --preview out.png?"),
         ("inof mesh.obj", "inof: is neither a command nor a file: did you mean `voxelize info`?"),
         ("version", "did you mean `voxelize --version`?"),
         ("jion a.npz b.npz", "did you mean `voxelize join`?"),
@@ -69,6 +70,12 @@ fn other_names_of_options_and_the_place_of_a_picture_are_understood() {
         succeeds(&folder, args);
     }
     assert_eq!(folder.read("a.png"), folder.read("b.png"));
+    for args in ["slice a.npz s.png", "diff a.npz a.npz s.png"] {
+        let (words, picture) = args.rsplit_once(' ').unwrap();
+        succeeds(&folder, args);
+        succeeds(&folder, &format!("{words} -o o.png"));
+        assert_eq!(folder.read(picture), folder.read("o.png"), "{args}");
+    }
 }
 
 #[test]
@@ -101,7 +108,9 @@ fn options_that_other_programs_have_get_a_tip() {
     let folder = folder();
     for (args, tip) in [
         ("mesh.obj --solid", "tip: use --mode solid"),
+        ("slice mesh.obj s.png --scale 4", "use --pixels N for the pixels of a voxel"),
         ("mesh.obj --cpu", "tip: use --backend cpu"),
+        ("join mesh.obj mesh.obj out.npz", "tip: did you mean -o out.npz?"),
         ("mesh.obj --res 64x64x64", "or --dims X,Y,Z for a box"),
         ("mesh.obj -res 64", "long options have two hyphens: --res N"),
         ("mesh.obj --cube 8,8,8", "use one number of 1 to 65,536, or --dims X,Y,Z for a box"),

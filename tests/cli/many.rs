@@ -55,6 +55,29 @@ fn control_characters_of_file_names_do_not_reach_the_terminal() {
     assert_eq!(json_lines(&run)[1]["mesh"], "set/good\u{1b}[31m.obj");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_line_end_in_a_file_name_is_escaped_in_every_message() {
+    let folder = folder();
+    for args in [
+        "mesh.obj --res 8 -o $'a\\nb.npz' --preview $'a\\nb.png'",
+        "mesh.obj mesh.obj --res 8 --label file -o $'a\\nb.npz'",
+        "convert $'a\\nb.npz' $'a\\nb.vox'",
+        "diff $'a\\nb.npz' $'a\\nb.vox' $'a\\nb.png'",
+        "join $'a\\nb.npz' -o $'a\\nb.bricks'",
+        "slice $'a\\nb.npz' $'a\\nb.png'",
+        "render $'a\\nb.npz' $'a\\nb.png' --size 16 --samples 1",
+        "render . $'a\\nb.png' --size 16 --samples 1",
+        "info $'a\\nb.stl'",
+        "mesh.obj --res 8 -o $'a\\nb/c.npz'",
+        "slice $'a\\nb.npz' $'a\\nb/c.png'",
+    ] {
+        let run = bash(&folder, &format!("{VOXELIZE} {args}"));
+        let said = stdout(&run) + &stderr(&run);
+        assert!(said.contains("a\\nb") && !said.contains("a\nb"), "{args}: {said}");
+    }
+}
+
 #[test]
 fn a_mesh_that_takes_longer_than_the_time_limit_fails() {
     let folder = with_meshes(2);

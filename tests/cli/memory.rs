@@ -54,6 +54,19 @@ fn the_figure_for_the_first_step_does_for_all() {
 }
 
 #[test]
+fn the_figure_for_coverage_does_and_is_no_multiple_of_what_it_takes() {
+    let folder = folder();
+    let lighthouse = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");
+    let args = "--res 256 --mode solid --attributes coverage -o a.npz --backend cpu --memory";
+    let run = |memory: &str| voxelize(&folder, &format!("{lighthouse} {args} {memory}"));
+    let bound = suggested(&run("60MiB"));
+    let made = run(&bound);
+    assert!(made.status.success(), "{}", stderr(&made));
+    // About 90 MiB are enough.
+    assert!(bound.trim_end_matches("MiB").parse::<u32>().unwrap() < 200, "{bound}");
+}
+
+#[test]
 fn a_mesh_past_the_bound_is_refused_before_it_is_read() {
     let folder = folder();
     let refused = exits(&folder, "mesh.obj --res 8 --memory 1kB", 2);

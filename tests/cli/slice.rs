@@ -83,7 +83,7 @@ fn a_picture_has_so_many_pixels_a_voxel_in_its_colour() {
     let grid = grid.with_colors(Colors::uniform(red));
     write_grid(&folder, "red.npz", &grid);
     for (scale, has_lines) in [(1, false), (7, false), (8, true), (20, true)] {
-        let run = voxelize(&folder, &format!("slice red.npz -z 0 -o s.png --scale {scale}"));
+        let run = voxelize(&folder, &format!("slice red.npz -z 0 -o s.png --pixels {scale}"));
         let said = stderr(&run);
         assert!(run.status.success() && run.stdout.is_empty(), "{said}");
         let size = format!("wrote     s.png, {} x {} pixels, ", 3 * scale, 2 * scale);
@@ -113,6 +113,42 @@ fn a_picture_has_so_many_pixels_a_voxel_in_its_colour() {
 }
 
 #[test]
+fn axes_are_beside_the_voxels_of_a_picture() {
+    let folder = with_grid();
+    succeeds(&folder, "mesh.obj --res 30 -o placed.npz");
+    let draw = |args: &str| {
+        let run = succeeds(&folder, &format!("slice {args} -o s.png"));
+        (image::open(folder.join("s.png")).unwrap().to_rgb8(), stderr(&run))
+    };
+    // Lines below: the numbers of voxels, and the ends in mesh units where the file has the place.
+    for (args, lines) in [("a.npy -z 1", 1), ("placed.npz", 2), ("placed.npz -x 3", 2)] {
+        let (plain, _) = draw(args);
+        let (picture, said) = draw(&format!("{args} --axes"));
+        let size = format!("{} x {} pixels", picture.width(), picture.height());
+        assert!(said.contains(&size) && !said.contains("warning"), "{said}");
+        assert_eq!(picture.height(), plain.height() + 18 + 12 * lines, "{args}");
+        let left = picture.width() - 6 - plain.width();
+        let inside = |x: u32, y: u32| {
+            Some(*plain.get_pixel_checked(x.checked_sub(left)?, y.checked_sub(6)?)?)
+        };
+        let (mut beside, mut below) = (0, 0);
+        for (x, y, &pixel) in picture.enumerate_pixels() {
+            let is_ink = pixel.0 == [48, 46, 44];
+            match inside(x, y) {
+                Some(voxel) => assert_eq!(pixel, voxel, "{args} {x} {y}"),
+                None if x < left => beside += u32::from(is_ink),
+                None if is_ink => below += 1,
+                None => assert_eq!(pixel.0, [243, 242, 238], "{args} {x} {y}"),
+            }
+        }
+        assert!(beside > 20 && below > 20, "{args}: {beside} {below}");
+    }
+    let (picture, said) = draw("a.npy -z 1 --axes --pixels 5");
+    assert!(said.contains("warning: the slice is too small for its axes"), "{said}");
+    assert_eq!(picture.dimensions(), (25, 20));
+}
+
+#[test]
 fn slices_that_cannot_be_are_refused_and_change_nothing() {
     let folder = with_grid();
     write_grid(&folder, "long.npy", &VoxelGrid::empty([1000, 1, 1]).unwrap());
@@ -131,8 +167,8 @@ fn slices_that_cannot_be_are_refused_and_change_nothing() {
         ("a.npy -z 0 -o s.jpg", "s.jpg: unknown file extension '.jpg'"),
         ("a.npy -z 0 -o gone/s.png", "there is no folder 'gone'"),
         ("a.npy -z 0 -o - --json", "both write to standard output"),
-        ("long.npy -z 0 -o s.png --scale 66", "s.png: 1,000 voxels of 66 pixels are more than"),
-        ("long.npy -z 0 -o s.png --scale 66", "use --scale 65 or less"),
+        ("long.npy -z 0 -o s.png --pixels 66", "s.png: 1,000 voxels of 66 pixels are more than"),
+        ("long.npy -z 0 -o s.png --pixels 66", "use --pixels 65 or less"),
     ] {
         refuses(&folder, &format!("slice {args}"), complaint);
     }
@@ -141,9 +177,10 @@ fn slices_that_cannot_be_are_refused_and_change_nothing() {
         ("-z -1", "'-1' for '--z"),
         ("-z 0 --ascii --json", "cannot be used with"),
         ("-z 0 --ascii -o s.png", "cannot be used with"),
-        ("-z 0 --scale 4", "--output <OUT>"),
-        ("-z 0 --ascii --scale 4", "cannot be used with"),
-        ("-z 0 -o s.png --scale 0", "'0' for '--scale"),
+        ("-z 0 --pixels 4", "--output <OUT>"),
+        ("-z 0 --axes", "--output <OUT>"),
+        ("-z 0 --ascii --pixels 4", "cannot be used with"),
+        ("-z 0 -o s.png --pixels 0", "'0' for '--pixels"),
     ] {
         fails(&folder, &format!("slice a.npy {args}"), complaint);
     }

@@ -25,7 +25,7 @@ pub const SPEC: GridSpec = GridSpec {
     extension: "binvox",
     name: "binvox",
     carries: "up to 65,536 voxels per axis, padded to a cube; position and voxel size",
-    read: Some(read),
+    read: Some(|input, options| read(input, options.memory)),
     write: Some(|grid, _, out| write(grid, out)),
     file_size: |dims| Some(2 * u64::from(edge(dims)).pow(3).div_ceil(LONGEST_RUN)),
     lost: |grid, _| lost(grid),

@@ -20,7 +20,7 @@ pub const SPEC: GridSpec = GridSpec {
     name: "raw bricks",
     carries: "up to 65,536 voxels per axis; position, voxel size and up axis; RGBA; all as in \
               memory, after a line of JSON",
-    read: Some(read),
+    read: Some(|input, options| read(input, options.memory)),
     write: Some(|grid, _, out| write(grid, out)),
     has_colors: true,
     ..GridSpec::PLAIN

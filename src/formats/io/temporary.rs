@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use crate::formats::WriteError;
+use crate::formats::{WriteError, shortened};
 
 /// The temporary files of this process that may exist.
 static FILES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
@@ -58,6 +58,11 @@ impl Drop for Entry {
     }
 }
 
+/// The name of a folder in a message.
+fn named(folder: &Path) -> String {
+    shortened(&folder.display().to_string(), 4096)
+}
+
 impl TemporaryFile {
     /// Creates an empty file in the folder of `target`.
     ///
@@ -66,7 +71,7 @@ impl TemporaryFile {
     pub fn beside(target: &Path) -> Result<Self, WriteError> {
         let folder = folder_of(target);
         if !folder.is_dir() {
-            let message = format!("there is no folder '{}'", folder.display());
+            let message = format!("there is no folder '{}'", named(folder));
             return Err(io::Error::new(io::ErrorKind::NotFound, message).into());
         }
         sweep_once(folder);
@@ -75,7 +80,7 @@ impl TemporaryFile {
         // Without the temporary name, which means nothing to the user.
         let file =
             OpenOptions::new().write(true).create_new(true).open(&path).map_err(|error| {
-                let folder = folder.display();
+                let folder = named(folder);
                 let message = format!("cannot write in folder '{folder}': {error}");
                 io::Error::new(error.kind(), message)
             })?;

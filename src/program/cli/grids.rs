@@ -8,7 +8,9 @@ use trivox::Up;
 use trivox::formats::GridFormat;
 
 use crate::cli::parse::{parse_count, parse_in, parse_size};
-use crate::cli::{Input, MeshArgs, PaletteArgs, ReadArgs, ReportArgs, first_or_hidden, names};
+use crate::cli::{
+    Input, MeshArgs, PaletteArgs, ReadArgs, ReportArgs, SceneArgs, first_or_hidden, names,
+};
 
 #[derive(Debug, Args)]
 pub struct InfoArgs {
@@ -21,6 +23,9 @@ pub struct InfoArgs {
 
     #[command(flatten)]
     pub read: ReadArgs,
+
+    #[command(flatten)]
+    pub scene: SceneArgs,
 
     /// Of a mesh, read only files beside it and below.
     #[arg(long)]
@@ -67,6 +72,9 @@ pub struct ConvertArgs {
     pub read: ReadArgs,
 
     #[command(flatten)]
+    pub scene: SceneArgs,
+
+    #[command(flatten)]
     pub write: WriteArgs,
 
     #[command(flatten)]
@@ -103,6 +111,10 @@ pub struct DiffArgs {
     #[arg(value_name = "B")]
     pub b: PathBuf,
 
+    /// The same as --preview.
+    #[arg(value_name = "PNG", conflicts_with = "preview")]
+    pub picture: Option<PathBuf>,
+
     #[command(flatten)]
     pub input: Input,
 
@@ -115,7 +127,7 @@ pub struct DiffArgs {
 
     /// Draw a picture of both, a .png: voxels in both grey, only in A orange, only in B blue. Those
     /// that differ show through the grey ones.
-    #[arg(long, value_name = "PNG")]
+    #[arg(short = 'o', long, alias = "output", value_name = "PNG")]
     pub preview: Option<PathBuf>,
 
     #[command(flatten)]
@@ -123,16 +135,21 @@ pub struct DiffArgs {
 }
 
 /// The options of `slice` that `-h` lists.
-const FIRST_OF_SLICE: &str = "file x y z ascii output scale json quiet res mode";
+const FIRST_OF_SLICE: &str = "file picture x y z ascii output pixels axes json quiet res mode";
 
 #[derive(Debug, Args)]
 #[command(mut_args(|arg| first_or_hidden(arg, FIRST_OF_SLICE)))]
 #[command(group(ArgGroup::new("place").args(["x", "y", "z"])))]
+#[command(group(ArgGroup::new("drawing").args(["picture", "output"])))]
 pub struct SliceArgs {
     /// A voxel grid or a mesh, in a format that is read (see `voxelize formats`); - is standard
     /// input.
     #[arg(value_name = "GRID|MESH")]
     pub file: PathBuf,
+
+    /// The same as --output.
+    #[arg(value_name = "OUT")]
+    pub picture: Option<PathBuf>,
 
     #[command(flatten)]
     pub input: Input,
@@ -150,7 +167,7 @@ pub struct SliceArgs {
     pub z: Option<u32>,
 
     /// Print # for a voxel and . for none, one character each.
-    #[arg(long, conflicts_with_all = ["output", "json", "scale"])]
+    #[arg(long, conflicts_with_all = ["drawing", "json", "pixels"])]
     pub ascii: bool,
 
     /// Draw the layer instead, to a .png file or to standard output (-).
@@ -159,8 +176,13 @@ pub struct SliceArgs {
 
     /// Pixels along the side of a voxel, 1 to 256; from 8 on there are lines between voxels
     /// [default: at most 32, for a longest side of about 1024 pixels].
-    #[arg(long, value_name = "N", requires = "output", value_parser = parse_in::<u32, 1, 256>)]
-    pub scale: Option<u32>,
+    #[arg(long, value_name = "N", requires = "drawing", value_parser = parse_in::<u32, 1, 256>)]
+    pub pixels: Option<u32>,
+
+    /// Write the axes beside the drawing: their names, the first and the last voxel along them, and
+    /// below these the ends of the grid in mesh units, if the file has its place.
+    #[arg(long, requires = "drawing")]
+    pub axes: bool,
 
     /// Print one JSON object to standard output, with counts and not the voxels.
     #[arg(long)]
@@ -169,6 +191,9 @@ pub struct SliceArgs {
     /// Print only errors and what is asked for.
     #[arg(short, long)]
     pub quiet: bool,
+
+    #[command(flatten)]
+    pub scene: SceneArgs,
 
     #[command(flatten)]
     pub mesh: MeshArgs,

@@ -21,7 +21,7 @@ use trivox::solid::Fill;
 use trivox::{ColorSource, Mode};
 
 use crate::cli::parse::{
-    parse_color, parse_in, parse_interior, parse_number, parse_res, parse_size,
+    parse_color, parse_count, parse_in, parse_interior, parse_number, parse_res, parse_size,
 };
 
 pub use crate::cli::grids::{ConvertArgs, DiffArgs, InfoArgs, JoinArgs, SliceArgs};
@@ -322,6 +322,18 @@ pub struct ReadArgs {
     /// [default: 2 GiB for each MB of the file].
     #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     pub memory: Option<ByteSize>,
+}
+
+/// What of a scene of MagicaVoxel is read.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct SceneArgs {
+    /// Of a .vox file, leave out what MagicaVoxel hides, and all in hidden layers.
+    #[arg(long)]
+    pub visible_only: bool,
+
+    /// Of a .vox file with an animation, the frame N, counted from 0 [default: the first].
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count)]
+    pub frame: Option<u32>,
 }
 
 #[derive(Debug, Args)]

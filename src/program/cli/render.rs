@@ -12,7 +12,7 @@ use trivox::view::render::{Background, MAX_SAMPLES, Projection, View};
 use crate::cli::parse::{
     parse_background, parse_in, parse_light, parse_number, parse_pixels, parse_size,
 };
-use crate::cli::{Input, MeshArgs, ReportArgs, first_or_hidden, names};
+use crate::cli::{Input, MeshArgs, ReportArgs, SceneArgs, first_or_hidden, names};
 
 const CAMERA: &str = "Camera and light";
 const PICTURE: &str = "Picture";
@@ -131,6 +131,9 @@ pub struct RenderArgs {
 
     #[command(flatten)]
     pub report: ReportArgs,
+
+    #[command(flatten)]
+    pub scene: SceneArgs,
 
     #[command(flatten)]
     pub mesh: MeshArgs,

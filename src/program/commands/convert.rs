@@ -8,7 +8,7 @@ use crate::ExitStatus;
 use crate::cli::ConvertArgs;
 use crate::grids::GridSummary;
 use crate::progress::TerminalProgress;
-use crate::text::counted;
+use crate::text::{counted, escaped};
 use crate::write::output::Output;
 use crate::write::sink::{Inputs, Written, refuse_shared_stdout};
 
@@ -18,11 +18,13 @@ pub fn run(args: &ConvertArgs) -> Result<ExitStatus> {
         bail!("name the file to write: voxelize convert A B");
     };
     refuse_shared_stdout(args.report.json, to)?;
+    args.scene.refuse_for_others(&args.grid)?;
     let options = args.write.palette.write_options()?;
     let inputs = Inputs::new(args.write.palette.files().chain([&*args.grid]));
     let output = Output::new(to, args.write.format, &inputs)?;
     let progress = TerminalProgress::new(args.report.quiet);
-    let LoadedGrid { mut grid, warnings, .. } = progress.load(&args.grid, args.read.memory)?;
+    let LoadedGrid { mut grid, warnings, .. } =
+        progress.load(&args.grid, args.read.memory, args.scene)?;
     if let Some(axis) = args.up {
         grid.world.up = axis;
     }
@@ -44,6 +46,7 @@ impl Report {
     fn text(&self) -> String {
         let (read, Written { name, bytes, .. }) = (self.input.text(), &self.written);
         let (bytes, notes) = (counted(*bytes, "byte"), self.written.note_lines());
+        let name = escaped(name);
         format!("read      {read}\nwrote     {name}, {bytes}\n{notes}")
     }
 }

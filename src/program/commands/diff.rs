@@ -10,10 +10,10 @@ use trivox::view::render::{Background, Camera, Picture, RenderOptions, Renderer}
 use trivox::{Comparison, VoxelGrid, compare};
 
 use crate::ExitStatus;
-use crate::cli::DiffArgs;
+use crate::cli::{DiffArgs, SceneArgs};
 use crate::grids::{GridSummary, described};
 use crate::progress::TerminalProgress;
-use crate::text::{counted, range, ratio, shown};
+use crate::text::{counted, escaped, range, ratio, shown};
 use crate::write::pictures::{preview, preview_options};
 use crate::write::sink::{Inputs, Sink};
 
@@ -33,9 +33,14 @@ const SHOWS_THROUGH: f64 = 0.75;
 /// Reads both grids, reports how they differ, and draws the difference if requested.
 pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
     let inputs = Inputs::new([&*args.a, &*args.b]);
-    let sink = args.preview.as_ref().map(|path| preview(path, &inputs)).transpose()?;
+    let sink = args
+        .preview
+        .as_ref()
+        .or(args.picture.as_ref())
+        .map(|path| preview(path, &inputs))
+        .transpose()?;
     let progress = TerminalProgress::new(args.report.quiet);
-    let load = |path| progress.load(path, args.read.memory);
+    let load = |path| progress.load(path, args.read.memory, SceneArgs::default());
     let (a, b) = (load(&args.a)?, load(&args.b)?);
     progress.finish();
     let found = compare(&a.grid, &b.grid, NAMED);
@@ -183,6 +188,7 @@ impl Report {
             line("", format!("and {} more", counted(unnamed, "voxel")));
         }
         if let Some(preview) = &self.preview {
+            let preview = escaped(preview);
             line("drew", format!("{preview}: in both grey, only in A orange, only in B blue"));
         }
         if !self.besides.is_empty() && !self.equal {

@@ -30,11 +30,12 @@ pub fn run(args: &InfoArgs) -> Result<ExitStatus> {
     fs::metadata(&args.file).with_context(named)?;
     refuse_folder(&args.file).with_context(named)?;
     check_known_extension(&args.file).with_context(named)?;
+    args.scene.refuse_for_others(&args.file)?;
     if is_mesh(&args.file) {
         let info = MeshInfo::read(&args.file, args.confine).with_context(named)?;
         print_as(args.json, &info, || info.text())?;
     } else {
-        let loaded = TerminalProgress::default().load(&args.file, args.read.memory)?;
+        let loaded = TerminalProgress::default().load(&args.file, args.read.memory, args.scene)?;
         let info = GridInfo::new(loaded, &args.file);
         print_as(args.json, &info, || info.text())?;
     }

@@ -10,7 +10,7 @@ use trivox::formats::LoadedGrid;
 use trivox::{GridError, Tile, VoxelGrid};
 
 use crate::ExitStatus;
-use crate::cli::JoinArgs;
+use crate::cli::{JoinArgs, SceneArgs};
 use crate::grids::GridSummary;
 use crate::progress::TerminalProgress;
 use crate::text::{counted, shown};
@@ -29,7 +29,8 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     refuse_missing(&args.grids)?;
     let (mut tiles, mut warnings) = (Vec::new(), Vec::new());
     for path in &args.grids {
-        let LoadedGrid { grid, warnings: of_grid, .. } = progress.load(path, args.read.memory)?;
+        let LoadedGrid { grid, warnings: of_grid, .. } =
+            progress.load(path, args.read.memory, SceneArgs::default())?;
         if grid.world.place.is_none() {
             bail!(
                 "{}: does not say where it lies: join tiles in a format that does, such as .npz",

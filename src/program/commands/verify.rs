@@ -14,7 +14,7 @@ use trivox::solid::FillReport;
 use trivox::{ColorSource, Lattice, Sizing, Voxelizer};
 
 use crate::ExitStatus;
-use crate::cli::VerifyArgs;
+use crate::cli::{SceneArgs, VerifyArgs};
 use crate::grids::{GridSummary, described, fill_lines};
 use crate::memory::Memory;
 use crate::options::start_threads;
@@ -45,7 +45,7 @@ pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
     let voxelizer = voxelizer.transform(args.transform.transform());
     voxelizer.check()?;
     let memory = Memory::new(compute.memory);
-    let grid = progress.load(&args.grid, compute.memory)?;
+    let grid = progress.load(&args.grid, compute.memory, SceneArgs::default())?;
     let verified = memory.of(voxelizer).verify(&args.mesh, &grid.grid, &options(args));
     progress.finish();
     let verified = verified.map_err(|error| memory.explain(error.into(), 0));

@@ -34,7 +34,7 @@ impl Output {
     /// Checks that the format can hold a grid of `dims` voxels, or of distances, and that the disk
     /// has room for the file if its size is known.
     pub fn check_dims(&self, dims: [u32; 3], has_distances: bool) -> Result<()> {
-        let named = || self.sink.name.clone();
+        let named = || self.sink.shown();
         if !has_distances {
             self.format.check_dims(dims).with_context(named)?;
         }

@@ -13,12 +13,12 @@ use trivox::formats::{GridFormat, Replacement, Sidecar, WriteError, replaceable,
 use trivox::{ColorSource, VoxelizeError, Voxelizer};
 
 use crate::console::{StdoutClosed, stdout_error};
-use crate::text::path_text;
+use crate::text::{escaped, path_text};
 
 /// The destination of a file, checked before the work begins.
 #[derive(Debug, Clone)]
 pub struct Sink {
-    /// The path as the user gave it.
+    /// The path as the user gave it, for JSON.
     pub name: String,
     target: Target,
 }
@@ -91,7 +91,7 @@ impl Sink {
             return Ok(Self { name: "standard output".to_owned(), target: Target::Stdout });
         }
         let name = path_text(path);
-        let named = || name.clone();
+        let named = || escaped(&name);
         let target = match fs::metadata(path) {
             Ok(old) if !old.is_file() && !old.is_dir() => Target::Stream(path.to_owned()),
             _ => {
@@ -107,7 +107,12 @@ impl Sink {
     /// Checks that the file is none of `inputs`, which were not known before.
     pub fn refuse(&self, inputs: &Inputs) -> Result<()> {
         let file = self.file().map_or(Ok(()), |path| inputs.refuse(path));
-        file.with_context(|| self.name.clone())
+        file.with_context(|| self.shown())
+    }
+
+    /// Its name in messages.
+    pub fn shown(&self) -> String {
+        escaped(&self.name)
     }
 
     /// The file that is replaced, which may not exist yet.
@@ -123,7 +128,7 @@ impl Sink {
         &self,
         write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
     ) -> Result<Written> {
-        let named = || self.name.clone();
+        let named = || self.shown();
         let mut file = None;
         let bytes = match &self.target {
             Target::Stdout => write_counted(io::stdout().lock(), write).map_err(of_stdout)?,
@@ -138,7 +143,13 @@ impl Sink {
                 file.insert(replacement).bytes()
             }
         };
-        Ok(Written { name: named(), bytes, warnings: Vec::new(), notes: Vec::new(), file })
+        Ok(Written {
+            name: self.name.clone(),
+            bytes,
+            warnings: Vec::new(),
+            notes: Vec::new(),
+            file,
+        })
     }
 }
 
@@ -180,7 +191,7 @@ impl Written {
     /// Renames the file.
     pub fn finish(mut self) -> Result<Self> {
         if let Some(file) = self.file.take() {
-            file.finish().with_context(|| self.name.clone())?;
+            file.finish().with_context(|| escaped(&self.name))?;
         }
         Ok(self)
     }

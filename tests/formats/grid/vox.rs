@@ -1,7 +1,7 @@
 //! MagicaVoxel: against `dot_vox`, and against files made by hand.
 
 use trivox::GridError;
-use trivox::formats::write_grid_with;
+use trivox::formats::{ReadOptions, read_grid_from_with, write_grid_with};
 use trivox::surface::palette::Palette;
 
 use super::colored::listed;
@@ -436,6 +436,16 @@ fn malformed_vox_is_refused_with_the_reason() {
 }
 
 #[test]
+fn what_is_no_vox_is_refused_before_it_is_read() {
+    let zeros = vec![0_u8; 4096];
+    let mut rest = &zeros[..];
+    let mut start = std::io::BufReader::with_capacity(64, &mut rest);
+    let error = read_grid_from(&mut start, GridFormat::Vox).unwrap_err().to_string();
+    assert_eq!(error, "not a MagicaVoxel file: it does not begin with 'VOX '");
+    assert_eq!(rest.len(), 4096 - 64);
+}
+
+#[test]
 fn scenes_past_the_largest_grid_are_refused() {
     let far = |t: &str| {
         let graph = [transform(0, 1, &[]), group(1, &[2, 3]), shape(2, 0)].concat();
@@ -511,6 +521,79 @@ fn hidden_nodes_and_later_frames_are_said() {
     let hidden_nodes = "hidden nodes are read like any other: there are 1";
     let frames = "only the first frame is read: 2 nodes are animated";
     assert_eq!(warnings(&[bent(), bent(), hidden, animated]), [hidden_nodes, frames]);
+}
+
+/// The dimensions of a scene as `options` read it.
+fn dims_with(chunks: &[Vec<u8>], options: &ReadOptions) -> Result<[u32; 3], ReadError> {
+    let loaded = read_grid_from_with(&mut &file(chunks)[..], GridFormat::Vox, options)?;
+    assert_eq!(loaded.warnings, Vec::<String>::new());
+    Ok(loaded.grid.dims())
+}
+
+fn dims_at(chunks: &[Vec<u8>], frame: u32) -> Result<[u32; 3], ReadError> {
+    let mut options = ReadOptions::default();
+    options.frame = Some(frame);
+    dims_with(chunks, &options)
+}
+
+#[test]
+fn a_frame_of_an_animation_can_be_chosen() {
+    let models = || [model([1, 1, 1], &[[0, 0, 0, 1]]), model([1, 1, 2], &[[0, 0, 0, 1]])].concat();
+    // One instance moves from x = 0 to 9 in frames 0 to 4, and is two high from frame 2 on.
+    let scene = |attributes: &[(&str, &str)]| {
+        let moving = [ints(&[2]), dict(&[]), ints(&[3, -1, 0, 2])].concat();
+        let keys = [dict(&[("_f", "0")]), dict(&[("_t", "9 0 0"), ("_f", "4")])].concat();
+        let growing = [ints(&[3]), dict(attributes), ints(&[2, 0]), dict(&[]), ints(&[1])].concat();
+        vec![
+            models(),
+            transform(0, 1, &[]),
+            group(1, &[2, 4]),
+            chunk("nTRN", &[moving, keys].concat()),
+            chunk("nSHP", &[growing, dict(&[("_f", "2")])].concat()),
+            shape(4, 0),
+        ]
+    };
+    let (once, looped) = (scene(&[]), scene(&[("_loop", "1")]));
+    for (frame, x, z, z_looped) in [(0, 1, 1, 1), (1, 3, 1, 1), (3, 7, 2, 1), (4, 10, 2, 1)] {
+        assert_eq!(dims_at(&once, frame).unwrap(), [x, 1, z], "frame {frame}");
+        assert_eq!(dims_at(&looped, frame).unwrap(), [x, 1, z_looped], "frame {frame} of a loop");
+    }
+    let past = dims_at(&once, 5).unwrap_err().to_string();
+    assert_eq!(past, "there is no frame 5: the file has the frames 0 to 4");
+    // Without a scene graph each model is a frame.
+    assert_eq!([0, 1].map(|frame| dims_at(&[models()], frame).unwrap()), [[1, 1, 1], [1, 1, 2]]);
+    assert!(dims_at(&[models()], 2).is_err());
+    refused(GridFormat::Vox, &file(&[models()]), "choose a frame from 0 to 1");
+}
+
+#[test]
+fn what_is_hidden_can_be_left_out() {
+    let mut options = ReadOptions::default();
+    options.visible_only = true;
+    // Two voxels, one in a group of its own.
+    let scene = |layer: i32, attributes: &[(&str, &str)], hidden_layer: &[(&str, &str)]| {
+        let node =
+            [ints(&[3]), dict(attributes), ints(&[4, -1, layer, 1]), dict(&[("_t", "5 0 0")])];
+        [
+            model([1, 1, 1], &[[0, 0, 0, 1]]),
+            transform(0, 1, &[]),
+            group(1, &[2, 3]),
+            shape(2, 0),
+            chunk("nTRN", &node.concat()),
+            group(4, &[2]),
+            chunk("LAYR", &[ints(&[7]), dict(hidden_layer), ints(&[-1])].concat()),
+        ]
+    };
+    let hidden = [("_hidden", "1")];
+    for (layer, attributes, of_layer, length) in
+        [(0, &[][..], &hidden[..], 6), (7, &[], &[], 6), (7, &[], &hidden, 1), (0, &hidden, &[], 1)]
+    {
+        let dims = dims_with(&scene(layer, attributes, of_layer), &options).unwrap();
+        assert_eq!(dims, [length, 1, 1], "{layer} {attributes:?} {of_layer:?}");
+    }
+    let root = [ints(&[0]), dict(&hidden), ints(&[1, -1, 0, 1]), dict(&[])].concat();
+    let error = dims_with(&[bent(), chunk("nTRN", &root), shape(1, 0)], &options).unwrap_err();
+    assert_eq!(error.to_string(), "the scene graph places no visible models");
 }
 
 /// The colours of a file's voxels, by place.

@@ -39,7 +39,7 @@ pub const SPEC: GridSpec = GridSpec {
     extension: "npy",
     name: "NumPy",
     carries: "up to 65,536 voxels per axis; occupancy only; RGBA and coordinates are read",
-    read: Some(read),
+    read: Some(|input, options| read(input, options.memory)),
     write: Some(|grid, _, out| write(grid, out)),
     file_size: |dims| Some(dense::volume(dims) + header("|b1", &dims).len() as u64),
     lost: |grid, _| {

@@ -38,7 +38,7 @@ pub const SPEC: GridSpec = GridSpec {
     name: "NumPy",
     carries: "up to 65,536 voxels per axis; position, voxel size, up axis, RGBA and attributes as \
               arrays",
-    read: Some(read),
+    read: Some(|input, options| read(input, options.memory)),
     write: Some(|grid, _, out| write(grid, out)),
     file_size: |dims| Some(dense::volume(dims) / MAX_RATIO),
     distances: Some(write_distances),

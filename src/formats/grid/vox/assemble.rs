@@ -95,13 +95,17 @@ fn checked_description(text: &[u8], [lo, hi]: [[i64; 3]; 2]) -> Result<Descripti
 
 /// All instances, in reverse order of the scene graph: the first takes precedence.
 fn instances(scene: &Scene) -> Result<Vec<Instance>, ReadError> {
-    match scene.models.len() {
+    match (scene.models.len(), scene.frame) {
         _ if !scene.nodes.is_empty() => placed(scene),
-        1 => Ok(vec![Instance { model: 0, pose: Pose::NONE.of_voxels(scene.models[0].size) }]),
-        0 => Err(content("the file has no models")),
-        n => Err(content(format!(
+        (0, _) => Err(content("the file has no models")),
+        (1, _) | (_, Some(_)) => {
+            let model = scene.frame.unwrap_or_default() as usize;
+            Ok(vec![Instance { model, pose: Pose::NONE.of_voxels(scene.models[model].size) }])
+        }
+        (n, None) => Err(content(format!(
             "the file has {n} models but no scene graph that says where they are: frames of an \
-             animation? save it with a current MagicaVoxel"
+             animation? choose a frame from 0 to {}, or save it with a current MagicaVoxel",
+            n - 1
         ))),
     }
 }
@@ -131,17 +135,19 @@ fn placed(scene: &Scene) -> Result<Vec<Instance>, ReadError> {
             return fault(format!("it is one of more than {MAX_VISITS} nodes: too many instances"));
         }
         visits += 1;
+        if scene.leaves_out(node) {
+            continue;
+        }
         path.push(id);
         let depth = path.len();
         match &node.kind {
-            NodeKind::Transform { pose: own, child } => {
+            NodeKind::Transform { pose: own, child, .. } => {
                 stack.push((*child, depth, pose.after(own)));
             }
             NodeKind::Group { children } => {
                 stack.extend(children.iter().map(|&child| (child, depth, pose)));
             }
-            NodeKind::Shape { models } => {
-                let Some(model) = models.first() else { continue };
+            NodeKind::Shape { model, .. } => {
                 match usize::try_from(*model).ok().filter(|&m| m < scene.models.len()) {
                     Some(model) => {
                         let pose = pose.of_voxels(scene.models[model].size);
@@ -162,7 +168,8 @@ fn bounds(scene: &Scene, instances: &[Instance]) -> Result<[[i64; 3]; 2], ReadEr
         let [a, b] = [[0; 3], last].map(|voxel| pose.apply(voxel));
         union_bounds([a; 2], [b; 2])
     });
-    all.reduce(union_bounds).ok_or_else(|| content("the scene graph places no models"))
+    let models = if scene.visible_only { "visible models" } else { "models" };
+    all.reduce(union_bounds).ok_or_else(|| content(format!("the scene graph places no {models}")))
 }
 
 /// The voxels of a model that are not empty, brick by brick, from the last to the first in the file:

@@ -44,7 +44,9 @@ use std::io::{self, BufRead, Read};
 use self::scene::{Pose, Rotation};
 use crate::base::numbers::counted;
 use crate::formats::grid::description::Description;
-use crate::formats::{GridSpec, LoadedGrid, ReadError, WriteOptions, check_memory, lost_opacity};
+use crate::formats::{
+    GridSpec, LoadedGrid, ReadError, ReadOptions, WriteOptions, check_memory, lost_opacity,
+};
 use crate::grid::{Up, VoxelGrid};
 use crate::surface::palette::{MAX_COLORS, count_colors};
 
@@ -64,15 +66,21 @@ pub const SPEC: GridSpec = GridSpec {
     ..GridSpec::PLAIN
 };
 
-/// Reads the grid of a `.vox` file: all models that the scene graph places, hidden or not, in the
-/// palette's colours; of an animation the first frame. Its dimensions are those of the `trivox`
-/// attribute or, without it, the extent of the models' boxes.
+/// Reads the grid of a `.vox` file: all models that the scene graph places, hidden or not unless the
+/// options say otherwise, in the palette's colours; of an animation the first frame or that of the
+/// options. Its dimensions are those of the `trivox` attribute or, without it, the extent of the
+/// models' boxes.
 ///
 /// # Errors
-/// Malformed content; several models without a scene graph (frames of an animation); a graph with
-/// cycles or too many instances; a grid past the largest dimensions; models outside the region that
-/// the attribute states.
-fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
+/// Malformed content; several models without a scene graph (frames of an animation) and no frame; a
+/// frame past the last; a graph with cycles or too many instances; a grid past the largest
+/// dimensions; models outside the region that the attribute states.
+fn read(input: &mut dyn BufRead, options: &ReadOptions) -> Result<LoadedGrid, ReadError> {
+    let limit = options.memory;
+    // The first bytes of a pipe may come one by one.
+    if let Some(start) = input.fill_buf()?.get(..4) {
+        parse::check_start(start)?;
+    }
     // Its voxels by brick take as much again.
     let most = limit / 2;
     let mut file = Vec::new();
@@ -81,7 +89,7 @@ fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
         let rest = io::copy(input, &mut io::sink())?;
         check_memory(2 * (file.len() as u64 + rest), limit)?;
     }
-    let scene = parse::parse(&file)?;
+    let scene = parse::parse(&file, options)?;
     let limit = limit - 2 * file.len() as u64;
     let (grid, counts) = assemble::assemble(&scene, limit)?;
     Ok(LoadedGrid::new(grid, scene.warnings(&counts)))

@@ -8,16 +8,14 @@ use std::fmt;
 use super::scene::{Model, Node, NodeKind, Pose, ROOT, Rotation, Scene};
 use super::{ATTRIBUTE, MAX_MODEL};
 use crate::formats::io::tokens::numbers;
-use crate::formats::{ReadError, content, excerpt};
+use crate::formats::{ReadError, ReadOptions, content, excerpt};
 
 /// The versions that MagicaVoxel writes; they differ in chunks that have no effect here.
 const VERSIONS: [i32; 2] = [150, 200];
 
-pub(super) fn parse(file: &[u8]) -> Result<Scene<'_>, ReadError> {
-    let mut file = Cursor { name: *b"VOX ", at: 0, rest: file };
-    if file.take(4, "the file's first four bytes").ok() != Some(b"VOX ") {
-        return Err(content("not a MagicaVoxel file: it does not begin with 'VOX '"));
-    }
+pub(super) fn parse<'a>(file: &'a [u8], options: &ReadOptions) -> Result<Scene<'a>, ReadError> {
+    check_start(file)?;
+    let mut file = Cursor { name: *b"VOX ", at: 4, rest: &file[4..] };
     let version = file.int("the version")?;
     if !VERSIONS.contains(&version) {
         return Err(
@@ -30,17 +28,37 @@ pub(super) fn parse(file: &[u8]) -> Result<Scene<'_>, ReadError> {
     }
     file.end()?;
 
-    let mut scene = Scene::default();
+    let (visible_only, frame) = (options.visible_only, options.frame);
+    let mut scene = Scene { visible_only, frame, ..Scene::default() };
     let mut size = None;
     while !chunks.rest.is_empty() {
         let (content, _) = chunks.chunk()?;
         scene.add(content, &mut size)?;
     }
-    match size {
-        Some(_) => Err(chunks.fault("the last SIZE has no XYZI")),
-        None => Ok(scene),
+    if size.is_some() {
+        return Err(chunks.fault("the last SIZE has no XYZI"));
+    }
+    if scene.nodes.is_empty() {
+        scene.last_frame = (scene.models.len() as u32).saturating_sub(1);
+    }
+    match (frame, scene.last_frame) {
+        (Some(frame), last) if frame > last => {
+            Err(content(format!("there is no frame {frame}: the file has the frames 0 to {last}")))
+        }
+        _ => Ok(scene),
     }
 }
+
+/// Refuses files of other formats by their first bytes.
+pub(super) fn check_start(file: &[u8]) -> Result<(), ReadError> {
+    if file.starts_with(b"VOX ") {
+        return Ok(());
+    }
+    Err(content("not a MagicaVoxel file: it does not begin with 'VOX '"))
+}
+
+/// A node's kind, and the frames of its keys.
+type Keyed = (NodeKind, Vec<u32>);
 
 impl<'a> Scene<'a> {
     /// Adds one chunk; chunks without effect on voxels are skipped. `size` is the size of a model
@@ -60,9 +78,9 @@ impl<'a> Scene<'a> {
             b"nGRP" => self.add_node(&mut chunk, Self::group)?,
             b"nSHP" => self.add_node(&mut chunk, Self::shape)?,
             b"RGBA" => self.palette = Some(chunk.take(1024, "the palette")?.as_chunks().0),
-            // Errors are ignored, since layers and materials have no effect.
+            // Errors are ignored, since layers and materials have no effect by default.
             b"LAYR" => {
-                self.hidden_layers += usize::from(is_hidden_layer(&mut chunk).unwrap_or(false));
+                self.hidden_layers.extend(hidden_layer(&mut chunk).ok().flatten());
                 return Ok(());
             }
             b"MATL" => {
@@ -78,7 +96,7 @@ impl<'a> Scene<'a> {
     fn add_node(
         &mut self,
         chunk: &mut Cursor<'a>,
-        kind: fn(&mut Cursor<'a>) -> Result<(NodeKind, usize), ReadError>,
+        kind: fn(&mut Cursor<'a>, Moment) -> Result<Keyed, ReadError>,
     ) -> Result<(), ReadError> {
         let at = chunk.at;
         let id = chunk.int("the node's number")?;
@@ -87,48 +105,54 @@ impl<'a> Scene<'a> {
             self.description = find(&attributes, ATTRIBUTE);
         }
         let is_hidden = find(&attributes, "_hidden") == Some(b"1");
-        let (kind, frames) = kind(chunk)?;
-        let node = Node { at, kind, is_hidden, frames };
+        let is_loop = find(&attributes, "_loop") == Some(b"1");
+        let moment = Moment { frame: self.frame.unwrap_or_default(), is_loop };
+        let (kind, keys) = kind(chunk, moment)?;
+        self.last_frame = keys.iter().fold(self.last_frame, |last, &key| last.max(key));
+        let node = Node { at, kind, is_hidden, frames: keys.len() };
         match self.nodes.insert(id, node) {
             Some(_) => Err(chunk.fault(format_args!("there are two nodes {id}"))),
             None => Ok(()),
         }
     }
 
-    // Parsers of the kinds of node; each also returns the number of frames.
+    // Parsers of the kinds of node.
 
-    fn transform(chunk: &mut Cursor) -> Result<(NodeKind, usize), ReadError> {
+    fn transform(chunk: &mut Cursor, at: Moment) -> Result<Keyed, ReadError> {
         let child = chunk.int("the child")?;
         chunk.int("the reserved number")?;
-        chunk.int("the layer")?;
-        let (pose, frames) = first_frame(chunk)?;
-        Ok((NodeKind::Transform { pose, child }, frames))
+        let layer = chunk.int("the layer")?;
+        let (pose, keys) = pose(chunk, at)?;
+        Ok((NodeKind::Transform { pose, child, layer }, keys))
     }
 
-    fn group(chunk: &mut Cursor) -> Result<(NodeKind, usize), ReadError> {
+    fn group(chunk: &mut Cursor, _: Moment) -> Result<Keyed, ReadError> {
         let count = chunk.count(4, "children")?;
         let children = (0..count).map(|_| chunk.int("a child"));
-        Ok((NodeKind::Group { children: children.collect::<Result<_, _>>()? }, 1))
+        Ok((NodeKind::Group { children: children.collect::<Result<_, _>>()? }, Vec::new()))
     }
 
-    fn shape(chunk: &mut Cursor) -> Result<(NodeKind, usize), ReadError> {
+    fn shape(chunk: &mut Cursor, at: Moment) -> Result<Keyed, ReadError> {
         // A number and an empty dictionary take 8 bytes.
         let count = chunk.count(8, "models")?;
         if count == 0 {
             return Err(chunk.fault("the shape has no model"));
         }
-        let mut models = Vec::with_capacity(count);
+        let (mut models, mut keys) = (Vec::with_capacity(count), Vec::with_capacity(count));
         for _ in 0..count {
             models.push(chunk.int("a model's number")?);
-            chunk.dict()?;
+            let attributes = chunk.dict()?;
+            keys.push(key(chunk, &attributes, keys.len())?);
         }
-        Ok((NodeKind::Shape { models }, count))
+        let model = models[at.key(&keys).0];
+        Ok((NodeKind::Shape { model, models }, keys))
     }
 }
 
-fn is_hidden_layer(chunk: &mut Cursor) -> Result<bool, ReadError> {
-    chunk.int("the layer's number")?;
-    Ok(find(&chunk.dict()?, "_hidden") == Some(b"1"))
+/// The number of a layer that is hidden.
+fn hidden_layer(chunk: &mut Cursor) -> Result<Option<i32>, ReadError> {
+    let layer = chunk.int("the layer's number")?;
+    Ok((find(&chunk.dict()?, "_hidden") == Some(b"1")).then_some(layer))
 }
 
 /// The index of a material that is not diffuse.
@@ -166,14 +190,67 @@ fn voxels<'a>(chunk: &mut Cursor<'a>, size: [u32; 3]) -> Result<&'a [[u8; 4]], R
     }
 }
 
-/// The first of a transform's frames, and the number of frames.
-fn first_frame(chunk: &mut Cursor) -> Result<(Pose, usize), ReadError> {
+/// The frame of an animation that is read.
+#[derive(Clone, Copy)]
+struct Moment {
+    frame: u32,
+    /// Whether a node repeats its keys.
+    is_loop: bool,
+}
+
+impl Moment {
+    /// The index of the key that holds, of at least one, and the frame among the keys.
+    fn key(self, keys: &[u32]) -> (usize, i64) {
+        let (first, last) = (i64::from(keys[0]), i64::from(keys[keys.len() - 1]));
+        let mut frame = i64::from(self.frame);
+        if self.is_loop {
+            frame = first + (frame - first).rem_euclid((last - first).max(0) + 1);
+        }
+        (keys.iter().rposition(|&key| i64::from(key) <= frame).unwrap_or(0), frame)
+    }
+}
+
+/// The frame of key number `index`, which its attributes may state.
+fn key(chunk: &Cursor, attributes: &Dict, index: usize) -> Result<u32, ReadError> {
+    match find(attributes, "_f").map(String::from_utf8_lossy) {
+        Some(text) => text
+            .parse()
+            .map_err(|_| chunk.fault(format_args!("'{}' is not a frame", excerpt(&text)))),
+        None => Ok(index as u32),
+    }
+}
+
+/// The pose of a transform at `moment`, and the frames of its keys. Between two keys, the rotation
+/// is that of the first, and the translation is interpolated and rounded towards zero.
+fn pose(chunk: &mut Cursor, moment: Moment) -> Result<(Pose, Vec<u32>), ReadError> {
     // An empty dictionary takes 4 bytes.
     let count = chunk.count(4, "frames")?;
-    let mut frames =
-        (0..count).map(|_| chunk.dict()).collect::<Result<Vec<Dict>, _>>()?.into_iter();
-    let first = frames.next().ok_or_else(|| chunk.fault("the transform has no frame"))?;
-    let text = |key| find(&first, key).map(String::from_utf8_lossy);
+    if count == 0 {
+        return Err(chunk.fault("the transform has no frame"));
+    }
+    let (mut poses, mut keys) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    for index in 0..count {
+        let attributes = chunk.dict()?;
+        keys.push(key(chunk, &attributes, index)?);
+        poses.push(key_pose(chunk, &attributes)?);
+    }
+    let (index, frame) = moment.key(&keys);
+    let mut pose: Pose = poses[index];
+    let [from, to] = [index, (index + 1).min(count - 1)];
+    let (passed, left) = (frame - i64::from(keys[from]), i64::from(keys[to]) - frame);
+    if passed > 0 && left > 0 {
+        pose.translation = [0, 1, 2].map(|a| {
+            // Below 2^63: translations of 32 bits with a sign, frames of 32 bits.
+            let [from, to] = [from, to].map(|key| poses[key].translation[a]);
+            (from * left + to * passed) / (left + passed)
+        });
+    }
+    Ok((pose, keys))
+}
+
+/// The pose that a key of a transform has.
+fn key_pose(chunk: &Cursor, attributes: &Dict) -> Result<Pose, ReadError> {
+    let text = |key| find(attributes, key).map(String::from_utf8_lossy);
     let refused =
         |text: &str, what| chunk.fault(format_args!("'{}' is not a {what}", excerpt(text)));
     let rotation = match text("_r") {
@@ -189,7 +266,7 @@ fn first_frame(chunk: &mut Cursor) -> Result<(Pose, usize), ReadError> {
         }
         None => [0; 3],
     };
-    Ok((Pose { rotation, translation: translation.map(i64::from) }, count))
+    Ok(Pose { rotation, translation: translation.map(i64::from) })
 }
 
 /// Keys and values, in the file's order.

@@ -1,6 +1,6 @@
 //! The content of a file: models, and the nodes of the scene graph that places them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::base::numbers::counted_as;
 use crate::base::srgb::Rgba;
@@ -20,7 +20,14 @@ pub(super) struct Scene<'a> {
     pub(super) palette: Option<&'a [Rgba]>,
     /// The indices with a material other than diffuse.
     pub(super) materials: Vec<u8>,
-    pub(super) hidden_layers: usize,
+    /// The numbers of the hidden layers.
+    pub(super) hidden_layers: HashSet<i32>,
+    /// Whether what is hidden is left out.
+    pub(super) visible_only: bool,
+    /// The frame that is asked for.
+    pub(super) frame: Option<u32>,
+    /// The last frame of an animation; 0 without one.
+    pub(super) last_frame: u32,
 }
 
 /// Voxels in a box.
@@ -46,12 +53,14 @@ pub(super) enum NodeKind {
     Transform {
         pose: Pose,
         child: i32,
+        layer: i32,
     },
     Group {
         children: Vec<i32>,
     },
-    /// One model, or one for each frame of an animation.
+    /// The model of the frame that is read, and those of all frames.
     Shape {
+        model: i32,
         models: Vec<i32>,
     },
 }
@@ -61,8 +70,9 @@ impl Scene<'_> {
     /// are the numbers of voxels by palette index.
     pub(super) fn warnings(&self, counts: &[u64; 256]) -> Vec<String> {
         let count = |is: fn(&Node) -> bool| self.nodes.values().filter(|node| is(node)).count();
-        let (hidden, animated) = (count(|node| node.is_hidden), count(|node| node.frames > 1));
-        let layers = self.hidden_layers;
+        let all = usize::from(!self.visible_only);
+        let (hidden, layers) = (count(|node| node.is_hidden) * all, self.hidden_layers.len() * all);
+        let animated = if self.frame.is_none() { count(|node| node.frames > 1) } else { 0 };
         let unplaced = counted_as(self.unplaced() as u64, "model is", "models are");
         let is_used = |index: &&u8| counts[usize::from(**index)] > 0;
         let materials = self.materials.iter().filter(is_used).count();
@@ -82,11 +92,18 @@ impl Scene<'_> {
         warnings.into_iter().filter(|&(count, _)| count > 0).map(|(_, what)| what).collect()
     }
 
+    /// Whether a node and all below are left out.
+    pub(super) fn leaves_out(&self, node: &Node) -> bool {
+        let in_hidden_layer = matches!(&node.kind, NodeKind::Transform { layer, .. } if
+            self.hidden_layers.contains(layer));
+        self.visible_only && (node.is_hidden || in_hidden_layer)
+    }
+
     /// The number of models that no node of the scene graph names.
     fn unplaced(&self) -> usize {
         let mut is_named = vec![self.nodes.is_empty(); self.models.len()];
         for node in self.nodes.values() {
-            if let NodeKind::Shape { models } = &node.kind {
+            if let NodeKind::Shape { models, .. } = &node.kind {
                 for index in models.iter().filter_map(|&model| usize::try_from(model).ok()) {
                     if let Some(is_named) = is_named.get_mut(index) {
                         *is_named = true;

@@ -20,7 +20,7 @@ use crate::grids::GridSummary;
 use crate::options::{refuse_adapter_of_cpu, start_threads};
 use crate::progress::TerminalProgress;
 use crate::summary::timed;
-use crate::text::{counted, duration, shown};
+use crate::text::{counted, duration, escaped, shown};
 use crate::voxels::Voxels;
 use crate::write::pictures::{Pictures, check_extension, is_gif};
 use crate::write::sink::{Inputs, Sink, Written, refuse_shared_stdout};
@@ -84,7 +84,7 @@ fn load(
     sink: &Sink,
     progress: &Arc<TerminalProgress>,
 ) -> Result<Voxels> {
-    let mut voxels = Voxels::load(file, &args.mesh, args.memory, Some(sink), progress)?;
+    let mut voxels = Voxels::load(file, &args.mesh, args.scene, args.memory, Some(sink), progress)?;
     if !is_mesh(file) && voxels.grid.brick_count() == 0 {
         voxels.warnings.push("no voxel is occupied: the picture is empty".to_owned());
     }
@@ -230,7 +230,7 @@ impl Report {
             Some(number) => format!("{} of ", counted(u64::from(*number), "picture")),
             None => String::new(),
         };
-        let written = counted(*bytes, "byte");
+        let (output, written) = (escaped(output), counted(*bytes, "byte"));
         let on = self.adapter.as_ref().map(|label| format!(" on {label}")).unwrap_or_default();
         format!(
             "read      {read}\n\

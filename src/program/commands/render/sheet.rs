@@ -7,12 +7,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use embedded_graphics::geometry::Point;
-use embedded_graphics::image::GetPixel;
-use embedded_graphics::mono_font::MonoFont;
-use embedded_graphics::mono_font::iso_8859_1::FONT_6X12;
-use embedded_graphics::pixelcolor::BinaryColor;
-use embedded_graphics::prelude::OriginDimensions;
 use png::{BitDepth, ColorType, Encoder};
 use serde::Serialize;
 use trivox::base::srgb::Rgba;
@@ -26,8 +20,9 @@ use crate::console::{ErrorReport, print_error};
 use crate::inputs::{is_read_grid, sorted};
 use crate::progress::TerminalProgress;
 use crate::summary::milliseconds;
-use crate::text::{counted, duration, grouped, path_text, shown};
+use crate::text::{counted, duration, escaped, grouped, path_text, shown};
 use crate::voxels::Voxels;
+use crate::write::lettering::{INK, LETTER, PAPER, is_ink};
 use crate::write::sink::{Inputs, Sink, Written};
 
 /// Most pictures of a sheet.
@@ -37,9 +32,6 @@ const SIZE: [u32; 2] = [160; 2];
 /// Pixels between pictures.
 const GAP: u32 = 8;
 
-const FONT: MonoFont = FONT_6X12;
-const PAPER: Rgba = [243, 242, 238, 255];
-const INK: Rgba = [48, 46, 44, 255];
 /// The cell of an unread file, and its text.
 const MISSING: Rgba = [226, 223, 216, 255];
 const MISSING_INK: Rgba = [168, 60, 40, 255];
@@ -157,7 +149,7 @@ impl Sheet {
 
     /// From one picture to the next, in pixels.
     fn step([width, height]: [u32; 2]) -> [u32; 2] {
-        [width + GAP, height + FONT.character_size.height + GAP]
+        [width + GAP, height + LETTER[1] + GAP]
     }
 
     /// The top left corner of a picture.
@@ -178,14 +170,14 @@ impl Sheet {
 
     fn write_missing(&mut self, place: usize) {
         let ([left, top], [_, height]) = (self.corner(place), self.picture);
-        let middle = top + height.saturating_sub(FONT.character_size.height) / 2;
+        let middle = top + height.saturating_sub(LETTER[1]) / 2;
         self.write_line("cannot be read", [left, middle], MISSING_INK);
     }
 
     /// Writes a line as wide as a picture, from its top left corner, centred.
     fn write_line(&mut self, text: &str, [left, top]: [u32; 2], ink: Rgba) {
-        let text = shortened(text, (self.picture[0] / FONT.character_size.width) as usize);
-        let [width, height] = [FONT.character_size.width, FONT.character_size.height];
+        let text = shortened(text, (self.picture[0] / LETTER[0]) as usize);
+        let [width, height] = LETTER;
         let left = left + (self.picture[0] - text.len() as u32 * width) / 2;
         for (place, character) in (0..).zip(text) {
             for (x, y) in (0..height).flat_map(|y| (0..width).map(move |x| (x, y))) {
@@ -223,15 +215,6 @@ fn shortened(text: &str, room: usize) -> Vec<char> {
         .concat()
 }
 
-/// Whether a pixel of a character, or of the font's replacement of one that it lacks, is set.
-fn is_ink(character: char, x: u32, y: u32) -> bool {
-    let index = FONT.glyph_mapping.index(character) as u32;
-    let [width, height] = [FONT.character_size.width, FONT.character_size.height];
-    let columns = FONT.image.size().width / width;
-    let [x, y] = [index % columns * width + x, index / columns * height + y];
-    FONT.image.pixel(Point::new(x as i32, y as i32)) == Some(BinaryColor::On)
-}
-
 #[derive(Debug, Serialize)]
 struct Report {
     file: String,
@@ -256,6 +239,7 @@ struct Failure {
 impl Report {
     fn text(&self, [width, height]: [u32; 2]) -> String {
         let Self { file, output, pictures, bytes, render_ms, .. } = self;
+        let [file, output] = [file, output].map(|name| escaped(name));
         let pictures = counted((*pictures - self.failed.len()) as u64, "picture");
         let (time, bytes) = (duration(*render_ms), counted(*bytes, "byte"));
         let failed = match self.failed.len() {

@@ -7,24 +7,27 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use serde::Serialize;
 use terminal_size::{Width, terminal_size_of};
+use trivox::VoxelGrid;
 use trivox::grid::{DEFAULT_COLOR, Section};
 
 use crate::ExitStatus;
 use crate::cli::SliceArgs;
+use crate::commands::slice::axes::Axes;
 use crate::commands::slice::picture::Drawing;
 use crate::console::{print_error, print_json, print_warnings, stdout_error};
 use crate::grids::GridSummary;
 use crate::progress::TerminalProgress;
-use crate::text::{AXES, counted, shown};
+use crate::text::{AXES, counted, escaped, shown, significant};
 use crate::voxels::Voxels;
 use crate::write::pictures::check_extension;
 use crate::write::sink::{Inputs, Sink, refuse_shared_stdout};
 
+mod axes;
 mod picture;
 
 /// Reads or makes the voxels, and prints or draws the slice.
 pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
-    let sink = args.output.as_ref().map(|output| {
+    let sink = args.output.as_ref().or(args.picture.as_ref()).map(|output| {
         refuse_shared_stdout(args.json, output)?;
         if output.as_os_str() != "-" {
             check_extension(output).with_context(|| shown(output))?;
@@ -35,7 +38,8 @@ pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
     let named = || shown(&args.file);
     args.mesh.refuse_contradictions(&args.file)?;
     let progress = Arc::new(TerminalProgress::new(args.quiet));
-    let voxels = Voxels::load(&args.file, &args.mesh, args.memory, sink.as_ref(), &progress)?;
+    let voxels =
+        Voxels::load(&args.file, &args.mesh, args.scene, args.memory, sink.as_ref(), &progress)?;
     progress.finish();
     let Voxels { grid, mut warnings, sidecars } = voxels;
     sink.iter().try_for_each(|sink| sink.refuse(&sidecars))?;
@@ -45,7 +49,15 @@ pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
         let axis = AXES[axis];
         format!("{}: there is no slice {axis} = {index}: use {axis} from 0 to {last}", named())
     })?;
-    let drawing = sink.map(|sink| draw(&section, sink, args.scale)).transpose()?;
+    let mut drawing = Drawing::new(section.size(), args.pixels);
+    if args.axes {
+        let caption = caption(&grid, axis, index);
+        match Axes::new(&grid, section.plane(), drawing.pixels(), &caption) {
+            Some(axes) => drawing.axes = axes,
+            None => warnings.push("the slice is too small for its axes: use more --pixels".into()),
+        }
+    }
+    let drawing = sink.map(|sink| draw(&section, sink, &drawing)).transpose()?;
 
     let shown = match drawing.is_none() && !args.json {
         true => columns(&section),
@@ -140,9 +152,15 @@ fn print(section: &Section, shown: &Range<u32>, is_ascii: bool) -> Result<()> {
     out.flush().map_err(stdout_error)
 }
 
-fn draw(section: &Section, sink: Sink, scale: Option<u32>) -> Result<Drawn> {
-    let drawing = Drawing::new(section.size(), scale);
-    drawing.check().with_context(|| sink.name.clone())?;
+/// The place of a slice, and the edge length of its voxels if that is known.
+fn caption(grid: &VoxelGrid, axis: usize, index: u32) -> String {
+    let place = grid.world.place.as_ref();
+    let voxels = place.map(|place| format!(", voxels of {}", significant(place.voxel_size)));
+    format!("{} = {index}{}", AXES[axis], voxels.unwrap_or_default())
+}
+
+fn draw(section: &Section, sink: Sink, drawing: &Drawing) -> Result<Drawn> {
+    drawing.check().with_context(|| sink.shown())?;
     let complete = sink.write(|out| Ok(drawing.write(section.rows(DEFAULT_COLOR), out)?))?;
     let bytes = complete.finish()?.bytes;
     let [width, height] = drawing.pixels();
@@ -189,7 +207,7 @@ impl Report {
         );
         let drawn = self.drawing.as_ref().map(|drawn| {
             let Drawn { output, width, height, bytes } = drawn;
-            let bytes = counted(*bytes, "byte");
+            let (output, bytes) = (escaped(output), counted(*bytes, "byte"));
             format!("wrote     {output}, {width} x {height} pixels, {bytes}\n")
         });
         slice + &drawn.unwrap_or_default()

@@ -30,7 +30,7 @@ pub const SPEC: GridSpec = GridSpec {
     name: "Litematica schematic",
     carries: "up to 65,536 voxels per axis and 2,147,483,647 in all, empty ones too; the nearest \
               of 161 or chosen blocks; position, voxel size and up axis in custom metadata",
-    read: Some(read),
+    read: Some(|input, options| read(input, options.memory)),
     write: Some(write),
     check_dims,
     ..schem::SPEC

@@ -21,7 +21,7 @@ pub const SPEC: GridSpec = GridSpec {
     name: "OpenVDB",
     carries: "up to 65,536 voxels per axis; position and voxel size; up axis in custom metadata; \
               RGB",
-    read: Some(read),
+    read: Some(|input, options| read(input, options.memory)),
     write: Some(|grid, _, out| write(grid, out)),
     lost: |grid, _| lost_opacity(grid),
     distances: Some(write_distances),

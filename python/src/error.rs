@@ -22,7 +22,7 @@ use trivox::{
 pub enum Failure {
     /// An exception of this package.
     Own { code: &'static str, message: String, path: Option<PathBuf> },
-    /// A doubtful solid of a strict voxelizer: its report (JSON) and its warnings.
+    /// A solid that a strict voxelizer refuses: its report (JSON) and its warnings.
     Doubtful { message: String, report: String, warnings: Vec<String>, path: Option<PathBuf> },
     /// The operating system's.
     Io { error: io::Error, path: Option<PathBuf> },

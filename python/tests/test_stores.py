@@ -332,7 +332,7 @@ def test_tiles_of_another_grid_are_refused(tmp_path):
     whole = trivox.Voxelizer(128)(octahedron())
     assert stores.load_zarr(file) == whole
     stores.save_zarr(whole, tmp_path / "whole.zarr")
-    with pytest.raises(trivox.OptionError, match="holds a whole grid, not tiles: use a new group"):
+    with pytest.raises(trivox.OptionError, match="holds no tiles, but a whole grid or another program's: use a new group"):
         stores.save_zarr(tile(1), tmp_path / "whole.zarr")
 
 

@@ -98,8 +98,8 @@ class BackendError(TrivoxError, RuntimeError):
 
 
 class DoubtfulError(TrivoxError, ValueError):
-    """A solid, or the inside of distances, that is doubtful, of a strict voxelizer or `Proximity`
-    (``solid.doubtful``).
+    """A solid, or the inside of distances, that a strict voxelizer or `Proximity` refuses: doubtful,
+    or of a mesh with a hole (``solid.doubtful``).
 
     Attributes
     ----------

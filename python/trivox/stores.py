@@ -102,7 +102,7 @@ def save_zarr(grid: Grid | DistanceField, store: Any, *, shard: int = 64) -> Non
     OptionError
         A shard that is no multiple of 8; a tile that begins or ends within a shard, or is of another grid
         than the tiles in the group: of another lattice or up axis, or the only one with or without
-        colours or an attribute.
+        colours or an attribute; a group without tiles.
     FileExistsError
         A folder of other files, which the group would replace.
     """
@@ -224,7 +224,7 @@ def _group_of_tiles(store: Any, attributes: dict[str, Any]) -> Any:
 
 def _check_same(before: Any, now: dict[str, Any]) -> None:
     if "lattice" not in before:
-        raise OptionError("the group holds a whole grid, not tiles: use a new group", "option.store")
+        raise OptionError("the group holds no tiles, but a whole grid or another program's: use a new group", "option.store")
     for name, what in [
         ("lattice", "lattice"), ("up", "up axis"), ("has_colors", "choice of colours"),
         ("layers", "choice of attributes"),

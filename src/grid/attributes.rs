@@ -159,11 +159,16 @@ impl Attribute {
     /// [names](Attributes::names), if it has a list of them.
     ///
     /// # Errors
-    /// A float that is not finite, or below 0 except in a normal and in texture coordinates; an
-    /// index below -1 or without a name. The text has the number and what to use.
+    /// A float that is not finite or out of range; an index below -1 or without a name. The text
+    /// has the number and what to use.
     pub fn check(self, bits: Bits, names: Option<usize>) -> Result<(), String> {
         let (range, wanted) = match (self, names) {
-            (Self::Normal | Self::Uv, _) => (f64::MIN..=f64::MAX, "finite numbers".to_owned()),
+            (Self::Uv, _) => (f64::MIN..=f64::MAX, "finite numbers".to_owned()),
+            // Unit vectors of other programs may be rounded up.
+            (Self::Normal, _) => (-1.01..=1.01, "-1 to 1".to_owned()),
+            (Self::Metallic | Self::Roughness | Self::Alpha | Self::Coverage, _) => {
+                (0.0..=1.0, "0 to 1".to_owned())
+            }
             _ if self.is_float() => (0.0..=f64::MAX, "finite numbers from 0".to_owned()),
             (_, Some(0)) => (-1.0..=-1.0, "-1, as there are no names".to_owned()),
             (_, Some(names)) => (-1.0..=names as f64 - 1.0, format!("-1 to {}", names - 1)),

@@ -32,10 +32,10 @@ const BYTES_A_FACE_VOXEL: u64 = 16;
 const FILL_BYTES_A_FACE_VOXEL: u64 = 16;
 const COLOR_BYTES_A_FACE_VOXEL: u64 = 240;
 const DISTANCE_BYTES_A_FACE_VOXEL: u64 = 280;
-/// The same for attributes of the surface: a sample of 64 bytes and as much for the attributes, for each of the
-/// surface's voxels, at most eight to a voxel of a face in most meshes.
+/// The same for attributes of the surface: twice the bytes of all of them for each of the surface's
+/// voxels, at most eight to a voxel of a face in most meshes.
 const ATTRIBUTE_BYTES_A_FACE_VOXEL: u64 = 980;
-/// The same for coverage, twice as measured: a fill of a grid with 64 times as many voxels in a face.
+/// The same for coverage, twice as measured: a fill of a grid 8 times as fine.
 const COVERAGE_BYTES_A_FACE_VOXEL: u64 = 32 * (BYTES_A_FACE_VOXEL + FILL_BYTES_A_FACE_VOXEL);
 /// Memory per voxel of a solid for its label, in bytes.
 const LABEL_BYTES_A_VOXEL: u64 = 4;
@@ -98,7 +98,11 @@ impl Memory {
             _ => {
                 // What failed has given back some of its memory since.
                 let shared = allowed.saturating_mul(self.at_once as u64);
-                let taken = self.taken().max(self.total.saturating_sub(shared));
+                let was_taken = match shared < self.address_space_left() {
+                    true => self.total.saturating_sub(shared),
+                    false => 0,
+                };
+                let taken = self.taken().max(was_taken);
                 let mib = |bytes: u64| bytes.saturating_add(taken).div_ceil(1 << 20);
                 let (needed, sufficient) = (mib(needed), mib(needed.max(sufficient)));
                 // The process's own memory differs from run to run.
@@ -149,10 +153,10 @@ pub fn sufficient(task: &Task, job: &Job, placed: Option<&PlacedMesh>) -> u64 {
         None => FILL_BYTES_A_FACE_VOXEL,
     };
     let has = |attribute| job.attributes.contains(&attribute);
-    let is_of_surface = |attribute: &Attribute| *attribute != Attribute::Coverage;
+    let needs_surface = |attribute: &Attribute| *attribute != Attribute::Coverage;
     let is_solid = matches!(job.voxels.mode(), Mode::Solid(_));
     let attributes = [
-        (job.attributes.iter().any(is_of_surface), ATTRIBUTE_BYTES_A_FACE_VOXEL),
+        (job.attributes.iter().any(needs_surface), ATTRIBUTE_BYTES_A_FACE_VOXEL),
         (is_solid && has(Attribute::Coverage), COVERAGE_BYTES_A_FACE_VOXEL),
         (is_solid && has(Attribute::Label), LABEL_BYTES_A_VOXEL * depth),
     ];

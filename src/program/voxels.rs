@@ -65,11 +65,16 @@ impl Voxels {
 }
 
 impl SceneArgs {
+    /// Whether the options are of files such as this.
+    pub fn are_of(file: &Path) -> bool {
+        GridFormat::of_path(file).is_ok_and(|format| format == GridFormat::Vox)
+    }
+
     /// Refuses the options for a file of another format.
     pub fn refuse_for_others(self, file: &Path) -> Result<()> {
         let of_scenes = [("--visible-only", self.visible_only), ("--frame", self.frame.is_some())];
         match of_scenes.iter().find(|(_, is_given)| *is_given) {
-            Some((option, _)) if !GridFormat::of_path(file).is_ok_and(GridFormat::has_palette) => {
+            Some((option, _)) if !Self::are_of(file) => {
                 let why = anyhow!("is no .vox, so {option} has no effect: leave it out");
                 Err(why.context(shown(file)))
             }

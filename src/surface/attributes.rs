@@ -376,28 +376,24 @@ impl WithSimd for SampleBrick<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Option<SampledBrick> {
         let Self { sampler, brick, occupied, set, scratch } = self;
-        let masks = brick.touched(simd, &occupied);
-        let mut mask = Mask::default();
-        for touched in &masks {
-            (0..8).for_each(|x| mask[x] |= touched[x]);
-        }
-        if is_empty(&mask) {
+        let touched = brick.touched(simd, &occupied);
+        if is_empty(&touched.any) {
             return None;
         }
-        add_parts(simd, &brick, &masks, scratch);
+        add_parts(simd, &brick, &touched.masks, scratch);
         let Scratch { integrator, sums, samples, .. } = scratch;
         samples.clear();
-        for voxel in voxels_of(&mask) {
+        for voxel in voxels_of(&touched.any) {
             samples.push(sampler.sample_of(&std::mem::take(&mut sums[voxel]), brick.weights));
         }
-        sampler.layers.set(simd, &brick, &masks, &mask, integrator, samples);
+        sampler.layers.set(simd, &brick, &touched, integrator, samples);
         let mut columns = Vec::with_capacity(samples.len() * set.iter().map(width).sum::<usize>());
         for attribute in set.iter() {
             let width = width(attribute);
             let bits = samples.iter().map(|sample| attribute.bits_of(sample));
             bits.for_each(|bits| columns.extend_from_slice(&bits[..width]));
         }
-        Some(SampledBrick { key: brick.key, mask, columns })
+        Some(SampledBrick { key: brick.key, mask: touched.any, columns })
     }
 }
 

@@ -72,6 +72,14 @@ fn a_frame_of_magicavoxel_is_read_and_other_formats_have_none() {
         assert_eq!(folder.grid("a.npz").dims(), [1, 1, 1 + frame]);
         succeeds(&folder, &format!("slice two.vox --frame {frame} -z {frame}"));
     }
+    // Of a folder the options are for what has scenes.
+    fs::create_dir(folder.join("all")).unwrap();
+    for name in ["two.vox", "mesh.obj"] {
+        folder.write(Path::new("all").join(name), folder.read(name));
+    }
+    succeeds(&folder, "render all -o all.png --frame 1 --samples 1 --size 32x32");
+    fs::remove_file(folder.join("all/two.vox")).unwrap();
+    refuses(&folder, "render all -o b.png --frame 1", "mesh.obj: is no .vox, so --frame has no");
     for (args, complaint) in [
         ("convert two.vox b.npz", "two.vox: the file has 2 models but no scene graph"),
         (

@@ -1070,6 +1070,31 @@ fn attributes_take_no_more_memory_than_they_are_allowed() {
     }
 }
 
+#[test]
+fn the_lists_of_a_crowded_brick_count() {
+    let _alone = alone();
+    let sphere = sphere(1.0, 150, 300);
+    let [red, blue] = [[65535, 0, 0, 65535], [0, 0, 65535, 65535]]
+        .map(|color| Material { color, ..Material::default() });
+    let looks = Appearance {
+        materials: vec![red, blue],
+        material_of: (0..sphere.triangles().len() as u32).map(|triangle| triangle % 2).collect(),
+        ..Appearance::default()
+    };
+    let mesh = at_resolution(&sphere.with_appearance(looks).unwrap(), 8);
+    let grid = in_mode(&mesh, Mode::Surface).grid;
+    let with = |memory| {
+        let mut options = ColorOptions::new(Mode::Surface);
+        options.memory = memory;
+        options
+    };
+    let run = |grid, memory| color(&mesh, grid, &with(memory), &NoProgress);
+    made_as_it_asks("colours", || grid.clone(), run);
+    let set = [Attribute::Normal].into_iter().collect();
+    let run = |(), memory| attributes(&mesh, &grid, set, &with(memory), &NoProgress);
+    made_as_it_asks("normals", || (), run);
+}
+
 /// What the topology of `mesh` takes at its peak, which must not be more than it may.
 fn checked_topology_peak(name: &str, mesh: &Mesh) -> (u64, u64) {
     let mesh = at_resolution(mesh, 256);

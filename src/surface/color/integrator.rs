@@ -28,15 +28,40 @@ pub(in crate::surface) struct BrickTriangles<'a> {
     pub(in crate::surface) weights: Weights,
 }
 
+/// The voxels of a brick that its triangles touch.
+pub(in crate::surface) struct Touched {
+    /// By triangle.
+    pub(in crate::surface) masks: Vec<Mask>,
+    /// Those of all triangles.
+    pub(in crate::surface) any: Mask,
+}
+
+/// The triangles of a brick, where they are, and how each is shaded.
+#[derive(Clone, Copy)]
+pub(super) struct Shaded<'a> {
+    pub(super) brick: &'a BrickTriangles<'a>,
+    pub(super) touched: &'a Touched,
+    pub(super) shadings: &'a [TriangleShading<'a>],
+}
+
 impl BrickTriangles<'_> {
-    /// For each triangle the voxels of `wanted` that it touches.
+    /// The bytes of memory of the lists for each triangle: of [`Self::touched`], also while it is
+    /// made, and of [`Self::shadings`].
+    pub(in crate::surface) const BYTES_A_TRIANGLE: u64 =
+        (2 * size_of::<Mask>() + size_of::<TriangleShading>()) as u64;
+
+    /// The voxels of `wanted` that the triangles touch.
     #[inline(always)]
-    pub(in crate::surface) fn touched<S: Simd>(&self, simd: S, wanted: &Mask) -> Vec<Mask> {
+    pub(in crate::surface) fn touched<S: Simd>(&self, simd: S, wanted: &Mask) -> Touched {
         let mut masks = brick_masks(simd, self.distinct.mesh, self.triangles, self.base());
+        let mut any = Mask::default();
         for mask in &mut masks {
-            (0..8).for_each(|x| mask[x] &= wanted[x]);
+            for x in 0..8 {
+                mask[x] &= wanted[x];
+                any[x] |= mask[x];
+            }
         }
-        masks
+        Touched { masks, any }
     }
 
     /// The shading of each triangle.
@@ -93,23 +118,15 @@ impl Default for Integrator {
 impl Integrator {
     /// Adds the shade of each triangle to the sums of the voxels `wanted` that it touches.
     #[inline(always)]
-    pub(super) fn add<S: Simd>(
-        &mut self,
-        simd: S,
-        brick: &BrickTriangles,
-        shadings: &[TriangleShading],
-        touched: &[Mask],
-        wanted: &Mask,
-    ) {
-        for (index, (shading, touched)) in shadings.iter().zip(touched).enumerate() {
+    pub(super) fn add<S: Simd>(&mut self, simd: S, of: Shaded, wanted: &Mask) {
+        for (index, touched) in of.touched.masks.iter().enumerate() {
             let mut own: Mask = std::array::from_fn(|x| touched[x] & wanted[x]);
             if is_empty(&own) {
                 continue;
             }
-            let corners = brick.corners(index);
-            let facet = Facet::new(&corners);
-            if let Some(map) = shading.texel_map(&facet.plane) {
-                let clipped = self.add_textured(simd, brick, shadings, index, &map, &own);
+            let facet = Facet::new(&of.brick.corners(index));
+            if let Some(map) = of.shadings[index].texel_map(&facet.plane) {
+                let clipped = self.add_textured(simd, of, index, &map, &own);
                 // Rounding lost the polygons in these.
                 (0..8).for_each(|x| own[x] &= !clipped[x]);
             }
@@ -121,7 +138,7 @@ impl Integrator {
                     index,
                     voxel,
                     #[inline(always)]
-                    |part| add_part(part, brick, shadings, sums),
+                    |part| add_part(part, of, sums),
                 );
             }
         }
@@ -129,9 +146,9 @@ impl Integrator {
         parts.finish(
             simd,
             #[inline(always)]
-            |part| add_part(part, brick, shadings, sums),
+            |part| add_part(part, of, sums),
         );
-        queues.finish(simd, |integrated| add_pieces(integrated, shadings, sums));
+        queues.finish(simd, |integrated| add_pieces(integrated, of.shadings, sums));
     }
 
     /// Adds a triangle with a texture in its `own` voxels. Returns those in which it has a polygon.
@@ -139,8 +156,7 @@ impl Integrator {
     fn add_textured<S: Simd>(
         &mut self,
         simd: S,
-        brick: &BrickTriangles,
-        shadings: &[TriangleShading],
+        Shaded { brick, shadings, .. }: Shaded,
         index: usize,
         map: &TexelMap,
         own: &Mask,
@@ -193,14 +209,9 @@ impl Integrator {
 
 /// Adds a part of a triangle to the sums of its voxel.
 #[inline(always)]
-fn add_part(
-    part: &Part<usize>,
-    brick: &BrickTriangles,
-    shadings: &[TriangleShading],
-    sums: &mut [Sums],
-) {
-    let weight = brick.weight(part.triangle, part.area);
-    sums[part.voxel].add(weight, &shadings[part.triangle].at(part.weights));
+fn add_part(part: &Part<usize>, of: Shaded, sums: &mut [Sums]) {
+    let weight = of.brick.weight(part.triangle, part.area);
+    sums[part.voxel].add(weight, &of.shadings[part.triangle].at(part.weights));
 }
 
 /// Adds integrated pieces of triangles to the sums of their voxels.

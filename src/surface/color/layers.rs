@@ -2,9 +2,9 @@
 
 use pulp::Simd;
 
-use crate::grid::{Attribute, AttributeSet, Mask, VoxelSample};
+use crate::grid::{Attribute, AttributeSet, VoxelSample};
 use crate::mesh::appearance::{Appearance, FilterChoice, Material};
-use crate::surface::color::integrator::{BrickTriangles, Integrator, voxels_of};
+use crate::surface::color::integrator::{BrickTriangles, Integrator, Shaded, Touched, voxels_of};
 use crate::surface::color::shade::{Layer, Shading};
 
 /// The material properties and texture coordinates for some attributes of a mesh.
@@ -77,21 +77,20 @@ impl<'a> Layers<'a> {
         if uv.iter().all(|c| c.is_finite()) { uv } else { [0.0; 2] }
     }
 
-    /// Sets what the layers are in `samples`, those of the `touched` voxels of a brick. `masks` are
-    /// the voxels that each triangle touches.
+    /// Sets what the layers are in `samples`, those of the touched voxels of a brick.
     #[inline(always)]
     pub(in crate::surface) fn set<S: Simd>(
         &self,
         simd: S,
         brick: &BrickTriangles,
-        masks: &[Mask],
-        touched: &Mask,
+        touched: &Touched,
         integrator: &mut Integrator,
         samples: &mut [VoxelSample],
     ) {
         for (layer, shading) in &self.list {
-            integrator.add(simd, brick, &brick.shadings(shading), masks, touched);
-            for (sample, voxel) in samples.iter_mut().zip(voxels_of(touched)) {
+            let shadings = &brick.shadings(shading);
+            integrator.add(simd, Shaded { brick, touched, shadings }, &touched.any);
+            for (sample, voxel) in samples.iter_mut().zip(voxels_of(&touched.any)) {
                 layer.set(sample, integrator.take(voxel).means());
             }
         }

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use crate::grid::{BRICK, BrickKey, VoxelGrid, set_bits};
 use crate::lattice::{Distinct, PlacedMesh};
 use crate::predicate::blocks::BlockMask;
+use crate::surface::color::integrator::BrickTriangles;
 use crate::surface::color::touched::{Block, block_masks};
 
 /// A node: a cube with edges of `2^bits` bricks.
@@ -54,8 +55,8 @@ pub(in crate::surface) fn bricks<M: Default, T: Default + Send>(
     }
 }
 
-/// The memory of the lists of triangles of all nodes that are being visited, and of what `work`
-/// added, in bytes.
+/// The memory of the lists of triangles of all nodes that are being visited, of what `work` takes
+/// for those of a brick, and of what it added, in bytes.
 #[derive(Default)]
 struct ListMemory {
     allowed: u64,
@@ -136,6 +137,8 @@ impl<W, D: Fn(u64) + Sync> Traversal<'_, W, D> {
         W: Fn(&mut M, &mut T, BrickKey, &[u32]) -> u64,
     {
         if node.bits == 0 {
+            let bytes = triangles.len() as u64 * BrickTriangles::BYTES_A_TRIANGLE;
+            let Some(_lists) = self.lists.add(bytes) else { return };
             let bytes = (self.work)(scratch, result, BrickKey::new(node.from), triangles);
             self.lists.keep(bytes);
             return;

@@ -6,7 +6,7 @@ use crate::base::progress::Progress;
 use crate::base::srgb::{Rgba, rgba_of};
 use crate::grid::{BrickKey, Mask, VoxelGrid, count, mask_below};
 use crate::lattice::Distinct;
-use crate::surface::color::integrator::{BrickTriangles, Integrator, voxels_of};
+use crate::surface::color::integrator::{BrickTriangles, Integrator, Shaded, voxels_of};
 use crate::surface::color::octree;
 use crate::surface::color::shade::{Shade, Shading, TriangleShading};
 use crate::surface::color::sums::{Sums, Weights};
@@ -122,8 +122,8 @@ impl WithSimd for PaintBrick<'_> {
         if let Some(color) = only.filter(|_| !is_solid) {
             return self.push_uniform(wanted, color);
         }
-        let masks = brick.touched(simd, &wanted);
-        let ByShade { shades, mixed } = ByShade::new(&shadings, &masks);
+        let triangles = brick.touched(simd, &wanted);
+        let ByShade { shades, mixed } = ByShade::new(&shadings, &triangles.masks);
         let (mut touched, mut visible) = (mixed, Mask::default());
         let Scratch { integrator, colors } = self.scratch;
         for (shade, mask) in &shades {
@@ -134,7 +134,8 @@ impl WithSimd for PaintBrick<'_> {
                 voxels_of(&own).for_each(|voxel| colors[voxel] = color);
             }
         }
-        integrator.add(simd, &brick, &shadings, &masks, &mixed);
+        let shaded = Shaded { brick: &brick, touched: &triangles, shadings: &shadings };
+        integrator.add(simd, shaded, &mixed);
         for voxel in voxels_of(&mixed) {
             if let Some(mean) = integrator.take(voxel).mean() {
                 visible[voxel / 64] |= 1 << (voxel % 64);

@@ -1,4 +1,4 @@
-//! Sums over the clipped polygons of a voxel. They are integers, so their order has no effect.
+//! Sums over the triangles' parts in a voxel. They are integers, so their order has no effect.
 
 use crate::base::srgb::Linear;
 use crate::surface::color::shade::Shade;

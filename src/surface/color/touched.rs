@@ -3,7 +3,7 @@
 use pulp::Simd;
 
 use crate::grid::Mask;
-use crate::lattice::PlacedMesh;
+use crate::lattice::{PlacedMesh, Triangle};
 use crate::predicate::blocks::{BLOCK, BlockMask, LANES, Pairs, first_boxes, rows_of_eight};
 use crate::predicate::boxes::BoxRange;
 
@@ -31,7 +31,7 @@ pub(super) fn block_masks<S: Simd>(
     for (index, &triangle) in triangles.iter().enumerate() {
         let triangle = mesh.triangle(triangle as usize);
         let bounds = BoxRange::of_triangle(&triangle, block.box_bits);
-        queue.add(simd, &triangle, &bounds, block, index, masks);
+        queue.add(simd, (&triangle, &bounds), block, index, masks);
     }
     queue.solve(simd, masks);
 }
@@ -55,7 +55,7 @@ pub(super) fn brick_masks<S: Simd>(
         for (i, half) in halves.iter().enumerate() {
             let lowest = [base[0] + half[0], base[1] + half[1], base[2] + half[2]];
             let block = Block { box_bits, lowest, edge: BLOCK };
-            queue.add(simd, &triangle, &bounds, &block, 8 * index + i, &mut masks);
+            queue.add(simd, (&triangle, &bounds), &block, 8 * index + i, &mut masks);
         }
     }
     queue.solve(simd, &mut masks);
@@ -100,8 +100,7 @@ impl Queue {
     fn add<S: Simd>(
         &mut self,
         simd: S,
-        triangle: &[[i32; 3]; 3],
-        bounds: &BoxRange,
+        (triangle, bounds): (&Triangle, &BoxRange),
         &Block { lowest, edge, .. }: &Block,
         index: usize,
         masks: &mut [BlockMask],

@@ -560,6 +560,12 @@ fn a_frame_of_an_animation_can_be_chosen() {
     }
     let past = dims_at(&once, 5).unwrap_err().to_string();
     assert_eq!(past, "there is no frame 5: the file has the frames 0 to 4");
+    // The frames of keys are read only if they matter.
+    let parts = [ints(&[0]), dict(&[]), ints(&[1, -1, 0, 1]), dict(&[("_f", "-1")])];
+    let odd = [bent(), chunk("nTRN", &parts.concat()), shape(1, 0)];
+    assert!(dims_with(&odd, &ReadOptions::default()).is_ok());
+    let error = dims_at(&odd, 0).unwrap_err().to_string();
+    assert!(error.contains("'-1' is not a frame"), "{error}");
     // Without a scene graph each model is a frame.
     assert_eq!([0, 1].map(|frame| dims_at(&[models()], frame).unwrap()), [[1, 1, 1], [1, 1, 2]]);
     assert!(dims_at(&[models()], 2).is_err());
@@ -594,6 +600,12 @@ fn what_is_hidden_can_be_left_out() {
     let root = [ints(&[0]), dict(&hidden), ints(&[1, -1, 0, 1]), dict(&[])].concat();
     let error = dims_with(&[bent(), chunk("nTRN", &root), shape(1, 0)], &options).unwrap_err();
     assert_eq!(error.to_string(), "the scene graph places no visible models");
+    // Of a layer that matters, an error is one.
+    let mut cut = scene(7, &[], &hidden);
+    cut[6] = chunk("LAYR", &ints(&[7, 1]));
+    assert!(dims_with(&cut, &ReadOptions::default()).is_ok());
+    let error = dims_with(&cut, &options).unwrap_err().to_string();
+    assert!(error.contains("chunk LAYR, byte"), "{error}");
 }
 
 /// The colours of a file's voxels, by place.

@@ -279,7 +279,7 @@ fn attributes(
     let bytes = 4 * numbers + 2 * size_of::<Bits>();
     check_memory(grid.occupied() * bytes as u64, limit)?;
     rows.remove(COORDS);
-    let names = set.iter().filter_map(|of| {
+    let names = set.iter().filter(|of| of.has_names()).filter_map(|of| {
         let is_text = |(array, _): &(Rows, Vec<u8>)| array.descr.starts_with("<U");
         rows.get(&file_of_names(of)).filter(|array| is_text(array))?;
         let (Rows { row, .. }, bytes) = rows.remove(&file_of_names(of))?;

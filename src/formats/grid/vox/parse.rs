@@ -42,6 +42,9 @@ pub(super) fn parse<'a>(file: &'a [u8], options: &ReadOptions) -> Result<Scene<'
         scene.last_frame = (scene.models.len() as u32).saturating_sub(1);
     }
     match (frame, scene.last_frame) {
+        (Some(frame), 0) if frame > 0 => {
+            Err(content(format!("there is no frame {frame}: the file has one frame, 0")))
+        }
         (Some(frame), last) if frame > last => {
             Err(content(format!("there is no frame {frame}: the file has the frames 0 to {last}")))
         }
@@ -78,9 +81,13 @@ impl<'a> Scene<'a> {
             b"nGRP" => self.add_node(&mut chunk, Self::group)?,
             b"nSHP" => self.add_node(&mut chunk, Self::shape)?,
             b"RGBA" => self.palette = Some(chunk.take(1024, "the palette")?.as_chunks().0),
-            // Errors are ignored, since layers and materials have no effect by default.
+            // Errors are ignored where layers and materials have no effect.
             b"LAYR" => {
-                self.hidden_layers.extend(hidden_layer(&mut chunk).ok().flatten());
+                let layer = hidden_layer(&mut chunk).or_else(|error| match self.visible_only {
+                    true => Err(error),
+                    false => Ok(None),
+                });
+                self.hidden_layers.extend(layer?);
                 return Ok(());
             }
             b"MATL" => {
@@ -106,7 +113,7 @@ impl<'a> Scene<'a> {
         }
         let is_hidden = find(&attributes, "_hidden") == Some(b"1");
         let is_loop = find(&attributes, "_loop") == Some(b"1");
-        let moment = Moment { frame: self.frame.unwrap_or_default(), is_loop };
+        let moment = Moment { frame: self.frame, is_loop };
         let (kind, keys) = kind(chunk, moment)?;
         self.last_frame = keys.iter().fold(self.last_frame, |last, &key| last.max(key));
         let node = Node { at, kind, is_hidden, frames: keys.len() };
@@ -142,7 +149,7 @@ impl<'a> Scene<'a> {
         for _ in 0..count {
             models.push(chunk.int("a model's number")?);
             let attributes = chunk.dict()?;
-            keys.push(key(chunk, &attributes, keys.len())?);
+            keys.push(at.frame_of(chunk, &attributes, keys.len())?);
         }
         let model = models[at.key(&keys).0];
         Ok((NodeKind::Shape { model, models }, keys))
@@ -190,10 +197,10 @@ fn voxels<'a>(chunk: &mut Cursor<'a>, size: [u32; 3]) -> Result<&'a [[u8; 4]], R
     }
 }
 
-/// The frame of an animation that is read.
+/// The frame of an animation that is read: by default the first key, whatever its frame.
 #[derive(Clone, Copy)]
 struct Moment {
-    frame: u32,
+    frame: Option<u32>,
     /// Whether a node repeats its keys.
     is_loop: bool,
 }
@@ -202,21 +209,21 @@ impl Moment {
     /// The index of the key that holds, of at least one, and the frame among the keys.
     fn key(self, keys: &[u32]) -> (usize, i64) {
         let (first, last) = (i64::from(keys[0]), i64::from(keys[keys.len() - 1]));
-        let mut frame = i64::from(self.frame);
+        let mut frame = i64::from(self.frame.unwrap_or_default());
         if self.is_loop {
             frame = first + (frame - first).rem_euclid((last - first).max(0) + 1);
         }
         (keys.iter().rposition(|&key| i64::from(key) <= frame).unwrap_or(0), frame)
     }
-}
 
-/// The frame of key number `index`, which its attributes may state.
-fn key(chunk: &Cursor, attributes: &Dict, index: usize) -> Result<u32, ReadError> {
-    match find(attributes, "_f").map(String::from_utf8_lossy) {
-        Some(text) => text
-            .parse()
-            .map_err(|_| chunk.fault(format_args!("'{}' is not a frame", excerpt(&text)))),
-        None => Ok(index as u32),
+    /// The frame of key number `index`: what its attributes state, if that matters.
+    fn frame_of(self, chunk: &Cursor, of: &Dict, index: usize) -> Result<u32, ReadError> {
+        match find(of, "_f").filter(|_| self.frame.is_some()).map(String::from_utf8_lossy) {
+            Some(text) => text
+                .parse()
+                .map_err(|_| chunk.fault(format_args!("'{}' is not a frame", excerpt(&text)))),
+            None => Ok(index as u32),
+        }
     }
 }
 
@@ -228,28 +235,32 @@ fn pose(chunk: &mut Cursor, moment: Moment) -> Result<(Pose, Vec<u32>), ReadErro
     if count == 0 {
         return Err(chunk.fault("the transform has no frame"));
     }
-    let (mut poses, mut keys) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    let mut read = *chunk;
+    let mut keys = Vec::with_capacity(count);
     for index in 0..count {
         let attributes = chunk.dict()?;
-        keys.push(key(chunk, &attributes, index)?);
-        poses.push(key_pose(chunk, &attributes)?);
+        keys.push(moment.frame_of(chunk, &attributes, index)?);
     }
     let (index, frame) = moment.key(&keys);
-    let mut pose: Pose = poses[index];
-    let [from, to] = [index, (index + 1).min(count - 1)];
-    let (passed, left) = (frame - i64::from(keys[from]), i64::from(keys[to]) - frame);
+    for _ in 0..index {
+        read.dict()?;
+    }
+    let mut pose = key_pose(&mut read)?;
+    let next = keys.get(index + 1).map_or(frame, |&key| i64::from(key));
+    let (passed, left) = (frame - i64::from(keys[index]), next - frame);
     if passed > 0 && left > 0 {
+        let next = key_pose(&mut read)?;
         pose.translation = [0, 1, 2].map(|a| {
             // Below 2^63: translations of 32 bits with a sign, frames of 32 bits.
-            let [from, to] = [from, to].map(|key| poses[key].translation[a]);
-            (from * left + to * passed) / (left + passed)
+            (pose.translation[a] * left + next.translation[a] * passed) / (left + passed)
         });
     }
     Ok((pose, keys))
 }
 
-/// The pose that a key of a transform has.
-fn key_pose(chunk: &Cursor, attributes: &Dict) -> Result<Pose, ReadError> {
+/// The pose of the next key of a transform.
+fn key_pose(chunk: &mut Cursor) -> Result<Pose, ReadError> {
+    let attributes = &chunk.dict()?;
     let text = |key| find(attributes, key).map(String::from_utf8_lossy);
     let refused =
         |text: &str, what| chunk.fault(format_args!("'{}' is not a {what}", excerpt(text)));

@@ -45,7 +45,7 @@ pub(super) struct Node {
     pub(super) at: usize,
     pub(super) kind: NodeKind,
     pub(super) is_hidden: bool,
-    /// Animation frames; 1 without an animation.
+    /// The number of keys of a transform or a shape; several in an animation.
     pub(super) frames: usize,
 }
 

@@ -15,7 +15,7 @@ use trivox::view::render::{Background, Picture, RenderOptions};
 
 use super::{Card, load, options, renderer};
 use crate::ExitStatus;
-use crate::cli::RenderArgs;
+use crate::cli::{RenderArgs, SceneArgs};
 use crate::console::{ErrorReport, print_error};
 use crate::inputs::{is_read_grid, sorted};
 use crate::progress::TerminalProgress;
@@ -46,6 +46,7 @@ pub fn run(args: &RenderArgs, target: &Path, card: Option<&Card>) -> Result<Exit
     // Options of meshes are refused where there is none.
     let first = files.iter().find(|file| is_mesh(file)).unwrap_or(&files[0]);
     args.mesh.refuse_contradictions(first)?;
+    args.scene.refuse_for_others(files.iter().find(|of| SceneArgs::are_of(of)).unwrap_or(first))?;
     let sink = Sink::new(target, &Inputs::new(files.iter().map(PathBuf::as_path)))?;
     let began = Instant::now();
     let is_clear = args.background == Background::Transparent;

@@ -54,7 +54,10 @@ pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
         let caption = caption(&grid, axis, index);
         match Axes::new(&grid, section.plane(), drawing.pixels(), &caption) {
             Some(axes) => drawing.axes = axes,
-            None => warnings.push("the slice is too small for its axes: use more --pixels".into()),
+            None => warnings.push(
+                "the slice is too small for its axes: use more --pixels, or leave out --axes"
+                    .into(),
+            ),
         }
     }
     let drawing = sink.map(|sink| draw(&section, sink, &drawing)).transpose()?;

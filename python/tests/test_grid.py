@@ -658,7 +658,7 @@ def test_a_grid_of_arrays_may_have_attributes(assembly):
         ({"label": arrays["label"]}, {"material": ["a"]}, "names of 'material' are without its array"),
         ({"colour": arrays["label"]}, {}, "'normal', 'triangle'"),
         ({"normal": np.where(np.arange(len(coords))[:, None] == 7, np.nan, arrays["normal"])}, {},
-         "normal, row 7: NaN is not possible: use finite numbers"),
+         "normal, row 7: NaN is not possible: use -1 to 1"),
         ({"label": arrays["label"]}, {"label": ["a"]}, r"label, row \d+: 1 is not possible: use -1 to 0"),
     ]:
         with pytest.raises(trivox.OptionError, match=message):

@@ -124,7 +124,8 @@ fn npz_refuses_values_that_no_voxel_can_have() {
     let first = grid.occupied() - u64::from(count(&mask));
     let index = i32::cast_unsigned;
     for (attribute, value, names, said) in [
-        (Attribute::Normal, f32::NAN.to_bits(), None, "NaN is not possible: use finite numbers"),
+        (Attribute::Normal, f32::NAN.to_bits(), None, "NaN is not possible: use -1 to 1"),
+        (Attribute::Coverage, 1.5_f32.to_bits(), None, "1.5 is not possible: use 0 to 1"),
         (Attribute::Uv, f32::INFINITY.to_bits(), None, "inf is not possible: use finite numbers"),
         (
             Attribute::Area,

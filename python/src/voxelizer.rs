@@ -541,6 +541,10 @@ impl PyVoxelizer {
     ) -> PyResult<PyDistanceField> {
         let py = mesh.py();
         check_width(width).map_err(|error| Failure::from(error).into_py(py))?;
+        if let Some(number) = faces.filter(|faces| faces.extract::<f64>().is_ok()) {
+            let message = format!("faces is an array, not {number}: give width={number} by name");
+            return Err(PyTypeError::new_err(message));
+        }
         let source = Source::of_parts(mesh, faces)?;
         let path = source.path();
         let plan = self.plan.clone();

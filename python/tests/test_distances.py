@@ -121,6 +121,8 @@ def test_a_field_is_saved(tmp_path):
 def test_impossible_widths_are_refused(width):
     with pytest.raises(trivox.OptionError, match="at most 1024"):
         trivox.Voxelizer(16).distances(tetrahedron(), width=width)
+    with pytest.raises(TypeError, match="faces is an array, not .*: give width=.* by name"):
+        trivox.Voxelizer(16).distances(tetrahedron(), width)
     inside = trivox.Grid.from_coords([], (4, 4, 4))
     with pytest.raises(trivox.OptionError, match="at most 1024") as caught:
         trivox.DistanceField.from_coords([], [], inside, width)

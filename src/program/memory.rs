@@ -96,7 +96,7 @@ impl Memory {
                 limit >> 20
             ),
             _ => {
-                // What failed has given back some of its memory since.
+                // The failed step has freed memory: what was taken then follows from its limit.
                 let shared = allowed.saturating_mul(self.at_once as u64);
                 let was_taken = match shared < self.address_space_left() {
                     true => self.total.saturating_sub(shared),
@@ -203,7 +203,7 @@ struct Shortage {
     what: &'static str,
     /// Bytes, besides those that the program has taken.
     needed: u64,
-    /// Bytes that the step was allowed, of those that were left.
+    /// The limit of the step, in bytes.
     allowed: u64,
     remedy: &'static str,
 }
@@ -251,7 +251,7 @@ mod tests {
         let rest = message.strip_prefix("for the grid the program needs about ").unwrap();
         let mib: u64 = rest.split(' ').next().unwrap().parse().unwrap();
         assert!((20 << 10..21 << 10).contains(&mib), "{message}");
-        // What is needed is more than what is allowed, though the process takes less by now.
+        // The amount exceeds the limit although the process has freed memory since the refusal.
         let memory = Memory::new(Some(ByteSize::gib(16)));
         let error = BackendError::Memory { needed: (1 << 30) + 1, allowed: 1 << 30 };
         let message = memory.explain(error.into(), 0).to_string();

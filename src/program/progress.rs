@@ -39,8 +39,7 @@ impl TerminalProgress {
         self.show(things, Some(total as u64), template);
     }
 
-    /// Reads the grid in a file, in `memory` if that is given; of a `.vox` the part that `scene`
-    /// says.
+    /// Reads the grid in a file, within `memory` if it is given; of a `.vox` what `scene` selects.
     pub fn load(
         &self,
         path: &Path,

@@ -173,7 +173,7 @@ fn lacks_output(error: &Error) -> bool {
         if missing.iter().any(|argument| argument.starts_with("--output")))
 }
 
-/// Whether a path is that of a grid that may be written, and no file.
+/// Whether a path has the extension of a written grid format, and no file exists there.
 fn is_new_grid(path: &Path) -> bool {
     let is_written = GridFormat::of_path(path).is_ok_and(|format| format.spec().is_written());
     is_written && !path.exists()

@@ -27,7 +27,8 @@ pub struct Voxels {
 }
 
 impl Voxels {
-    /// Reads a grid, or voxelizes a mesh. `sink` is the output, if there is one.
+    /// Reads a grid, of a `.vox` what `scene` selects, or voxelizes a mesh. `sink` is the output, if
+    /// there is one.
     pub fn load(
         file: &Path,
         args: &MeshArgs,
@@ -36,7 +37,6 @@ impl Voxels {
         sink: Option<&Sink>,
         progress: &Arc<TerminalProgress>,
     ) -> Result<Self> {
-        scene.refuse_for_others(file)?;
         if !is_mesh(file) {
             fs::metadata(file).with_context(|| shown(file))?;
             check_known_extension(file).with_context(|| shown(file))?;
@@ -65,7 +65,7 @@ impl Voxels {
 }
 
 impl SceneArgs {
-    /// Whether the options are of files such as this.
+    /// Whether a file is a `.vox`.
     pub fn are_of(file: &Path) -> bool {
         GridFormat::of_path(file).is_ok_and(|format| format == GridFormat::Vox)
     }

@@ -186,13 +186,13 @@ impl Sampled {
 struct Sampler<'a> {
     distinct: &'a Distinct<'a>,
     layers: &'a Layers<'a>,
-    /// By material, that of its name.
+    /// The index of the name of each material.
     index_of_material: Vec<u32>,
 }
 
 impl Sampler<'_> {
     /// The attributes `set` of the surface in the voxels of each brick, in order of the bricks, and
-    /// the bytes of memory that they and the attributes made of them take.
+    /// their bytes of memory, twice: as columns and as channels.
     ///
     /// # Errors
     /// More than `memory`, in bytes; cancellation.
@@ -398,7 +398,7 @@ impl WithSimd for SampleBrick<'_> {
 }
 
 impl Sampler<'_> {
-    /// The sample of a voxel with these sums, without that of its layers.
+    /// The sample of a voxel by its sums; the attributes of layers are not set.
     fn sample_of(&self, sums: &Sums, weights: Weights) -> VoxelSample {
         let (mesh, triangle) = (self.distinct.mesh, sums.triangle as usize);
         let material = mesh.appearance().map(|look| look.material_index(triangle) as usize);

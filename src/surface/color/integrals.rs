@@ -310,8 +310,8 @@ impl<const N: usize> Sums<N> {
     }
 }
 
-/// The part of a segment where the coordinate `axis` is above `bound`; what is below is moved to
-/// it. `slope` is the change of the other coordinate per unit.
+/// A segment with the coordinate `axis` clamped to at least `bound`. `slope` is the change of the
+/// other coordinate per unit.
 #[inline(always)]
 fn above([p, q]: Segment, axis: usize, bound: usize, slope: Lanes) -> Segment {
     let (bound, other) = (Lanes::splat(bound as f64), 1 - axis);

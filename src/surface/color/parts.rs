@@ -8,10 +8,10 @@
 //! goes once around the polygon's part in the square, and all else of it lies on the square's
 //! border and encloses no area.
 //!
-//! No branch depends on a triangle. A corner in a voxel's face and edges parallel to one need no case
-//! of their own, since all integrals are continuous in the corners; only a triangle across `w` is
-//! never divided, and is whole in both voxels if it lies between them. Corners are at most `2^25`
-//! units from the voxel, exactly, and interpolated corners are off by at most `2^-50` of that, or
+//! No branch depends on a triangle. The integrals are continuous in its corners, so corners and edges
+//! in a face of a voxel need no special case. One remains: a triangle perpendicular to `w` is never
+//! divided, and a triangle in the face between two voxels counts in both. Corners are exact, at most
+//! `2^25` units from the voxel; interpolated corners have an error of at most `2^-50` of that, or
 //! `2^-29` voxels. A test compares areas and centroids with clipped polygons.
 
 use pulp::{Simd, WithSimd};
@@ -160,7 +160,8 @@ fn clamped(c: Lanes) -> Lanes {
     c.max(Lanes::default()).min(Lanes::splat(1.0))
 }
 
-/// The mean of a coordinate over an area; without area, that of the clamped corners.
+/// The mean of a coordinate over a polygon: its moment by its area. A polygon without area has the
+/// mean of its clamped corners.
 #[inline(always)]
 fn mean(moment: Lanes, area: Lanes, corners: [Lanes; 5]) -> Lanes {
     let mut mean = Lanes::default();
@@ -175,9 +176,8 @@ fn between(c: Lanes, a: Lanes, b: Lanes) -> Lanes {
     c.max(a.min(b)).min(a.max(b))
 }
 
-/// The triangle `a b c`, from its lowest to its highest corner along `w`, between 0 and 1 along
-/// `w`: the corners of a polygon along `u` and along `v`. They are one point where the triangle is
-/// on one side.
+/// The polygon of the triangle `a b c`, sorted along `w`, between the planes 0 and 1 of `w`: its
+/// corners along `u` and along `v`. They coincide for a triangle on one side of both planes.
 #[inline(always)]
 fn slab([a, b, c]: [[Lanes; 3]; 3]) -> [[Lanes; 5]; 2] {
     let one = Lanes::splat(1.0);
@@ -185,7 +185,7 @@ fn slab([a, b, c]: [[Lanes; 3]; 3]) -> [[Lanes; 5]; 2] {
     let (ab, bc) = (one.ratio(b[2] - a[2]), one.ratio(c[2] - b[2]));
     let ac = one.ratio(c[2] - a[2]);
     let from = (bottom - a[2]) * ac;
-    // A triangle across `w` is whole.
+    // A triangle perpendicular to `w` is not divided.
     let to = a[2].select_below(c[2], (top - a[2]) * ac, one);
     let levels = Levels { bottom, top, ab, bc, from, to };
     [levels.corners([a, b, c], 0), levels.corners([a, b, c], 1)]
@@ -233,8 +233,8 @@ struct Sums {
 }
 
 impl Sums {
-    /// Adds an edge, `u` and `v` clamped to the unit square. Along `v` it is cut off: its parts on
-    /// the border have no `dv`.
+    /// Adds an edge, clamped to the unit square. Outside along `v` it is dropped: `dv` is 0 on the
+    /// square's borders across `v`.
     #[inline(always)]
     fn add_edge(&mut self, [u0, v0]: [Lanes; 2], [u1, v1]: [Lanes; 2]) {
         let slope = (u1 - u0).ratio(v1 - v0);
@@ -243,8 +243,8 @@ impl Sums {
         self.add_row([between(u0 + (from - v0) * slope, u0, u1), from], [leaves, to]);
     }
 
-    /// Adds an edge within the square along `v`: a part along the border, one within the square,
-    /// and another along the border.
+    /// Adds an edge with `v` in the square: a segment on its border, a segment inside, and a segment
+    /// on its border; some have no length.
     #[inline(always)]
     fn add_row(&mut self, [u0, v0]: [Lanes; 2], [u1, v1]: [Lanes; 2]) {
         let slope = (v1 - v0).ratio(u1 - u0);

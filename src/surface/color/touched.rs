@@ -46,7 +46,7 @@ pub(super) fn brick_masks<S: Simd>(
 ) -> Vec<Mask> {
     let box_bits = mesh.lattice().fraction_bits;
     let halves = [0, 1, 2, 3, 4, 5, 6, 7].map(|i| [i >> 2, i >> 1 & 1, i & 1].map(|i| BLOCK * i));
-    // Those of the eight blocks of each triangle.
+    // Eight block masks a triangle.
     let mut masks = vec![0; 8 * triangles.len()];
     let mut queue = Queue::new(box_bits);
     for (index, &triangle) in triangles.iter().enumerate() {

@@ -523,7 +523,7 @@ fn hidden_nodes_and_later_frames_are_said() {
     assert_eq!(warnings(&[bent(), bent(), hidden, animated]), [hidden_nodes, frames]);
 }
 
-/// The dimensions of a scene as `options` read it.
+/// The dimensions of a scene, read with these options.
 fn dims_with(chunks: &[Vec<u8>], options: &ReadOptions) -> Result<[u32; 3], ReadError> {
     let loaded = read_grid_from_with(&mut &file(chunks)[..], GridFormat::Vox, options)?;
     assert_eq!(loaded.warnings, Vec::<String>::new());
@@ -560,7 +560,7 @@ fn a_frame_of_an_animation_can_be_chosen() {
     }
     let past = dims_at(&once, 5).unwrap_err().to_string();
     assert_eq!(past, "there is no frame 5: the file has the frames 0 to 4");
-    // The frames of keys are read only if they matter.
+    // Without a chosen frame, those of the keys are not read.
     let parts = [ints(&[0]), dict(&[]), ints(&[1, -1, 0, 1]), dict(&[("_f", "-1")])];
     let odd = [bent(), chunk("nTRN", &parts.concat()), shape(1, 0)];
     assert!(dims_with(&odd, &ReadOptions::default()).is_ok());
@@ -600,7 +600,7 @@ fn what_is_hidden_can_be_left_out() {
     let root = [ints(&[0]), dict(&hidden), ints(&[1, -1, 0, 1]), dict(&[])].concat();
     let error = dims_with(&[bent(), chunk("nTRN", &root), shape(1, 0)], &options).unwrap_err();
     assert_eq!(error.to_string(), "the scene graph places no visible models");
-    // Of a layer that matters, an error is one.
+    // A malformed layer is an error only if layers decide what is read.
     let mut cut = scene(7, &[], &hidden);
     cut[6] = chunk("LAYR", &ints(&[7, 1]));
     assert!(dims_with(&cut, &ReadOptions::default()).is_ok());

@@ -66,10 +66,9 @@ pub const SPEC: GridSpec = GridSpec {
     ..GridSpec::PLAIN
 };
 
-/// Reads the grid of a `.vox` file: all models that the scene graph places, hidden or not unless the
-/// options say otherwise, in the palette's colours; of an animation the first frame or that of the
-/// options. Its dimensions are those of the `trivox` attribute or, without it, the extent of the
-/// models' boxes.
+/// Reads the grid of a `.vox` file: all models of the scene graph, or the visible ones, in the
+/// palette's colours, in the first or the chosen frame of an animation. Its dimensions are those of
+/// the `trivox` attribute or, without it, the extent of the models' boxes.
 ///
 /// # Errors
 /// Malformed content; several models without a scene graph (frames of an animation) and no frame; a

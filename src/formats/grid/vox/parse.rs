@@ -197,7 +197,7 @@ fn voxels<'a>(chunk: &mut Cursor<'a>, size: [u32; 3]) -> Result<&'a [[u8; 4]], R
     }
 }
 
-/// The frame of an animation that is read: by default the first key, whatever its frame.
+/// The chosen frame of an animation; by default the first key, whatever its frame.
 #[derive(Clone, Copy)]
 struct Moment {
     frame: Option<u32>,
@@ -216,7 +216,8 @@ impl Moment {
         (keys.iter().rposition(|&key| i64::from(key) <= frame).unwrap_or(0), frame)
     }
 
-    /// The frame of key number `index`: what its attributes state, if that matters.
+    /// The frame of key number `index`: its attribute `_f`, or the index. Without a chosen frame the
+    /// attribute is not read.
     fn frame_of(self, chunk: &Cursor, of: &Dict, index: usize) -> Result<u32, ReadError> {
         match find(of, "_f").filter(|_| self.frame.is_some()).map(String::from_utf8_lossy) {
             Some(text) => text

@@ -22,9 +22,9 @@ pub(super) struct Scene<'a> {
     pub(super) materials: Vec<u8>,
     /// The numbers of the hidden layers.
     pub(super) hidden_layers: HashSet<i32>,
-    /// Whether what is hidden is left out.
+    /// Whether hidden nodes and layers are left out.
     pub(super) visible_only: bool,
-    /// The frame that is asked for.
+    /// The chosen frame.
     pub(super) frame: Option<u32>,
     /// The last frame of an animation; 0 without one.
     pub(super) last_frame: u32,
@@ -58,7 +58,7 @@ pub(super) enum NodeKind {
     Group {
         children: Vec<i32>,
     },
-    /// The model of the frame that is read, and those of all frames.
+    /// The model of the frame, and the models of all frames.
     Shape {
         model: i32,
         models: Vec<i32>,

@@ -15,7 +15,7 @@ use trivox::{Gpu, gpu::Adapter};
 use trivox::{Place, VoxelGrid};
 
 use crate::ExitStatus;
-use crate::cli::{RenderArgs, SceneArgs};
+use crate::cli::RenderArgs;
 use crate::grids::GridSummary;
 use crate::options::{refuse_adapter_of_cpu, start_threads};
 use crate::progress::TerminalProgress;
@@ -46,6 +46,7 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     let inputs = Inputs::new([&*args.file]);
     let output = Pictures::new(target, &inputs, args.turntable, args.fps)?;
     args.mesh.refuse_contradictions(&args.file)?;
+    args.scene.refuse_for_others(&args.file)?;
     let card = Card::new(args)?;
 
     let progress = Arc::new(TerminalProgress::new(args.report.quiet));
@@ -84,13 +85,7 @@ fn load(
     sink: &Sink,
     progress: &Arc<TerminalProgress>,
 ) -> Result<Voxels> {
-    // Of a folder they are for some files.
-    let scene = if SceneArgs::are_of(file) || file == args.file {
-        args.scene
-    } else {
-        SceneArgs::default()
-    };
-    let mut voxels = Voxels::load(file, &args.mesh, scene, args.memory, Some(sink), progress)?;
+    let mut voxels = Voxels::load(file, &args.mesh, args.scene, args.memory, Some(sink), progress)?;
     if !is_mesh(file) && voxels.grid.brick_count() == 0 {
         voxels.warnings.push("no voxel is occupied: the picture is empty".to_owned());
     }

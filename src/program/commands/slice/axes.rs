@@ -10,8 +10,8 @@ use crate::write::lettering::{INK, LETTER, PAPER, is_ink};
 /// Paper around the voxels and the labels, in pixels.
 const GAP: u32 = 6;
 
-/// Margins with labels: the names of the axes, the first and the last voxel along them and, if the
-/// grid has a place, the outer sides of these in mesh units. By default there are none.
+/// Margins with labels: the names of the axes, the indices of the first and the last voxel along
+/// them and, if the grid has a place, its bounds in mesh units. The default has no margins.
 #[derive(Debug, Default)]
 pub struct Axes {
     labels: Vec<Label>,
@@ -29,8 +29,8 @@ struct Label {
 }
 
 impl Axes {
-    /// The axes to the right and upwards of a slice of `grid` that is drawn on `pixels`, and below
-    /// the `caption` where it fits; `None` if the slice is too small for the rest.
+    /// The labels of a slice of `grid` with these axes and this size in pixels. The `caption` is left
+    /// out where it does not fit; `None` if the slice is too small for the other labels.
     pub fn new(
         grid: &VoxelGrid,
         [right, up]: [usize; 2],
@@ -87,7 +87,7 @@ impl Axes {
     }
 }
 
-/// What is written at the start and at the end of an axis: the voxel there, and its outer side.
+/// The labels at the start and at the end of an axis: the index of the voxel, and the bound.
 fn ends(grid: &VoxelGrid, axis: usize) -> [Vec<String>; 2] {
     let voxels = grid.dims()[axis];
     [(0, 0), (voxels - 1, voxels)].map(|(voxel, side)| {

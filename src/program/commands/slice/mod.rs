@@ -37,6 +37,7 @@ pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
     let sink = sink.transpose()?;
     let named = || shown(&args.file);
     args.mesh.refuse_contradictions(&args.file)?;
+    args.scene.refuse_for_others(&args.file)?;
     let progress = Arc::new(TerminalProgress::new(args.quiet));
     let voxels =
         Voxels::load(&args.file, &args.mesh, args.scene, args.memory, sink.as_ref(), &progress)?;

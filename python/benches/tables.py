@@ -122,7 +122,7 @@ def distances(path, sizes):
         axis = np.arange(size) * 2 / size - 1
         points = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), axis=-1).reshape(-1, 3)
         title = f"Signed distances at {size}^3 points around {path.name}, {len(mesh.faces):,} triangles"
-        print_head(title, ["package", "CPU seconds", "largest error, lattice steps", "wrong signs"])
+        print_head(title, ["package", "CPU seconds", "largest error, lattice steps", "other signs"])
         exact = None
         for name, make in makers.items():
             took, found = cpu_seconds(lambda: make(vertices, mesh.faces, points), 2)
@@ -131,7 +131,7 @@ def distances(path, sizes):
             print(f"| {name} | {took:.2f} | {error:.2g} | {np.count_nonzero((found < 0) != (exact < 0)):,} |", flush=True)
         vox = trivox.Voxelizer(voxel_size=2 / size, bounds=[[-1] * 3, [1] * 3], backend="cpu")
         normalized = trivox.Mesh(vertices, mesh.faces)
-        took, field = cpu_seconds(lambda: vox.distances(normalized, WIDTH))
+        took, field = cpu_seconds(lambda: vox.distances(normalized, width=WIDTH))
         print(f"| trivox, {len(field):,} voxels within {WIDTH} | {took:.2f} | | |", flush=True)
 
 

@@ -76,10 +76,33 @@ impl PyMesh {
         if let Ok(mesh) = value.cast::<Self>() {
             return Ok(mesh.get().clone());
         }
-        let arrays = glue::module(value.py())?.call_method1("mesh_arrays", (value,))?;
-        let arrays = arrays.cast_into::<PyDict>()?;
-        let class = value.py().get_type::<Self>();
-        Ok(class.call((), Some(&arrays))?.cast_into::<Self>()?.get().clone())
+        let py = value.py();
+        let parts = glue::module(py)?.call_method1("mesh_parts", (value,))?;
+        let parts = parts.extract::<Vec<(String, Bound<'_, PyDict>)>>()?;
+        let part = |(name, arrays): (String, Bound<'_, PyDict>)| {
+            let mesh = py.get_type::<Self>().call((), Some(&arrays))?;
+            PyResult::Ok((name, mesh.cast_into::<Self>()?.get().clone()))
+        };
+        let parts = parts.into_iter().map(part).collect::<PyResult<Vec<_>>>()?;
+        match &parts[..] {
+            [(name, mesh)] if name.is_empty() => Ok(mesh.clone()),
+            _ => Self::joined(py, &parts),
+        }
+    }
+
+    /// Meshes with names as one: objects, unless no part has a name.
+    fn joined(py: Python<'_>, parts: &[(String, Self)]) -> PyResult<Self> {
+        let named = || parts.iter().map(|(name, part)| (&**name, &*part.mesh));
+        let has_names = parts.iter().any(|(name, _)| !name.is_empty());
+        let join = || {
+            let mesh = trivox::Mesh::join(named())?;
+            Ok(if has_names { mesh } else { mesh.with_labels(None) })
+        };
+        let joined = job::on_pool(py, join)?.map_err(|failure: Failure| failure.into_py(py))?;
+        let warnings = parts.iter().flat_map(|(name, part)| {
+            part.warnings.iter().map(move |text| format!("{name}: {text}"))
+        });
+        Ok(Self::new(joined, warnings.collect(), None))
     }
 }
 
@@ -140,13 +163,7 @@ impl PyMesh {
             PyResult::Ok((name.extract::<String>()?, Self::from_object(&mesh)?))
         };
         let parts = meshes.iter().map(part).collect::<PyResult<Vec<_>>>()?;
-        let named = || parts.iter().map(|(name, part)| (&**name, &*part.mesh));
-        let joined = job::on_pool(py, || trivox::Mesh::join(named()))?;
-        let joined = joined.map_err(|error| Failure::from(error).into_py(py))?;
-        let warnings = parts.iter().flat_map(|(name, part)| {
-            part.warnings.iter().map(move |text| format!("{name}: {text}"))
-        });
-        Ok(Self::new(joined, warnings.collect(), None))
+        Self::joined(py, &parts)
     }
 
     /// Vertex positions in mesh units, float64 of shape (n, 3); a copy.

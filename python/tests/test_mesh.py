@@ -333,8 +333,9 @@ def test_a_trimesh_scene_is_placed_as_trimesh_places_it():
     mirror[:3, 3] = 3, 0.5, 0
     scene.add_geometry(box, transform=mirror)
     scene.add_geometry(trimesh.PointCloud([[9, 9, 9]]))
-    assert trivox.Mesh(scene) == trivox.Mesh(scene.to_mesh())
-    with pytest.raises(trivox.MeshError, match="a trimesh Scene has no triangles"):
+    placed, expected = trivox.Mesh(scene), trivox.Mesh(scene.to_mesh())
+    assert np.array_equal(placed.vertices, expected.vertices) and np.array_equal(placed.faces, expected.faces)
+    with pytest.raises(trivox.MeshError, match="this Scene has no triangles"):
         trivox.Mesh(trimesh.Scene())
 
 
@@ -350,6 +351,20 @@ def test_colours_of_other_kinds_are_joined():
     two.visual = trimesh.visual.ColorVisuals(two, vertex_colors=np.full((8, 4), 77, np.uint8) | [0, 0, 0, 255])
     colors = trivox.Voxelizer(30)(trimesh.Scene([one, two])).colors()
     assert set(map(tuple, colors.tolist())) == {(9, 9, 9, 255), (77, 77, 77, 255)}
+
+
+def test_parts_of_a_scene_are_objects():
+    trimesh = pytest.importorskip("trimesh")
+    boxes = [trimesh.creation.box(bounds=[[x, 0, 0], [x + 1, 1, 1]]) for x in (0, 3)]
+    scene = trimesh.Scene({"wheel": boxes[0], "axle": boxes[1]})
+    vox = trivox.Voxelizer(16, attributes=["label"])
+    grid = vox(scene)
+    assert grid.names == {"label": ["wheel", "axle"]}
+    assert np.array_equal(grid.labels(), (grid.centers()[:, 0] > 2).astype(int))
+    assert vox(trimesh.Scene({"wheel": boxes[0]})).names == {"label": ["wheel"]}
+    pyvista = pytest.importorskip("pyvista")
+    blocks = pyvista.MultiBlock({name: pyvista.wrap(box) for name, box in zip(("wheel", "axle"), boxes)})
+    assert vox(blocks) == grid and vox(blocks).names == grid.names
 
 
 def test_vertex_colours_beside_a_texture_have_a_warning():

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._errors import OptionError, TrivoxWarning
-from ._meshes import mesh_arrays
+from ._meshes import mesh_parts
 
 __all__ = [
-    "Difference", "Verdict", "collate", "log_done", "log_failed", "mesh_arrays", "page", "progress_bar", "warn"
+    "Difference", "Verdict", "collate", "log_done", "log_failed", "mesh_parts", "page", "progress_bar", "warn"
 ]  # fmt: skip
 
 if TYPE_CHECKING:

@@ -1,12 +1,11 @@
 """Other packages' meshes as arrays.
 
-A part is a dict of arguments of `trivox.Mesh`, which takes colours of vertices, colours of faces, or one
-texture. `_joined` makes one part of several: where one has a texture, all looks become one image.
+A part is a name and a dict of arguments of `trivox.Mesh`, which takes colours of vertices, colours of faces, or one
+texture. Objects of a scene have names, other parts none.
 """
 
 from __future__ import annotations
 
-import math
 import os
 import warnings
 from collections.abc import Iterator
@@ -17,51 +16,49 @@ from numpy.typing import NDArray
 
 from ._errors import MeshError, TrivoxWarning
 
-MAX_TEXELS = 1 << 26
-"""Of an image that several textures are put into: 256 MiB."""
+Part = tuple[str, dict[str, Any]]
 
 WHITE = np.full(4, 255, np.uint8)
 
 
-def mesh_arrays(mesh: Any) -> dict[str, Any]:
-    """The arguments of :class:`trivox.Mesh` for a mesh of another package."""
+def mesh_parts(mesh: Any) -> list[Part]:
+    """The parts of a mesh of another package."""
     if isinstance(mesh, (str, os.PathLike)):
         raise TypeError("a path is no mesh: use trivox.read_mesh(path)")
     package = type(mesh).__module__.partition(".")[0]
     known = {"trimesh": _trimesh, "open3d": _open3d, "pyvista": _pyvista, "meshio": _meshio}
     notes: list[str] = []
     if package in known:
-        arrays = known[package](mesh, notes)
+        parts = known[package](mesh, notes)
     elif hasattr(mesh, "points") and hasattr(mesh, "regular_faces"):
-        arrays = _pyvista(mesh, notes)
+        parts = _pyvista(mesh, notes)
     elif hasattr(mesh, "vertices") and hasattr(mesh, "faces"):
-        arrays = {"vertices": mesh.vertices, "faces": mesh.faces}
+        parts = [("", {"vertices": mesh.vertices, "faces": mesh.faces})]
     else:
         raise TypeError(
             f"{type(mesh).__name__} is no mesh: give a path, a trivox.Mesh, a mesh of trimesh, "
             "Open3D, PyVista or meshio, or an object with vertices and faces; of two arrays trivox.Mesh(vertices, faces)"
         )
     for name in ("vertices", "faces"):
-        if arrays[name] is None:
+        if any(part[name] is None for _, part in parts):
             raise TypeError(f"the {name} of this {type(mesh).__name__} are None: give an array of shape (n, 3)")
+    parts = parts if len(parts) == 1 else [part for part in parts if len(part[1]["faces"])]
+    if not parts:
+        raise MeshError(f"this {type(mesh).__name__} has no triangles", "mesh.no_triangles")
     for note in dict.fromkeys(notes):
         # Functions of the extension have no frame: level 2 is the line that called one.
         warnings.warn(note, TrivoxWarning, stacklevel=2)
-    return {name: value for name, value in arrays.items() if value is not None}
+    return [(name, {key: value for key, value in part.items() if value is not None}) for name, part in parts]
 
 
-def _trimesh(mesh: Any, notes: list[str]) -> dict[str, Any]:
+def _trimesh(mesh: Any, notes: list[str]) -> list[Part]:
     if hasattr(mesh, "geometry"):
-        parts = list(_of_trimesh_scene(mesh, notes))
-    else:
-        mesh = mesh.to_mesh() if hasattr(mesh, "to_mesh") else mesh
-        parts = [_of_trimesh(mesh, notes)] if hasattr(mesh, "faces") else []
-    if not parts:
-        raise MeshError(f"a trimesh {type(mesh).__name__} has no triangles", "mesh.no_triangles")
-    return _joined(parts, notes)
+        return list(_of_trimesh_scene(mesh, notes))
+    mesh = mesh.to_mesh() if hasattr(mesh, "to_mesh") else mesh
+    return [("", _of_trimesh(mesh, notes))] if hasattr(mesh, "faces") else []
 
 
-def _of_trimesh_scene(scene: Any, notes: list[str]) -> Iterator[dict[str, Any]]:
+def _of_trimesh_scene(scene: Any, notes: list[str]) -> Iterator[Part]:
     # Not Scene.dump: it copies, for which face colours need SciPy.
     from trimesh.transformations import transform_points
 
@@ -75,7 +72,7 @@ def _of_trimesh_scene(scene: Any, notes: list[str]) -> Iterator[dict[str, Any]]:
             part["vertices"] = transform_points(part["vertices"], matrix)
             if np.linalg.det(matrix[:3, :3]) < 0:
                 part["faces"] = np.fliplr(part["faces"])
-        yield part
+        yield node, part
 
 
 def _of_trimesh(mesh: Any, notes: list[str]) -> dict[str, Any]:
@@ -110,18 +107,11 @@ def _of_trimesh(mesh: Any, notes: list[str]) -> dict[str, Any]:
     return part | _flat(_with_alpha(_colored(WHITE, factor), alpha, cutoff), mesh.faces)
 
 
-def _open3d(mesh: Any, notes: list[str]) -> dict[str, Any]:
+def _open3d(mesh: Any, notes: list[str]) -> list[Part]:
     if hasattr(mesh, "meshes") and hasattr(mesh, "materials"):
-        parts = [
-            part
-            for info in mesh.meshes
-            for part in _of_open3d_model(info.mesh, mesh.materials[info.material_idx])
-        ]
-        if not parts:
-            raise MeshError(f"this Open3D {type(mesh).__name__} has no triangles", "mesh.no_triangles")
-        return _joined(parts, notes)
+        return [(info.mesh_name, _of_open3d_model(info.mesh, mesh.materials[info.material_idx])) for info in mesh.meshes]
     if hasattr(mesh, "triangle") and hasattr(mesh, "vertex"):
-        return _of_open3d_tensors(mesh, notes)
+        return [("", _of_open3d_tensors(mesh, notes))]
     if not hasattr(mesh, "triangles"):
         raise TypeError(f"an Open3D {type(mesh).__name__} has no triangles")
     part = {"vertices": np.asarray(mesh.vertices), "faces": np.asarray(mesh.triangles)}
@@ -140,13 +130,13 @@ def _open3d(mesh: Any, notes: list[str]) -> dict[str, Any]:
             rows = ids == index
             some = part | {"faces": part["faces"][rows]}
             image = images[index] if 0 <= index < len(images) else None
-            parts.append(some if image is None else some | {"uv": uv[rows], "texture": image})
-        return _joined(parts, notes)
+            parts.append(("", some if image is None else some | {"uv": uv[rows], "texture": image}))
+        return parts
     if mesh.has_textures() or mesh.has_triangle_uvs():
         notes.append("an Open3D mesh has a texture or texture coordinates, but not both: they were left out")
     if mesh.has_vertex_colors():
         part["vertex_colors"] = np.asarray(mesh.vertex_colors)
-    return part
+    return [("", part)]
 
 
 def _of_open3d_tensors(mesh: Any, notes: list[str]) -> dict[str, Any]:
@@ -175,36 +165,30 @@ def _of_open3d_tensors(mesh: Any, notes: list[str]) -> dict[str, Any]:
     return part
 
 
-def _of_open3d_model(mesh: Any, material: Any) -> Iterator[dict[str, Any]]:
+def _of_open3d_model(mesh: Any, material: Any) -> dict[str, Any]:
     part = {"vertices": np.asarray(mesh.vertices), "faces": np.asarray(mesh.triangles)}
-    if len(part["faces"]) == 0:
-        return
     factor = np.asarray(material.base_color, float)
     alpha = "BLEND" if "Transparency" in material.shader else "OPAQUE"
     image = material.albedo_img
     if image is not None and not image.is_empty() and mesh.has_triangle_uvs():
         uv = np.asarray(mesh.triangle_uvs).reshape(-1, 3, 2)
         texels = _colored(_texels(np.asarray(image)), factor)
-        yield part | {"uv": uv, "texture": _with_alpha(texels, alpha)}
-    elif mesh.has_vertex_colors():
-        yield part | {"vertex_colors": np.asarray(mesh.vertex_colors)}
-    else:
-        yield part | _flat(_with_alpha(_colored(WHITE, factor), alpha), part["faces"])
+        return part | {"uv": uv, "texture": _with_alpha(texels, alpha)}
+    if mesh.has_vertex_colors():
+        return part | {"vertex_colors": np.asarray(mesh.vertex_colors)}
+    return part | _flat(_with_alpha(_colored(WHITE, factor), alpha), part["faces"])
 
 
-def _pyvista(mesh: Any, notes: list[str]) -> dict[str, Any]:
-    def leaves(data: Any) -> Iterator[Any]:
+def _pyvista(mesh: Any, notes: list[str]) -> list[Part]:
+    def leaves(data: Any, name: str) -> Iterator[Part]:
         if hasattr(data, "n_blocks"):
-            for index in range(data.n_blocks):
-                if data[index] is not None:
-                    yield from leaves(data[index])
+            for index, block in enumerate(data):
+                if block is not None:
+                    yield from leaves(block, data.get_block_name(index) or "")
         else:
-            yield data
+            yield name, _of_pyvista(data, notes)
 
-    parts = [_of_pyvista(leaf, notes) for leaf in leaves(mesh)]
-    if not parts:
-        raise MeshError(f"this PyVista {type(mesh).__name__} has no triangles", "mesh.no_triangles")
-    return _joined(parts, notes)
+    return list(leaves(mesh, ""))
 
 
 def _of_pyvista(mesh: Any, notes: list[str]) -> dict[str, Any]:
@@ -235,7 +219,7 @@ def _of_pyvista(mesh: Any, notes: list[str]) -> dict[str, Any]:
     return part
 
 
-def _meshio(mesh: Any, notes: list[str]) -> dict[str, Any]:
+def _meshio(mesh: Any, notes: list[str]) -> list[Part]:
     faces = []
     for cells in mesh.cells:
         if cells.type == "triangle":
@@ -253,7 +237,7 @@ def _meshio(mesh: Any, notes: list[str]) -> dict[str, Any]:
         colors = np.column_stack(channels)
         # meshio reads unsigned bytes of PLY as signed ones.
         arrays["vertex_colors"] = colors.view("uint8") if colors.dtype == "int8" else colors
-    return arrays
+    return [("", arrays)]
 
 
 def _linear(srgb: NDArray[Any]) -> NDArray[Any]:
@@ -300,86 +284,3 @@ def _texels(image: NDArray[Any]) -> NDArray[np.uint8]:
 
 def _flat(color: NDArray[np.uint8], faces: Any) -> dict[str, Any]:
     return {"face_colors": np.tile(color, (len(faces), 1))}
-
-
-def _bytes(colors: Any) -> NDArray[np.uint8]:
-    """Colours as `trivox.Mesh` takes them, as RGBA of bytes."""
-    return _texels(np.asarray(colors)[None])[0]
-
-
-def _joined(parts: list[dict[str, Any]], notes: list[str]) -> dict[str, Any]:
-    """One part of all. Parts may share an array of vertices; those without colours are white beside others."""
-    if len(parts) == 1:
-        return parts[0]
-    begins: dict[int, int] = {}
-    vertices, faces, count = [], [], 0
-    for part in parts:
-        own = part["vertices"]
-        if id(own) not in begins:
-            begins[id(own)] = count
-            vertices.append(np.asarray(own))
-            count += len(own)
-        faces.append(np.asarray(part["faces"]).astype(np.int64) + begins[id(own)])
-    arrays: dict[str, Any] = {"vertices": np.concatenate(vertices), "faces": np.concatenate(faces)}
-    if any("texture" in part for part in parts):
-        return arrays | _atlas(parts, notes)
-    if all("vertex_colors" in part for part in parts):
-        return arrays | {"vertex_colors": np.concatenate([_bytes(part["vertex_colors"]) for part in parts])}
-    if any("vertex_colors" in part or "face_colors" in part for part in parts):
-        return arrays | {"face_colors": np.concatenate([_face_colors(part, notes) for part in parts])}
-    return arrays
-
-
-def _face_colors(part: dict[str, Any], notes: list[str]) -> NDArray[np.uint8]:
-    if "face_colors" in part:
-        return _bytes(part["face_colors"])
-    faces = np.asarray(part["faces"])
-    if "vertex_colors" not in part:
-        return np.tile(WHITE, (len(faces), 1))
-    corners = _bytes(part["vertex_colors"])[faces]
-    if (corners != corners[:, :1]).any():
-        notes.append("colours of vertices, beside parts with other colours, became the mean of each triangle")
-    return np.rint(corners.mean(1)).astype(np.uint8)
-
-
-def _atlas(parts: list[dict[str, Any]], notes: list[str]) -> dict[str, Any]:
-    """The looks of all parts as one image, with a texel of each image's other end around it."""
-    images, corners = [], []
-    for part in parts:
-        faces = np.asarray(part["faces"])
-        if "texture" not in part:
-            colors, index = np.unique(_face_colors(part, notes), axis=0, return_inverse=True)
-            edge = math.ceil(math.sqrt(len(colors)))
-            palette = np.tile(WHITE, (edge * edge, 1))
-            palette[: len(colors)] = colors
-            # Three texels along an edge: the middle one has the colour, whatever the interpolation.
-            images.append(palette.reshape(edge, edge, 4).repeat(3, 0).repeat(3, 1))
-            row, column = np.divmod(index.reshape(-1), edge)
-            center = np.stack([3 * column + 1.5, 3 * row + 1.5], -1)
-            corners.append(np.repeat(center[:, None], 3, 1))
-            continue
-        texels = _texels(part["texture"])
-        uv = np.asarray(part["uv"], float)
-        uv = uv[faces] if uv.ndim == 2 else uv
-        if not np.isfinite(uv).all():
-            raise MeshError("a texture coordinate is not a finite number", "mesh.not_finite")
-        # The image repeats: triangles begin in the first one, and it is there as often as they need.
-        uv = uv - np.floor(uv.min(1, keepdims=True))
-        across, down = (max(1, math.ceil(most)) for most in uv.max((0, 1), initial=0))
-        height, width = texels.shape[:2]
-        if (width * across + 2) * (height * down + 2) > MAX_TEXELS:
-            notes.append("textures that repeat too often for one image were left out, and all colours with them")
-            return {}
-        images.append(np.pad(np.tile(texels, (down, across, 1)), [(1, 1), (1, 1), (0, 0)], mode="wrap"))
-        corners.append(np.stack([1 + uv[..., 0] * width, 1 + (down - uv[..., 1]) * height], -1))
-    full, tall = max(image.shape[1] for image in images), sum(image.shape[0] for image in images)
-    if full * tall > MAX_TEXELS:
-        notes.append("textures that are too large for one image were left out, and all colours with them")
-        return {}
-    atlas, top = np.full((tall, full, 4), 255, np.uint8), 0
-    for image, places in zip(images, corners):
-        atlas[top : top + image.shape[0], : image.shape[1]] = image
-        places[..., 1] += top
-        top += image.shape[0]
-    uv = np.concatenate(corners) / [full, tall]
-    return {"uv": uv * [1, -1] + [0, 1], "texture": atlas}

@@ -267,63 +267,85 @@ impl Voxelizer {
         voxelized: Voxelized,
     ) -> Result<Voxelized, BackendError> {
         self.install(|| {
-            let Voxelized { grid, mut warnings, mut timings, fill_report, .. } = voxelized;
-            assert_eq!(grid.dims(), mesh.lattice().dims, "the grid of the mesh");
+            assert_eq!(voxelized.grid.dims(), mesh.lattice().dims, "the grid of the mesh");
             let window = mesh.kept();
-            let before = window.map(|window| grid.window(&window).occupied());
-            let options = self.color_options();
-            let is_clear = || mesh.appearance().is_some_and(|look| look.has_transparency());
-            let is_needed = self.color == ColorSource::Mesh || self.leaves_out() && is_clear();
-            let (colored, time) = timed(|| match is_needed {
-                true => color(mesh, grid, &options, &*self.progress),
-                false => Ok(Colored { grid, transparent: 0 }),
-            })?;
-            let Colored { mut grid, mut transparent } = colored;
-            match self.color {
-                ColorSource::Mesh => {}
-                ColorSource::Transparency | ColorSource::None => grid.colors = None,
-                ColorSource::Uniform(color) => grid.colors = Some(Colors::uniform(color)),
-            }
+            let before = window.map(|window| voxelized.grid.window(&window).occupied());
+            let mut voxelized = self.with_colors(mesh, voxelized)?;
             check_cancelled(&*self.progress)?;
-            timings.color = mesh.appearance().map(|_| time);
-            let mode = match (self.mode, &fill_report) {
-                (Mode::Solid(solid), Some(report)) => {
-                    Mode::Solid(Solid { fill: report.fill, ..solid })
-                }
-                (mode, _) => mode,
-            };
-            let without =
-                |attribute| Some(Warning::NoAttribute(attribute, absence(mesh, attribute, mode)?));
-            warnings.extend(self.attributes.iter().filter_map(without));
-            let set: AttributeSet =
-                self.attributes.iter().filter(|&of| absence(mesh, of, mode).is_none()).collect();
-            if !set.is_empty() {
-                let options = ColorOptions { mode, ..self.color_options() };
-                let (found, time) =
-                    timed(|| attributes(mesh, &grid, set, &options, &*self.progress))?;
-                timings.attributes = Some(time);
-                let is_whole = window.is_none()
-                    && mesh.outside() == 0
-                    && transparent == 0
-                    && grid.occupied() > 0;
-                warnings.extend(Warning::of_labels(&grid, &found, is_whole));
-                grid.attributes = Some(found.attributes);
-            }
+            self.add_attributes(mesh, &mut voxelized)?;
             if let Some((window, before)) = window.zip(before) {
-                grid = grid.window(&window);
-                transparent = before - grid.occupied();
+                voxelized.grid = voxelized.grid.window(&window);
+                voxelized.transparent = before - voxelized.grid.occupied();
             }
-            let of_voxels =
-                || Warning::of_voxels(mesh, &grid, self.mode, self.interior, transparent);
-            // The doubt about an empty solid already says why it is empty.
-            let is_explained =
-                warnings.contains(&Warning::Fill(FillWarning::Nothing)) && !mesh.is_missed();
-            let is_new =
-                |warning: &Warning| !is_explained || !matches!(warning, Warning::Empty { .. });
-            warnings.extend(of_voxels().filter(is_new));
-            warnings.extend(Warning::of_size(mesh, &grid, self.place.sizing));
-            Ok(Voxelized { grid, transparent, warnings, timings, fill_report, ..voxelized })
+            self.add_warnings(mesh, &mut voxelized);
+            Ok(voxelized)
         })?
+    }
+
+    /// The voxels that are not transparent, with colours.
+    fn with_colors(
+        &self,
+        mesh: &PlacedMesh,
+        voxelized: Voxelized,
+    ) -> Result<Voxelized, BackendError> {
+        let Voxelized { grid, mut timings, .. } = voxelized;
+        let is_clear = || mesh.appearance().is_some_and(|look| look.has_transparency());
+        let is_needed = self.color == ColorSource::Mesh || self.leaves_out() && is_clear();
+        let (colored, time) = timed(|| match is_needed {
+            true => color(mesh, grid, &self.color_options(), &*self.progress),
+            false => Ok(Colored { grid, transparent: 0 }),
+        })?;
+        let Colored { mut grid, transparent } = colored;
+        match self.color {
+            ColorSource::Mesh => {}
+            ColorSource::Transparency | ColorSource::None => grid.colors = None,
+            ColorSource::Uniform(color) => grid.colors = Some(Colors::uniform(color)),
+        }
+        timings.color = mesh.appearance().map(|_| time);
+        Ok(Voxelized { grid, transparent, timings, ..voxelized })
+    }
+
+    /// Adds the attributes that the mesh has, and a warning for each other one.
+    fn add_attributes(
+        &self,
+        mesh: &PlacedMesh,
+        voxelized: &mut Voxelized,
+    ) -> Result<(), BackendError> {
+        let Voxelized { grid, warnings, timings, fill_report, transparent, .. } = voxelized;
+        let mode = match (self.mode, fill_report) {
+            (Mode::Solid(solid), Some(report)) => Mode::Solid(Solid { fill: report.fill, ..solid }),
+            (mode, _) => mode,
+        };
+        let absence = |attribute| absence(mesh, attribute, mode);
+        let without = |of| Some(Warning::NoAttribute(of, absence(of)?));
+        warnings.extend(self.attributes.iter().filter_map(without));
+        let set = self.attributes.iter().filter(|&of| absence(of).is_none());
+        let set = set.collect::<AttributeSet>();
+        if set.is_empty() {
+            return Ok(());
+        }
+        let options = ColorOptions { mode, ..self.color_options() };
+        let (found, time) = timed(|| attributes(mesh, grid, set, &options, &*self.progress))?;
+        timings.attributes = Some(time);
+        let is_whole = mesh.kept().is_none()
+            && mesh.outside() == 0
+            && *transparent == 0
+            && grid.occupied() > 0;
+        warnings.extend(Warning::of_labels(grid, &found, is_whole));
+        grid.attributes = Some(found.attributes);
+        Ok(())
+    }
+
+    /// Adds the warnings about the finished voxels.
+    fn add_warnings(&self, mesh: &PlacedMesh, voxelized: &mut Voxelized) {
+        let Voxelized { grid, warnings, transparent, .. } = voxelized;
+        // The doubt about an empty solid already says why it is empty.
+        let is_explained =
+            warnings.contains(&Warning::Fill(FillWarning::Nothing)) && !mesh.is_missed();
+        let of_voxels = Warning::of_voxels(mesh, grid, self.mode, self.interior, *transparent);
+        let is_new = |warning: &Warning| !is_explained || !matches!(warning, Warning::Empty { .. });
+        warnings.extend(of_voxels.filter(is_new));
+        warnings.extend(Warning::of_size(mesh, grid, self.place.sizing));
     }
 
     fn color_options(&self) -> ColorOptions {

@@ -60,7 +60,12 @@ impl Job {
             return Some("distances".to_owned());
         }
         let format = format.filter(|format| !format.spec().has_colors)?;
-        self.preview.is_none().then(|| format!(".{} files", format.extension()))
+        (!self.draws()).then(|| format!(".{} files", format.extension()))
+    }
+
+    /// Whether a picture is drawn, in a file or in the terminal.
+    pub fn draws(&self) -> bool {
+        self.preview.is_some() || self.show
     }
 
     /// Whether `--strict` refuses the solid.

@@ -13,6 +13,7 @@ use crate::memory::Memory;
 use crate::tips::refuse_likely_mistakes;
 use crate::write::destination;
 use crate::write::sink::Inputs;
+use crate::write::terminal;
 
 /// A run, before it starts.
 pub struct Plan<'a> {
@@ -59,6 +60,11 @@ impl<'a> Plan<'a> {
             bail!("--preview draws one mesh: use `voxelize render` for each of several");
         }
         print_warnings(&left_out, job.quiet);
+        if job.show && !terminal::has_colors() {
+            let advice = "--show draws with a terminal's colours, and standard error has none: use \
+                          --preview PNG";
+            print_warnings(&[advice.to_owned()], job.quiet);
+        }
         let memory = Memory::new(job.compute.memory).shared_by(&tasks, job);
         let write_options = job.palette.write_options()?;
         let resume = job.resume.then(|| job.determining(lattice, &write_options));

@@ -12,6 +12,7 @@ use crate::plan::Plan;
 use crate::progress::TerminalProgress;
 use crate::summary::{Failure, MeshSummary, Outcome, milliseconds};
 use crate::text::{counted, duration, escaped, grouped, shown};
+use crate::write::terminal;
 
 /// Writes reports to standard error, and JSON to standard output if requested.
 pub struct Report<'a> {
@@ -93,6 +94,9 @@ impl<'a> Report<'a> {
             Outcome::Skipped(skipped) => format!("{skipped}\n"),
         };
         print_error(&text);
+        if let Outcome::Made(summary) = outcome {
+            summary.shown.iter().for_each(|picture| terminal::print(picture));
+        }
     }
 
     /// The error if nothing is kept. Else warnings, then the summary or an error in its place; then

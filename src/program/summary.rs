@@ -54,6 +54,9 @@ pub struct MeshSummary {
     pub output: Option<String>,
     /// The picture, if requested.
     pub preview: Option<String>,
+    /// The picture for the terminal, if requested.
+    #[serde(skip)]
+    pub shown: Option<String>,
     pub bytes: Option<u64>,
     pub timings_ms: Timings,
     /// Milliseconds of each stage, if the GPU measures them.
@@ -150,7 +153,7 @@ impl MeshSummary {
         {
             notes.push(format!("the mesh has colours, but {what} hold none: they are left out"));
         }
-        if format.is_none() && job.preview.is_none() && !job.check {
+        if format.is_none() && !job.draws() && !job.check {
             notes.push("no file is written: name one with -o".to_owned());
         }
         notes.extend(without_attributes(grid));
@@ -167,6 +170,7 @@ impl MeshSummary {
             refused: job.refuses(voxelized),
             output: None,
             preview: None,
+            shown: None,
             bytes: None,
             timings_ms: Timings { steps: voxelized.timings, ..Timings::default() },
             gpu_ms: stages.filter_map(|stage| Some((stage.name, stage.ms?))).collect(),

@@ -24,6 +24,7 @@ use crate::write::destination::same_file;
 use crate::write::output::Output;
 use crate::write::pictures::{draw, preview};
 use crate::write::sink::{Inputs, Sink, StdoutClosedEarly, Written};
+use crate::write::terminal;
 
 /// Bytes of a vertex: its position and colour.
 const BYTES_A_VERTEX: usize = 24 + 8;
@@ -153,7 +154,7 @@ impl Plan<'_> {
     /// The source of colours, for outputs that hold them or do not.
     fn color(&self, targets: &Targets) -> ColorSource {
         let of_format = targets.format().is_some_and(|format| format.spec().has_colors);
-        let hold_colors = targets.preview.is_some() || of_format;
+        let hold_colors = self.job.draws() || of_format;
         match self.job.color {
             ColorSource::Mesh | ColorSource::Uniform(_)
                 if !hold_colors || self.job.distance.is_some() =>
@@ -208,8 +209,14 @@ impl Plan<'_> {
         progress: &dyn Progress,
     ) -> Result<Option<Written>> {
         let format = targets.format();
-        let painted = || format.and_then(|format| format.painted(grid, &self.write_options));
-        let draw = |sink| timed(|| draw(grid, painted(), sink, progress));
+        let painted = format.filter(|_| self.job.draws());
+        let painted = painted.and_then(|format| format.painted(grid, &self.write_options));
+        let painted = painted.map(|colors| grid.clone().with_colors(colors));
+        let pictured = painted.as_ref().unwrap_or(grid);
+        if self.job.show && terminal::has_colors() {
+            summary.shown = Some(terminal::draw(pictured, progress)?);
+        }
+        let draw = |sink| timed(|| draw(pictured, sink, progress));
         let drawn = targets.preview.as_ref().map(draw).transpose()?;
         let write =
             |output: &Output| timed(|| output.write(grid, field, &self.write_options, progress));

@@ -48,7 +48,7 @@ const SYNONYMS: [(&str, &str); 5] = [
 ];
 
 /// Options that are typed, and what to type for them.
-const OPTIONS: [(&[&str], &str); 28] = [
+const OPTIONS: [(&[&str], &str); 27] = [
     (&["--cpu"], "use --backend cpu"),
     (&["--gpu", "--cuda"], "use --backend gpu"),
     (&["--device"], "use --adapter NAME, with a name that `voxelize adapters` shows"),
@@ -70,7 +70,6 @@ const OPTIONS: [(&[&str], &str); 28] = [
     (&["--grid"], "use --res N for N voxels along the longest axis"),
     (&["--depth"], "use --length N"),
     (&["--labels"], "use --label object, or --label file for one grid of several meshes"),
-    (&["--show"], "use --preview PNG, or `voxelize render`"),
     (&["--pitch", "--spacing"], "use --voxel-size S"),
     (&["-i", "--input"], "inputs have no option: voxelize mesh.obj -o out.vox"),
     (&["-f"], "use --format F for a format; a mesh has no option: voxelize mesh.obj -o out.vox"),

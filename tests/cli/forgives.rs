@@ -118,7 +118,6 @@ fn options_that_other_programs_have_get_a_tip() {
         ("mesh.obj --res 128,128,128", "or --dims X,Y,Z for a box"),
         ("mesh.obj --res 1,00", "or --dims X,Y,Z for a box"),
         ("mesh.obj --depth 50", "tip: use --length N"),
-        ("mesh.obj --show", "tip: use --preview PNG, or `voxelize render`"),
         ("mesh.obj --labels", "tip: use --label object, or --label file"),
         ("mesh.obj --grid 64", "tip: use --res N"),
         ("mesh.obj --mode Shell", "or --mode solid --include-surface for a solid with its surface"),

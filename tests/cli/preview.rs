@@ -60,3 +60,30 @@ fn previews_that_cannot_be_are_refused_before_the_work() {
         refuses(&folder, args, complaint);
     }
 }
+
+#[test]
+fn a_picture_is_shown_in_a_terminal_with_colours() {
+    let folder = folder();
+    let show = |colors: &str, more: &str| {
+        let args = format!("mesh.obj --res 8 --color #0f0 --show {more}");
+        let mut command = Command::new(VOXELIZE);
+        command.current_dir(&folder).args(args.split_whitespace());
+        stderr(&command.env("CLICOLOR_FORCE", "1").env("COLORTERM", colors).output().unwrap())
+    };
+    let picture = show("truecolor", "");
+    // Rows of characters of two pixels: a colour each, above and below.
+    let rows: Vec<&str> = picture.lines().filter(|line| line.contains('▀')).collect();
+    assert!((10..=32).contains(&rows.len()), "{picture}");
+    assert!(rows[rows.len() / 2].contains("\x1b[38;2;"), "{picture}");
+    assert!(rows[rows.len() / 2].contains("\x1b[48;2;"), "{picture}");
+    assert!(!picture.contains("no file is written"), "{picture}");
+    assert!(show("", "").contains("\x1b[38;5;"));
+    // The colours of the file.
+    let one =
+        |more| show("truecolor", more).replace("wrote", "").lines().last().unwrap().to_owned();
+    assert_ne!(one("-o a.schem"), one("-o a.npz"));
+    let run = succeeds(&folder, "mesh.obj --res 8 --show");
+    assert!(stderr(&run).contains("warning: --show draws with a terminal's colours"));
+    assert!(!stderr(&run).contains('▀'));
+    fails(&folder, "mesh.obj --res 8 --show -q", "cannot be used with");
+}

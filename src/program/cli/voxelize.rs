@@ -169,6 +169,10 @@ pub struct Job {
     #[arg(long, value_name = "PNG", conflicts_with = "resume")]
     pub preview: Option<PathBuf>,
 
+    /// Also show the voxels as a small picture in the terminal.
+    #[arg(long, conflicts_with_all = ["quiet", "distance"])]
+    pub show: bool,
+
     /// Compute on both the CPU and the GPU; if any voxel differs, write nothing and exit with 1.
     #[arg(long = "compare-backends", visible_alias = "check", help_heading = "Computing")]
     pub check: bool,

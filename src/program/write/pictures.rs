@@ -4,7 +4,6 @@ use std::io;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use trivox::grid::Colors;
 use trivox::view::render::{
     GifAnimation, MAX_GIF_FPS, Picture, PngAnimation, RenderOptions, Renderer,
 };
@@ -110,15 +109,8 @@ pub fn preview(path: &Path, inputs: &Inputs) -> Result<Sink> {
     Sink::new(path, inputs)
 }
 
-/// Draws `grid` with [`preview_options`], in the colours `painted` if a file has others.
-pub fn draw(
-    grid: &VoxelGrid,
-    painted: Option<Colors>,
-    sink: &Sink,
-    progress: &dyn Progress,
-) -> Result<Written> {
-    let painted = painted.map(|colors| grid.clone().with_colors(colors));
-    let grid = painted.as_ref().unwrap_or(grid);
+/// Draws `grid` with [`preview_options`].
+pub fn draw(grid: &VoxelGrid, sink: &Sink, progress: &dyn Progress) -> Result<Written> {
     let picture = Renderer::new(grid).render(&preview_options(), progress)?;
     sink.write(|out| Ok(picture.write_png(out)?))
 }

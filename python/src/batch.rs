@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::{PyException, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyIterator, PyString, PyTuple};
-use trivox::{Mesh, MeshSource};
+use trivox::{Mesh, MeshSource, Voxelizer};
 
 use crate::core::{self, Plan};
 use crate::distance::PyDistanceField;
@@ -109,13 +109,14 @@ impl Batch {
                 format!("many takes an iterable of meshes, not a {kind}: give its items()");
             return Err(PyTypeError::new_err(message));
         }
-        let job = Arc::new(Job::of_batch(plan.time_limit));
+        let job = Arc::new(Job::default());
         let items = items.try_iter()?.unbind();
         let (sources, received) = channel::<MeshSource<'static>>();
         let (sender, outcomes) = channel();
         let strict = plan.strict;
         let start = || {
             let voxelizer = plan.voxelizer(&job)?;
+            let voxelizer = plan.time_limit.into_iter().fold(voxelizer, Voxelizer::time_limit);
             let pool = job::pool(plan.threads)?;
             let threads = pool.current_num_threads();
             let items = received.into_iter().map(|source| ((), source));

@@ -25,13 +25,10 @@ const STACK: usize = 8 << 20;
 /// What a running job and the thread that waits for it share.
 #[derive(Debug, Default)]
 pub struct Job {
-    /// Those of a batch have one in common.
-    is_cancelled: Arc<AtomicBool>,
+    is_cancelled: AtomicBool,
     deadline: Option<Instant>,
     /// The file that the work is on.
     path: Option<PathBuf>,
-    /// Of each mesh of a batch.
-    time_limit: Option<Duration>,
     step: Mutex<String>,
     total: AtomicU64,
     done: AtomicU64,
@@ -41,11 +38,6 @@ impl Job {
     pub fn new(time_limit: Option<Duration>) -> Self {
         let deadline = time_limit.and_then(|limit| Instant::now().checked_add(limit));
         Self { deadline, ..Self::default() }
-    }
-
-    /// The job of a batch, with this limit for each mesh.
-    pub fn of_batch(time_limit: Option<Duration>) -> Self {
-        Self { time_limit, ..Self::default() }
     }
 
     pub fn cancel(&self) {
@@ -92,11 +84,6 @@ impl trivox::Progress for Job {
 
     fn is_cancelled(&self) -> bool {
         self.is_cancelled.load(Ordering::Relaxed) || self.is_late()
-    }
-
-    fn for_mesh(&self) -> Option<Arc<dyn trivox::Progress>> {
-        let is_cancelled = Arc::clone(&self.is_cancelled);
-        Some(Arc::new(Self { is_cancelled, ..Self::new(self.time_limit) }))
     }
 }
 

@@ -37,6 +37,16 @@ pub fn counted_as(number: u64, one: &str, more: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { more })
 }
 
+/// Names, and how many of `all` are not among them.
+#[must_use]
+pub fn listed(names: &[String], all: u64) -> String {
+    let named = names.join(", ");
+    match all.saturating_sub(names.len() as u64) {
+        0 => named,
+        more => format!("{named} and {} more", grouped(more)),
+    }
+}
+
 /// A number with commas between thousands.
 #[must_use]
 pub fn grouped(number: u64) -> String {

@@ -1,8 +1,12 @@
 //! Progress reports and cancellation of long steps.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use web_time::Instant;
 
 /// Receives progress. Methods are called from worker threads, in any order; by default they do
 /// nothing.
@@ -10,8 +14,8 @@ pub trait Progress: Send + Sync {
     /// A step begins; `total` is its length in the step's own units, or 0 if unknown.
     ///
     /// The steps of a [`Voxelizer`](crate::Voxelizer) are `load` and `parse` of a file, `place`,
-    /// `voxelize`, for solids `analyze` and `fill`, then `color` or `distances`. Some come several
-    /// times. A picture is `draw`.
+    /// `voxelize`, for solids `analyze` and `fill`, then `color` and `attributes`, or `distances`.
+    /// Some come several times. A picture is `draw`.
     #[expect(unused_variables, reason = "ignored by default")]
     fn start(&self, step: &str, total: u64) {}
 
@@ -27,12 +31,6 @@ pub trait Progress: Send + Sync {
     fn is_cancelled(&self) -> bool {
         false
     }
-
-    /// The receiver for one of [many](crate::Voxelizer::many) meshes, made when the work on it
-    /// begins; `None`, the default, if this one receives all.
-    fn for_mesh(&self) -> Option<Arc<dyn Progress>> {
-        None
-    }
 }
 
 /// Ignores all progress.
@@ -40,6 +38,40 @@ pub trait Progress: Send + Sync {
 pub struct NoProgress;
 
 impl Progress for NoProgress {}
+
+/// Cancels when the time is over.
+pub struct Deadline {
+    progress: Arc<dyn Progress>,
+    end: Option<Instant>,
+}
+
+impl Deadline {
+    /// `progress` until `limit` from now; without a limit its time never ends.
+    #[must_use]
+    pub fn new(progress: Arc<dyn Progress>, limit: Option<Duration>) -> Self {
+        Self { progress, end: limit.and_then(|limit| Instant::now().checked_add(limit)) }
+    }
+}
+
+impl Progress for Deadline {
+    fn start(&self, step: &str, total: u64) {
+        self.progress.start(step, total);
+    }
+
+    fn advance(&self, units: u64) {
+        self.progress.advance(units);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.progress.is_cancelled() || self.end.is_some_and(|end| Instant::now() > end)
+    }
+}
+
+impl fmt::Debug for Deadline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Deadline").field("end", &self.end).finish_non_exhaustive()
+    }
+}
 
 /// Stays cancelled once a poll is true: a step that skipped a part must fail, even if later polls
 /// are false.

@@ -5,6 +5,7 @@ use std::thread::Builder;
 
 use crate::backend::BackendError;
 use crate::base::ordered::{Ordered, Worker};
+use crate::base::progress::Deadline;
 use crate::engine::{Distances, MeshSource, VoxelizeError, Voxelized, Voxelizer};
 
 /// Inputs that each worker may be ahead of the caller by: finished grids take memory.
@@ -47,13 +48,15 @@ impl Voxelizer {
         let workers = self.install(rayon::current_num_threads)?;
         let shares = self.in_shares(workers);
         let work = move |(key, source): (K, MeshSource<'static>)| {
+            let Voxelizer { progress, time_limit, .. } = &shares.whole;
+            let deadline = Arc::new(Deadline::new(progress.clone(), *time_limit));
+            let run = |voxelizer: &Voxelizer, source| {
+                run(&voxelizer.clone().progress(deadline.clone()), source)
+            };
             let result = match workers {
                 // Bytes are not copied.
-                1 => run(&shares.whole.for_mesh(), source),
-                _ => shares.run(
-                    |voxelizer| run(&voxelizer.for_mesh(), source.clone()),
-                    VoxelizeError::is_memory,
-                ),
+                1 => run(&shares.whole, source),
+                _ => shares.run(|of| run(of, source.clone()), VoxelizeError::is_memory),
             };
             (key, result)
         };
@@ -70,14 +73,6 @@ impl Voxelizer {
         let total = Arc::clone(&self.memory);
         let share = self.clone().memory_from(move || total() / number.max(1) as u64);
         Shares { whole: self.clone(), share, number, turn: RwLock::default() }
-    }
-
-    fn for_mesh(&self) -> Self {
-        let voxelizer = self.clone();
-        match self.progress.for_mesh() {
-            Some(progress) => voxelizer.progress(progress),
-            None => voxelizer,
-        }
     }
 }
 

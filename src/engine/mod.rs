@@ -17,6 +17,7 @@ mod warning;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::backend::pool::LazyPool;
 use crate::backend::{Backends, UsedBackend, VoxelKernel};
@@ -79,6 +80,8 @@ pub struct Voxelizer {
     /// `None`: rayon's current pool.
     pool: Option<Arc<LazyPool>>,
     progress: Arc<dyn Progress>,
+    /// Of each of many meshes.
+    time_limit: Option<Duration>,
 }
 
 /// The memory limit of a step in bytes, evaluated before each step.
@@ -122,7 +125,7 @@ impl Voxelizer {
     pub fn run<'a>(&self, source: impl Into<MeshSource<'a>>) -> Result<Voxelized, VoxelizeError> {
         let placed = self.place(source)?;
         let voxelized = self.voxelize(&placed.mesh)?;
-        Ok(self.paint(&placed.mesh, voxelized)?.after(&placed))
+        Ok(self.paint(&placed.mesh, voxelized)?.with_placing(&placed))
     }
 
     /// The voxels of `mesh` in a window of a lattice that was chosen before, for it or for another

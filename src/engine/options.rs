@@ -1,6 +1,7 @@
 //! The options of a voxelizer.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rayon::ThreadPool;
 
@@ -52,6 +53,7 @@ impl Voxelizer {
             other_than: None,
             pool: None,
             progress: Arc::new(NoProgress),
+            time_limit: None,
         }
     }
 
@@ -224,6 +226,13 @@ impl Voxelizer {
     #[must_use]
     pub fn progress(self, progress: Arc<dyn Progress>) -> Self {
         Self { progress, ..self }
+    }
+
+    /// Limits the time of each mesh of [`many`](Self::many) and
+    /// [`many_distances`](Self::many_distances): work that takes longer is cancelled.
+    #[must_use]
+    pub fn time_limit(self, limit: Duration) -> Self {
+        Self { time_limit: Some(limit), ..self }
     }
 
     /// Sets whether a GPU measures the time of each stage, at some cost.

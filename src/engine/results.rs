@@ -178,7 +178,7 @@ impl Summary {
 impl Voxelized {
     /// These voxels with the warnings and times of reading and placing, the steps that came before.
     #[must_use]
-    pub fn after(mut self, placed: &Placed) -> Self {
+    pub fn with_placing(mut self, placed: &Placed) -> Self {
         self.warnings.splice(..0, placed.warnings.iter().cloned());
         let Timings { load, place, .. } = placed.timings;
         Self { timings: Timings { load, place, ..self.timings }, ..self }

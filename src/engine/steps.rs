@@ -21,7 +21,7 @@ use crate::lattice::{Lattice, PlacedMesh, place, place_on};
 use crate::mesh::Mesh;
 use crate::solid::mode::{Mode, Voxels, voxelize_async};
 use crate::solid::{FillWarning, Solid};
-use crate::surface::attributes::{absence, attributes};
+use crate::surface::attributes::{attributes, why_missing};
 use crate::surface::color::{ColorOptions, Colored, color};
 
 impl Voxelizer {
@@ -31,7 +31,7 @@ impl Voxelizer {
     pub fn read_options(&self) -> ReadOptions {
         let options = ReadOptions::default().with_memory((self.memory)());
         let appearance = self.color == ColorSource::Mesh
-            || self.leaves_out()
+            || self.drops_transparent()
             || self.attributes.iter().any(Attribute::needs_appearance);
         let of_maps = [Attribute::Metallic, Attribute::Roughness, Attribute::Emission];
         let maps = of_maps.iter().any(|&attribute| self.attributes.contains(attribute));
@@ -290,7 +290,7 @@ impl Voxelizer {
     ) -> Result<Voxelized, BackendError> {
         let Voxelized { grid, mut timings, .. } = voxelized;
         let is_clear = || mesh.appearance().is_some_and(|look| look.has_transparency());
-        let is_needed = self.color == ColorSource::Mesh || self.leaves_out() && is_clear();
+        let is_needed = self.color == ColorSource::Mesh || self.drops_transparent() && is_clear();
         let (colored, time) = timed(|| match is_needed {
             true => color(mesh, grid, &self.color_options(), &*self.progress),
             false => Ok(Colored { grid, transparent: 0 }),
@@ -316,10 +316,10 @@ impl Voxelizer {
             (Mode::Solid(solid), Some(report)) => Mode::Solid(Solid { fill: report.fill, ..solid }),
             (mode, _) => mode,
         };
-        let absence = |attribute| absence(mesh, attribute, mode);
-        let without = |of| Some(Warning::NoAttribute(of, absence(of)?));
+        let why_missing = |attribute| why_missing(mesh, attribute, mode);
+        let without = |of| Some(Warning::NoAttribute(of, why_missing(of)?));
         warnings.extend(self.attributes.iter().filter_map(without));
-        let set = self.attributes.iter().filter(|&of| absence(of).is_none());
+        let set = self.attributes.iter().filter(|&of| why_missing(of).is_none());
         let set = set.collect::<AttributeSet>();
         if set.is_empty() {
             return Ok(());
@@ -354,7 +354,7 @@ impl Voxelizer {
     }
 
     /// Whether voxels may be left out for being transparent.
-    fn leaves_out(&self) -> bool {
+    fn drops_transparent(&self) -> bool {
         let is_solid = matches!(self.mode, Mode::Solid(_));
         !self.keep_transparent && !is_solid && self.color != ColorSource::None
     }

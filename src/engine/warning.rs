@@ -4,7 +4,7 @@ use std::fmt;
 
 use rayon::prelude::*;
 
-use crate::base::numbers::{counted, significant};
+use crate::base::numbers::{counted, listed, significant};
 use crate::base::srgb::Rgba;
 use crate::grid::{Attribute, Channel, VoxelGrid};
 use crate::lattice::{PlacedMesh, Sizing};
@@ -228,11 +228,7 @@ impl Warning {
 /// Up to eight names, and how many more there are.
 fn first_of(names: &[String]) -> String {
     const MOST: usize = 8;
-    let first = names[..names.len().min(MOST)].join(", ");
-    match names.len().saturating_sub(MOST) {
-        0 => first,
-        more => format!("{first} and {more} more"),
-    }
+    listed(&names[..names.len().min(MOST)], names.len() as u64)
 }
 
 impl fmt::Display for Warning {

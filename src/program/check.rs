@@ -7,7 +7,7 @@ use serde::Serialize;
 use trivox::engine::Measured;
 use trivox::{Comparison, DistanceField, PlacedMesh, VoxelGrid, Voxelized, Voxelizer, compare};
 
-use crate::text::{counted, grouped};
+use crate::text::{counted, listed};
 
 /// A comparison of the results of two backends.
 #[derive(Debug, Serialize)]
@@ -77,12 +77,8 @@ impl fmt::Display for Check {
             Some(by) => format!("({x}, {y}, {z}) only on {}", self.backends[*by]),
             None => format!("({x}, {y}, {z})"),
         };
-        let mut named: Vec<String> = self.voxels.iter().map(name).collect();
-        match self.differing - named.len() as u64 {
-            0 => {}
-            more => named.push(format!("and {} more", grouped(more))),
-        }
-        write!(f, "{one} and {two} differ in {differing}: {}", named.join("; "))
+        let named: Vec<String> = self.voxels.iter().map(name).collect();
+        write!(f, "{one} and {two} differ in {differing}: {}", listed(&named, self.differing))
     }
 }
 

@@ -103,8 +103,8 @@ impl ReportArgs {
         Ok(())
     }
 
-    /// As [`print`](Self::print) of a comparison: its text goes to standard output, and its result
-    /// counts even if nobody reads that.
+    /// Prints the result of a comparison: warnings to standard error, `text` or JSON to standard
+    /// output. A closed pipe is no error, so that the exit code still tells the result.
     pub fn print_verdict(
         &self,
         report: &impl Serialize,

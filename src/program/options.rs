@@ -38,14 +38,6 @@ impl Job {
         all.into_iter().flatten().next()
     }
 
-    /// The resolution along the longest axis, if the options alone determine it; with --lattice the
-    /// default, an estimate.
-    pub fn expected_res(&self) -> Option<u32> {
-        let dims = self.dims.and_then(|dims| dims.into_iter().max());
-        let is_default = self.voxel_size.is_none() && self.along().is_none();
-        self.cube.or(dims).or(self.res).or(is_default.then_some(DEFAULT_RES))
-    }
-
     /// Whether no option sets the size of voxels.
     pub fn has_default_res(&self) -> bool {
         let Self { res, voxel_size, cube, dims, lattice, .. } = self;
@@ -53,9 +45,9 @@ impl Job {
         !is_sized && self.along().is_none() && lattice.is_none()
     }
 
-    /// The name of the output, if neither it nor a picture holds colours; `format` is that of the
-    /// file.
-    pub fn colorless(&self, format: Option<GridFormat>) -> Option<String> {
+    /// The output in a warning that colours are lost; `None` if a file of this format, or a picture,
+    /// holds them.
+    pub fn colorless_output(&self, format: Option<GridFormat>) -> Option<String> {
         if self.distance.is_some() {
             return Some("distances".to_owned());
         }

@@ -21,10 +21,10 @@ pub struct Plan<'a> {
     /// In the order given.
     pub tasks: Vec<Task>,
     /// The number of meshes of all shards.
-    pub named: usize,
+    pub total_meshes: usize,
     /// Whether the run is one of several meshes by its arguments, however many there are, so that a
     /// script gets output of one shape.
-    pub several: bool,
+    pub is_batch: bool,
     /// The files that all tasks read.
     pub inputs: Inputs,
     pub write_options: WriteOptions,
@@ -45,18 +45,18 @@ impl<'a> Plan<'a> {
             destination::refuse_folder_of_one(job)?;
             tasks = Task::joined(tasks);
         }
-        let named = tasks.len();
-        let is_several = named + left_out.len() > 1 || has_list || job.shard.is_some();
-        let several = is_several && !is_joined;
+        let total_meshes = tasks.len();
+        let is_several = total_meshes + left_out.len() > 1 || has_list || job.shard.is_some();
+        let is_batch = is_several && !is_joined;
         // Outputs of all shards are checked, so that no shard overwrites another's file.
-        let folder = destination::assign(job, several, &mut tasks)?;
+        let folder = destination::assign(job, is_batch, &mut tasks)?;
         if let Some(shard) = job.shard {
             tasks = shard.of(tasks);
         }
         if let Some(folder) = folder {
             destination::prepare(folder, &tasks)?;
         }
-        if several && job.preview.is_some() {
+        if is_batch && job.preview.is_some() {
             bail!("--preview draws one mesh: use `voxelize render` for each of several");
         }
         print_warnings(&left_out, job.quiet);
@@ -65,11 +65,11 @@ impl<'a> Plan<'a> {
                           --preview PNG";
             print_warnings(&[advice.to_owned()], job.quiet);
         }
-        let memory = Memory::new(job.compute.memory).shared_by(&tasks, job);
+        let memory = Memory::new(job.compute.memory).shared_by(tasks.len());
         let write_options = job.palette.write_options()?;
         let resume = job.resume.then(|| job.determining(lattice, &write_options));
         let lists = job.meshes.iter().filter_map(|arg| inputs::list(arg).map(Path::new));
         let inputs = Inputs::new(job.palette.files().chain(job.lattice.as_deref()).chain(lists));
-        Ok(Self { job, tasks, named, several, inputs, write_options, resume, memory })
+        Ok(Self { job, tasks, total_meshes, is_batch, inputs, write_options, resume, memory })
     }
 }

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Error, Result};
 use bytesize::ByteSize;
@@ -163,47 +163,19 @@ fn line(bar: &ProgressBar) -> String {
     }
 }
 
-/// Progress that is cancelled when its time is over.
-pub struct Deadline {
-    progress: Arc<dyn Progress>,
-    began: Instant,
-    limit: Option<Duration>,
-}
-
-impl Deadline {
-    /// Starts the time; without a limit it never ends.
-    pub fn new(progress: Arc<dyn Progress>, limit: Option<Duration>) -> Self {
-        Self { progress, began: Instant::now(), limit }
-    }
-
-    /// The error of the work on `mesh`, which is the limit if that ended it.
-    pub fn explain(&self, error: Error, mesh: &Path) -> Error {
-        let is_cancelled = error.chain().any(|error| code_of(error) == Some("cancelled"));
-        match self.limit {
-            Some(limit) if is_cancelled => {
-                let message = format!(
-                    "{}: takes longer than --time-limit {}: allow more, or use a lower resolution",
-                    shown(mesh),
-                    limit.as_secs_f64()
-                );
-                CodedError { code: "time_limit", message }.into()
-            }
-            _ => error,
+/// The error of the work on `mesh`, which is the time limit if that cancelled it.
+pub fn explain_late(error: Error, limit: Option<Duration>, mesh: &Path) -> Error {
+    let is_cancelled = error.chain().any(|error| code_of(error) == Some("cancelled"));
+    match limit {
+        Some(limit) if is_cancelled => {
+            let message = format!(
+                "{}: takes longer than --time-limit {}: allow more, or use a lower resolution",
+                shown(mesh),
+                limit.as_secs_f64()
+            );
+            CodedError { code: "time_limit", message }.into()
         }
-    }
-}
-
-impl Progress for Deadline {
-    fn start(&self, step: &str, total: u64) {
-        self.progress.start(step, total);
-    }
-
-    fn advance(&self, units: u64) {
-        self.progress.advance(units);
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.progress.is_cancelled() || self.limit.is_some_and(|limit| self.began.elapsed() > limit)
+        _ => error,
     }
 }
 
@@ -211,15 +183,15 @@ impl Progress for Deadline {
 mod tests {
     use super::*;
     use anyhow::anyhow;
+    use trivox::BackendError;
     use trivox::engine::VoxelizeError;
     use trivox::formats::WriteError;
     use trivox::view::render::RenderError;
-    use trivox::{BackendError, NoProgress};
 
     #[test]
     fn the_limit_is_named_for_whatever_it_cancelled() {
-        let deadline = Deadline::new(Arc::new(NoProgress), Some(Duration::ZERO));
-        assert!(deadline.is_cancelled());
+        let explain =
+            |error| explain_late(error, Some(Duration::ZERO), Path::new("a.obj")).to_string();
         let voxels = VoxelizeError::from(BackendError::Cancelled);
         let read = VoxelizeError::from(ReadError::Cancelled);
         let errors: [Error; 4] = [
@@ -229,11 +201,9 @@ mod tests {
             RenderError::Cancelled.into(),
         ];
         for error in errors {
-            let error = error.context("a.obj");
-            let said = deadline.explain(error, Path::new("a.obj")).to_string();
+            let said = explain(error.context("a.obj"));
             assert!(said.starts_with("a.obj: takes longer than --time-limit 0:"), "{said}");
         }
-        let other = deadline.explain(anyhow!("malformed"), Path::new("a.obj"));
-        assert_eq!(other.to_string(), "malformed");
+        assert_eq!(explain(anyhow!("malformed")), "malformed");
     }
 }

@@ -11,7 +11,7 @@ use crate::inputs::Task;
 use crate::plan::Plan;
 use crate::progress::TerminalProgress;
 use crate::summary::{Failure, MeshSummary, Outcome, milliseconds};
-use crate::text::{counted, duration, escaped, grouped, shown};
+use crate::text::{counted, duration, escaped, grouped, listed, shown};
 use crate::write::terminal;
 
 /// Writes reports to standard error, and JSON to standard output if requested.
@@ -21,7 +21,7 @@ pub struct Report<'a> {
     began: Instant,
     totals: Totals,
     /// The reader closed standard output.
-    unread: bool,
+    stdout_is_closed: bool,
 }
 
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ impl<'a> Report<'a> {
     /// Starts the report and its clock.
     pub fn new(plan: &'a Plan, progress: &'a TerminalProgress) -> Self {
         let (began, totals) = (Instant::now(), Totals::default());
-        Self { plan, progress, began, totals, unread: false }
+        Self { plan, progress, began, totals, stdout_is_closed: false }
     }
 
     /// Reports the result of `task`. An error ends the run: standard output cannot be written
@@ -61,7 +61,7 @@ impl<'a> Report<'a> {
     /// Reports the totals.
     pub fn finish(self) -> ExitStatus {
         self.progress.finish();
-        if self.plan.several && !self.plan.job.quiet {
+        if self.plan.is_batch && !self.plan.job.quiet {
             print_error(&self.last_line());
             print_error(&self.failures());
         }
@@ -69,13 +69,13 @@ impl<'a> Report<'a> {
     }
 
     fn print(&mut self, outcome: &Outcome) -> Result<()> {
-        if !self.plan.job.json || self.unread {
+        if !self.plan.job.json || self.stdout_is_closed {
             return Ok(());
         }
         match print_json(outcome) {
             // The files are still wanted.
             Err(error) if error.is::<StdoutClosed>() && self.plan.job.output.is_some() => {
-                self.unread = true;
+                self.stdout_is_closed = true;
                 Ok(())
             }
             Err(error) if error.is::<StdoutClosed>() => {
@@ -87,7 +87,7 @@ impl<'a> Report<'a> {
 
     fn print_text(&self, outcome: &Outcome) {
         let text = match outcome {
-            Outcome::Failed(failure) if self.plan.several => format!("error: {failure}\n"),
+            Outcome::Failed(failure) if self.plan.is_batch => format!("error: {failure}\n"),
             Outcome::Failed(failure) => format!("error: {}\n", failure.report.error),
             Outcome::Made(summary) => self.description(summary),
             Outcome::Skipped(_) if self.plan.job.quiet => return,
@@ -103,7 +103,7 @@ impl<'a> Report<'a> {
     /// notes, unless each mesh has one line.
     fn description(&self, summary: &MeshSummary) -> String {
         let Job { quiet, verbose, force, .. } = *self.plan.job;
-        let several = self.plan.several;
+        let several = self.plan.is_batch;
         let mesh = if several { format!("{}: ", escaped(&summary.mesh)) } else { String::new() };
         if let Some(check) = summary.check.as_ref().filter(|_| summary.differs()) {
             return format!("error: {mesh}{check}\n");
@@ -154,12 +154,8 @@ impl<'a> Report<'a> {
         const MOST: usize = 20;
         let (Job { output, check, json, verbose, .. }, failed) =
             (self.plan.job, &self.totals.failed);
-        let named = failed[..failed.len().min(MOST)].join(", ");
-        let failed = match failed.len() {
-            0 => String::new(),
-            1..=MOST => format!("failed: {named}\n"),
-            all => format!("failed: {named} and {} more\n", grouped((all - MOST) as u64)),
-        };
+        let named = listed(&failed[..failed.len().min(MOST)], failed.len() as u64);
+        let failed = if failed.is_empty() { String::new() } else { format!("failed: {named}\n") };
         let is_unwritten = output.is_none() && !check && !json && *verbose == 0;
         let unwritten = if is_unwritten && self.totals.made > 0 {
             "note: no file is written: name a folder with -o\n"
@@ -171,7 +167,7 @@ impl<'a> Report<'a> {
 
     fn last_line(&self) -> String {
         let &Totals { made, skipped, differing, refused, ref failed, occupied } = &self.totals;
-        let named = counted(self.plan.named as u64, "mesh");
+        let named = counted(self.plan.total_meshes as u64, "mesh");
         let of = match self.plan.job.shard {
             Some(shard) => format!("shard {shard}, {} of {named}", self.plan.tasks.len()),
             None => named,

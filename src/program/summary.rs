@@ -19,7 +19,8 @@ use crate::inputs::Task;
 use crate::options::DEFAULT_RES;
 use crate::plan::Plan;
 use crate::text::{
-    counted, counted_as, duration, escaped, grouped, rounded, sentences, short, significant, sized,
+    counted, counted_as, duration, escaped, grouped, listed, rounded, sentences, short,
+    significant, sized,
 };
 use crate::tips::nearest;
 
@@ -127,7 +128,7 @@ impl MeshSummary {
         let job = plan.job;
         let Voxelized { grid, report, backend, .. } = voxelized;
         let mut warnings: Vec<String> = sentences(&voxelized.warnings).collect();
-        let colorless = job.colorless(format);
+        let colorless = job.colorless_output(format);
         if let (Some(what), ColorSource::Uniform(_)) = (&colorless, job.color) {
             warnings.push(format!("--color had no effect: {what} hold no colours"));
         }
@@ -383,13 +384,9 @@ fn size_of_schematic(size: [u32; 3], list: &BlockList, up: Up) -> String {
 fn unknown_blocks(names: &[String]) -> Option<String> {
     /// Maximum number of names.
     const MOST: usize = 8;
-    let mut named: Vec<String> = names.iter().take(MOST).map(|name| like_known(name)).collect();
-    match names.len().saturating_sub(MOST) {
-        0 => {}
-        more => named.push(format!("{} more", grouped(more as u64))),
-    }
-    let which = "blocks of an unknown version of Minecraft";
-    (!named.is_empty()).then(|| format!("{which}: {}", named.join(", ")))
+    let named: Vec<String> = names.iter().take(MOST).map(|name| like_known(name)).collect();
+    let named = listed(&named, names.len() as u64);
+    (!names.is_empty()).then(|| format!("blocks of an unknown version of Minecraft: {named}"))
 }
 
 /// The name of a block, with the most similar known one.

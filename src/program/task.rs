@@ -15,7 +15,6 @@ use crate::check::Check;
 use crate::cli::{Job, LabelBy};
 use crate::grids::Contents;
 use crate::inputs::Task;
-use crate::memory::sufficient;
 use crate::plan::Plan;
 use crate::resume::{self, Origin};
 use crate::summary::{MeshSummary, Outcome, milliseconds, timed};
@@ -54,15 +53,14 @@ impl Plan<'_> {
         }
         let targets = self.targets(task)?;
         let named = || shown(&task.mesh);
-        let explain = |error, mesh| self.memory.explain(error, sufficient(task, self.job, mesh));
+        let explain = |error| self.memory.explain(error);
         let voxelizer = voxelizer.color(self.color(&targets));
         let placed = match self.job.label {
             Some(LabelBy::File) => self.place_joined(task, &voxelizer),
             _ => voxelizer.place(&task.mesh).with_context(named),
         };
-        let placed = placed.map_err(|error| explain(error, None))?;
+        let placed = placed.map_err(explain)?;
         let mesh = &placed.mesh;
-        let explain = |error| explain(error, Some(mesh));
         let sidecars = Inputs::of_meshes(task.meshes(), &voxelizer, &placed, targets.files());
         let sidecars = sidecars.with_context(named).map_err(explain)?;
         self.check_targets(&targets, mesh.window_dims(), &sidecars)?;
@@ -70,7 +68,7 @@ impl Plan<'_> {
         let inspected = self.inspect(&voxelizer, mesh, &voxelized).with_context(named);
         let (check, measured) = inspected.map_err(explain)?;
         let voxelized = voxelizer.paint(mesh, voxelized).with_context(named).map_err(explain)?;
-        let voxelized = voxelized.after(&placed);
+        let voxelized = voxelized.with_placing(&placed);
         let field = measured.as_ref().map(|measured| &measured.field);
         let mut summary = MeshSummary::new(self, task, mesh, &voxelized, targets.format());
         (summary.check, summary.timings_ms.check) = check.unzip();

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use trivox::base::numbers;
-pub use trivox::base::numbers::{AXES, counted, counted_as, grouped, short};
+pub use trivox::base::numbers::{AXES, counted, counted_as, grouped, listed, short};
 use trivox::engine::{Remedy, Warning};
 
 /// A path as text for JSON. Bytes that are not UTF-8 are written as `\xff`, so that files can be

@@ -5,7 +5,7 @@ use std::iter;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, bail};
 use bytesize::ByteSize;
 use trivox::backend::BackendChoice;
 use trivox::formats::{GridFormat, LoadedGrid, check_known_extension, is_mesh};
@@ -56,11 +56,21 @@ impl Voxels {
             let replaced = sink.and_then(Sink::file).into_iter();
             let sidecars = Inputs::of_meshes(iter::once(file), &voxelizer, &placed, replaced)?;
             let voxelized = voxelizer.voxelize(&placed.mesh)?;
-            let voxelized = voxelizer.paint(&placed.mesh, voxelized)?.after(&placed);
+            let voxelized = voxelizer.paint(&placed.mesh, voxelized)?.with_placing(&placed);
             let warnings = sentences(&voxelized.warnings).collect();
             anyhow::Ok(Self { grid: voxelized.grid, warnings, sidecars })
         };
-        of_mesh().map_err(|error| memory.explain(error, 0)).with_context(|| shown(file))
+        of_mesh().map_err(|error| memory.explain(error)).with_context(|| shown(file))
+    }
+}
+
+/// Refuses the options that are given, as they have no effect on `file`, which is not of this kind.
+pub fn refuse_given(file: &Path, kind: &str, options: &[(&str, bool)]) -> Result<()> {
+    match options.iter().find(|(_, is_given)| *is_given) {
+        Some((option, _)) => {
+            bail!("{}: is no {kind}, so {option} has no effect: leave it out", shown(file))
+        }
+        None => Ok(()),
     }
 }
 
@@ -73,13 +83,7 @@ impl SceneArgs {
     /// Refuses the options for a file of another format.
     pub fn refuse_for_others(self, file: &Path) -> Result<()> {
         let of_scenes = [("--visible-only", self.visible_only), ("--frame", self.frame.is_some())];
-        match of_scenes.iter().find(|(_, is_given)| *is_given) {
-            Some((option, _)) if !Self::are_of(file) => {
-                let why = anyhow!("is no .vox, so {option} has no effect: leave it out");
-                Err(why.context(shown(file)))
-            }
-            _ => Ok(()),
-        }
+        if Self::are_of(file) { Ok(()) } else { refuse_given(file, ".vox", &of_scenes) }
     }
 }
 
@@ -104,12 +108,6 @@ impl MeshArgs {
             ("--confine", confine),
             ("--color", color.is_some()),
         ];
-        match of_meshes.iter().find(|(_, is_given)| *is_given) {
-            Some((option, _)) => {
-                let why = anyhow!("is no mesh, so {option} has no effect: leave it out");
-                Err(why.context(shown(file)))
-            }
-            None => Ok(()),
-        }
+        refuse_given(file, "mesh", &of_meshes)
     }
 }

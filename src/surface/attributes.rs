@@ -5,7 +5,7 @@
 //! Triangles are assigned to bricks as for colours. A triangle counts in exactly the voxels that it
 //! touches. Its weight in a voxel is its area there, in units of `2^-k` of a face (`k` is 20 for
 //! meshes of up to 134 million triangles), and one unit for touching: also voxels touched only in
-//! points and edges have a normal. Sums are integers, so the order of triangles has no effect. All
+//! points and edges have a normal. AttributeSums are integers, so the order of triangles has no effect. All
 //! other operations are basic ones on `f64`: attributes are the same on every machine, to the bit.
 
 mod coverage;
@@ -34,9 +34,13 @@ use crate::surface::color::octree;
 use crate::surface::color::parts::{Facet, Part, Parts};
 use crate::surface::color::sums::Weights;
 
-/// The reason why voxels of the mesh by `mode`, whose fill is the one used, have no `attribute`;
-/// `None` if they have it.
-pub(crate) fn absence(mesh: &PlacedMesh, attribute: Attribute, mode: Mode) -> Option<&'static str> {
+/// Why `mode`, with the fill that was used, gives the voxels of the mesh no `attribute`; `None` if it
+/// does.
+pub(crate) fn why_missing(
+    mesh: &PlacedMesh,
+    attribute: Attribute,
+    mode: Mode,
+) -> Option<&'static str> {
     let any = |states: fn(&Material) -> bool| {
         mesh.appearance().is_some_and(|look| look.materials.iter().any(states))
     };
@@ -53,7 +57,7 @@ pub(crate) fn absence(mesh: &PlacedMesh, attribute: Attribute, mode: Mode) -> Op
         Attribute::Metallic => (any(|of| of.metallic.is_some()), "no material states metalness"),
         Attribute::Roughness => (any(|of| of.roughness.is_some()), "no material states roughness"),
         Attribute::Emission => (any(|of| of.emission.is_some()), "no material states emission"),
-        Attribute::Coverage => return coverage::absence(mesh, mode),
+        Attribute::Coverage => return coverage::why_missing(mesh, mode),
     };
     (!has).then_some(without)
 }
@@ -98,8 +102,9 @@ pub fn attributes(
         + look.map_or(0, |look| Layers::bytes(look, set));
     check_memory(needed, memory)?;
     let layers = &look.map(|look| Layers::new(look, set, filter)).unwrap_or_default();
-    let is_of_surface =
-        |of: &Attribute| of.is_of_surface() || *of == Attribute::Label && labels::are_several(mesh);
+    let is_of_surface = |of: &Attribute| {
+        of.is_of_surface() || *of == Attribute::Label && labels::has_several_objects(mesh)
+    };
     let of_surface: AttributeSet = set.iter().filter(is_of_surface).collect();
     let (material_names, index_of_material) = material_names(mesh);
     let (mut sampled, mut bytes) = (Sampled { set: of_surface, bricks: Vec::new() }, 0);
@@ -144,12 +149,12 @@ struct SampledBrick {
     key: BrickKey,
     /// The voxels that triangles touch.
     mask: Mask,
-    /// For each attribute the components of each voxel, as many as its [`width`].
+    /// For each attribute the components of each voxel, as many as its [`stored_components`].
     columns: Vec<u32>,
 }
 
-/// The components that a voxel has in a column: as many as in a [`Channel`].
-fn width(attribute: Attribute) -> usize {
+/// The words that a [`Channel`] stores for a voxel.
+fn stored_components(attribute: Attribute) -> usize {
     if attribute.components() == 1 { 1 } else { size_of::<Bits>() / size_of::<u32>() }
 }
 
@@ -158,12 +163,13 @@ impl Sampled {
     fn column<'a>(&self, attribute: Attribute, brick: &'a SampledBrick) -> &'a [u32] {
         let voxels = count(&brick.mask) as usize;
         let before = self.set.iter().take_while(|&of| of != attribute);
-        &brick.columns[voxels * before.map(width).sum::<usize>()..][..voxels * width(attribute)]
+        &brick.columns[voxels * before.map(stored_components).sum::<usize>()..]
+            [..voxels * stored_components(attribute)]
     }
 
     fn channel(&self, attribute: Attribute) -> Channel {
         let none = attribute.none();
-        match width(attribute) {
+        match stored_components(attribute) {
             1 => Channel::Scalar(self.values(attribute, none[0])),
             _ => Channel::Vector(self.values(attribute, none)),
         }
@@ -205,7 +211,7 @@ impl Sampler<'_> {
     ) -> Result<(Vec<SampledBrick>, u64), BackendError> {
         let weights = Weights::new(self.distinct.mesh.whole().len());
         let arch = Arch::new();
-        let of_voxel: usize = set.iter().map(width).sum::<usize>() * size_of::<u32>();
+        let of_voxel: usize = set.iter().map(stored_components).sum::<usize>() * size_of::<u32>();
         let bytes_of = |mask: &Mask| {
             let voxels = u64::from(count(mask));
             let channels = set.iter().map(|of| Channel::bytes_of(of, 1, voxels)).sum::<u64>();
@@ -271,23 +277,23 @@ fn names(mesh: &PlacedMesh, materials: Vec<String>, set: AttributeSet) -> Attrib
 
 /// Scratch memory of a task.
 struct Scratch {
-    parts: Parts<Facts>,
+    parts: Parts<TriangleFacts>,
     integrator: Integrator,
     /// By voxel. Empty between bricks.
-    sums: Vec<Sums>,
+    sums: Vec<AttributeSums>,
     samples: Vec<VoxelSample>,
 }
 
 impl Default for Scratch {
     fn default() -> Self {
         let (parts, integrator) = (Parts::default(), Integrator::default());
-        Self { parts, integrator, sums: vec![Sums::default(); 512], samples: Vec::new() }
+        Self { parts, integrator, sums: vec![AttributeSums::default(); 512], samples: Vec::new() }
     }
 }
 
-/// A triangle.
+/// The index in the file, the number of copies and the unit normal of a triangle.
 #[derive(Debug, Clone, Copy, Default)]
-struct Facts {
+struct TriangleFacts {
     source: u32,
     copies: u32,
     normal: [i64; 3],
@@ -297,13 +303,13 @@ struct Facts {
 /// `2^-16` along each axis.
 const NORMAL_UNITS: f64 = 32768.0;
 
-/// Sums over the triangles that touch a voxel.
+/// AttributeSums over the triangles that touch a voxel.
 ///
 /// A weight is at most `1.5 * 2^k + 1`, below `2^(k + 1)`, and a component of a normal at most
 /// `2^15`. With `n` triangles no sum reaches `2^63` if `k + 16 + log2 n <= 63`, which
 /// [`Weights::new`] ensures.
 #[derive(Debug, Clone, Copy, Default)]
-struct Sums {
+struct AttributeSums {
     normal: [i64; 3],
     weight: i64,
     /// In units, without those for touching.
@@ -315,11 +321,11 @@ struct Sums {
     centroid: [f64; 2],
 }
 
-impl Sums {
+impl AttributeSums {
     /// Adds a part of each of the copies of a triangle.
     #[inline(always)]
-    fn add(&mut self, part: &Part<Facts>, weights: Weights) {
-        let Facts { source, copies, normal } = part.triangle;
+    fn add(&mut self, part: &Part<TriangleFacts>, weights: Weights) {
+        let TriangleFacts { source, copies, normal } = part.triangle;
         let area = weights.units(part.area);
         let is_larger = area > self.largest || area == self.largest && source < self.triangle;
         if self.weight == 0 || is_larger {
@@ -387,11 +393,12 @@ impl WithSimd for SampleBrick<'_> {
             samples.push(sampler.sample_of(&std::mem::take(&mut sums[voxel]), brick.weights));
         }
         sampler.layers.set(simd, &brick, &touched, integrator, samples);
-        let mut columns = Vec::with_capacity(samples.len() * set.iter().map(width).sum::<usize>());
+        let mut columns =
+            Vec::with_capacity(samples.len() * set.iter().map(stored_components).sum::<usize>());
         for attribute in set.iter() {
-            let width = width(attribute);
+            let stored_components = stored_components(attribute);
             let bits = samples.iter().map(|sample| attribute.bits_of(sample));
-            bits.for_each(|bits| columns.extend_from_slice(&bits[..width]));
+            bits.for_each(|bits| columns.extend_from_slice(&bits[..stored_components]));
         }
         Some(SampledBrick { key: brick.key, mask: touched.any, columns })
     }
@@ -399,7 +406,7 @@ impl WithSimd for SampleBrick<'_> {
 
 impl Sampler<'_> {
     /// The sample of a voxel by its sums; the attributes of layers are not set.
-    fn sample_of(&self, sums: &Sums, weights: Weights) -> VoxelSample {
+    fn sample_of(&self, sums: &AttributeSums, weights: Weights) -> VoxelSample {
         let (mesh, triangle) = (self.distinct.mesh, sums.triangle as usize);
         let material = mesh.appearance().map(|look| look.material_index(triangle) as usize);
         let label = mesh.labels().map_or(0, |labels| labels.of_triangle(triangle));
@@ -422,7 +429,7 @@ fn add_parts<S: Simd>(simd: S, brick: &BrickTriangles, masks: &[Mask], scratch: 
     let Distinct { mesh, .. } = brick.distinct;
     for (index, mask) in masks.iter().enumerate().filter(|(_, mask)| !is_empty(mask)) {
         let triangle = brick.triangles[index];
-        let facts = Facts {
+        let facts = TriangleFacts {
             source: mesh.source(triangle as usize) as u32,
             copies: brick.distinct.copies(triangle),
             normal: normal_of(&mesh.triangle(triangle as usize)),

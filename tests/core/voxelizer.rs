@@ -82,25 +82,16 @@ fn cancel(at: Range<usize>) -> Arc<Cancel> {
     Arc::new(Cancel { at, asked: AtomicUsize::new(0) })
 }
 
-/// Cancels every mesh of a batch but the first.
-#[derive(Default)]
-struct OnlyTheFirst(AtomicUsize);
-
-impl Progress for OnlyTheFirst {
-    fn for_mesh(&self) -> Option<Arc<dyn Progress>> {
-        let is_first = self.0.fetch_add(1, Ordering::SeqCst) == 0;
-        Some(if is_first { cancel(0..0) } else { cancel(0..usize::MAX) })
-    }
-}
-
 #[test]
-fn each_mesh_of_a_batch_may_be_cancelled_by_itself() {
-    let voxelizer = on_cpu().threads(1).progress(Arc::new(OnlyTheFirst::default()));
-    let meshes = (0..3).map(|n| (n, octahedron(1.0)));
-    let results: Vec<_> = voxelizer.many(meshes).unwrap().map(|(_, result)| result).collect();
-    let is_cancelled =
-        |result: &Result<_, VoxelizeError>| result.as_ref().is_err_and(VoxelizeError::is_cancelled);
-    assert_eq!(results.iter().map(is_cancelled).collect::<Vec<_>>(), [false, true, true]);
+fn each_mesh_of_a_batch_has_a_time_limit() {
+    for (limit, is_late) in [(Duration::ZERO, true), (Duration::MAX, false)] {
+        let meshes = (0..3).map(|n| (n, octahedron(1.0)));
+        let results = on_cpu().time_limit(limit).many(meshes).unwrap();
+        let is_cancelled = |result: Result<_, VoxelizeError>| {
+            result.as_ref().is_err_and(VoxelizeError::is_cancelled)
+        };
+        assert!(results.map(|(_, result)| is_cancelled(result)).eq([is_late; 3]), "{limit:?}");
+    }
 }
 
 #[test]
@@ -116,7 +107,7 @@ fn the_voxels_are_those_of_the_steps() {
     assert_eq!(voxelizer.run(&mesh).unwrap().grid, of_file.grid);
     let placed = voxelizer.place(LIGHTHOUSE).unwrap();
     let voxelized = voxelizer.voxelize(&placed.mesh).unwrap();
-    let painted = voxelizer.paint(&placed.mesh, voxelized).unwrap().after(&placed);
+    let painted = voxelizer.paint(&placed.mesh, voxelized).unwrap().with_placing(&placed);
     let colors = |grid: &VoxelGrid| -> Vec<_> { grid.voxels().map(|at| grid.color(at)).collect() };
     assert!(painted.grid == of_file.grid && colors(&painted.grid) == colors(&of_file.grid));
     assert_eq!(painted.warnings, of_file.warnings);

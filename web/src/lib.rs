@@ -127,7 +127,7 @@ impl Engine {
         let gpu = self.gpu.as_ref().map(|(gpu, label)| (gpu, label.as_str())).ok_or(without);
         let done = voxelizer.voxelize_async(&placed.mesh, gpu).await.map_err(of_file())?;
         let done = voxelizer.paint(&placed.mesh, done).map_err(of_file())?;
-        let mut done = done.after(&placed);
+        let mut done = done.with_placing(&placed);
         Ok(Voxels { report: model.report(&placed.mesh, &mut done), grid: done.grid })
     }
 

@@ -49,7 +49,7 @@ pub struct RenderArgs {
     pub turntable: Option<u32>,
 
     /// Frames per second of an animation, 1 to 1000; of a .gif 1 to 50 [default: one orbit in four
-    /// seconds].
+    /// seconds, at most 50].
     #[arg(long, value_name = "N", requires = "turntable", value_parser = parse_in::<u16, 1, 1000>)]
     #[arg(help_heading = PICTURE)]
     pub fps: Option<u16>,

@@ -8,7 +8,7 @@ use crate::cli::ListArgs;
 use crate::console::print_as;
 
 #[derive(Debug, Serialize)]
-struct Row {
+struct AdapterRow {
     adapter: String,
     driver: String,
     software: bool,
@@ -24,12 +24,12 @@ pub fn run(args: &ListArgs) -> Result<ExitStatus> {
     Ok(ExitStatus::Done)
 }
 
-fn table(rows: &[Row]) -> String {
+fn table(rows: &[AdapterRow]) -> String {
     if rows.is_empty() {
         return "no GPU adapter: voxelize computes on the CPU".to_owned();
     }
     let width = rows.iter().map(|row| row.adapter.len()).max().unwrap_or(0);
-    let line = |Row { adapter, driver, software, problem, .. }: &Row| {
+    let line = |AdapterRow { adapter, driver, software, problem, .. }: &AdapterRow| {
         let kind = if *software { "software" } else { "hardware" };
         let problem = problem.as_ref().map(|problem| format!(", not usable: {problem}"));
         format!("{adapter:width$}  {kind}, {driver}{}", problem.unwrap_or_default())
@@ -38,11 +38,11 @@ fn table(rows: &[Row]) -> String {
 }
 
 #[cfg(feature = "gpu")]
-fn rows() -> Vec<Row> {
+fn rows() -> Vec<AdapterRow> {
     use trivox::gpu::Adapter;
     let row = |adapter: Adapter| {
         let problem = adapter.check().err().map(|e| e.to_string());
-        Row {
+        AdapterRow {
             adapter: adapter.label(),
             driver: adapter.driver(),
             software: adapter.is_software(),
@@ -54,6 +54,6 @@ fn rows() -> Vec<Row> {
 }
 
 #[cfg(not(feature = "gpu"))]
-fn rows() -> Vec<Row> {
+fn rows() -> Vec<AdapterRow> {
     Vec::new()
 }

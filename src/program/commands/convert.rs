@@ -29,20 +29,20 @@ pub fn run(args: &ConvertArgs) -> Result<ExitStatus> {
         grid.world.up = axis;
     }
     let written = output.convert(&grid, warnings, &args.write.palette, &options, &progress)?;
-    let report = Report { input: GridSummary::new(&args.grid, &grid), written };
+    let report = ConvertReport { input: GridSummary::new(&args.grid, &grid), written };
     args.report.print(&report, &report.written.warnings, || report.text())?;
     Ok(ExitStatus::Done)
 }
 
 #[derive(Debug, Serialize)]
-struct Report {
+struct ConvertReport {
     #[serde(flatten)]
     input: GridSummary,
     #[serde(flatten)]
     written: Written,
 }
 
-impl Report {
+impl ConvertReport {
     fn text(&self) -> String {
         let (read, Written { name, bytes, .. }) = (self.input.text(), &self.written);
         let (bytes, notes) = (counted(*bytes, "byte"), self.written.note_lines());

@@ -59,7 +59,7 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
     };
     let preview = sink.map(draw).transpose()?;
     let named = |&(voxel, side): &([u32; 3], usize)| Differing { voxel, only_in: NAMES[side] };
-    let report = Report {
+    let report = DiffReport {
         a: GridSummary::new(&args.a, &a.grid),
         b: GridSummary::new(&args.b, &b.grid),
         equal: found.is_equal(),
@@ -130,7 +130,7 @@ fn besides(a: &VoxelGrid, b: &VoxelGrid, found: &Comparison) -> Vec<String> {
 }
 
 #[derive(Debug, Serialize)]
-struct Report {
+struct DiffReport {
     a: GridSummary,
     b: GridSummary,
     /// The same dimensions and voxels.
@@ -164,7 +164,7 @@ struct Differing {
     only_in: char,
 }
 
-impl Report {
+impl DiffReport {
     fn text(&self, found: &Comparison) -> String {
         let mut lines = Vec::new();
         let mut line = |label: &str, text: String| lines.push(format!("{label:<9} {text}"));

@@ -9,7 +9,7 @@ use crate::cli::ListArgs;
 use crate::console::print_as;
 
 #[derive(Debug, Serialize)]
-struct Row {
+struct FormatRow {
     name: &'static str,
     extension: &'static str,
     read: Option<&'static str>,
@@ -27,10 +27,10 @@ pub fn run(args: &ListArgs) -> Result<ExitStatus> {
     Ok(ExitStatus::Done)
 }
 
-fn rows() -> Vec<Row> {
+fn rows() -> Vec<FormatRow> {
     let grids = GridFormat::ALL.into_iter().map(GridFormat::spec);
     let is_grid = |spec: &&GridSpec| MESH_FORMATS.iter().all(|m| m.extension != spec.extension);
-    let grids = grids.filter(is_grid).map(|spec| Row {
+    let grids = grids.filter(is_grid).map(|spec| FormatRow {
         name: spec.name,
         extension: spec.extension,
         read: spec.is_read().then_some("grid"),
@@ -42,9 +42,9 @@ fn rows() -> Vec<Row> {
 }
 
 /// A mesh format. If it is written, the file holds the surface of a grid.
-fn mesh_row(mesh: &MeshSpec) -> Row {
+fn mesh_row(mesh: &MeshSpec) -> FormatRow {
     let written = GridFormat::of_extension(mesh.extension).ok().map(GridFormat::spec);
-    Row {
+    FormatRow {
         name: mesh.name,
         extension: mesh.extension,
         read: Some("mesh"),
@@ -67,13 +67,13 @@ fn with(written: &GridSpec) -> &'static str {
 }
 
 /// A table of at most 80 columns; what the formats carry is in `--json` only.
-fn table(rows: &[Row]) -> String {
+fn table(rows: &[FormatRow]) -> String {
     let line = |cells: [&str; 4]| {
         format!("{:<11} {:<21} {:<5} {}", cells[0], cells[1], cells[2], cells[3])
     };
     let mut lines = vec![line(["extension", "format", "read", "written"])];
     lines.extend(rows.iter().map(|row| {
-        let Row { name, extension, read, written, with, .. } = row;
+        let FormatRow { name, extension, read, written, with, .. } = row;
         let [read, written] = [read, written].map(|what| what.unwrap_or("-"));
         line([&format!(".{extension}"), name, read, &format!("{written}{with}")])
     }));

@@ -13,14 +13,20 @@ use trivox::formats::{
 };
 use trivox::grid::{Attributes, ContentHash};
 use trivox::surface::palette::count_colors;
-use trivox::{Backend, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, Topology, VoxelGrid, place};
+use trivox::{
+    Backend, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, Topology, VoxelGrid, VoxelizeError, place,
+};
 
 use crate::ExitStatus;
 use crate::cli::InfoArgs;
 use crate::console::print_as;
 use crate::grids::block_lines;
+use crate::memory::Memory;
 use crate::progress::TerminalProgress;
-use crate::text::{counted, escaped, grouped, range, rounded, short, shown, significant, sized};
+use crate::text::{
+    counted, escaped, grouped, listed, range, rounded, short, shown, significant, sized,
+};
+use crate::voxels::refuse_given;
 use crate::write::sink::refuse_folder;
 
 /// Reads the file and describes it.
@@ -32,9 +38,10 @@ pub fn run(args: &InfoArgs) -> Result<ExitStatus> {
     check_known_extension(&args.file).with_context(named)?;
     args.scene.refuse_for_others(&args.file)?;
     if is_mesh(&args.file) {
-        let info = MeshInfo::read(&args.file, args.confine).with_context(named)?;
+        let info = MeshInfo::read(args).with_context(named)?;
         print_as(args.json, &info, || info.text())?;
     } else {
+        refuse_given(&args.file, "mesh", &[("--confine", args.confine)])?;
         let loaded = TerminalProgress::default().load(&args.file, args.read.memory, args.scene)?;
         let info = GridInfo::new(loaded, &args.file);
         print_as(args.json, &info, || info.text())?;
@@ -159,14 +166,10 @@ impl AttributeInfo {
         };
         let named =
             |name: &String| if name.is_empty() { "(unnamed)".into() } else { escaped(name) };
-        let names = self.names.iter().flatten().map(named);
-        let mut names: Vec<String> = names.take(NAMED).collect();
-        match self.names.as_ref().map_or(0, Vec::len) - names.len() {
-            0 => {}
-            more => names.push(format!("and {} more", grouped(more as u64))),
-        }
-        let names =
-            if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
+        let all = self.names.iter().flatten();
+        let names: Vec<String> = all.clone().map(named).take(NAMED).collect();
+        let names = listed(&names, all.count() as u64);
+        let names = if names.is_empty() { names } else { format!(": {names}") };
         let range = match self.min.is_empty() {
             true => "of no voxel".to_owned(),
             false => format!("from {} to {}", list(&self.min), list(&self.max)),
@@ -303,12 +306,14 @@ impl SurfaceInfo {
 }
 
 impl MeshInfo {
-    fn read(path: &Path, confine: bool) -> Result<Self> {
-        let mut options = ReadOptions::default();
-        if confine {
+    fn read(args: &InfoArgs) -> Result<Self> {
+        let memory = Memory::new(args.read.memory);
+        let mut options = ReadOptions::default().with_memory(memory.left());
+        if args.confine {
             options = options.confined();
         }
-        let loaded = read_mesh_with(path, &options, &NoProgress)?;
+        let loaded = read_mesh_with(&args.file, &options, &NoProgress);
+        let loaded = loaded.map_err(|error| memory.explain(VoxelizeError::from(error).into()))?;
         let mesh = &loaded.mesh;
         let [min, max] = mesh.bounds();
         let appearance = mesh.appearance();
@@ -318,7 +323,7 @@ impl MeshInfo {
             None
         });
         Ok(Self {
-            format: MeshSpec::of_path(path)?.extension,
+            format: MeshSpec::of_path(&args.file)?.extension,
             vertices: mesh.positions().len(),
             triangles: mesh.triangles().len(),
             bounds: [min, max],

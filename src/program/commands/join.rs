@@ -53,7 +53,7 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     drop(tiles);
     let written = output.convert(&grid, warnings, &args.write.palette, &options, &progress)?;
     let whole = GridSummary::new(&args.output, &grid);
-    let report = Report { tiles: args.grids.len(), whole, written };
+    let report = JoinReport { tiles: args.grids.len(), whole, written };
     args.report.print(&report, &report.written.warnings, || report.text())?;
     Ok(ExitStatus::Done)
 }
@@ -121,7 +121,7 @@ fn gap(whole: &VoxelGrid, tiles: &[VoxelGrid]) -> Option<String> {
 }
 
 #[derive(Debug, Serialize)]
-struct Report {
+struct JoinReport {
     tiles: usize,
     #[serde(flatten)]
     whole: GridSummary,
@@ -129,7 +129,7 @@ struct Report {
     written: Written,
 }
 
-impl Report {
+impl JoinReport {
     fn text(&self) -> String {
         let (whole, bytes) = (self.whole.text(), counted(self.written.bytes, "byte"));
         let (tiles, notes) = (counted(self.tiles as u64, "tile"), self.written.note_lines());

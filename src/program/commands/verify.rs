@@ -48,7 +48,7 @@ pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
     let grid = progress.load(&args.grid, compute.memory, SceneArgs::default())?;
     let verified = memory.of(voxelizer).verify(&args.mesh, &grid.grid, &options(args));
     progress.finish();
-    let verified = verified.map_err(|error| memory.explain(error.into(), 0));
+    let verified = verified.map_err(|error| memory.explain(error.into()));
     let verified = verified.with_context(|| shown(&args.mesh))?;
 
     let of_mesh = sentences(&verified.warnings);
@@ -61,8 +61,12 @@ pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
     });
     let unused = compute.unused_kernel(&verified.backend);
     let warnings = of_mesh.chain(of_grid).chain(contradiction).chain(unused);
-    let report =
-        Report::new(args, GridSummary::new(&args.grid, &grid.grid), &verified, warnings.collect());
+    let report = VerifyReport::new(
+        args,
+        GridSummary::new(&args.grid, &grid.grid),
+        &verified,
+        warnings.collect(),
+    );
     args.report.print_verdict(&report, &report.warnings, || report.text(verdict))?;
     Ok(if verdict.is_right() { ExitStatus::Done } else { ExitStatus::Differs })
 }
@@ -76,7 +80,7 @@ fn options(args: &VerifyArgs) -> VerifyOptions {
 }
 
 #[derive(Debug, Serialize)]
-struct Report {
+struct VerifyReport {
     mesh: String,
     grid: GridSummary,
     /// Whether no voxel is wrong.
@@ -124,7 +128,7 @@ struct Aligned {
     moved: bool,
 }
 
-impl Report {
+impl VerifyReport {
     fn new(
         args: &VerifyArgs,
         grid: GridSummary,

@@ -7,6 +7,7 @@ use std::thread::{self, Builder};
 
 use anyhow::{Context, Error, Result};
 use trivox::base::ordered::Ordered;
+use trivox::base::progress::Deadline;
 use trivox::grid::Attribute;
 use trivox::solid::Solid;
 use trivox::{Lattice, Mode, NoProgress, Progress, Voxelizer};
@@ -18,7 +19,7 @@ use crate::inputs::Task;
 use crate::memory::is_memory;
 use crate::options::{read_lattice, start_threads};
 use crate::plan::Plan;
-use crate::progress::{Deadline, TerminalProgress};
+use crate::progress::{TerminalProgress, explain_late};
 use crate::report::Report;
 
 /// Runs the job.
@@ -43,21 +44,21 @@ pub fn run(mut job: Job) -> Result<ExitStatus> {
     let mut report = Report::new(plan, &progress);
     // Of one mesh the steps are shown, of several how many are done.
     let mut steps: Arc<dyn Progress> = progress.clone();
-    if plan.several {
+    if plan.is_batch {
         steps = Arc::new(NoProgress);
         progress.count("meshes", tasks.len());
     }
     let work = |task: &Task| {
+        let deadline = Arc::new(Deadline::new(steps.clone(), job.time_limit));
         let attempt = |voxelizer: &Voxelizer| {
-            let deadline = Arc::new(Deadline::new(steps.clone(), job.time_limit));
             let voxelizer = voxelizer.clone().progress(deadline.clone());
             // A panic is an error of one task, and the others go on.
             catch_unwind(AssertUnwindSafe(|| plan.run(task, voxelizer, &*deadline)))
                 .unwrap_or_else(|panic| Err(bug(&*panic)))
-                .map_err(|error| deadline.explain(error, &task.mesh))
+                .map_err(|error| explain_late(error, job.time_limit, &task.mesh))
         };
         let result = voxelizers.run(attempt, is_memory);
-        if plan.several {
+        if plan.is_batch {
             progress.advance(1)
         } else {
             progress.finish()
@@ -72,8 +73,7 @@ pub fn run(mut job: Job) -> Result<ExitStatus> {
             _ = Builder::new().spawn_scoped(scope, open);
         }
         let spawn = |thread: Builder, worker| thread.spawn_scoped(scope, worker).map(drop);
-        let workers = at_once.min(tasks.len());
-        let results = Ordered::new(tasks.iter(), workers, usize::MAX, &work, spawn);
+        let results = Ordered::new(tasks.iter(), at_once, usize::MAX, &work, spawn);
         let results = results.context("cannot start a thread")?;
         tasks.iter().zip(results).try_for_each(|(task, result)| report.take(task, result))
     })?;

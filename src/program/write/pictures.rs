@@ -74,9 +74,11 @@ impl Pictures {
             return self.sink.write(|out| Ok(picture.write_png(out)?))?.finish();
         };
         progress.count("pictures", frames as usize);
-        let draw_all = |add: &mut dyn FnMut(&Picture) -> io::Result<()>| {
+        let mut undrawn = None;
+        let mut draw_all = |add: &mut dyn FnMut(&Picture) -> io::Result<()>| {
             options.turntable(frames).try_for_each(|frame| {
-                add(&renderer.render(&frame, &NoProgress).map_err(io::Error::other)?)?;
+                let picture = renderer.render(&frame, &NoProgress);
+                add(&picture.map_err(|error| io::Error::other(undrawn.insert(error).clone()))?)?;
                 progress.advance(1);
                 io::Result::Ok(())
             })
@@ -92,8 +94,11 @@ impl Pictures {
                 animation.finish()?;
             }
             Ok(())
-        })?;
-        written.finish()
+        });
+        match undrawn {
+            Some(error) => Err(error).with_context(|| self.sink.shown()),
+            None => written?.finish(),
+        }
     }
 }
 

@@ -22,7 +22,7 @@ use crate::solid::{Fill, Solid, unreported_solid};
 const BITS: u32 = BRICK.ilog2();
 
 /// The reason why voxels of `mesh` by `mode` have no coverage; `None` if they have it.
-pub(super) fn absence(mesh: &PlacedMesh, mode: Mode) -> Option<&'static str> {
+pub(super) fn why_missing(mesh: &PlacedMesh, mode: Mode) -> Option<&'static str> {
     match mode {
         Mode::Solid(Solid { fill: Fill::Flood, .. }) => {
             Some("the fill is flood, which finds another solid on the finer grid of coverage")

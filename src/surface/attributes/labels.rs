@@ -26,7 +26,7 @@ struct Piece {
 const BYTES_A_TRIANGLE: u64 = 120;
 
 /// Whether the mesh has several objects.
-pub(super) fn are_several(mesh: &PlacedMesh) -> bool {
+pub(super) fn has_several_objects(mesh: &PlacedMesh) -> bool {
     mesh.labels().is_some_and(|labels| labels.names().len() > 1)
 }
 
@@ -40,7 +40,7 @@ pub(super) fn channel(
     memory: u64,
     progress: &dyn Progress,
 ) -> Result<(Channel, Vec<u32>), BackendError> {
-    if !are_several(mesh) {
+    if !has_several_objects(mesh) {
         return Ok((Channel::Scalar(VoxelValues::uniform(0)), Vec::new()));
     }
     let (pieces, open) = match mode {

@@ -89,8 +89,8 @@ pub(super) struct Integrated<'a> {
 }
 
 impl Queues {
-    /// Queues a polygon on a texture with this filter, unless it covers many texels or its area is
-    /// near the rounding error; returns whether it did. Calls `done` when a queue is full.
+    /// Queues a polygon on a texture with this filter, and calls `done` when a queue is full. Returns
+    /// `false` for a polygon of many texels, or of an area near the rounding error.
     #[inline(always)]
     pub(super) fn push<S: Simd>(
         &mut self,
@@ -202,7 +202,7 @@ impl Integrate<'_> {
     fn integrate<const N: usize>(self) {
         let Self { filter, points, texels, weights } = self;
         let squares = texels.map(|texels| texels - usize::from(filter == Filter::Linear));
-        let mut sums = Sums { filter, list: [[Lanes::default(); N]; N] };
+        let mut sums = StepSums { filter, list: [[Lanes::default(); N]; N] };
         let Some(mut from) = points.last() else { return };
         for to in points {
             sums.add_edge([*from, *to], squares);
@@ -221,12 +221,12 @@ type Segment = [Point; 2];
 /// Integrals by column and row. Nearest: entry `k` is the step at the start of square `k`. Linear:
 /// entry 0 is the constant 1, entry `k` the ramp from the start of square `k - 1`. Entries past the
 /// last square are 0.
-struct Sums<const N: usize> {
+struct StepSums<const N: usize> {
     filter: Filter,
     list: [[Lanes; N]; N],
 }
 
-impl<const N: usize> Sums<N> {
+impl<const N: usize> StepSums<N> {
     /// Adds an edge to the integrals. Integrals of steps are scaled by 2; those of zero, one and
     /// two ramps by 2, 6 and 24.
     #[inline(always)]

@@ -37,7 +37,7 @@ impl Layer {
         .map(|(layer, _)| layer)
     }
 
-    /// Sets what the layer is of a voxel to the means over its surface.
+    /// Sets the layer's attributes of a voxel to the means over its surface.
     fn set(self, sample: &mut VoxelSample, [r, g, b, opacity]: [f64; 4]) {
         match self {
             Self::Color => sample.alpha = opacity as f32,
@@ -77,7 +77,7 @@ impl<'a> Layers<'a> {
         if uv.iter().all(|c| c.is_finite()) { uv } else { [0.0; 2] }
     }
 
-    /// Sets what the layers are in `samples`, those of the touched voxels of a brick.
+    /// Sets the layers' attributes in `samples`, one for each touched voxel of a brick.
     #[inline(always)]
     pub(in crate::surface) fn set<S: Simd>(
         &self,

@@ -65,15 +65,15 @@ struct ListMemory {
 }
 
 impl ListMemory {
-    /// Adds a list; `None` if it would exceed the memory, which is recorded.
-    fn add(&self, bytes: u64) -> Option<ListBytes<'_>> {
-        let now = self.keep(bytes);
+    /// Counts a list until it is dropped; `None` if it would exceed the memory, which is recorded.
+    fn reserve(&self, bytes: u64) -> Option<ListBytes<'_>> {
+        let now = self.retain(bytes);
         let list = ListBytes { of: self, bytes };
         (now <= self.allowed).then_some(list)
     }
 
-    /// Adds what is not dropped; returns the sum.
-    fn keep(&self, bytes: u64) -> u64 {
+    /// Counts bytes that are not dropped; returns the sum.
+    fn retain(&self, bytes: u64) -> u64 {
         let now = self.now.fetch_add(bytes, Relaxed) + bytes;
         self.most.fetch_max(now, Relaxed);
         now
@@ -116,7 +116,7 @@ impl<W, D: Fn(u64) + Sync> Traversal<'_, W, D> {
             return vec![result];
         }
         let children = self.children(node, triangles);
-        // Below 2^32 each, so the product does not overflow.
+        // At most 2^32 and below 2^32, so the product does not overflow.
         let shares_of = |triangles: usize| match children.triangles.len() as u64 {
             0 => 0,
             all => shares * triangles as u64 / all,
@@ -138,9 +138,9 @@ impl<W, D: Fn(u64) + Sync> Traversal<'_, W, D> {
     {
         if node.bits == 0 {
             let bytes = triangles.len() as u64 * BrickTriangles::BYTES_A_TRIANGLE;
-            let Some(_lists) = self.lists.add(bytes) else { return };
+            let Some(_lists) = self.lists.reserve(bytes) else { return };
             let bytes = (self.work)(scratch, result, BrickKey::new(node.from), triangles);
-            self.lists.keep(bytes);
+            self.lists.retain(bytes);
             return;
         }
         let children = self.children(node, triangles);
@@ -154,7 +154,7 @@ impl<W, D: Fn(u64) + Sync> Traversal<'_, W, D> {
 
     /// The triangles of each wanted child; none if they would take too much memory.
     fn children(&self, node: Node, triangles: &[u32]) -> Children<'_> {
-        let masks = Arch::new().dispatch(Touched { mesh: self.mesh, node, triangles });
+        let masks = Arch::new().dispatch(TouchedChildren { mesh: self.mesh, node, triangles });
         let touched = masks.iter().fold(0, |any, mask| any | mask);
         let children = (0..64).filter(|&index| touched >> index & 1 == 1);
         let wanted = children.filter(|&index| self.is_wanted(node.child(index)));
@@ -191,13 +191,13 @@ impl Node {
 }
 
 /// Finds the children that each triangle touches.
-struct Touched<'a> {
+struct TouchedChildren<'a> {
     mesh: &'a PlacedMesh,
     node: Node,
     triangles: &'a [u32],
 }
 
-impl WithSimd for Touched<'_> {
+impl WithSimd for TouchedChildren<'_> {
     type Output = Vec<BlockMask>;
 
     #[inline(always)]
@@ -237,7 +237,7 @@ impl<'a> Children<'a> {
         for end in &mut ends {
             total += std::mem::replace(end, total);
         }
-        let memory = memory.add((total * size_of::<u32>() + size_of_val(masks)) as u64);
+        let memory = memory.reserve((total * size_of::<u32>() + size_of_val(masks)) as u64);
         if memory.is_none() {
             return Self { triangles: Vec::new(), ends: [0; 64], _memory: None };
         }

@@ -81,9 +81,9 @@ impl Painter<'_> {
             }
             let brick = BrickTriangles { distinct: self.distinct, key, triangles, weights };
             arch.dispatch(PaintBrick { painter: self, brick, scratch, painted });
-            let is_counted = !self.is_solid || self.grid.keys().binary_search(&key).is_ok();
+            let is_in_bound = !self.is_solid || self.grid.keys().binary_search(&key).is_ok();
             match painted.bricks.last() {
-                Some(brick) if !is_counted => painted_bytes(1, count(&brick.visible).into()),
+                Some(brick) if !is_in_bound => painted_bytes(1, count(&brick.visible).into()),
                 _ => 0,
             }
         };

@@ -140,7 +140,7 @@ impl WithSimd for Integrate<'_> {
             }
         }
         let [us, vs] = slab(corners);
-        let mut sums = Sums::default();
+        let mut sums = Moments::default();
         for from in 0..5 {
             let to = if from == 4 { 0 } else { from + 1 };
             sums.add_edge([us[from], vs[from]], [us[to], vs[to]]);
@@ -226,13 +226,13 @@ fn short_edge(w: Lanes, corner_w: Lanes, corner: Lanes, [below, above]: [Lanes; 
 
 /// The integrals over the clamped boundary of polygons: the area, and those of `u` and `v` over it.
 #[derive(Debug, Clone, Copy, Default)]
-struct Sums {
+struct Moments {
     area: Lanes,
     u: Lanes,
     v: Lanes,
 }
 
-impl Sums {
+impl Moments {
     /// Adds an edge, clamped to the unit square. Outside along `v` it is dropped: `dv` is 0 on the
     /// square's borders across `v`.
     #[inline(always)]

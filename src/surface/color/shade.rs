@@ -57,8 +57,8 @@ pub(super) enum Layer {
 }
 
 impl Layer {
-    /// The material whose colour this is of `material`.
-    fn of(self, material: &Material) -> Cow<'_, Material> {
+    /// `material` with this layer's value and texture in place of its colour.
+    fn as_material(self, material: &Material) -> Cow<'_, Material> {
         let opaque = |color: [f32; 3], texture| {
             let [r, g, b] = color.map(|c| (c.clamp(0.0, 1.0) * 65535.0 + 0.5) as u16);
             Cow::Owned(Material { color: [r, g, b, u16::MAX], texture, ..Material::WHITE })
@@ -284,12 +284,12 @@ impl<'a> Shading<'a> {
                 levels(base, texel_alpha(material)) + levels(opacity, TexelAlpha::Blend)
             }
         };
-        appearance.materials.iter().map(|material| of_material(&layer.of(material))).sum()
+        appearance.materials.iter().map(|material| of_material(&layer.as_material(material))).sum()
     }
 
     pub(super) fn new(appearance: &'a Appearance, filter: FilterChoice, layer: Layer) -> Self {
         let prepare = |material| {
-            let material = layer.of(material);
+            let material = layer.as_material(material);
             PreparedMaterial::new(appearance, &material, filter, layer.texel_alpha(&material))
         };
         Self { appearance, materials: appearance.materials.iter().map(prepare).collect() }

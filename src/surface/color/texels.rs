@@ -82,10 +82,10 @@ impl Sampler<'_> {
     #[inline]
     pub(super) fn is_constant(&self, [low, high]: [[f64; 2]; 2]) -> bool {
         const MOST: i64 = 64;
-        let reach = if self.filter == Filter::Linear { 0.5 } else { 0.0 };
-        let first = low.map(|c| floor(c - reach));
+        let half = if self.filter == Filter::Linear { 0.5 } else { 0.0 };
+        let first = low.map(|c| floor(c - half));
         // The texel that begins at the upper bound has no share.
-        let last = high.map(|c| -floor(-(c + reach)) - 1);
+        let last = high.map(|c| -floor(-(c + half)) - 1);
         let last = [0, 1].map(|a| last[a].max(first[a]));
         let [columns, rows] = [0, 1].map(|a| last[a] - first[a] + 1);
         if columns.saturating_mul(rows) > MOST {

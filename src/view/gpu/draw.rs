@@ -71,13 +71,13 @@ pub const NO_GROUND: u32 = 3;
 
 /// Draws on the GPU of the scene.
 impl GpuScene {
-    /// All pixels of a picture of `size`; some, if cancelled. `room` is an empty list with memory for
-    /// them.
+    /// All pixels of a picture of `size`; some, if cancelled. `picture_pixels` is an empty list with
+    /// memory for them.
     pub(crate) async fn pixels(
         &self,
         picture: &PictureParams,
         size: [u32; 2],
-        mut room: Vec<Rgba>,
+        mut picture_pixels: Vec<Rgba>,
         progress: &dyn Progress,
     ) -> Result<Vec<Rgba>, GpuError> {
         let device = self.device();
@@ -122,10 +122,11 @@ impl GpuScene {
                 if drawn[count as usize] != 0 || drawn[pixels as usize] != 0 {
                     return Err(gave_up());
                 }
-                room.extend(drawn[..count as usize].iter().map(|pixel| pixel.to_le_bytes()));
+                picture_pixels
+                    .extend(drawn[..count as usize].iter().map(|pixel| pixel.to_le_bytes()));
                 progress.advance(params.rows.into());
             }
-            Ok(room)
+            Ok(picture_pixels)
         };
         device.scoped(drawn).await
     }

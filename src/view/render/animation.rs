@@ -3,9 +3,9 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use png::{BitDepth, ColorType, Encoder, Filter, Writer};
+use png::Writer;
 
-use crate::view::render::picture::opaque_bytes;
+use crate::view::render::picture::{opaque_bytes, png_encoder};
 use crate::view::render::{Background, Picture, RenderOptions};
 
 /// Writes an animated PNG, one frame at a time. It loops forever.
@@ -43,10 +43,7 @@ impl<W: Write> PngAnimation<W> {
         }
         let size = options.size;
         let has_opacity = options.background == Background::Transparent;
-        let mut encoder = Encoder::new(out, size[0], size[1]);
-        encoder.set_color(if has_opacity { ColorType::Rgba } else { ColorType::Rgb });
-        encoder.set_depth(BitDepth::Eight);
-        encoder.set_filter(Filter::Adaptive);
+        let mut encoder = png_encoder(out, size, has_opacity);
         encoder.set_animated(frames, 0)?;
         encoder.set_frame_delay(1, fps)?;
         encoder.validate_sequence(true);

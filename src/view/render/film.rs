@@ -97,7 +97,7 @@ impl Film {
         let [on_film, [depth, _]] = self.camera.project(center);
         let farthest = depth.max(0.0) + radius;
         let radius = radius + 1.0 / 64.0 + 2.0 * farthest / self.scale;
-        let reach = match self.camera.projection {
+        let half_extent = match self.camera.projection {
             Projection::Orthographic => [radius; 2],
             Projection::Perspective if depth > radius => {
                 on_film.map(|c| radius * (1.0 + c.abs()) / (depth - radius))
@@ -110,9 +110,9 @@ impl Film {
         };
         let [columns, rows] = [0, 1].map(|axis| {
             let at = self.camera.in_pixels(axis, on_film[axis]);
-            let reach = reach[axis] / self.camera.pixel_side;
+            let half = half_extent[axis] / self.camera.pixel_side;
             let pixel = |position: f64| (position.max(0.0) as usize).min(self.size[axis] as usize);
-            pixel(at - reach)..pixel(at + reach + 1.0)
+            pixel(at - half)..pixel(at + half + 1.0)
         });
         Footprint { columns, rows, depth: depth - radius }
     }

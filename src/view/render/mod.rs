@@ -42,7 +42,7 @@ pub use crate::view::render::camera::{Camera, Projection, View};
 pub use crate::view::render::gif::{GifAnimation, MAX_GIF_FPS};
 use crate::view::render::ground::GroundOcclusion;
 pub use crate::view::render::picture::Picture;
-use crate::view::render::picture::with_room;
+use crate::view::render::picture::try_with_capacity;
 use crate::view::render::prepass::DepthPrepass;
 use crate::view::render::shade::{PictureParams, Shader};
 use crate::view::trace::Scene;
@@ -129,35 +129,14 @@ pub struct RenderOptions {
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum RenderError {
-    /// A size of 0, or above [`MAX_SIDE`].
-    #[error("a picture of {}x{} pixels is not possible: use 1 to {} a side", .0[0], .0[1],
-        grouped(MAX_SIDE.into()))]
-    Size([u32; 2]),
-    /// 0 rays, or more than [`MAX_SAMPLES`].
-    #[error("{0} rays along a side of a pixel are not possible: use 1 to {MAX_SAMPLES}")]
-    Samples(u32),
-    /// A margin outside 0 to [`MAX_MARGIN`].
-    #[error("a margin of {0} is not possible: use 0 to {MAX_MARGIN}")]
-    Margin(f64),
-    /// A turn that is not finite.
-    #[error("a turn of {0} degrees is not possible: use a finite number")]
-    Turn(f64),
-    /// An azimuth of the eye or the sun that is not finite.
-    #[error("an azimuth of {0} degrees is not possible: use a finite number")]
-    Azimuth(f64),
-    /// An elevation outside -90 to 90 degrees.
-    #[error("an elevation of {0} degrees is not possible: use -90 to 90")]
-    Elevation(f64),
-    /// A sun below the horizon.
-    #[error("a sun at an elevation of {0} degrees is not possible: use 0 to 90")]
-    Sun(f64),
-    /// A zoom outside [`ZOOMS`].
-    #[error(
-        "a zoom of {0} is not possible: use {least} to {most}",
-        least = ZOOMS[0],
-        most = ZOOMS[1]
-    )]
-    Zoom(f64),
+    /// An option is out of range.
+    #[error("{what} not possible: use {allowed}")]
+    Option {
+        /// The subject and the verb.
+        what: String,
+        /// The values that are possible.
+        allowed: String,
+    },
     /// There is too little memory for a picture of this size.
     #[error("there is too little memory for a picture of {}x{} pixels: use a smaller size", .0[0], .0[1])]
     Memory([u32; 2]),
@@ -177,14 +156,7 @@ impl ErrorCode for RenderError {
             Self::Gpu(error) => error.code(),
             Self::Cancelled => "cancelled",
             Self::Memory(_) => "memory",
-            Self::Size(_)
-            | Self::Samples(_)
-            | Self::Margin(_)
-            | Self::Turn(_)
-            | Self::Azimuth(_)
-            | Self::Elevation(_)
-            | Self::Sun(_)
-            | Self::Zoom(_) => "option.render",
+            Self::Option { .. } => "option.render",
         }
     }
 }
@@ -224,33 +196,40 @@ impl RenderOptions {
     /// # Errors
     /// An option is out of range.
     pub fn check(&self) -> Result<(), RenderError> {
-        let Self { size, samples, margin, turn, .. } = *self;
-        if size.iter().any(|side| !(1..=MAX_SIDE).contains(side)) {
-            return Err(RenderError::Size(size));
-        }
-        if !(1..=MAX_SAMPLES).contains(&samples) {
-            return Err(RenderError::Samples(samples));
-        }
-        if !(0.0..=MAX_MARGIN).contains(&margin) {
-            return Err(RenderError::Margin(margin));
-        }
-        if let Some(turn) = turn.filter(|turn| !turn.is_finite()) {
-            return Err(RenderError::Turn(turn));
-        }
-        let azimuths = self.azimuth.into_iter().chain(self.sun.map(|[azimuth, _]| azimuth));
-        if let Some(azimuth) = azimuths.into_iter().find(|azimuth| !azimuth.is_finite()) {
-            return Err(RenderError::Azimuth(azimuth));
-        }
-        if let Some(degrees) = self.elevation.filter(|e| !(-90.0..=90.0).contains(e)) {
-            return Err(RenderError::Elevation(degrees));
-        }
-        if let Some([_, degrees]) = self.sun.filter(|[_, e]| !(0.0..=90.0).contains(e)) {
-            return Err(RenderError::Sun(degrees));
-        }
-        if !(ZOOMS[0]..=ZOOMS[1]).contains(&self.zoom) {
-            return Err(RenderError::Zoom(self.zoom));
-        }
-        Ok(())
+        let Self { size: [width, height], samples, margin, turn, elevation, zoom, .. } = *self;
+        let check = |is_allowed: bool, what: String, allowed: String| match is_allowed {
+            true => Ok(()),
+            false => Err(RenderError::Option { what, allowed }),
+        };
+        let sides = 1..=MAX_SIDE;
+        check(
+            sides.contains(&width) && sides.contains(&height),
+            format!("a picture of {width}x{height} pixels is"),
+            format!("1 to {} a side", grouped(MAX_SIDE.into())),
+        )?;
+        check(
+            (1..=MAX_SAMPLES).contains(&samples),
+            format!("{samples} rays along a side of a pixel are"),
+            format!("1 to {MAX_SAMPLES}"),
+        )?;
+        let [azimuth_of_sun, elevation_of_sun] = self.sun.unwrap_or_default();
+        let finite = [f64::MIN, f64::MAX];
+        let numbers = [
+            ("a margin of", margin, "", [0.0, MAX_MARGIN]),
+            ("a turn of", turn.unwrap_or(0.0), " degrees", finite),
+            ("an azimuth of", self.azimuth.unwrap_or(0.0), " degrees", finite),
+            ("an azimuth of", azimuth_of_sun, " degrees", finite),
+            ("an elevation of", elevation.unwrap_or(0.0), " degrees", [-90.0, 90.0]),
+            ("a sun at an elevation of", elevation_of_sun, " degrees", [0.0, 90.0]),
+            ("a zoom of", zoom, "", ZOOMS),
+        ];
+        numbers.into_iter().try_for_each(|(what, number, unit, [least, most])| {
+            let allowed = match [least, most] == finite {
+                true => "a finite number".to_owned(),
+                false => format!("{least} to {most}"),
+            };
+            check((least..=most).contains(&number), format!("{what} {number}{unit} is"), allowed)
+        })
     }
 }
 
@@ -258,8 +237,8 @@ impl RenderOptions {
 #[derive(Debug)]
 pub struct Renderer<'a> {
     scene: Scene<'a>,
-    /// Of the ground, by the axis that is up: pictures from all sides share it.
-    occlusion: [GroundOcclusion; 3],
+    /// Of the ground, for y up and z up: pictures from all sides share it.
+    occlusion: [GroundOcclusion; 2],
     #[cfg(feature = "gpu")]
     gpu: Option<GpuScene>,
 }
@@ -311,8 +290,8 @@ impl<'a> Renderer<'a> {
         #[cfg(feature = "gpu")]
         let drawn = match &self.gpu {
             Some(gpu) => {
-                let room = room_for(options.size)?;
-                gpu.device().block_on(gpu.pixels(params, options.size, room, progress))?
+                let pixels = empty_pixels(options.size)?;
+                gpu.device().block_on(gpu.pixels(params, options.size, pixels, progress))?
             }
             None => self.pixels(params, options.size, progress)?,
         };
@@ -349,7 +328,7 @@ impl<'a> Renderer<'a> {
         let params = self.params(options)?;
         let pixels = match &self.gpu {
             Some(gpu) => {
-                gpu.pixels(&params, options.size, room_for(options.size)?, &NoProgress).await?
+                gpu.pixels(&params, options.size, empty_pixels(options.size)?, &NoProgress).await?
             }
             None => self.pixels(&params, options.size, &NoProgress)?,
         };
@@ -376,10 +355,10 @@ impl<'a> Renderer<'a> {
         let [width, height] = size.map(|side| side as usize);
         // Without the GPU, which in browsers cannot be shared between threads.
         let scene = &self.scene;
-        let occlusion = &self.occlusion[params.ground.as_ref().map_or(0, |ground| ground.up)];
+        let occlusion = &self.occlusion[params.ground.as_ref().map_or(0, |ground| ground.up - 1)];
         let prepass = DepthPrepass::new(scene, &params.film);
         let prepass = &prepass.map_err(|_| RenderError::Memory(size))?;
-        let mut pixels = room_for(size)?;
+        let mut pixels = empty_pixels(size)?;
         pixels.resize(width * height, [0; 4]);
         let bands = pixels.par_chunks_mut(width * BAND).enumerate();
         bands.for_each(|(band, pixels)| {
@@ -398,8 +377,8 @@ impl<'a> Renderer<'a> {
     }
 }
 
-/// Memory for the pixels of a picture.
-fn room_for(size: [u32; 2]) -> Result<Vec<Rgba>, RenderError> {
+/// An empty list with memory for the pixels of a picture.
+fn empty_pixels(size: [u32; 2]) -> Result<Vec<Rgba>, RenderError> {
     let [width, height] = size.map(|side| side as usize);
-    with_room(width * height).map_err(|_| RenderError::Memory(size))
+    try_with_capacity(width * height).map_err(|_| RenderError::Memory(size))
 }

@@ -47,8 +47,8 @@ fn cylinders(
     let mut cylinders = std::collections::BTreeMap::<u32, Cylinder>::new();
     for [min, max] in boxes {
         let [low, high] = [min.map(f64::from), max.map(|c| f64::from(c) + 1.0)];
-        let reach = |a: usize| (center[a] - low[a]).max(high[a] - center[a]);
-        let [x, y] = [1, 2].map(|further| reach((up + further) % 3));
+        let farthest = |a: usize| (center[a] - low[a]).max(high[a] - center[a]);
+        let [x, y] = [1, 2].map(|offset| farthest((up + offset) % 3));
         // Not `hypot`, whose result differs between platforms.
         let radius = (x * x + y * y).sqrt();
         let heights = [low[up], high[up]];

@@ -5,9 +5,7 @@ use std::collections::TryReserveError;
 use std::io::{self, Write};
 
 #[cfg(feature = "images")]
-use image::codecs::png::{CompressionType, FilterType, PngEncoder};
-#[cfg(feature = "images")]
-use image::{ExtendedColorType, ImageEncoder, ImageError};
+use png::{BitDepth, ColorType, Encoder, Filter};
 
 use crate::base::srgb::Rgba;
 
@@ -19,7 +17,13 @@ pub struct Picture {
 }
 
 impl Picture {
-    pub(super) fn new(size: [u32; 2], pixels: Vec<Rgba>) -> Self {
+    /// A picture of `size` pixels, given row by row from the top left.
+    ///
+    /// # Panics
+    /// `pixels` has another length.
+    #[must_use]
+    pub fn new(size: [u32; 2], pixels: Vec<Rgba>) -> Self {
+        assert_eq!(pixels.len(), size[0] as usize * size[1] as usize, "pixels of {size:?}");
         Self { size, pixels }
     }
 
@@ -75,34 +79,36 @@ impl Picture {
     /// # Errors
     /// `out` cannot be written to; there is too little memory.
     #[cfg(feature = "images")]
-    pub fn write_png(&self, mut out: impl Write) -> io::Result<()> {
-        let [width, height] = self.size;
-        // The encoder writes the end of the file when it is dropped, and loses that write's error.
-        let mut file = Vec::new();
-        let encoder =
-            PngEncoder::new_with_quality(&mut file, CompressionType::Default, FilterType::Adaptive);
-        let is_opaque = self.pixels.iter().all(|pixel| pixel[3] == u8::MAX);
-        let written = if is_opaque {
-            let bytes = opaque_bytes(&self.pixels)?;
-            encoder.write_image(&bytes, width, height, ExtendedColorType::Rgb8)
-        } else {
-            let bytes = self.pixels.as_flattened();
-            encoder.write_image(bytes, width, height, ExtendedColorType::Rgba8)
-        };
-        written.map_err(|error| match error {
-            ImageError::IoError(error) => error,
-            other => io::Error::other(other),
-        })?;
-        out.write_all(&file)?;
-        out.flush()
+    pub fn write_png(&self, out: impl Write) -> io::Result<()> {
+        let has_opacity = self.pixels.iter().any(|pixel| pixel[3] < u8::MAX);
+        let mut writer = png_encoder(out, self.size, has_opacity).write_header()?;
+        match has_opacity {
+            true => writer.write_image_data(self.pixels.as_flattened())?,
+            false => writer.write_image_data(&opaque_bytes(&self.pixels)?)?,
+        }
+        Ok(writer.finish()?)
     }
+}
+
+/// An encoder of pictures of this size, with or without opacity.
+#[cfg(feature = "images")]
+pub(super) fn png_encoder<W: Write>(
+    out: W,
+    [width, height]: [u32; 2],
+    has_opacity: bool,
+) -> Encoder<'static, W> {
+    let mut encoder = Encoder::new(out, width, height);
+    encoder.set_color(if has_opacity { ColorType::Rgba } else { ColorType::Rgb });
+    encoder.set_depth(BitDepth::Eight);
+    encoder.set_filter(Filter::Adaptive);
+    encoder
 }
 
 /// An empty list with memory for `count` values.
 ///
 /// # Errors
 /// There is too little: otherwise the process would end.
-pub(super) fn with_room<T>(count: usize) -> Result<Vec<T>, TryReserveError> {
+pub(super) fn try_with_capacity<T>(count: usize) -> Result<Vec<T>, TryReserveError> {
     let mut values = Vec::new();
     values.try_reserve_exact(count)?;
     Ok(values)
@@ -114,7 +120,7 @@ pub(super) fn with_room<T>(count: usize) -> Result<Vec<T>, TryReserveError> {
 /// There is too little memory.
 #[cfg(feature = "images")]
 pub(super) fn opaque_bytes(pixels: &[Rgba]) -> io::Result<Vec<u8>> {
-    let mut bytes = with_room(3 * pixels.len())?;
+    let mut bytes = try_with_capacity(3 * pixels.len())?;
     pixels.iter().for_each(|pixel| bytes.extend_from_slice(&pixel[..3]));
     Ok(bytes)
 }

@@ -6,7 +6,7 @@ use std::collections::TryReserveError;
 
 use crate::base::vector::Vector;
 use crate::view::render::film::{Film, Footprint};
-use crate::view::render::picture::with_room;
+use crate::view::render::picture::try_with_capacity;
 use crate::view::trace::{Scene, Time};
 
 /// Pixels along each side of a block.
@@ -28,7 +28,7 @@ impl DepthPrepass {
     /// There is too little memory.
     pub(super) fn new(scene: &Scene, film: &Film) -> Result<Self, TryReserveError> {
         let [blocks_per_row, rows] = film.size.map(|side| (side as usize).div_ceil(BLOCK));
-        let mut depths = with_room(blocks_per_row * rows)?;
+        let mut depths = try_with_capacity(blocks_per_row * rows)?;
         depths.resize(blocks_per_row * rows, f32::INFINITY);
         scene.visit(|voxel, side, is_divided| {
             let half = f64::from(side) / 2.0;

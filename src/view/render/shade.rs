@@ -194,7 +194,7 @@ impl<'a> Shader<'a> {
             are_equal &= *key.get_or_insert(corner.key) == corner.key;
             sum.add(&corner);
         }
-        // Equal corners stand for the pixel.
+        // If all corners see one face in the same light, their mean is the pixel.
         if !are_equal {
             let others = subpixels.filter(|subpixel| !is_corner(subpixel));
             others.for_each(|subpixel| sum.add(&self.sample(at, subpixel)));

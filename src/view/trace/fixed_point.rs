@@ -192,7 +192,7 @@ impl Crossings {
             exits[a] = (time - within + side[a]) ^ self.stays[a];
             index = index << 3 | at & !self.stays[a] as u32 | self.layer[a] >> (3 * level) & 7;
         }
-        // The plane of entry is one.
+        // One plane may be this near: that of entry.
         if near < -i64::from(time & 3 != NO_PLANE) {
             return Err(Tie);
         }

@@ -61,7 +61,7 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
 
     let Written { name: output, bytes, .. } = written;
     let [width, height] = options.size;
-    let report = Report {
+    let report = RenderReport {
         input: GridSummary::new(&args.file, &grid),
         output,
         width,
@@ -71,7 +71,7 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
         backend: if card.is_some() { "gpu" } else { "cpu" },
         adapter: card.map(|card| card.label),
         bytes,
-        timings_ms: Timings { load, render: draw },
+        timings_ms: RenderTimings { load, render: draw },
         warnings,
     };
     args.report.print(&report, &report.warnings, || report.text())?;
@@ -158,7 +158,7 @@ fn options(args: &RenderArgs, size: [u32; 2]) -> RenderOptions {
 }
 
 #[derive(Debug, Serialize)]
-struct Report {
+struct RenderReport {
     #[serde(flatten)]
     input: GridSummary,
     output: String,
@@ -174,7 +174,7 @@ struct Report {
     adapter: Option<String>,
     /// Total size in bytes.
     bytes: u64,
-    timings_ms: Timings,
+    timings_ms: RenderTimings,
     warnings: Vec<String>,
 }
 
@@ -198,14 +198,12 @@ impl CameraReport {
     fn new(grid: &VoxelGrid, options: &RenderOptions) -> Result<Self, RenderError> {
         let Place { origin, voxel_size } = grid.world.place.unwrap_or_default();
         let camera = Camera::new(grid, grid.world.up, options)?;
-        let eye = camera.eye();
-        let [right, above, back] = camera.axes();
-        let (projection, unit) = match camera.projection() {
+        let Camera { eye, axes: [right, above, back], film_corner: [left, top], .. } = camera;
+        let (projection, unit) = match camera.projection {
             Projection::Perspective => ("perspective", 1.0),
             Projection::Orthographic => ("orthographic", voxel_size),
         };
-        let [left, top] = camera.film_corner();
-        let [width, height] = options.size.map(|side| f64::from(side) * camera.pixel_side());
+        let [width, height] = options.size.map(|side| f64::from(side) * camera.pixel_side);
         Ok(Self {
             projection,
             eye: [0, 1, 2].map(|a| origin[a] + voxel_size * eye[a]),
@@ -218,12 +216,12 @@ impl CameraReport {
 }
 
 #[derive(Debug, Serialize)]
-struct Timings {
+struct RenderTimings {
     load: f64,
     render: f64,
 }
 
-impl Report {
+impl RenderReport {
     fn text(&self) -> String {
         let Self { input, output, width, height, frames, bytes, timings_ms, .. } = self;
         let (read, drawn) = (input.text(), duration(timings_ms.render));

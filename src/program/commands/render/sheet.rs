@@ -1,13 +1,11 @@
 //! `voxelize render FOLDER`: a contact sheet, the small pictures of all grids and meshes of a folder
 //! with their names.
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use png::{BitDepth, ColorType, Encoder};
 use serde::Serialize;
 use trivox::base::srgb::Rgba;
 use trivox::formats::is_mesh;
@@ -66,26 +64,28 @@ pub fn run(args: &RenderArgs, target: &Path, card: Option<&Card>) -> Result<Exit
             Err(error) => {
                 let error = ErrorReport::new(&error);
                 progress.aside(|| print_error(&format!("error: {}\n", error.error)));
-                failed.push(Failure { file: path_text(file), error });
+                failed.push(UnreadFile { file: path_text(file), error });
                 sheet.put(place, &name, |_, _| MISSING);
                 sheet.write_missing(place);
             }
         }
     }
     progress.finish();
-    let Written { name, bytes, .. } = sink.write(|out| Ok(sheet.write(out)?))?.finish()?;
-    let report = Report {
+    let Sheet { size: [width, height], pixels, picture, .. } = sheet;
+    let sheet = Picture::new([width, height], pixels);
+    let Written { name, bytes, .. } = sink.write(|out| Ok(sheet.write_png(out)?))?.finish()?;
+    let report = SheetReport {
         file: path_text(&args.file),
         output: name,
-        width: sheet.size[0],
-        height: sheet.size[1],
+        width,
+        height,
         pictures: files.len(),
         failed,
         bytes,
         render_ms: milliseconds(began.elapsed()),
         warnings,
     };
-    args.report.print(&report, &report.warnings, || report.text(sheet.picture))?;
+    args.report.print(&report, &report.warnings, || report.text(picture))?;
     Ok(if report.failed.is_empty() { ExitStatus::Done } else { ExitStatus::Failed })
 }
 
@@ -192,16 +192,6 @@ impl Sheet {
     fn at(&mut self, x: u32, y: u32) -> &mut Rgba {
         &mut self.pixels[y as usize * self.size[0] as usize + x as usize]
     }
-
-    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let [width, height] = self.size;
-        let mut encoder = Encoder::new(out, width, height);
-        encoder.set_color(ColorType::Rgba);
-        encoder.set_depth(BitDepth::Eight);
-        let mut writer = encoder.write_header()?;
-        writer.write_image_data(self.pixels.as_flattened())?;
-        Ok(writer.finish()?)
-    }
 }
 
 /// The characters of `text`; of a longer one the first and the last, `room` in all.
@@ -217,13 +207,13 @@ fn shortened(text: &str, room: usize) -> Vec<char> {
 }
 
 #[derive(Debug, Serialize)]
-struct Report {
+struct SheetReport {
     file: String,
     output: String,
     width: u32,
     height: u32,
     pictures: usize,
-    failed: Vec<Failure>,
+    failed: Vec<UnreadFile>,
     bytes: u64,
     render_ms: f64,
     warnings: Vec<String>,
@@ -231,13 +221,13 @@ struct Report {
 
 /// A file that could not be read.
 #[derive(Debug, Serialize)]
-struct Failure {
+struct UnreadFile {
     file: String,
     #[serde(flatten)]
     error: ErrorReport,
 }
 
-impl Report {
+impl SheetReport {
     fn text(&self, [width, height]: [u32; 2]) -> String {
         let Self { file, output, pictures, bytes, render_ms, .. } = self;
         let [file, output] = [file, output].map(|name| escaped(name));

@@ -68,7 +68,7 @@ pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
         false => 0..section.size()[0],
     };
     warnings.extend(cropped(&section, &shown));
-    let report = Report {
+    let report = SliceReport {
         input: GridSummary::new(&args.file, &grid),
         axis: AXES[axis],
         index,
@@ -172,7 +172,7 @@ fn draw(section: &Section, sink: Sink, drawing: &Drawing) -> Result<Drawn> {
 }
 
 #[derive(Debug, Serialize)]
-struct Report {
+struct SliceReport {
     #[serde(flatten)]
     input: GridSummary,
     axis: char,
@@ -199,7 +199,7 @@ struct Drawn {
     bytes: u64,
 }
 
-impl Report {
+impl SliceReport {
     fn text(&self) -> String {
         let Self { axis, index, plane: [right, up], size: [width, height], voxels, .. } = self;
         let slice = format!(

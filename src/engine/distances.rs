@@ -96,8 +96,8 @@ impl Voxelizer {
         Ok(Distances { field, lattice, triangles, fill_report, backend, warnings, timings })
     }
 
-    /// The last step by itself: the distances around the surface of `mesh`, whose voxels inside are
-    /// `inside`: on the CPU if it found them, and else on the backend that is chosen for the mesh.
+    /// Measures the distances around the surface of `mesh`; `inside` is its solid. On the CPU if the
+    /// CPU made `inside`, else on the backend that is chosen for the mesh.
     ///
     /// # Errors
     /// The backend failed; a width out of range; too little memory; cancelled.

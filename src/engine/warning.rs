@@ -248,8 +248,8 @@ impl fmt::Display for Warning {
             ),
             Self::Fill(doubt) => write!(f, "the fill is doubtful: {doubt}"),
             Self::Transparent { voxels } => {
+                let were = if *voxels == 1 { "was" } else { "were" };
                 let voxels = counted(*voxels, "voxel");
-                let were = if voxels == "1 voxel" { "was" } else { "were" };
                 write!(f, "{voxels} in which all is transparent {were} left out")
             }
             Self::NoAttribute(attribute, why) => {

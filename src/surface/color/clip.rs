@@ -29,36 +29,6 @@ impl Polygon {
         [low, high]
     }
 
-    /// Splits at the plane `bound` of `axis` into `below` and `above`. Points on the plane are in
-    /// both.
-    #[inline(always)]
-    fn split(&self, axis: usize, bound: f64, below: &mut Self, above: &mut Self) {
-        (below.len, above.len) = (0, 0);
-        let points = self.points();
-        let Some(mut last) = points.last() else { return };
-        let mut before = last[axis] - bound;
-        for point in points {
-            let now = point[axis] - bound;
-            if before < 0.0 && now > 0.0 || before > 0.0 && now < 0.0 {
-                let part = before / (before - now);
-                let mut crossing = *last;
-                for a in 0..3 {
-                    crossing[a] += part * (point[a] - last[a]);
-                }
-                crossing[axis] = bound;
-                below.push(crossing);
-                above.push(crossing);
-            }
-            if now <= 0.0 {
-                below.push(*point);
-            }
-            if now >= 0.0 {
-                above.push(*point);
-            }
-            (last, before) = (point, now);
-        }
-    }
-
     /// Calls `each` with every voxel of `first..=last` along `axis` that the polygon touches, and
     /// the polygon clipped to it. A polygon in the plane between two voxels is in both.
     #[inline(always)]

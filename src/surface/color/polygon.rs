@@ -46,6 +46,35 @@ impl<const D: usize, const N: usize> Vertices<D, N> {
             self.len += 1;
         }
     }
+
+    /// Splits at `bound` along `axis` into `below` and `above`. Points at it are in both.
+    #[inline(always)]
+    pub(super) fn split(&self, axis: usize, bound: f64, below: &mut Self, above: &mut Self) {
+        (below.len, above.len) = (0, 0);
+        let points = self.points();
+        let Some(mut last) = points.last() else { return };
+        let mut before = last[axis] - bound;
+        for point in points {
+            let now = point[axis] - bound;
+            if before < 0.0 && now > 0.0 || before > 0.0 && now < 0.0 {
+                let part = before / (before - now);
+                let mut crossing = *last;
+                for a in 0..D {
+                    crossing[a] += part * (point[a] - last[a]);
+                }
+                crossing[axis] = bound;
+                below.push(crossing);
+                above.push(crossing);
+            }
+            if now <= 0.0 {
+                below.push(*point);
+            }
+            if now >= 0.0 {
+                above.push(*point);
+            }
+            (last, before) = (point, now);
+        }
+    }
 }
 
 impl TexelPolygon {
@@ -55,38 +84,17 @@ impl TexelPolygon {
     }
 
     /// Clips to `low..=high` along `axis`.
-    pub(super) fn slab(&self, axis: usize, [low, high]: [f64; 2]) -> Self {
-        let [min, max] = self.bounds();
-        let mut clipped = *self;
+    pub(super) fn slab(mut self, axis: usize, [low, high]: [f64; 2]) -> Self {
+        let ([min, max], mut dropped) = (self.bounds(), Self::EMPTY);
         if min[axis] < low {
-            clipped = clipped.half_plane(axis, low, 1.0);
+            let whole = self;
+            whole.split(axis, low, &mut dropped, &mut self);
         }
         if max[axis] > high {
-            clipped = clipped.half_plane(axis, high, -1.0);
+            let whole = self;
+            whole.split(axis, high, &mut self, &mut dropped);
         }
-        clipped
-    }
-
-    /// Clips to one side of `bound`: above it for `sign` 1, below it for -1.
-    fn half_plane(&self, axis: usize, bound: f64, sign: f64) -> Self {
-        let mut clipped = Self::EMPTY;
-        let Some(mut last) = self.points().last() else { return clipped };
-        let height = |point: &[f64; 2]| sign * (point[axis] - bound);
-        let mut before = height(last);
-        for point in self.points() {
-            let now = height(point);
-            if before < 0.0 && now > 0.0 || before > 0.0 && now < 0.0 {
-                let share = before / (before - now);
-                let mut crossing = [0, 1].map(|a| last[a] + share * (point[a] - last[a]));
-                crossing[axis] = bound;
-                clipped.push(crossing);
-            }
-            if now >= 0.0 {
-                clipped.push(*point);
-            }
-            (last, before) = (point, now);
-        }
-        clipped
+        self
     }
 
     /// `None` for a polygon without area.

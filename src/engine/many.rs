@@ -48,10 +48,10 @@ impl Voxelizer {
         let workers = self.install(rayon::current_num_threads)?;
         let shares = self.in_shares(workers);
         let work = move |(key, source): (K, MeshSource<'static>)| {
-            let Voxelizer { progress, time_limit, .. } = &shares.whole;
-            let deadline = Arc::new(Deadline::new(progress.clone(), *time_limit));
             let run = |voxelizer: &Voxelizer, source| {
-                run(&voxelizer.clone().progress(deadline.clone()), source)
+                let Voxelizer { progress, time_limit, .. } = voxelizer.clone();
+                let deadline = Deadline::new(progress, time_limit);
+                run(&voxelizer.clone().progress(Arc::new(deadline)), source)
             };
             let result = match workers {
                 // Bytes are not copied.

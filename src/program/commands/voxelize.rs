@@ -49,8 +49,8 @@ pub fn run(mut job: Job) -> Result<ExitStatus> {
         progress.count("meshes", tasks.len());
     }
     let work = |task: &Task| {
-        let deadline = Arc::new(Deadline::new(steps.clone(), job.time_limit));
         let attempt = |voxelizer: &Voxelizer| {
+            let deadline = Arc::new(Deadline::new(steps.clone(), job.time_limit));
             let voxelizer = voxelizer.clone().progress(deadline.clone());
             // A panic is an error of one task, and the others go on.
             catch_unwind(AssertUnwindSafe(|| plan.run(task, voxelizer, &*deadline)))

@@ -24,3 +24,18 @@ pub fn is_ink(character: char, x: u32, y: u32) -> bool {
     let [x, y] = [index % columns * width + x, index / columns * height + y];
     FONT.image.pixel(Point::new(x as i32, y as i32)) == Some(BinaryColor::On)
 }
+
+/// Calls `ink` with each set pixel of a line of text that begins at `left` and `top`.
+pub fn draw_line(
+    text: impl IntoIterator<Item = char>,
+    [left, top]: [u32; 2],
+    mut ink: impl FnMut(u32, u32),
+) {
+    let [width, height] = LETTER;
+    for (place, character) in (0..).zip(text) {
+        let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+        for (x, y) in pixels.filter(|&(x, y)| is_ink(character, x, y)) {
+            ink(left + place * width + x, top + y);
+        }
+    }
+}

@@ -20,7 +20,7 @@ use crate::progress::TerminalProgress;
 use crate::summary::milliseconds;
 use crate::text::{counted, duration, escaped, grouped, path_text, shown};
 use crate::voxels::Voxels;
-use crate::write::lettering::{INK, LETTER, PAPER, is_ink};
+use crate::write::lettering::{INK, LETTER, PAPER, draw_line};
 use crate::write::sink::{Inputs, Sink, Written};
 
 /// Most pictures of a sheet.
@@ -178,15 +178,8 @@ impl Sheet {
     /// Writes a line as wide as a picture, from its top left corner, centred.
     fn write_line(&mut self, text: &str, [left, top]: [u32; 2], ink: Rgba) {
         let text = shortened(text, (self.picture[0] / LETTER[0]) as usize);
-        let [width, height] = LETTER;
-        let left = left + (self.picture[0] - text.len() as u32 * width) / 2;
-        for (place, character) in (0..).zip(text) {
-            for (x, y) in (0..height).flat_map(|y| (0..width).map(move |x| (x, y))) {
-                if is_ink(character, x, y) {
-                    *self.at(left + place * width + x, top + y) = ink;
-                }
-            }
-        }
+        let left = left + (self.picture[0] - text.len() as u32 * LETTER[0]) / 2;
+        draw_line(text, [left, top], |x, y| *self.at(x, y) = ink);
     }
 
     fn at(&mut self, x: u32, y: u32) -> &mut Rgba {

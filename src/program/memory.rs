@@ -20,7 +20,7 @@ const RESERVE_A_MESH: u64 = 8 << 20;
 pub struct Memory {
     total: u64,
     /// Whether the user set it.
-    is_asked: bool,
+    is_explicit: bool,
     /// The number of meshes that share it.
     pub at_once: usize,
 }
@@ -29,7 +29,7 @@ impl Memory {
     /// The limit `asked`, in bytes; by default nine tenths of the memory that is available now.
     pub fn new(asked: Option<ByteSize>) -> Self {
         let total = asked.map_or_else(|| available() / 10 * 9, |size| size.as_u64());
-        Self { total, is_asked: asked.is_some(), at_once: 1 }
+        Self { total, is_explicit: asked.is_some(), at_once: 1 }
     }
 
     /// The same limit, shared by so many meshes, of which each thread takes one at a time.
@@ -38,7 +38,7 @@ impl Memory {
     }
 
     /// `voxelizer` with this limit.
-    pub fn of(self, voxelizer: Voxelizer) -> Voxelizer {
+    pub fn limit(self, voxelizer: Voxelizer) -> Voxelizer {
         voxelizer.memory_from(move || self.left())
     }
 
@@ -78,7 +78,7 @@ impl Memory {
                     0 => "less than 1".to_owned(),
                     total => total.to_string(),
                 };
-                let bound = match self.is_asked {
+                let bound = match self.is_explicit {
                     true => format!("--memory allows {total} MiB"),
                     false => format!("the machine has {total} MiB to give"),
                 };

@@ -161,7 +161,7 @@ impl VoxelArgs {
     }
 
     /// `voxelizer` with these options.
-    pub fn of(&self, voxelizer: Voxelizer) -> Voxelizer {
+    pub fn apply_to(&self, voxelizer: Voxelizer) -> Voxelizer {
         let filter = self.filter.unwrap_or_default();
         let voxelizer = voxelizer.mode(self.mode()).filter(filter);
         let voxelizer = voxelizer.keep_transparent(self.keep_transparent).confined(self.confine);

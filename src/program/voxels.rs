@@ -45,11 +45,11 @@ impl Voxels {
         }
         let memory = Memory::new(memory);
         let voxelizer = memory
-            .of(Voxelizer::new())
+            .limit(Voxelizer::new())
             .backend(BackendChoice::Cpu)
             .progress(progress.clone())
             .place_options(PlaceOptions::new(sizing(args.res, args.voxel_size)));
-        let voxelizer = args.voxels.of(voxelizer).color(args.color.unwrap_or_default());
+        let voxelizer = args.voxels.apply_to(voxelizer).color(args.color.unwrap_or_default());
         // As the main command does.
         let of_mesh = || {
             let placed = voxelizer.place(file)?;

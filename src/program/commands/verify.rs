@@ -41,12 +41,12 @@ pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
         .backends(Arc::new(compute.backends()))
         .kernel(compute.kernel.unwrap_or_default())
         .progress(progress.clone());
-    let voxelizer = args.voxels.of(voxelizer).color(ColorSource::Transparency);
+    let voxelizer = args.voxels.apply_to(voxelizer).color(ColorSource::Transparency);
     let voxelizer = voxelizer.transform(args.transform.transform());
     voxelizer.check()?;
     let memory = Memory::new(compute.memory);
     let grid = progress.load(&args.grid, compute.memory, SceneArgs::default())?;
-    let verified = memory.of(voxelizer).verify(&args.mesh, &grid.grid, &options(args));
+    let verified = memory.limit(voxelizer).verify(&args.mesh, &grid.grid, &options(args));
     progress.finish();
     let verified = verified.map_err(|error| memory.explain(error.into()));
     let verified = verified.with_context(|| shown(&args.mesh))?;

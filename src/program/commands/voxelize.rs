@@ -39,7 +39,7 @@ pub fn run(mut job: Job) -> Result<ExitStatus> {
     let plan = &Plan::new(job, lattice.as_ref())?;
     let (tasks, at_once) = (&plan.tasks, plan.memory.at_once);
     let backends = Arc::new(job.compute.backends().for_meshes(tasks.len()));
-    let voxelizers = plan.memory.of(voxelizer.backends(backends.clone())).in_shares(at_once);
+    let voxelizers = plan.memory.limit(voxelizer.backends(backends.clone())).in_shares(at_once);
     let progress = Arc::new(TerminalProgress::new(job.quiet));
     let mut report = Report::new(plan, &progress);
     // Of one mesh the steps are shown, of several how many are done.
@@ -90,7 +90,7 @@ fn bug(panic: &(dyn Any + Send)) -> Error {
 
 /// The voxelizer with the options that all meshes share.
 fn voxelizer(job: &Job, lattice: Option<Lattice>) -> Voxelizer {
-    let mut voxelizer = (job.voxels.of(Voxelizer::new()))
+    let mut voxelizer = (job.voxels.apply_to(Voxelizer::new()))
         .attributes(job.attributes.iter().copied())
         .transform(job.transform())
         .place_options(job.place_options())

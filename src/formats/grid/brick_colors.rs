@@ -149,9 +149,6 @@ fn most_common<'a>(segments: impl Iterator<Item = Segment<'a>>, missing: Rgba) -
 /// The colours of the voxels of `grid` by `color_runs`, which are in canonical order and disjoint;
 /// voxels outside them have the colour `missing`. The most common colour of bricks of one colour
 /// becomes the default.
-///
-/// # Errors
-/// They would take more than their `room`.
 pub(crate) fn colors<'a>(
     grid: &VoxelGrid,
     color_runs: impl Iterator<Item = ColorRun<'a>> + Clone,

@@ -171,10 +171,9 @@ pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
 
 fn write_all(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     let line = Header::of(grid).line().map_err(std::io::Error::from)?;
-    let mut crc = Hasher::new();
-    crc.update(line.as_bytes());
-    let mut checked = Checked::continuing(crc, std::io::sink());
+    let mut checked = Checked::new(std::io::sink());
     let mut sink = BufWriter::with_capacity(1 << 16, &mut checked);
+    sink.write_all(line.as_bytes())?;
     write_words(grid, &mut sink)?;
     sink.flush()?;
     drop(sink);
@@ -227,7 +226,7 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
     let mut crc = Hasher::new();
     let header = read_header(input, &mut crc)?;
     check_memory(header.memory(), limit)?;
-    let input = &mut Checked::continuing(crc, input);
+    let input = &mut Checked { crc: Some(crc), ..Checked::counted(input) };
     let mut masks: Vec<Mask> = Vec::new();
     for _ in 0..header.bricks {
         let mask = words(input, "the masks")?;

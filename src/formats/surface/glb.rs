@@ -37,9 +37,6 @@ const ARRAY_BUFFER: u32 = 34962;
 const ELEMENT_ARRAY_BUFFER: u32 = 34963;
 
 /// Writes the surface of `grid`.
-///
-/// # Errors
-/// `out` fails; the file would exceed 4 GiB, the format's limit.
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     let surface = Surface::new(grid);
     let layout = Layout { size: surface.size.checked()?, has_colors: grid.colors.is_some() };

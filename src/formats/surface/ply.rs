@@ -22,9 +22,6 @@ pub const SPEC: GridSpec = GridSpec {
 };
 
 /// Writes the surface of `grid`.
-///
-/// # Errors
-/// `out` fails; the surface has more than 2^32 - 1 rectangles or corners.
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     let surface = Surface::new(grid);
     let size = surface.size.checked()?;

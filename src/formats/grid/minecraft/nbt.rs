@@ -1,6 +1,8 @@
 //! A streaming writer and reader of named binary tags; numbers are big-endian.
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
+
+use flate2::bufread::GzDecoder;
 
 use crate::formats::io::bytes::{read_exactly, skip};
 use crate::formats::io::deflate::Deflater;
@@ -77,12 +79,12 @@ impl Tags<'_, '_> {
     }
 }
 
-/// Reads tags from `input`, which is buffered.
-pub(super) struct TagReader<R> {
-    pub(super) input: R,
+/// Reads the tags of a file compressed by gzip.
+pub(super) struct TagReader<'a> {
+    pub(super) input: BufReader<GzDecoder<&'a mut (dyn BufRead + 'a)>>,
 }
 
-impl<R: Read> TagReader<R> {
+impl TagReader<'_> {
     fn array<const N: usize>(&mut self) -> io::Result<[u8; N]> {
         let mut bytes = [0; N];
         self.input.read_exact(&mut bytes)?;

@@ -47,9 +47,6 @@ impl Default for Palettes {
 
 impl Palettes {
     /// The kind of the next block of a palette, from its name; 0 is air.
-    ///
-    /// # Errors
-    /// One of more than 65,534.
     pub(super) fn add(&mut self, full_name: &str) -> Result<u16, ReadError> {
         let name = plain_name(full_name);
         if AIR.contains(&name) {
@@ -133,9 +130,6 @@ impl<'a> Painter<'a> {
 
     /// Puts a row of blocks along the width, from a place along the width, height and length on; air
     /// changes nothing.
-    ///
-    /// # Errors
-    /// The bricks take more memory than they may.
     pub(super) fn put_row(&mut self, at: [u32; 3], row: &[u16]) -> Result<(), ReadError> {
         let [x0, y, z] = self.frame.grid_from_game(at);
         let first = BrickKey::of_voxel([x0, y, z]);
@@ -180,9 +174,6 @@ impl<'a> Painter<'a> {
     }
 
     /// Ends the current eight heights.
-    ///
-    /// # Errors
-    /// The bricks take more memory than they may.
     pub(super) fn drain(&mut self) -> Result<(), ReadError> {
         self.indices.clear();
         self.latest.1.clear();
@@ -236,9 +227,6 @@ impl<'a> Painter<'a> {
     }
 
     /// The grid, at `world`, with a warning if something was `ignored`.
-    ///
-    /// # Errors
-    /// The frame's dimensions are not possible.
     pub(super) fn finish(
         mut self,
         world: World,

@@ -163,8 +163,7 @@ pub(super) fn read_grid(
     Ok(VoxelGrid::from_bricks(header.dims, bricks)?)
 }
 
-/// # Errors
-/// There are more than the array's `bytes`.
+/// Refuses more than the array's `bytes`.
 fn end(input: &mut dyn BufRead, bytes: u64) -> Result<(), ReadError> {
     match input.fill_buf()? {
         [] => Ok(()),

@@ -64,9 +64,6 @@ fn visible(brick: &ColorRun) -> Mask {
 
 impl ColorArray {
     /// Reads an array.
-    ///
-    /// # Errors
-    /// Another type or shape; too few or too many bytes.
     pub(crate) fn read(input: &mut dyn BufRead, limit: u64) -> Result<Self, ReadError> {
         let header = Fields::read(input)?.grid()?;
         match header.element.kind {
@@ -124,9 +121,6 @@ impl ColorArray {
     }
 
     /// The grid of the voxels that are not fully transparent, with their colours.
-    ///
-    /// # Errors
-    /// More memory than `limit` bytes.
     pub(crate) fn grid(&self, limit: u64) -> Result<VoxelGrid, ReadError> {
         let visible = self.bricks.iter().map(|brick| (brick.start, visible(brick))).collect();
         let mut grid = VoxelGrid::from_bricks(self.dims, visible)?;

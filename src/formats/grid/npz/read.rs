@@ -141,29 +141,27 @@ impl Arrays {
         name: &str,
         read: impl FnOnce() -> Result<VoxelGrid, ReadError>,
     ) -> Result<(), ReadError> {
-        let has_grid = self.grid.as_ref().is_some_and(|(name, _)| name == OCCUPIED);
-        let array = match has_grid {
-            true if name == OCCUPIED => {
+        let is_occupied = name == OCCUPIED;
+        if self.grid.as_ref().is_some_and(|(name, _)| name == OCCUPIED) {
+            if is_occupied {
                 return Err(self::content(format!("{OCCUPIED} appears twice")));
             }
-            true => None,
-            false => match read() {
-                Ok(grid) => Some(grid),
-                Err(error) if name == OCCUPIED => return Err(error),
-                Err(error @ (ReadError::Io(_) | ReadError::Cancelled)) => return Err(error),
-                // An array of another kind.
-                Err(error) => {
-                    self.unread.get_or_insert_with(|| format!("{}: {error}", excerpt(name)));
-                    None
-                }
-            },
-        };
-        match array {
-            Some(grid) if name == OCCUPIED || self.grid.is_none() => {
+            self.ignored.push(name.to_owned());
+            return Ok(());
+        }
+        match read() {
+            Ok(grid) if is_occupied || self.grid.is_none() => {
                 let before = self.grid.replace((name.to_owned(), grid));
                 self.ignored.extend(before.map(|(name, _)| name));
             }
-            _ => self.ignored.push(name.to_owned()),
+            Ok(_) => self.ignored.push(name.to_owned()),
+            Err(error @ (ReadError::Io(_) | ReadError::Cancelled)) => return Err(error),
+            Err(error) if is_occupied => return Err(error),
+            // An array of another kind.
+            Err(error) => {
+                self.unread.get_or_insert_with(|| format!("{}: {error}", excerpt(name)));
+                self.ignored.push(name.to_owned());
+            }
         }
         Ok(())
     }
@@ -248,10 +246,8 @@ fn is_rows(name: &str) -> bool {
     name == COORDS || all.any(|&of| name == file_of(of) || name == file_of_names(of))
 }
 
-/// Takes the attributes of `grid` from `rows`, if `coords` are the voxels in the grid's order.
-///
-/// # Errors
-/// More memory than `limit` bytes; a value that [`Attribute::check`] refuses.
+/// Takes the attributes of `grid` from `rows`, if `coords` are the voxels in the grid's order; in at
+/// most `limit` bytes of memory.
 fn attributes(
     grid: &VoxelGrid,
     rows: &mut BTreeMap<String, (Rows, Vec<u8>)>,
@@ -295,8 +291,7 @@ fn attributes(
     Ok(Some(Attributes::new(names, channels)))
 }
 
-/// # Errors
-/// A value that [`Attribute::check`] refuses, with its array and row.
+/// [`Attribute::check`] of all values; an error names the array and the row.
 fn check_values(of: Attribute, bytes: &[u8], names: Option<usize>) -> Result<(), ReadError> {
     for (n, row) in bytes.chunks_exact(4 * of.components()).enumerate() {
         let named = |error| content(format!("{}, row {n}: {error}", file_of(of)));

@@ -247,17 +247,13 @@ impl Nodes {
         LEAF_BYTES * self.leaves.len() as u64 + COLOR_BYTES * self.colors.len() as u64
     }
 
-    /// # Errors
-    /// Leaves, their colours and `more` bytes exceed the memory.
+    /// Checks the memory of leaves, their colours and `more` bytes.
     pub(super) fn check_memory(&self, more: u64) -> Result<(), ReadError> {
         check_memory(self.bytes() + more, self.limit)
     }
 
     /// Bounds the memory of tiles: joins and checks them each time their number has doubled. To be
     /// called after each node, which has at most 32,768 tiles.
-    ///
-    /// # Errors
-    /// Tiles overlap; too many rows of full bricks.
     pub(super) fn check_tiles(&mut self) -> Result<(), ReadError> {
         if self.tiles.len() >= MANY_TILES.max(2 * self.joined) {
             self.tiles = joined(std::mem::take(&mut self.tiles));
@@ -321,10 +317,8 @@ fn joined(mut tiles: Vec<Tile>) -> Vec<Tile> {
     tiles
 }
 
-/// The number of rows of full bricks of joined tiles.
-///
-/// # Errors
-/// Tiles overlap; tiles and rows take more than `limit` bytes of memory.
+/// The number of rows of full bricks of joined tiles, which must not overlap. Tiles and rows take at
+/// most `limit` bytes of memory.
 fn count_rows(tiles: &[Tile], limit: u64) -> Result<usize, ReadError> {
     for tiles in tiles.chunk_by(|a, b| a.edge == b.edge) {
         check_apart(tiles.iter().map(|tile| (tile.at, tile.len)))?;
@@ -340,9 +334,6 @@ fn count_rows(tiles: &[Tile], limit: u64) -> Result<usize, ReadError> {
 }
 
 /// The rows of full bricks of joined tiles, as tiles of one brick, in canonical order.
-///
-/// # Errors
-/// As [`count_rows`].
 fn full_rows(tiles: &[Tile], limit: u64) -> Result<Vec<Tile>, ReadError> {
     let mut rows = Vec::with_capacity(count_rows(tiles, limit)?);
     for &Tile { at: [x, y, z], edge, len, color } in tiles {
@@ -374,8 +365,7 @@ fn merged<'a>(
     })
 }
 
-/// # Errors
-/// Rows, given by start and length in canonical order, overlap.
+/// Refuses rows, given by start and length in canonical order, that overlap.
 fn check_apart(rows: impl Iterator<Item = ([i32; 3], u32)>) -> Result<(), ReadError> {
     let mut before = None;
     for (at @ [x, y, z], len) in rows {
@@ -409,8 +399,6 @@ struct Frame {
 }
 
 impl Frame {
-    /// # Errors
-    /// There is no voxel, or the extent is too large.
     fn around(bounds: Option<Bounds>) -> Result<Self, ReadError> {
         let [lo, hi] = bounds.ok_or_else(|| {
             content(

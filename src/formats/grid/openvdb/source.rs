@@ -111,9 +111,6 @@ impl<'a> Source<'a> {
     }
 
     /// Skips to byte `to`.
-    ///
-    /// # Errors
-    /// The file ends before it, or it is already passed.
     pub(super) fn skip_to(&mut self, to: u64, what: &str) -> Result<(), ReadError> {
         let at = self.at();
         let len = to.checked_sub(at).ok_or_else(|| {
@@ -129,8 +126,7 @@ impl<'a> Source<'a> {
         Ok(bytes.first().copied())
     }
 
-    /// # Errors
-    /// There are more bytes.
+    /// Refuses more bytes.
     pub(super) fn end(&mut self) -> Result<(), ReadError> {
         let at = self.at();
         match self.next_byte()? {

@@ -42,9 +42,6 @@ fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
 
 impl Component {
     /// The component type of number `kind`.
-    ///
-    /// # Errors
-    /// It is none of the `allowed`; the message names its use, `what`.
     fn of(kind: u32, allowed: &[u32], what: &str) -> Result<Self, String> {
         if !allowed.contains(&kind) {
             return Err(format!("has components of type {kind} for {what}"));
@@ -177,8 +174,7 @@ impl<'a> Arrays<'a> {
         named(index, self.accessor(index).map(|accessor| accessor.count))
     }
 
-    /// # Errors
-    /// The accessor does not have an element for each of `vertices`.
+    /// Checks that the accessor has an element for each of `vertices`.
     pub(super) fn check_count(&self, index: usize, vertices: u64) -> Result<(), String> {
         match self.count(index)? as u64 {
             count if count == vertices => Ok(()),

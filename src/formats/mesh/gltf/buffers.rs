@@ -23,9 +23,6 @@ pub(super) fn check_start(start: &[u8]) -> Result<(), ReadError> {
 }
 
 /// The JSON of a file and its embedded buffer, by its content rather than its extension.
-///
-/// # Errors
-/// A malformed or truncated binary file.
 pub(super) fn open(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>), ReadError> {
     let Some(mut rest) = bytes.strip_prefix(b"glTF") else {
         return Ok((bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes), None));
@@ -89,10 +86,6 @@ const BASE_64: GeneralPurpose = GeneralPurpose::new(
 );
 
 /// The bytes of all `buffers`; the first may be `binary`, the chunk of a GLB file.
-///
-/// # Errors
-/// A file that is missing or cannot be read; a buffer shorter than the document states; too little
-/// memory.
 pub(super) fn load<'a>(
     buffers: &'a [Buffer],
     binary: Option<&'a [u8]>,

@@ -76,8 +76,6 @@ impl Totals {
         }
     }
 
-    /// # Errors
-    /// Too many vertices, triangles, or steps.
     pub(super) fn check(&self) -> Result<(), ReadError> {
         for (what, count) in [("vertices", self.vertices), ("triangles", self.triangles)] {
             if count > u64::from(u32::MAX) {

@@ -131,9 +131,6 @@ pub(super) fn check_start(start: &[u8]) -> Result<(), ReadError> {
 }
 
 /// The length of a PLY header in bytes.
-///
-/// # Errors
-/// Not PLY, or truncated.
 pub(super) fn len(bytes: &[u8]) -> Result<usize, ReadError> {
     check_start(bytes)?;
     let mut tokens = Tokens::new(bytes);

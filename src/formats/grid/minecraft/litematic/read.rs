@@ -1,6 +1,6 @@
 //! Reading: any number of regions, with their tags in any order.
 
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 use std::ops::Range;
 
 use super::bits;
@@ -34,11 +34,8 @@ const MAX_ENTRIES: usize = 1 << 22;
 /// Not a schematic of version 1 to 7, or a damaged one; no regions, too many, or too far apart; an
 /// impossible world position.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
-    let schematic = unzip(input, WHAT, |tags| {
-        let mut schematic = Schematic { limit, ..Schematic::default() };
-        schematic.take_all(tags, 0)?;
-        Ok(schematic)
-    })?;
+    let mut schematic = Schematic { limit, ..Schematic::default() };
+    unzip(input, WHAT, |tags| schematic.take_all(tags, 0))?;
     schematic.finish()
 }
 
@@ -70,7 +67,7 @@ struct Region {
 
 impl Schematic {
     /// Takes the tags of the root, or of the metadata, one level deeper.
-    fn take_all(&mut self, tags: &mut TagReader<impl Read>, depth: u32) -> Result<(), ReadError> {
+    fn take_all(&mut self, tags: &mut TagReader, depth: u32) -> Result<(), ReadError> {
         while let Some((tag, name)) = tags.next()? {
             match (tag, name.as_str()) {
                 (COMPOUND, "Metadata") if depth == 0 => self.take_all(tags, 1)?,
@@ -81,7 +78,7 @@ impl Schematic {
         Ok(())
     }
 
-    fn take_regions(&mut self, tags: &mut TagReader<impl Read>) -> Result<(), ReadError> {
+    fn take_regions(&mut self, tags: &mut TagReader) -> Result<(), ReadError> {
         while let Some((tag, name)) = tags.next()? {
             if tag != COMPOUND {
                 let name = excerpt(&name);
@@ -97,11 +94,7 @@ impl Schematic {
         Ok(())
     }
 
-    fn take_region(
-        &mut self,
-        region: String,
-        tags: &mut TagReader<impl Read>,
-    ) -> Result<Region, ReadError> {
+    fn take_region(&mut self, region: String, tags: &mut TagReader) -> Result<Region, ReadError> {
         let (mut position, mut size, mut palette, mut states) = (None, None, None, None);
         while let Some((tag, name)) = tags.next()? {
             match (tag, name.as_str()) {
@@ -133,7 +126,7 @@ impl Schematic {
         self.states + 3 * size_of::<u16>() as u64 * self.entries as u64 + regions + self.kinds.bytes
     }
 
-    fn palette(&mut self, tags: &mut TagReader<impl Read>) -> Result<Vec<u16>, ReadError> {
+    fn palette(&mut self, tags: &mut TagReader) -> Result<Vec<u16>, ReadError> {
         let mut palette = Vec::new();
         for number in 0..tags.compounds()? {
             if self.entries == MAX_ENTRIES {
@@ -189,7 +182,7 @@ impl Schematic {
 }
 
 /// The three coordinates of a compound; `None` if one is missing.
-fn place(tags: &mut TagReader<impl Read>) -> Result<Option<[i32; 3]>, ReadError> {
+fn place(tags: &mut TagReader) -> Result<Option<[i32; 3]>, ReadError> {
     let mut place = [None; 3];
     while let Some((tag, name)) = tags.next()? {
         match (tag, name.as_str()) {
@@ -247,7 +240,7 @@ impl<'a> Blocks<'a> {
         let size = size.map(i32::unsigned_abs);
         let [x, y, z] = size;
         // At most `MAX_DIM` each, so this does not overflow.
-        let volume: u64 = size.into_iter().map(u64::from).product();
+        let volume = dense::volume(size);
         if volume == 0 || volume > MAX_VOLUME {
             return Err(content(format!(
                 "the region '{name}' is of {x}x{y}x{z} blocks: 1 to {MAX_VOLUME} in all are \

@@ -1,9 +1,10 @@
 //! Reading: schematics of versions 1 to 3, with the blocks in any order of tags.
 
 use std::collections::HashMap;
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 
 use super::check_dims;
+use crate::formats::grid::dense;
 use crate::formats::grid::minecraft::frame::Frame;
 use crate::formats::grid::minecraft::gzip::unzip;
 use crate::formats::grid::minecraft::nbt::{BYTE_ARRAY, COMPOUND, INT, SHORT, TagReader};
@@ -21,11 +22,8 @@ const WHAT: &str = "Sponge schematic";
 /// # Errors
 /// Not a schematic of version 1 to 3, or a damaged one; no blocks; an impossible world position.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
-    let schematic = unzip(input, WHAT, |tags| {
-        let mut schematic = Schematic { limit, ..Schematic::default() };
-        schematic.take_all(tags, 0)?;
-        Ok(schematic)
-    })?;
+    let mut schematic = Schematic { limit, ..Schematic::default() };
+    unzip(input, WHAT, |tags| schematic.take_all(tags, 0))?;
     schematic.finish()
 }
 
@@ -46,7 +44,7 @@ struct Schematic {
 impl Schematic {
     /// Reads the tags of a compound, and of the nested compounds that hold blocks or metadata.
     /// `depth` is the nesting level: 0 at the root.
-    fn take_all(&mut self, tags: &mut TagReader<impl Read>, depth: u32) -> Result<(), ReadError> {
+    fn take_all(&mut self, tags: &mut TagReader, depth: u32) -> Result<(), ReadError> {
         /// That of `Blocks` in `Schematic` in the root.
         const DEEPEST: u32 = 2;
         while let Some((tag, name)) = tags.next()? {
@@ -74,7 +72,7 @@ impl Schematic {
         palette + self.data.as_ref().map_or(0, |data| data.len() as u64)
     }
 
-    fn palette(&self, tags: &mut TagReader<impl Read>) -> Result<(Palettes, Kinds), ReadError> {
+    fn palette(&self, tags: &mut TagReader) -> Result<(Palettes, Kinds), ReadError> {
         let (mut kinds, mut numbers) = (Palettes::default(), Kinds::default());
         let taken = self.bytes();
         while let Some((tag, name)) = tags.next()? {
@@ -161,7 +159,7 @@ fn paint(
     kinds: &Kinds,
     data: &[u8],
 ) -> Result<(), ReadError> {
-    let volume = u64::from(width) * u64::from(height) * u64::from(length);
+    let volume = dense::volume([width, height, length]);
     let mut row: Vec<u16> = Vec::with_capacity(width as usize);
     let (mut at, mut rest) = (0, data);
     for up in 0..height {

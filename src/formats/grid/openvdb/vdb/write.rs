@@ -39,9 +39,6 @@ const WHOLE: u64 = 4;
 const ROOT_CHILD: u64 = 12;
 
 /// Writes `grid`.
-///
-/// # Errors
-/// `out` fails; an impossible world position or voxel size.
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     let channels: Vec<Channel> = Channel::all(grid).collect();
     let digits = match &grid.colors {
@@ -53,9 +50,6 @@ pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
 }
 
 /// Writes `field` as a level set of floats, in world units.
-///
-/// # Errors
-/// As [`write`](fn@write); the distances are not in the range of 32-bit floats.
 pub fn write_distances(field: &DistanceField, out: &mut Out) -> Result<(), WriteError> {
     let transform = WorldFromIndex::of_distances(field)?;
     let channels = [Channel::Distance(field)];

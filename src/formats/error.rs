@@ -150,6 +150,22 @@ pub(super) fn shortened(text: &str, longest: usize) -> String {
     shown
 }
 
+/// Returns with the error of malformed content, by its message.
+macro_rules! bail {
+    ($($message:tt)+) => {
+        return Err($crate::formats::content(format!($($message)+)))
+    };
+}
+
+/// Returns with the error of malformed content, by its message, unless a condition holds.
+macro_rules! ensure {
+    ($condition:expr, $($message:tt)+) => {
+        if !$condition {
+            bail!($($message)+);
+        }
+    };
+}
+
 /// The error of content that is malformed, or not of the format.
 pub(super) fn content(what: impl Into<String>) -> ReadError {
     ReadError::Content(what.into())
@@ -166,11 +182,9 @@ pub(super) fn checked_dims(dims: [u64; 3]) -> Result<[u32; 3], GridError> {
 
 /// The place, if a grid can be there.
 pub(super) fn checked_place(place: Place) -> Result<Place, ReadError> {
-    if place.is_possible() {
-        return Ok(place);
-    }
     let Place { origin, voxel_size } = place;
-    Err(content(format!("a grid cannot lie at {origin:?} with voxels of {voxel_size}")))
+    ensure!(place.is_possible(), "a grid cannot lie at {origin:?} with voxels of {voxel_size}");
+    Ok(place)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use crate::base::srgb::Rgba;
-use crate::formats::{ReadError, check_memory, content};
+use crate::formats::{ReadError, check_memory};
 use crate::grid::{BrickKey, Colors, Mask, VoxelGrid, count, mask_places};
 
 /// Bytes of memory for a run: in a list that grows, and in the grid.
@@ -168,9 +168,7 @@ pub(crate) fn colors<'a>(
         voxels += len * own;
         in_runs += if len > 1 { len * own } else { 0 };
     }
-    if in_runs > room.in_runs {
-        return Err(content("too many solid parts differ in colour from the others"));
-    }
+    ensure!(in_runs <= room.in_runs, "too many solid parts differ in colour from the others");
     check_memory(room.taken.saturating_add(Colors::bytes_of(bricks, voxels)), room.limit)?;
     let mut colors = Colors::uniform(rest);
     colors.reserve(bricks as usize, voxels as usize);

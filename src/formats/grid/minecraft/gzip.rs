@@ -33,20 +33,16 @@ pub(super) fn unzip(
     what: &str,
     take: impl FnOnce(&mut TagReader) -> Result<(), ReadError>,
 ) -> Result<(), ReadError> {
-    if input.fill_buf()?.first() != Some(&0x1f) {
-        return Err(content(format!("not a {what}: it is not compressed by gzip")));
-    }
+    ensure!(input.fill_buf()?.first() == Some(&0x1f), "not a {what}: it is not compressed by gzip");
     let take_root = || {
         let mut tags = TagReader { input: BufReader::new(GzDecoder::new(&mut *input)) };
         match tags.next()? {
             Some((COMPOUND, _)) => take(&mut tags)?,
-            _ => return Err(content(format!("not a {what}: it does not begin with a compound"))),
+            _ => bail!("not a {what}: it does not begin with a compound"),
         }
         // Reads to the end, where the checksum is.
-        let is_more = !tags.input.fill_buf()?.is_empty();
-        if is_more || !input.fill_buf()?.is_empty() {
-            return Err(content("there are more bytes after the schematic"));
-        }
+        let is_end = tags.input.fill_buf()?.is_empty() && input.fill_buf()?.is_empty();
+        ensure!(is_end, "there are more bytes after the schematic");
         Ok(())
     };
     take_root().map_err(|error| match error {

@@ -155,11 +155,9 @@ impl Head {
     /// `y` is up, as in the game.
     fn world(&self, what: &str, newest: i32) -> Result<World, ReadError> {
         match self.version {
-            None => return Err(content(format!("not a {what}: it has no 'Version'"))),
+            None => bail!("not a {what}: it has no 'Version'"),
             Some(version) if !(1..=newest).contains(&version) => {
-                return Err(content(format!(
-                    "version {version} of {what}s is not supported, only 1 to {newest}"
-                )));
+                bail!("version {version} of {what}s is not supported, only 1 to {newest}")
             }
             Some(_) => {}
         }

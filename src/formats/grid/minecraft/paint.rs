@@ -10,7 +10,7 @@ use crate::formats::grid::brick_colors::{
 };
 use crate::formats::grid::dense::bits_of_bytes;
 use crate::formats::io::warnings::NameCounts;
-use crate::formats::{LoadedGrid, ReadError, check_memory, content, excerpt, shortened};
+use crate::formats::{LoadedGrid, ReadError, check_memory, excerpt, shortened};
 use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, World, brick_slot, count};
 
 /// The colour of blocks whose colour is not known.
@@ -57,9 +57,7 @@ impl Palettes {
         if let Some(&kind) = self.kinds.get(&shown) {
             return Ok(kind);
         }
-        if self.colors.len() == MAX_KINDS {
-            return Err(content(format!("there are more than {MAX_KINDS} kinds of blocks")));
-        }
+        ensure!(self.colors.len() < MAX_KINDS, "there are more than {MAX_KINDS} kinds of blocks");
         self.is_stone &= name == STONE;
         let color = self.known.get(name).copied();
         self.colors.push(color.unwrap_or(UNKNOWN));

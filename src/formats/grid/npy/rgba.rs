@@ -11,7 +11,7 @@ use crate::formats::grid::brick_colors::{
 };
 use crate::formats::grid::brick_slice::BrickSlice;
 use crate::formats::io::bytes::{ended, fill, read_exactly};
-use crate::formats::{ReadError, check_memory, content};
+use crate::formats::{ReadError, check_memory};
 use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, count, set_bits};
 
 /// An empty voxel.
@@ -68,7 +68,7 @@ impl ColorArray {
         let header = Fields::read(input)?.grid()?;
         match header.element.kind {
             Kind::Rgba => Self::read_after(&header, input, limit),
-            _ => Err(content("colours are uint8 of shape (nx, ny, nz, 4)")),
+            _ => bail!("colours are uint8 of shape (nx, ny, nz, 4)"),
         }
     }
 

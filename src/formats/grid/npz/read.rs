@@ -22,10 +22,6 @@ use crate::grid::{
 const MAX_SMALL: u64 = 1 << 10;
 
 /// Reads a grid.
-///
-/// # Errors
-/// Not a zip archive, or a damaged one; no array of voxels; the errors of [`npy::read`]; an
-/// impossible world position.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let mut arrays = Arrays { limit, ..Arrays::default() };
     zip::read(input, |name, content| arrays.take(name, content))?;
@@ -101,9 +97,7 @@ impl Arrays {
     }
 
     fn take_colors(&mut self, content: &mut dyn Read) -> Result<(), ReadError> {
-        if self.rgba.is_some() {
-            return Err(self::content(format!("{RGBA} appears twice")));
-        }
+        ensure!(self.rgba.is_none(), "{RGBA} appears twice");
         match ColorArray::read(&mut BufReader::new(content), self.left()) {
             Ok(rgba) => self.rgba = Some(rgba),
             Err(error @ (ReadError::Io(_) | ReadError::Cancelled)) => return Err(error),
@@ -143,9 +137,7 @@ impl Arrays {
     ) -> Result<(), ReadError> {
         let is_occupied = name == OCCUPIED;
         if self.grid.as_ref().is_some_and(|(name, _)| name == OCCUPIED) {
-            if is_occupied {
-                return Err(self::content(format!("{OCCUPIED} appears twice")));
-            }
+            ensure!(!is_occupied, "{OCCUPIED} appears twice");
             self.ignored.push(name.to_owned());
             return Ok(());
         }
@@ -355,7 +347,7 @@ fn up(input: &mut dyn Read) -> Result<Up, ReadError> {
     match (&fields.descr.unwrap_or_default()[..], &bytes[..]) {
         ("<U1", b"y\0\0\0") | (">U1", b"\0\0\0y") => Ok(Up::Y),
         ("<U1", b"z\0\0\0") | (">U1", b"\0\0\0z") => Ok(Up::Z),
-        _ => Err(content("it is neither 'y' nor 'z'")),
+        _ => bail!("it is neither 'y' nor 'z'"),
     }
 }
 

@@ -125,11 +125,8 @@ impl SelectedGrids {
         let Self { chosen, colors, mut others, limit } = self;
         let Some(chosen) = chosen else {
             others.extend(colors.map(|colors| colors.name));
-            let names = excerpt(&others.join(", "));
-            return Err(content(match &others[..] {
-                [] => "there is no grid in it".to_owned(),
-                _ => format!("no grid in it {is_read}: there are {names}"),
-            }));
+            ensure!(!others.is_empty(), "there is no grid in it");
+            bail!("no grid in it {is_read}: there are {}", excerpt(&others.join(", ")));
         };
         chosen.into_grid(colors, &others, limit)
     }
@@ -324,11 +321,10 @@ fn count_rows(tiles: &[Tile], limit: u64) -> Result<usize, ReadError> {
         check_apart(tiles.iter().map(|tile| (tile.at, tile.len)))?;
     }
     let count: u64 = tiles.iter().map(|tile| u64::from(tile.edge).pow(2)).sum();
-    if count > MAX_FULL_ROWS {
-        return Err(content(format!(
-            "its tiles are {count} rows of full bricks, but at most {MAX_FULL_ROWS} are read"
-        )));
-    }
+    ensure!(
+        count <= MAX_FULL_ROWS,
+        "its tiles are {count} rows of full bricks, but at most {MAX_FULL_ROWS} are read"
+    );
     check_memory(count * ROW_BYTES + tiles.len() as u64 * TILE_BYTES, limit)?;
     Ok(count as usize)
 }
@@ -371,7 +367,7 @@ fn check_apart(rows: impl Iterator<Item = ([i32; 3], u32)>) -> Result<(), ReadEr
     for (at @ [x, y, z], len) in rows {
         if before.is_some_and(|(end, row)| row == [y, z] && x < end) {
             let voxel = at.map(|c| i64::from(c) * BRICK_EDGE);
-            return Err(content(format!("two nodes of the tree lie at {voxel:?}")));
+            bail!("two nodes of the tree lie at {voxel:?}");
         }
         before = Some((x + len as i32, [y, z]));
     }

@@ -97,10 +97,7 @@ impl<'a> Source<'a> {
 
     /// A text of `len` bytes.
     pub(super) fn text_of(&mut self, len: u32, what: &str) -> Result<String, ReadError> {
-        if len > MAX_TEXT {
-            let at = self.at();
-            return Err(content(format!("byte {at}: {what} cannot be a text of {len} bytes")));
-        }
+        ensure!(len <= MAX_TEXT, "byte {}: {what} cannot be a text of {len} bytes", self.at());
         let mut bytes = vec![0; len as usize];
         self.fill(&mut bytes, what)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
@@ -129,10 +126,8 @@ impl<'a> Source<'a> {
     /// Refuses more bytes.
     pub(super) fn end(&mut self) -> Result<(), ReadError> {
         let at = self.at();
-        match self.next_byte()? {
-            None => Ok(()),
-            Some(_) => Err(content(format!("there are more bytes after the last grid's, {at}"))),
-        }
+        ensure!(self.next_byte()?.is_none(), "there are more bytes after the last grid's, {at}");
+        Ok(())
     }
 
     /// An error about the bytes just read.

@@ -99,16 +99,16 @@ fn checked_description(text: &[u8], [lo, hi]: [[i64; 3]; 2]) -> Result<Descripti
 fn instances(scene: &Scene) -> Result<Vec<Instance>, ReadError> {
     match (scene.models.len(), scene.frame) {
         _ if !scene.nodes.is_empty() => placed(scene),
-        (0, _) => Err(content("the file has no models")),
+        (0, _) => bail!("the file has no models"),
         (1, _) | (_, Some(_)) => {
             let model = scene.frame.unwrap_or_default() as usize;
             Ok(vec![Instance { model, pose: Pose::NONE.of_voxels(scene.models[model].size) }])
         }
-        (n, None) => Err(content(format!(
+        (n, None) => bail!(
             "the file has {n} models but no scene graph that says where they are: frames of an \
              animation? choose a frame from 0 to {}, or save it with a current MagicaVoxel",
             n - 1
-        ))),
+        ),
     }
 }
 
@@ -124,7 +124,7 @@ fn placed(scene: &Scene) -> Result<Vec<Instance>, ReadError> {
         path.truncate(depth);
         let Some(node) = scene.nodes.get(&id) else {
             let above = path.last().map_or("root".into(), |above| format!("child of {above}"));
-            return Err(content(format!("the scene graph has no node {id}, the {above}")));
+            bail!("the scene graph has no node {id}, the {above}");
         };
         let fault = |what: String| Err(fault(id, node.at, what));
         if path.contains(&id) {
@@ -243,13 +243,13 @@ impl Placed<'_> {
         let counts: Vec<u64> = self.models.iter().map(|voxels| voxels.len() as u64).collect();
         let stored: u64 = counts.iter().sum();
         let voxels = placed(counts);
-        if voxels > stored.max(MAX_PLACED) {
-            return Err(content(format!(
-                "the scene graph's instances have {voxels} voxels: too many"
-            )));
-        }
+        ensure!(
+            voxels <= stored.max(MAX_PLACED),
+            "the scene graph's instances have {voxels} voxels: too many"
+        );
         let most = stored.max(MAX_BRICKS);
-        let too_many = || content(format!("the scene graph's instances fill more than {most} bricks"));
+        let too_many =
+            || content(format!("the scene graph's instances fill more than {most} bricks"));
         let check = |bricks: u64| if bricks > most { Err(too_many()) } else { Ok(()) };
         check(placed(self.models.iter().map(|own| bricks_of(own).count() as u64).collect()))?;
         let mut indices: HashMap<BrickKey, usize> = HashMap::new();

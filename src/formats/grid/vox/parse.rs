@@ -43,10 +43,10 @@ pub(super) fn parse<'a>(file: &'a [u8], options: &ReadOptions) -> Result<Scene<'
     }
     match (frame, scene.last_frame) {
         (Some(frame), 0) if frame > 0 => {
-            Err(content(format!("there is no frame {frame}: the file has one frame, 0")))
+            bail!("there is no frame {frame}: the file has one frame, 0")
         }
         (Some(frame), last) if frame > last => {
-            Err(content(format!("there is no frame {frame}: the file has the frames 0 to {last}")))
+            bail!("there is no frame {frame}: the file has the frames 0 to {last}")
         }
         _ => Ok(scene),
     }
@@ -54,10 +54,8 @@ pub(super) fn parse<'a>(file: &'a [u8], options: &ReadOptions) -> Result<Scene<'
 
 /// Refuses files of other formats by their first bytes.
 pub(super) fn check_start(file: &[u8]) -> Result<(), ReadError> {
-    if file.starts_with(b"VOX ") {
-        return Ok(());
-    }
-    Err(content("not a MagicaVoxel file: it does not begin with 'VOX '"))
+    ensure!(file.starts_with(b"VOX "), "not a MagicaVoxel file: it does not begin with 'VOX '");
+    Ok(())
 }
 
 /// A node's kind, and the frames of its keys.

@@ -119,10 +119,8 @@ impl<'a> Arrays<'a> {
             let kind = accessor.component_type;
             let Component { size, most, read } = Component::of(kind, allowed, what)?;
             let is_normalized = accessor.normalized && allowed == NUMBERS && kind != FLOAT;
-            let number = |bytes: &[u8]| match is_normalized {
-                true => (read(bytes) / most).max(-1.0),
-                false => read(bytes),
-            };
+            let number =
+                |b: &[u8]| if is_normalized { (read(b) / most).max(-1.0) } else { read(b) };
             let element = |b: &[u8]| std::array::from_fn(|n| convert(number(&b[n * size..])));
             self.elements(accessor, N * size, element, [T::default(); N], out)
         };

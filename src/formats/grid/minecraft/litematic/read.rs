@@ -29,10 +29,6 @@ const MAX_ENTRIES: usize = 1 << 22;
 
 /// Reads a grid: a voxel for every block but air, in the colour of the block's name. A schematic of
 /// stone only has no colours.
-///
-/// # Errors
-/// Not a schematic of version 1 to 7, or a damaged one; no regions, too many, or too far apart; an
-/// impossible world position.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let mut schematic = Schematic { limit, ..Schematic::default() };
     unzip(input, WHAT, |tags| schematic.take_all(tags, 0))?;
@@ -80,13 +76,8 @@ impl Schematic {
 
     fn take_regions(&mut self, tags: &mut TagReader) -> Result<(), ReadError> {
         while let Some((tag, name)) = tags.next()? {
-            if tag != COMPOUND {
-                let name = excerpt(&name);
-                return Err(content(format!("the region '{name}' is not a compound")));
-            }
-            if self.regions.len() == MAX_REGIONS {
-                return Err(content(format!("there are more than {MAX_REGIONS} regions")));
-            }
+            ensure!(tag == COMPOUND, "the region '{}' is not a compound", excerpt(&name));
+            ensure!(self.regions.len() < MAX_REGIONS, "there are more than {MAX_REGIONS} regions");
             let region = self.take_region(excerpt(&name), tags)?;
             self.regions.push(region);
             check_memory(self.bytes(), self.limit)?;
@@ -129,9 +120,10 @@ impl Schematic {
     fn palette(&mut self, tags: &mut TagReader) -> Result<Vec<u16>, ReadError> {
         let mut palette = Vec::new();
         for number in 0..tags.compounds()? {
-            if self.entries == MAX_ENTRIES {
-                return Err(content(format!("the palettes have more than {MAX_ENTRIES} blocks")));
-            }
+            ensure!(
+                self.entries != MAX_ENTRIES,
+                "the palettes have more than {MAX_ENTRIES} blocks"
+            );
             self.entries += 1;
             check_memory(self.bytes(), self.limit)?;
             let mut kind = None;
@@ -154,12 +146,10 @@ impl Schematic {
         let placed = self.regions.iter().map(|region| Blocks::new(region, low));
         let placed: Vec<Blocks> = placed.collect::<Result<_, _>>()?;
         let volume: u64 = placed.iter().map(|blocks| dense::volume(blocks.size)).sum();
-        if volume > MAX_VOLUME {
-            return Err(content(format!(
-                "the regions are of {volume} blocks, but at most {MAX_VOLUME} are read, empty ones \
-                 too"
-            )));
-        }
+        ensure!(
+            volume <= MAX_VOLUME,
+            "the regions are of {volume} blocks, but at most {MAX_VOLUME} are read, empty ones too"
+        );
         let mut painter = Painter::new(frame, &self.kinds, self.bytes(), self.limit);
         let mut later: Vec<usize> = (0..placed.len()).collect();
         later.sort_by_key(|&n| placed[n].low[1]);
@@ -208,9 +198,9 @@ fn bounds(regions: &[Region]) -> Result<([i64; 3], [u32; 3]), ReadError> {
     let size: [i64; 3] = std::array::from_fn(|axis| high[axis] - low[axis]);
     if size.iter().any(|&size| size > i64::from(MAX_DIM)) {
         let [x, y, z] = size;
-        return Err(content(format!(
+        bail!(
             "the regions reach across {x}x{y}x{z} blocks, but a grid has at most {MAX_DIM} an axis"
-        )));
+        );
     }
     Ok((low, size.map(|size| size as u32)))
 }
@@ -242,19 +232,18 @@ impl<'a> Blocks<'a> {
         // At most `MAX_DIM` each, so this does not overflow.
         let volume = dense::volume(size);
         if volume == 0 || volume > MAX_VOLUME {
-            return Err(content(format!(
+            bail!(
                 "the region '{name}' is of {x}x{y}x{z} blocks: 1 to {MAX_VOLUME} in all are \
                  possible"
-            )));
+            );
         }
         let bits = bits(palette.len());
         let (words, needed) = (states.len() / 8, (volume * u64::from(bits)).div_ceil(64));
-        if words as u64 != needed {
-            return Err(content(format!(
-                "the region '{name}' has {words} words of block numbers, but {x}x{y}x{z} blocks of \
-                 {bits} bits are {needed}"
-            )));
-        }
+        ensure!(
+            words as u64 == needed,
+            "the region '{name}' has {words} words of block numbers, but {x}x{y}x{z} blocks of \
+             {bits} bits are {needed}"
+        );
         let begin = region.low();
         // At most `MAX_DIM`.
         let low = std::array::from_fn(|axis| (begin[axis] - low[axis]) as u32);

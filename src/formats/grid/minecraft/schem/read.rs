@@ -18,9 +18,6 @@ const WHAT: &str = "Sponge schematic";
 
 /// Reads a grid: a voxel for every block but air, in the colour of the block's name. A schematic of
 /// stone only has no colours.
-///
-/// # Errors
-/// Not a schematic of version 1 to 3, or a damaged one; no blocks; an impossible world position.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let mut schematic = Schematic { limit, ..Schematic::default() };
     unzip(input, WHAT, |tags| schematic.take_all(tags, 0))?;
@@ -95,21 +92,18 @@ impl Schematic {
     fn finish(self) -> Result<LoadedGrid, ReadError> {
         let (world, taken) = (self.head.world(WHAT, 3)?, self.bytes());
         let [Some(width), Some(height), Some(length)] = self.size else {
-            return Err(content("a schematic needs 'Width', 'Height' and 'Length'"));
+            bail!("a schematic needs 'Width', 'Height' and 'Length'");
         };
         let (Some((kinds, numbers)), Some(data)) = (self.palette, self.data) else {
-            return Err(content("the schematic has no blocks: 'Palette' or 'Data' is missing"));
+            bail!("the schematic has no blocks: 'Palette' or 'Data' is missing");
         };
         let frame = Frame { size: [width, height, length], up: world.up };
-        if frame.dims().contains(&0) {
-            return Err(content("a schematic needs at least one block along each axis"));
-        }
-        if check_dims(frame.dims()).is_err() {
-            return Err(content(format!(
-                "the size is {width}x{height}x{length} blocks, but at most {MAX_VOLUME} are read, \
-                 empty ones too"
-            )));
-        }
+        ensure!(!frame.dims().contains(&0), "a schematic needs at least one block along each axis");
+        ensure!(
+            check_dims(frame.dims()).is_ok(),
+            "the size is {width}x{height}x{length} blocks, but at most {MAX_VOLUME} are read, \
+             empty ones too"
+        );
         let mut painter = Painter::new(frame, &kinds, taken, self.limit);
         paint(&mut painter, [width, height, length], &numbers, &data)?;
         painter.finish(world, &self.head.ignored)
@@ -200,10 +194,8 @@ fn paint(
             painter.drain()?;
         }
     }
-    match rest {
-        [] => Ok(()),
-        _ => Err(content(format!("there are more than the {volume} blocks of its size"))),
-    }
+    ensure!(rest.is_empty(), "there are more than the {volume} blocks of its size");
+    Ok(())
 }
 
 /// Takes the number of block `at` from `data`; `None` at its end.
@@ -211,9 +203,7 @@ fn next_number(data: &mut &[u8], at: u64) -> Result<Option<u32>, ReadError> {
     let mut number = 0;
     for (n, &byte) in data.iter().enumerate() {
         // Of the fifth byte four bits are left, and no byte follows it.
-        if n == 4 && byte > 0xf {
-            return Err(content(format!("the number of block {at} has more than 32 bits")));
-        }
+        ensure!(n < 4 || byte <= 0xf, "the number of block {at} has more than 32 bits");
         number |= u32::from(byte & 0x7f) << (7 * n);
         if byte < 0x80 {
             *data = &data[n + 1..];

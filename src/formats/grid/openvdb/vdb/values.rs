@@ -7,12 +7,12 @@ use flate2::read::ZlibDecoder;
 
 use super::{ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK, SELECTED_BACKGROUND};
 use crate::base::srgb::Rgba;
+use crate::formats::ReadError;
 use crate::formats::grid::npy::header::Element;
 use crate::formats::grid::openvdb::blosc::Chunks;
 use crate::formats::grid::openvdb::channel::rgba_of;
 use crate::formats::grid::openvdb::nodes::{NO_COLOR, is_occupied};
 use crate::formats::grid::openvdb::source::Source;
-use crate::formats::{ReadError, content};
 use crate::grid::{Mask, set_bits};
 
 // Compression flags, besides `ACTIVE_MASK`.
@@ -85,9 +85,8 @@ pub(super) struct Values {
 impl Values {
     /// Of a level set the voxels below 0 are taken, active or not; otherwise the active ones above 0.
     pub(super) fn new(kind: Kind, compression: u32, is_level_set: bool) -> Result<Self, ReadError> {
-        if compression & !(ZIP | BLOSC | ACTIVE_MASK) != 0 {
-            return Err(content(format!("compression {compression} is not supported")));
-        }
+        let unknown = compression & !(ZIP | BLOSC | ACTIVE_MASK);
+        ensure!(unknown == 0, "compression {compression} is not supported");
         let level_set = is_level_set.then_some([false; 2]);
         Ok(Self { kind, compression, level_set, bytes: Vec::new(), selected: Vec::new() })
     }

@@ -130,6 +130,10 @@ impl<'a> Source<'a> {
         Ok(())
     }
 
+    pub(super) fn ensure(&self, condition: bool, what: impl Display) -> Result<(), ReadError> {
+        if condition { Ok(()) } else { Err(self.fault(what)) }
+    }
+
     /// An error about the bytes just read.
     pub(super) fn fault(&self, what: impl Display) -> ReadError {
         content(format!("before byte {}: {what}", self.at()))

@@ -85,13 +85,11 @@ fn read_segment(source: &mut Source, found: &mut SelectedGrids) -> Result<(), Re
 
 fn check_version(source: &mut Source) -> Result<(), ReadError> {
     let version = source.u32("the version")?;
-    match version >> 21 {
-        MAJOR_VERSION => Ok(()),
-        major => Err(source.fault(format_args!(
-            "version {major}.{} of the format is not supported, only {MAJOR_VERSION}",
-            version >> 10 & 0x7ff
-        ))),
-    }
+    let [major, minor] = [version >> 21, version >> 10 & 0x7ff];
+    let unsupported = format_args!(
+        "version {major}.{minor} of the format is not supported, only {MAJOR_VERSION}"
+    );
+    source.ensure(major == MAJOR_VERSION, unsupported)
 }
 
 /// The metadata of a grid in the head of a segment.

@@ -171,11 +171,8 @@ struct Reader<'a, 'b> {
 impl Reader<'_, '_> {
     fn tree(mut self) -> Result<Nodes, ReadError> {
         let buffers = self.source.u32("the tree")?;
-        if buffers != 1 {
-            return Err(self
-                .source
-                .fault(format_args!("{buffers} buffers a leaf: only 1 is read")));
-        }
+        let too_many = format_args!("{buffers} buffers a leaf: only 1 is read");
+        self.source.ensure(buffers == 1, too_many)?;
         self.root()?;
         for n in 0..self.nodes.leaves.len() {
             let Nodes { leaves, colors, .. } = &mut self.nodes;
@@ -208,11 +205,9 @@ impl Reader<'_, '_> {
 
     fn corner(&mut self) -> Result<[i32; 3], ReadError> {
         let corner = self.source.numbers(i32::from_le_bytes, "the root")?;
-        if corner.iter().all(|c| c % UPPER_VOXELS as i32 == 0) {
-            Ok(corner)
-        } else {
-            Err(self.source.fault(format_args!("no node of the root lies at {corner:?}")))
-        }
+        let is_aligned = corner.iter().all(|c| c % UPPER_VOXELS as i32 == 0);
+        self.source.ensure(is_aligned, format_args!("no node of the root lies at {corner:?}"))?;
+        Ok(corner)
     }
 
     fn upper(&mut self, corner: [i32; 3]) -> Result<(), ReadError> {

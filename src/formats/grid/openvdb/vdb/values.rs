@@ -137,9 +137,7 @@ impl Values {
         const WHAT: &str = "the values of a leaf";
         let mut again = [0; LEAF_MASK / 8];
         source.words(&mut again, WHAT)?;
-        if again != *mask {
-            return Err(source.fault("a leaf's mask differs from that in the topology"));
-        }
+        source.ensure(again == *mask, "a leaf's mask differs from that in the topology")?;
         // Truths are bits in leaves.
         if self.kind.in_node.bytes > 1 {
             let is_color = self.kind.is_color();
@@ -232,10 +230,9 @@ impl Values {
         // Not positive if compression did not reduce the size: the negated length.
         let packed = if is_packed { source.u64(WHAT)?.cast_signed() } else { 0 };
         if packed <= 0 {
-            if is_packed && packed.unsigned_abs() != self.bytes.len() as u64 {
-                let len = self.bytes.len();
-                return Err(source.fault(format_args!("{packed} stands for {len} bytes of values")));
-            }
+            let len = self.bytes.len();
+            let is_length = !is_packed || packed.unsigned_abs() == len as u64;
+            source.ensure(is_length, format_args!("{packed} stands for {len} bytes of values"))?;
             return source.fill(&mut self.bytes, WHAT);
         }
         self.unpack(source, packed.unsigned_abs())

@@ -150,13 +150,28 @@ pub(super) fn shortened(text: &str, longest: usize) -> String {
     shown
 }
 
+/// Returns with the error of malformed content, by its message.
+macro_rules! bail {
+    ($($message:tt)+) => {
+        return Err($crate::formats::content(format!($($message)+)))
+    };
+}
+
+/// Returns with the error of malformed content, by its message, unless a condition holds.
+macro_rules! ensure {
+    ($condition:expr, $($message:tt)+) => {
+        if !$condition {
+            bail!($($message)+);
+        }
+    };
+}
+
 /// The error of content that is malformed, or not of the format.
 pub(super) fn content(what: impl Into<String>) -> ReadError {
     ReadError::Content(what.into())
 }
 
-/// # Errors
-/// An axis of no voxels, or of more than [`MAX_DIM`].
+/// The dimensions, if each axis has 1 to [`MAX_DIM`] voxels.
 pub(super) fn checked_dims(dims: [u64; 3]) -> Result<[u32; 3], GridError> {
     if dims.iter().all(|&d| d > 0 && d <= u64::from(MAX_DIM)) {
         Ok(dims.map(|d| d as u32))
@@ -165,16 +180,11 @@ pub(super) fn checked_dims(dims: [u64; 3]) -> Result<[u32; 3], GridError> {
     }
 }
 
-/// # Errors
-/// A place where no grid can be.
+/// The place, if a grid can be there.
 pub(super) fn checked_place(place: Place) -> Result<Place, ReadError> {
     let Place { origin, voxel_size } = place;
-    match place.is_possible() {
-        true => Ok(place),
-        false => {
-            Err(content(format!("a grid cannot lie at {origin:?} with voxels of {voxel_size}")))
-        }
-    }
+    ensure!(place.is_possible(), "a grid cannot lie at {origin:?} with voxels of {voxel_size}");
+    Ok(place)
 }
 
 #[cfg(test)]

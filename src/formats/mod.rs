@@ -1,6 +1,7 @@
 //! File formats: one module each, which defines its [`MeshSpec`] or [`GridSpec`]. A table of these
 //! by extension selects the reader or the writer of a file.
 
+#[macro_use]
 mod error;
 mod grid;
 mod io;

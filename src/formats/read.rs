@@ -10,9 +10,7 @@ use crate::base::progress::{NoProgress, Progress};
 use crate::formats::io::bytes::{checked_bytes, refuse_stand_in};
 use crate::formats::io::reporting::INTERVAL;
 use crate::formats::table::grid_of_path;
-use crate::formats::{
-    GridFormat, MeshSpec, ReadError, Reporting, Sidecar, Sidecars, content, is_mesh,
-};
+use crate::formats::{GridFormat, MeshSpec, ReadError, Reporting, Sidecar, Sidecars, is_mesh};
 use crate::grid::VoxelGrid;
 use crate::mesh::{Mesh, MeshError};
 
@@ -202,9 +200,7 @@ impl<'a> MeshFile<'a> {
     /// As [`read_mesh_with`].
     pub fn parse(self, progress: &dyn Progress) -> Result<LoadedMesh, ReadError> {
         progress.start("parse", 0);
-        if self.bytes.is_empty() {
-            return Err(content("the file is empty"));
-        }
+        ensure!(!self.bytes.is_empty(), "the file is empty");
         refuse_stand_in(&self.bytes)?;
         let sidecars = self.sidecars.with_new_log();
         let loaded = (self.spec.read)(self.bytes, &sidecars, &self.options)?;

@@ -112,6 +112,7 @@ pub fn write_grid_with(
         || WriteError::Unsupported(format!(".{extension} files are read, but not written"));
     let write = format.spec().write.ok_or_else(unwritten)?;
     check_place(grid.world.place)?;
+    format.check_dims(grid.dims())?;
     let mut out = BufWriter::with_capacity(BUFFER, out);
     write(grid, options, &mut out)?;
     Ok(out.flush()?)
@@ -120,8 +121,7 @@ pub fn write_grid_with(
 /// Bytes of a writer's buffer.
 const BUFFER: usize = 1 << 18;
 
-/// # Errors
-/// The grid's place is impossible, which readers refuse.
+/// Refuses an impossible place, as readers do.
 fn check_place(place: Option<Place>) -> Result<(), WriteError> {
     match place.filter(|place| !place.is_possible()) {
         Some(place) => Err(WriteError::Unsupported(format!(

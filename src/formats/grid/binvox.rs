@@ -53,23 +53,16 @@ fn lost(grid: &VoxelGrid) -> Vec<String> {
 }
 
 /// Reads a grid, which need not be a cube, as some tools write. Every value but 0 is occupied.
-///
-/// # Errors
-/// The file is not `.binvox`; dimensions are missing, 0 or above
-/// [`MAX_DIM`](crate::lattice::MAX_DIM); the world position is not finite or out of range; there are
-/// too few or too many voxels; more memory than `limit` bytes.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let header = read_header(input)?;
     let mut bricks = Bricks::new(header.dims);
-    let voxels = header.voxels();
+    let voxels = volume(header.dims);
     let mut at = 0;
     let mut pair = [0; 2];
     while read_pair(input, &mut pair, at, voxels)? {
         let [value, count] = pair;
         let end = at + u64::from(count);
-        if end > voxels {
-            return Err(content(format!("there are more voxels than the {voxels} of the grid")));
-        }
+        ensure!(end <= voxels, "there are more voxels than the {voxels} of the grid");
         if value != 0 {
             bricks.occupy(at..end);
             check_memory(bricks.bytes(), limit)?;
@@ -109,10 +102,6 @@ struct Header {
 }
 
 impl Header {
-    fn voxels(&self) -> u64 {
-        volume(self.dims)
-    }
-
     /// The place, if stated, and a warning.
     fn place(&self) -> Result<(Option<Place>, Option<String>), ReadError> {
         let (Some(origin), Some(scale)) = (self.translate, self.scale) else {
@@ -137,7 +126,7 @@ fn read_header(input: &mut dyn BufRead) -> Result<Header, ReadError> {
         input.read_until(b'\n', &mut line)?;
         match line.pop() {
             Some(b'\n') => Ok(String::from_utf8_lossy(&line).into_owned()),
-            _ => Err(content("the file ends in the header, or is not a .binvox file")),
+            _ => bail!("the file ends in the header, or is not a .binvox file"),
         }
     };
     let first = line()?;
@@ -145,12 +134,9 @@ fn read_header(input: &mut dyn BufRead) -> Result<Header, ReadError> {
     match version {
         Some("1" | "2") => {}
         Some(other) => {
-            let other = excerpt(other);
-            return Err(content(format!(
-                ".binvox version '{other}' is not supported, only 1 and 2"
-            )));
+            bail!(".binvox version '{}' is not supported, only 1 and 2", excerpt(other));
         }
-        None => return Err(content("not a .binvox file: it does not begin with '#binvox'")),
+        None => bail!("not a .binvox file: it does not begin with '#binvox'"),
     }
     let mut header = Header::default();
     loop {
@@ -174,10 +160,8 @@ fn read_header(input: &mut dyn BufRead) -> Result<Header, ReadError> {
             _ => {}
         }
     }
-    match header.dims {
-        [0, ..] => Err(content("the header has no 'dim'")),
-        _ => Ok(header),
-    }
+    ensure!(header.dims[0] > 0, "the header has no 'dim'");
+    Ok(header)
 }
 
 /// Collects voxels in file order into bricks, one slice of bricks along `x` at a time.

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use crate::base::srgb::Rgba;
-use crate::formats::{ReadError, check_memory, content};
+use crate::formats::{ReadError, check_memory};
 use crate::grid::{BrickKey, Colors, Mask, VoxelGrid, count, mask_places};
 
 /// Bytes of memory for a run: in a list that grows, and in the grid.
@@ -149,9 +149,6 @@ fn most_common<'a>(segments: impl Iterator<Item = Segment<'a>>, missing: Rgba) -
 /// The colours of the voxels of `grid` by `color_runs`, which are in canonical order and disjoint;
 /// voxels outside them have the colour `missing`. The most common colour of bricks of one colour
 /// becomes the default.
-///
-/// # Errors
-/// They would take more than their `room`.
 pub(crate) fn colors<'a>(
     grid: &VoxelGrid,
     color_runs: impl Iterator<Item = ColorRun<'a>> + Clone,
@@ -171,9 +168,7 @@ pub(crate) fn colors<'a>(
         voxels += len * own;
         in_runs += if len > 1 { len * own } else { 0 };
     }
-    if in_runs > room.in_runs {
-        return Err(content("too many solid parts differ in colour from the others"));
-    }
+    ensure!(in_runs <= room.in_runs, "too many solid parts differ in colour from the others");
     check_memory(room.taken.saturating_add(Colors::bytes_of(bricks, voxels)), room.limit)?;
     let mut colors = Colors::uniform(rest);
     colors.reserve(bricks as usize, voxels as usize);

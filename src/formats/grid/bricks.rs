@@ -154,7 +154,7 @@ impl Header {
         let place = match (*origin, *voxel_size) {
             (Some(origin), Some(voxel_size)) => Some(checked_place(Place { origin, voxel_size })?),
             (None, None) => None,
-            _ => return Err(content("the header's 'world' needs both 'origin' and 'voxel_size'")),
+            _ => bail!("the header's 'world' needs both 'origin' and 'voxel_size'"),
         };
         Ok(World { up, place })
     }
@@ -171,10 +171,9 @@ pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
 
 fn write_all(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     let line = Header::of(grid).line().map_err(std::io::Error::from)?;
-    let mut crc = Hasher::new();
-    crc.update(line.as_bytes());
-    let mut checked = Checked::continuing(crc, std::io::sink());
+    let mut checked = Checked::new(std::io::sink());
     let mut sink = BufWriter::with_capacity(1 << 16, &mut checked);
+    sink.write_all(line.as_bytes())?;
     write_words(grid, &mut sink)?;
     sink.flush()?;
     drop(sink);
@@ -218,22 +217,16 @@ fn write_colors(colors: &Colors, out: &mut impl Write) -> std::io::Result<()> {
 }
 
 /// Reads a grid.
-///
-/// # Errors
-/// Not `.bricks`; an unsupported version; an inconsistent header; bricks that are empty, full, out
-/// of order or outside the grid; colours without a voxel; a wrong length or CRC-32; more memory
-/// than `limit` bytes.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let mut crc = Hasher::new();
     let header = read_header(input, &mut crc)?;
     check_memory(header.memory(), limit)?;
-    let input = &mut Checked::continuing(crc, input);
+    let input = &mut Checked { crc: Some(crc), ..Checked::counted(input) };
     let mut masks: Vec<Mask> = Vec::new();
     for _ in 0..header.bricks {
         let mask = words(input, "the masks")?;
-        if is_empty(&mask) || mask == FULL {
-            return Err(content(format!("brick {} is empty or full", masks.len())));
-        }
+        let is_partial = !is_empty(&mask) && mask != FULL;
+        ensure!(is_partial, "brick {} is empty or full", masks.len());
         masks.push(mask);
     }
     let mut bricks: Vec<(BrickKey, Mask)> = Vec::new();
@@ -249,14 +242,14 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
         runs.push((key, len.ok_or_else(|| content("the length of a run is not possible"))?));
     }
     let colors = header.colors.as_ref().map(|header| read_colors(input, header)).transpose()?;
-    if !input.inner.fill_buf()?.is_empty() {
-        return Err(content(format!("there are more than the {} bytes of the grid", header.bytes)));
-    }
+    ensure!(
+        input.inner.fill_buf()?.is_empty(),
+        "there are more than the {} bytes of the grid",
+        header.bytes
+    );
     let count = bricks.len() as u64 + runs.iter().map(|&(_, len)| u64::from(len)).sum::<u64>();
     let mut grid = VoxelGrid::from_bricks_and_runs(header.dims, bricks, runs)?;
-    if grid.brick_count() != count {
-        return Err(content("some bricks are there twice"));
-    }
+    ensure!(grid.brick_count() == count, "some bricks are there twice");
     grid.world = header.world()?;
     if let Some(colors) = &colors {
         check_colors(&grid, colors)?;
@@ -264,10 +257,10 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
     grid.colors = colors;
     let found = digits(input.crc());
     if let Some(stated) = header.crc32.filter(|stated| *stated != found) {
-        return Err(content(format!(
+        bail!(
             "the header says that the CRC-32 is {stated}, but it is {found}: the file is damaged, \
              copy it again"
-        )));
+        );
     }
     Ok(LoadedGrid::new(grid, Vec::new()))
 }
@@ -286,14 +279,11 @@ fn read_colors(input: &mut dyn Read, header: &ColorHeader) -> Result<Colors, Rea
     let mut before = 0;
     for mask in &masks {
         let [first] = words(input, WHAT)?;
-        if first != before || is_empty(mask) {
-            return Err(content("the numbers of colours contradict one another"));
-        }
+        let is_next = first == before && !is_empty(mask);
+        ensure!(is_next, "the numbers of colours contradict one another");
         before += u64::from(count(mask));
     }
-    if before != header.own {
-        return Err(content("the numbers of colours contradict one another"));
-    }
+    ensure!(before == header.own, "the numbers of colours contradict one another");
     let mut colors = Colors::uniform(header.rest);
     let mut own = Vec::new();
     for (key, mask) in keys.into_iter().zip(masks) {
@@ -306,10 +296,10 @@ fn read_colors(input: &mut dyn Read, header: &ColorHeader) -> Result<Colors, Rea
 
 fn check_colors(grid: &VoxelGrid, colors: &Colors) -> Result<(), ReadError> {
     for (key, mask, _) in colors.bricks() {
-        if mask.iter().zip(grid.mask_of(key)).any(|(mask, voxels)| mask & !voxels != 0) {
-            let [x, y, z] = key.position();
-            return Err(content(format!("brick ({x}, {y}, {z}) has colours without a voxel")));
-        }
+        let [x, y, z] = key.position();
+        let mut words = mask.iter().zip(grid.mask_of(key));
+        let is_inside = words.all(|(mask, voxels)| mask & !voxels == 0);
+        ensure!(is_inside, "brick ({x}, {y}, {z}) has colours without a voxel");
     }
     Ok(())
 }
@@ -317,9 +307,7 @@ fn check_colors(grid: &VoxelGrid, colors: &Colors) -> Result<(), ReadError> {
 fn read_header(input: &mut dyn BufRead, crc: &mut Hasher) -> Result<Header, ReadError> {
     let mut line = Vec::new();
     input.take(MAX_HEADER).read_until(b'\n', &mut line)?;
-    if !line.ends_with(b"\n") {
-        return Err(content("not a .bricks file, or cut off in its header"));
-    }
+    ensure!(line.ends_with(b"\n"), "not a .bricks file, or cut off in its header");
     let text = String::from_utf8_lossy(&line);
     let header: Header = serde_json::from_str(&text).map_err(|error| {
         let error = shortened(&error.to_string(), 120);
@@ -327,23 +315,19 @@ fn read_header(input: &mut dyn BufRead, crc: &mut Hasher) -> Result<Header, Read
     })?;
     let stated = header.crc32.as_deref().unwrap_or(NO_CRC);
     crc.update(text.replacen(&crc_field(stated), &crc_field(NO_CRC), 1).as_bytes());
-    if header.format != FORMAT {
-        return Err(content("not a .bricks file: the header has another 'format'"));
-    }
-    if ![VERSION, COLORED_VERSION].contains(&header.version) {
-        return Err(content(format!(
-            ".bricks version {} is not supported, only {VERSION} and {COLORED_VERSION}",
-            header.version
-        )));
-    }
-    if header.colors.is_some() != (header.version == COLORED_VERSION) {
-        return Err(content("the header's 'version' and 'colors' contradict one another"));
-    }
-    if header == header.clone().with_offsets(line.len() as u64) {
-        Ok(header)
-    } else {
-        Err(content("the header's offsets contradict one another"))
-    }
+    ensure!(header.format == FORMAT, "not a .bricks file: the header has another 'format'");
+    ensure!(
+        [VERSION, COLORED_VERSION].contains(&header.version),
+        ".bricks version {} is not supported, only {VERSION} and {COLORED_VERSION}",
+        header.version
+    );
+    ensure!(
+        header.colors.is_some() == (header.version == COLORED_VERSION),
+        "the header's 'version' and 'colors' contradict one another"
+    );
+    let expected = header.clone().with_offsets(line.len() as u64);
+    ensure!(header == expected, "the header's offsets contradict one another");
+    Ok(header)
 }
 
 /// Decodes a key, which must be greater than `last`.

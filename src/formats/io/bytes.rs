@@ -72,31 +72,28 @@ pub(crate) fn checked_bytes(
         .map_err(io::Error::from)?;
     let left = most.saturating_add(1).saturating_sub(bytes.len() as u64);
     file.take(left).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        return Err(content(format!(
-            "holds more than the {most} bytes that it may: copy it to a file that nothing writes \
-             to, or allow more memory"
-        )));
-    }
+    ensure!(
+        bytes.len() as u64 <= most,
+        "holds more than the {most} bytes that it may: copy it to a file that nothing writes to, \
+         or allow more memory"
+    );
     Ok(bytes)
 }
 
 /// Refuses two common stand-ins for a model, by their first bytes: the pointer of Git LFS, and the
 /// web page of a download.
 pub(crate) fn refuse_stand_in(start: &[u8]) -> Result<(), ReadError> {
-    if start.starts_with(b"version https://git-lfs.github.com/spec/") {
-        return Err(content(
-            "is a Git LFS pointer and not the model: run `git lfs pull` in its repository",
-        ));
-    }
+    ensure!(
+        !start.starts_with(b"version https://git-lfs.github.com/spec/"),
+        "is a Git LFS pointer and not the model: run `git lfs pull` in its repository"
+    );
     let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
     let is_page =
         |begin: &[u8]| text.get(..begin.len()).is_some_and(|text| text.eq_ignore_ascii_case(begin));
-    if is_page(b"<!doctype html") || is_page(b"<html") {
-        return Err(content(
-            "is a web page (HTML) and not the model: download the file that the page links to",
-        ));
-    }
+    ensure!(
+        !is_page(b"<!doctype html") && !is_page(b"<html"),
+        "is a web page (HTML) and not the model: download the file that the page links to"
+    );
     Ok(())
 }
 

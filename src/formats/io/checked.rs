@@ -14,12 +14,7 @@ pub(crate) struct Checked<T> {
 
 impl<T> Checked<T> {
     pub(crate) fn new(inner: T) -> Self {
-        Self::continuing(Hasher::new(), inner)
-    }
-
-    /// With the CRC-32 of bytes that came before.
-    pub(crate) fn continuing(crc: Hasher, inner: T) -> Self {
-        Self { inner, crc: Some(crc), len: 0 }
+        Self { inner, crc: Some(Hasher::new()), len: 0 }
     }
 
     /// Without a CRC-32.

@@ -32,12 +32,7 @@ pub(crate) struct NameCounts {
 
 impl NameCounts {
     pub(crate) fn add(&mut self, name: &str) {
-        self.add_whole(excerpt(name));
-    }
-
-    /// As [`add`](Self::add), without shortening the name.
-    pub(crate) fn add_whole(&mut self, name: String) {
-        self.add_many(name, 1);
+        self.add_many(excerpt(name), 1);
     }
 
     fn add_many(&mut self, name: String, count: usize) {
@@ -90,7 +85,7 @@ impl NamedWarnings {
             self.0.push((what, NameCounts::default()));
             self.0.len() - 1
         });
-        self.0[at].1.add_whole(name);
+        self.0[at].1.add_many(name, 1);
     }
 
     pub(crate) fn list(&self) -> impl Iterator<Item = String> {

@@ -82,17 +82,14 @@ impl FlatColors {
 
     /// The index of the material of this sRGB colour. After 65,536 distinct colours, new ones are
     /// rounded to 16 steps per channel, which gives at most 65,536 more.
-    pub(crate) fn material_of(&mut self, color: Rgba) -> u32 {
+    pub(crate) fn material_of(&mut self, mut color: Rgba) -> u32 {
         if let Some(&index) = self.index_of.get(&color) {
             return index;
         }
-        let color = match self.index_of.len() < MAX_EXACT {
-            true => color,
-            false => {
-                self.is_rounded = true;
-                color.map(|channel| (channel >> 4) * 17)
-            }
-        };
+        if self.index_of.len() >= MAX_EXACT {
+            self.is_rounded = true;
+            color = color.map(|channel| (channel >> 4) * 17);
+        }
         let next = self.others.len() + self.colors.len();
         *self.index_of.entry(color).or_insert_with(|| {
             self.colors.push(color);

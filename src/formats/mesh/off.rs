@@ -42,10 +42,6 @@ const MOST: usize = 3 + 4 + 2;
 const COLOR: u64 = size_of::<(Range<usize>, Numbers)>() as u64;
 
 /// Reads the mesh in `bytes`.
-///
-/// # Errors
-/// Not OFF, malformed or truncated content, indices out of range, coordinates that are not finite,
-/// no faces.
 fn read(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
     let mut lines = Lines { tokens: Tokens::new(bytes), is_free: false };
     let header = Header::read(&mut lines)?;
@@ -172,8 +168,7 @@ impl Header {
             return Err(lines.error(what));
         };
         if lines.clone().token() == Some(&b"BINARY"[..]) {
-            let what = "binary OFF is not read: save the mesh as text, or as PLY";
-            return Err(content(what));
+            bail!("binary OFF is not read: save the mesh as text, or as PLY");
         }
         let what = "the number of vertices";
         let vertices = match str::from_utf8(after).ok().and_then(|digits| digits.parse().ok()) {
@@ -195,15 +190,13 @@ impl Header {
     /// a line end each.
     fn check_room(&self, bytes: usize) -> Result<(), ReadError> {
         let needed = self.vertices.saturating_mul(6).saturating_add(self.faces.saturating_mul(2));
-        if needed > bytes as u64 + 2 {
-            Err(content(format!(
-                "the header says {} vertices and {} faces, but the file is too short for that: it \
-                 is cut off, or the header is wrong",
-                self.vertices, self.faces
-            )))
-        } else {
-            Ok(())
-        }
+        let Self { vertices, faces, .. } = self;
+        ensure!(
+            needed <= bytes as u64 + 2,
+            "the header says {vertices} vertices and {faces} faces, but the file is too short for \
+             that: it is cut off, or the header is wrong"
+        );
+        Ok(())
     }
 }
 
@@ -310,9 +303,7 @@ impl Body {
             lines.rest(0, &mut rest);
             body.add_face(&corners, if options.appearance { &rest } else { &[] });
         }
-        if body.triangles.is_empty() {
-            return Err(content("no faces found: nothing to voxelize"));
-        }
+        ensure!(!body.triangles.is_empty(), "no faces found: nothing to voxelize");
         if lines.is_free && lines.token().is_some() {
             return Err(lines.error("more numbers than the header counts".into()));
         }

@@ -34,8 +34,8 @@ pub(crate) struct TextureLoader<'a> {
     of_files: HashMap<(PathBuf, ImageChannels), usize>,
     missing: HashSet<String>,
     failures: Failures,
-    /// Bytes of memory for the images.
-    limit: u64,
+    /// Bytes of memory that are left for the images.
+    pub(crate) limit: u64,
 }
 
 #[derive(Debug)]
@@ -75,11 +75,6 @@ impl<'a> TextureLoader<'a> {
             failures: Failures::default(),
             limit,
         }
-    }
-
-    /// Bytes of memory that are left.
-    pub(crate) fn left(&self) -> u64 {
-        self.limit
     }
 
     /// The sidecar file that the model calls by one of `names`, in or near `folders`. Different
@@ -146,25 +141,21 @@ impl<'a> TextureLoader<'a> {
         let (peaks, are_disproportionate): (Vec<Result<u64, TextureError>>, Vec<bool>) =
             requests.iter().map(plan).unzip();
         let all = peaks.iter().flatten().copied().fold(0, u64::saturating_add);
-        let results: Vec<Result<Texture, TextureError>> = match all <= limit {
-            true => {
-                let each = requests.par_iter().zip(peaks);
-                each.map(|(request, peak)| {
-                    request.decode(sidecars, limit.min(peak?.saturating_add(METADATA)))
-                })
-                .collect()
-            }
+        let results: Vec<Result<Texture, TextureError>> = if all <= limit {
+            let decode = |(request, peak): (&Request, Result<u64, TextureError>)| {
+                request.decode(sidecars, limit.min(peak?.saturating_add(METADATA)))
+            };
+            requests.par_iter().zip(peaks).map(decode).collect()
+        } else {
             // One by one, as long as they fit.
-            false => {
-                let mut left = limit;
-                let decode = |(request, peak): (&Request, Result<u64, TextureError>)| {
-                    let most = left.min(peak?.saturating_add(METADATA));
-                    let texture = request.decode(sidecars, most)?;
-                    left -= texture.bytes().min(left);
-                    Ok(texture)
-                };
-                requests.iter().zip(peaks).map(decode).collect()
-            }
+            let mut left = limit;
+            let decode = |(request, peak): (&Request, Result<u64, TextureError>)| {
+                let most = left.min(peak?.saturating_add(METADATA));
+                let texture = request.decode(sidecars, most)?;
+                left -= texture.bytes().min(left);
+                Ok(texture)
+            };
+            requests.iter().zip(peaks).map(decode).collect()
         };
         let mut list = Vec::new();
         let mut of_requests = Vec::with_capacity(requests.len());

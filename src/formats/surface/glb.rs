@@ -37,9 +37,6 @@ const ARRAY_BUFFER: u32 = 34962;
 const ELEMENT_ARRAY_BUFFER: u32 = 34963;
 
 /// Writes the surface of `grid`.
-///
-/// # Errors
-/// `out` fails; the file would exceed 4 GiB, the format's limit.
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     let surface = Surface::new(grid);
     let layout = Layout { size: surface.size.checked()?, has_colors: grid.colors.is_some() };
@@ -56,8 +53,18 @@ pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     if layout.bytes() > 0 {
         write_numbers(out, [layout.bytes() as u32])?;
         out.write_all(b"BIN\0")?;
-        surface.write(out, put_vertex)?;
-        surface.write(out, put_triangles)?;
+        surface.write(out, |element, bytes| {
+            let Element::Vertex(corner, color) = element else { return };
+            bytes.extend(corner.map(|c| (c as f32).to_le_bytes()).as_flattened());
+            if let Some(color) = color {
+                bytes.extend(linear_of_rgba(color).map(u16::to_le_bytes).as_flattened());
+            }
+        })?;
+        surface.write(out, |element, bytes| {
+            let Element::Quad(vertices) = element else { return };
+            let [a, b, c, d] = vertices.map(|number| number as u32);
+            bytes.extend([a, b, c, a, c, d].map(u32::to_le_bytes).as_flattened());
+        })?;
     }
     Ok(())
 }
@@ -75,20 +82,6 @@ fn checked(length: u64) -> Result<u32, WriteError> {
 
 fn write_numbers<const N: usize>(out: &mut dyn Write, numbers: [u32; N]) -> std::io::Result<()> {
     out.write_all(numbers.map(u32::to_le_bytes).as_flattened())
-}
-
-fn put_vertex(element: Element, bytes: &mut Vec<u8>) {
-    let Element::Vertex(corner, color) = element else { return };
-    bytes.extend(corner.map(|c| (c as f32).to_le_bytes()).as_flattened());
-    if let Some(color) = color {
-        bytes.extend(linear_of_rgba(color).map(u16::to_le_bytes).as_flattened());
-    }
-}
-
-fn put_triangles(element: Element, bytes: &mut Vec<u8>) {
-    let Element::Quad(vertices) = element else { return };
-    let [a, b, c, d] = vertices.map(|number| number as u32);
-    bytes.extend([a, b, c, a, c, d].map(u32::to_le_bytes).as_flattened());
 }
 
 /// The binary chunk: vertices, then triangles.

@@ -232,9 +232,6 @@ struct Size {
 
 impl Size {
     /// This size, if 32-bit indices suffice.
-    ///
-    /// # Errors
-    /// More than 32 bits can index.
     fn checked(self) -> Result<Self, WriteError> {
         let Self { vertices, quads } = self;
         if vertices.max(quads) > u32::MAX.into() {

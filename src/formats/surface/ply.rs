@@ -22,9 +22,6 @@ pub const SPEC: GridSpec = GridSpec {
 };
 
 /// Writes the surface of `grid`.
-///
-/// # Errors
-/// `out` fails; the surface has more than 2^32 - 1 rectangles or corners.
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     let surface = Surface::new(grid);
     let size = surface.size.checked()?;
@@ -63,17 +60,19 @@ fn suits_floats(place: &Place, dims: [u32; 3]) -> bool {
 }
 
 fn header(Size { vertices, quads }: Size, is_double: bool, channels: usize) -> String {
-    let mut lines = vec![
-        "ply".to_owned(),
-        "format binary_little_endian 1.0".to_owned(),
-        format!("element vertex {vertices}"),
-    ];
     let number = if is_double { "double" } else { "float" };
-    lines.extend(["x", "y", "z"].map(|name| format!("property {number} {name}")));
-    let names = &["red", "green", "blue", "alpha"][..channels];
-    lines.extend(names.iter().map(|name| format!("property uchar {name}")));
-    lines.push(format!("element face {quads}"));
-    lines.push("property list uchar uint vertex_indices".to_owned());
-    lines.push("end_header\n".to_owned());
-    lines.join("\n")
+    let channels = &["red", "green", "blue", "alpha"][..channels];
+    let colors: String = channels.iter().map(|name| format!("property uchar {name}\n")).collect();
+    format!(
+        "ply\n\
+         format binary_little_endian 1.0\n\
+         element vertex {vertices}\n\
+         property {number} x\n\
+         property {number} y\n\
+         property {number} z\n\
+         {colors}\
+         element face {quads}\n\
+         property list uchar uint vertex_indices\n\
+         end_header\n"
+    )
 }

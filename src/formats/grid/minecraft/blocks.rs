@@ -36,9 +36,9 @@ pub(super) const FIRST_VERSION: Version = Version { data: 1631, name: "1.13.2" }
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blocks {
     /// Names with a namespace, and opaque colours.
-    blocks: Vec<(String, Rgba)>,
+    pub(super) list: Vec<(String, Rgba)>,
     /// Whether blocks that look alike may replace each other.
-    may_merge: bool,
+    pub(super) may_merge: bool,
 }
 
 /// Blocks in which there is nothing.
@@ -76,7 +76,7 @@ impl Default for Blocks {
     /// colour has few.
     fn default() -> Self {
         let named = |(name, color, _)| (format!("minecraft:{name}"), color);
-        Self { blocks: all().map(named).collect(), may_merge: true }
+        Self { list: all().map(named).collect(), may_merge: true }
     }
 }
 
@@ -104,7 +104,7 @@ impl Blocks {
             list.push((full, [r, g, b, u8::MAX]));
         }
         match list.len() {
-            1..=MAX_BLOCKS => Ok(Self { blocks: list, may_merge: false }),
+            1..=MAX_BLOCKS => Ok(Self { list, may_merge: false }),
             count => Err(BlocksError::Count(count)),
         }
     }
@@ -113,16 +113,6 @@ impl Blocks {
     /// is known.
     pub fn known() -> impl Iterator<Item = &'static str> {
         all().map(|(name, ..)| name)
-    }
-
-    /// Names with a namespace, and colours.
-    pub(super) fn list(&self) -> &[(String, Rgba)] {
-        &self.blocks
-    }
-
-    /// Whether blocks that look alike may replace each other.
-    pub(super) fn may_merge(&self) -> bool {
-        self.may_merge
     }
 }
 
@@ -228,7 +218,7 @@ mod tests {
             ("oak_log[axis=y,a=b]", "minecraft:oak_log[axis=y,a=b]"),
             ("create:asurine", "create:asurine"),
         ] {
-            assert_eq!(new(name).expect(name).list()[0], (full.to_owned(), [1, 2, 3, 255]));
+            assert_eq!(new(name).expect(name).list[0], (full.to_owned(), [1, 2, 3, 255]));
         }
         for name in [
             "",

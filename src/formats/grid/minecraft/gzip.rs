@@ -1,7 +1,7 @@
 //! Gzip files (L. P. Deutsch, *GZIP file format specification version 4.3*, RFC 1952, 1996): written
 //! in parallel, and read as tags.
 
-use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 
 use flate2::Compression;
 use flate2::bufread::GzDecoder;
@@ -27,32 +27,23 @@ pub(super) fn write(
     out.write_all(&(len as u32).to_le_bytes())
 }
 
-pub(super) type Unzipped<'a, 'b> = TagReader<BufReader<GzDecoder<&'a mut (dyn BufRead + 'b)>>>;
-
-/// The result of `take` on the tags in the root compound of `input`, a file of the format `what`.
-///
-/// # Errors
-/// The file is no compound compressed by gzip, is damaged or longer; errors of `take`.
-pub(super) fn unzip<T>(
+/// Calls `take` with the tags in the root compound of `input`, a file of the format `what`.
+pub(super) fn unzip(
     input: &mut dyn BufRead,
     what: &str,
-    take: impl FnOnce(&mut Unzipped) -> Result<T, ReadError>,
-) -> Result<T, ReadError> {
-    if input.fill_buf()?.first() != Some(&0x1f) {
-        return Err(content(format!("not a {what}: it is not compressed by gzip")));
-    }
+    take: impl FnOnce(&mut TagReader) -> Result<(), ReadError>,
+) -> Result<(), ReadError> {
+    ensure!(input.fill_buf()?.first() == Some(&0x1f), "not a {what}: it is not compressed by gzip");
     let take_root = || {
         let mut tags = TagReader { input: BufReader::new(GzDecoder::new(&mut *input)) };
-        let taken = match tags.next()? {
+        match tags.next()? {
             Some((COMPOUND, _)) => take(&mut tags)?,
-            _ => return Err(content(format!("not a {what}: it does not begin with a compound"))),
-        };
-        // Reads to the end, where the checksum is.
-        let is_more = tags.input.by_ref().bytes().next().transpose()?.is_some();
-        if is_more || !input.fill_buf()?.is_empty() {
-            return Err(content("there are more bytes after the schematic"));
+            _ => bail!("not a {what}: it does not begin with a compound"),
         }
-        Ok(taken)
+        // Reads to the end, where the checksum is.
+        let is_end = tags.input.fill_buf()?.is_empty() && input.fill_buf()?.is_empty();
+        ensure!(is_end, "there are more bytes after the schematic");
+        Ok(())
     };
     take_root().map_err(|error| match error {
         ReadError::Io(error) => match error.kind() {

@@ -30,11 +30,11 @@ impl Kinds {
         let default = Blocks::default();
         let blocks = options.blocks.as_ref().unwrap_or(&default);
         let stone = || (format!("minecraft:{STONE}"), known_colors()[STONE]);
-        let plain = options.blocks.as_ref().and_then(|own| own.list().first());
+        let plain = options.blocks.as_ref().and_then(|own| own.list.first());
         let plain = plain.cloned().unwrap_or_else(stone);
         let indexed = index(grid, blocks, options.dither);
         let (list, of_index) = match &indexed {
-            Some(indexed) => (blocks.list(), indexed.counts(grid)),
+            Some(indexed) => (&blocks.list[..], indexed.counts(grid)),
             None => (std::slice::from_ref(&plain), vec![grid.occupied()]),
         };
         let mut used: Vec<usize> = (0..list.len()).filter(|&index| of_index[index] > 0).collect();
@@ -83,10 +83,10 @@ impl Kinds {
 
 /// The palette indices of the voxels of `grid`; `None` if it has no colours.
 fn index(grid: &VoxelGrid, blocks: &Blocks, dither: bool) -> Option<IndexedColors> {
-    let colors: Vec<Rgba> = blocks.list().iter().map(|&(_, color)| color).collect();
+    let colors: Vec<Rgba> = blocks.list.iter().map(|&(_, color)| color).collect();
     let palette = Palette::of_blocks(&colors).expect("1 to 255 visible colours");
     let indexed = IndexedColors::new(grid, Some(&palette), MAX_COLORS, dither)?;
-    if !blocks.may_merge() || dither {
+    if !blocks.may_merge || dither {
         return Some(indexed);
     }
     let distinct = palette.without_alike(&indexed.counts(grid));

@@ -23,7 +23,7 @@ mod nbt;
 mod paint;
 pub mod schem;
 
-use std::io::{self, Read};
+use std::io;
 
 use self::frame::Frame;
 use self::kinds::Kinds;
@@ -71,8 +71,7 @@ pub(crate) fn painted(grid: &VoxelGrid, options: &WriteOptions) -> Colors {
     Kinds::new(grid, options).painted(grid)
 }
 
-/// # Errors
-/// More than `edge` blocks along an axis, or [`MAX_VOLUME`] in all.
+/// Refuses more than `edge` blocks along an axis, or [`MAX_VOLUME`] in all.
 fn check_dims(dims: [u32; 3], edge: u32) -> Result<(), WriteError> {
     let [x, y, z] = dims;
     if dims.iter().all(|&d| d <= edge) && dense::volume(dims) <= MAX_VOLUME {
@@ -118,7 +117,7 @@ impl Head {
     /// Takes the value of a tag, or skips an unknown tag.
     fn take(
         &mut self,
-        tags: &mut TagReader<impl Read>,
+        tags: &mut TagReader,
         (tag, name): (u8, &str),
         depth: u32,
     ) -> Result<(), ReadError> {
@@ -136,7 +135,7 @@ impl Head {
     }
 
     /// Takes the tags of the compound `trivox`, to its end.
-    fn take_world(&mut self, tags: &mut TagReader<impl Read>) -> Result<(), ReadError> {
+    fn take_world(&mut self, tags: &mut TagReader) -> Result<(), ReadError> {
         while let Some((tag, name)) = tags.next()? {
             match (tag, name.as_str()) {
                 (LIST, "Origin") => self.origin = tags.doubles()?,
@@ -154,16 +153,11 @@ impl Head {
 
     /// The up axis and the place of a file that is `what`, of version 1 to `newest`; without tags
     /// `y` is up, as in the game.
-    ///
-    /// # Errors
-    /// No version, or another; an impossible place.
     fn world(&self, what: &str, newest: i32) -> Result<World, ReadError> {
         match self.version {
-            None => return Err(content(format!("not a {what}: it has no 'Version'"))),
+            None => bail!("not a {what}: it has no 'Version'"),
             Some(version) if !(1..=newest).contains(&version) => {
-                return Err(content(format!(
-                    "version {version} of {what}s is not supported, only 1 to {newest}"
-                )));
+                bail!("version {version} of {what}s is not supported, only 1 to {newest}")
             }
             Some(_) => {}
         }

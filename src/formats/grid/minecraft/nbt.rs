@@ -1,10 +1,12 @@
 //! A streaming writer and reader of named binary tags; numbers are big-endian.
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
+
+use flate2::bufread::GzDecoder;
 
 use crate::formats::io::bytes::{read_exactly, skip};
 use crate::formats::io::deflate::Deflater;
-use crate::formats::{ReadError, check_memory, content};
+use crate::formats::{ReadError, check_memory};
 
 const END: u8 = 0;
 const BYTE: u8 = 1;
@@ -77,12 +79,12 @@ impl Tags<'_, '_> {
     }
 }
 
-/// Reads tags from `input`, which is buffered.
-pub(super) struct TagReader<R> {
-    pub(super) input: R,
+/// Reads the tags of a file compressed by gzip.
+pub(super) struct TagReader<'a> {
+    pub(super) input: BufReader<GzDecoder<&'a mut (dyn BufRead + 'a)>>,
 }
 
-impl<R: Read> TagReader<R> {
+impl TagReader<'_> {
     fn array<const N: usize>(&mut self) -> io::Result<[u8; N]> {
         let mut bytes = [0; N];
         self.input.read_exact(&mut bytes)?;
@@ -137,11 +139,10 @@ impl<R: Read> TagReader<R> {
         limit: u64,
     ) -> Result<Vec<u8>, ReadError> {
         let length = 8 * self.length()?;
-        if length > most {
-            return Err(content(format!(
-                "there are {length} bytes of block numbers, but at most {most} are possible here"
-            )));
-        }
+        ensure!(
+            length <= most,
+            "there are {length} bytes of block numbers, but at most {most} are possible here"
+        );
         self.read_within(length, taken, limit)
     }
 
@@ -163,11 +164,8 @@ impl<R: Read> TagReader<R> {
     /// The length of a list of compounds, whose tags follow.
     pub(super) fn compounds(&mut self) -> Result<u64, ReadError> {
         let ([tag], length) = (self.array()?, self.length()?);
-        if tag == COMPOUND || length == 0 {
-            Ok(length)
-        } else {
-            Err(content("a palette is not a list of compounds"))
-        }
+        ensure!(tag == COMPOUND || length == 0, "a palette is not a list of compounds");
+        Ok(length)
     }
 
     /// Skips a list, and returns its length.
@@ -177,9 +175,7 @@ impl<R: Read> TagReader<R> {
     }
 
     fn skip_elements(&mut self, tag: u8, length: u64, depth: u32) -> Result<(), ReadError> {
-        if tag == END && length > 0 {
-            return Err(content("a list has elements without a type"));
-        }
+        ensure!(tag != END || length == 0, "a list has elements without a type");
         match fixed_size(tag) {
             Some(bytes) => Ok(skip(&mut self.input, length * bytes)?),
             None => (0..length).try_for_each(|_| self.skip(tag, depth + 1)),
@@ -187,9 +183,7 @@ impl<R: Read> TagReader<R> {
     }
 
     pub(super) fn skip(&mut self, tag: u8, depth: u32) -> Result<(), ReadError> {
-        if depth > MAX_DEPTH {
-            return Err(content(format!("tags are more than {MAX_DEPTH} levels deep")));
-        }
+        ensure!(depth <= MAX_DEPTH, "tags are more than {MAX_DEPTH} levels deep");
         if let Some(bytes) = fixed_size(tag) {
             return Ok(skip(&mut self.input, bytes)?);
         }
@@ -205,7 +199,7 @@ impl<R: Read> TagReader<R> {
                 }
                 return Ok(());
             }
-            _ => return Err(content(format!("there is no type {tag} of tags"))),
+            _ => bail!("there is no type {tag} of tags"),
         };
         Ok(skip(&mut self.input, bytes)?)
     }

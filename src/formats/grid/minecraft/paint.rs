@@ -10,7 +10,7 @@ use crate::formats::grid::brick_colors::{
 };
 use crate::formats::grid::dense::bits_of_bytes;
 use crate::formats::io::warnings::NameCounts;
-use crate::formats::{LoadedGrid, ReadError, check_memory, content, excerpt, shortened};
+use crate::formats::{LoadedGrid, ReadError, check_memory, excerpt, shortened};
 use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, World, brick_slot, count};
 
 /// The colour of blocks whose colour is not known.
@@ -47,9 +47,6 @@ impl Default for Palettes {
 
 impl Palettes {
     /// The kind of the next block of a palette, from its name; 0 is air.
-    ///
-    /// # Errors
-    /// One of more than 65,534.
     pub(super) fn add(&mut self, full_name: &str) -> Result<u16, ReadError> {
         let name = plain_name(full_name);
         if AIR.contains(&name) {
@@ -60,9 +57,7 @@ impl Palettes {
         if let Some(&kind) = self.kinds.get(&shown) {
             return Ok(kind);
         }
-        if self.colors.len() == MAX_KINDS {
-            return Err(content(format!("there are more than {MAX_KINDS} kinds of blocks")));
-        }
+        ensure!(self.colors.len() < MAX_KINDS, "there are more than {MAX_KINDS} kinds of blocks");
         self.is_stone &= name == STONE;
         let color = self.known.get(name).copied();
         self.colors.push(color.unwrap_or(UNKNOWN));
@@ -133,9 +128,6 @@ impl<'a> Painter<'a> {
 
     /// Puts a row of blocks along the width, from a place along the width, height and length on; air
     /// changes nothing.
-    ///
-    /// # Errors
-    /// The bricks take more memory than they may.
     pub(super) fn put_row(&mut self, at: [u32; 3], row: &[u16]) -> Result<(), ReadError> {
         let [x0, y, z] = self.frame.grid_from_game(at);
         let first = BrickKey::of_voxel([x0, y, z]);
@@ -180,9 +172,6 @@ impl<'a> Painter<'a> {
     }
 
     /// Ends the current eight heights.
-    ///
-    /// # Errors
-    /// The bricks take more memory than they may.
     pub(super) fn drain(&mut self) -> Result<(), ReadError> {
         self.indices.clear();
         self.latest.1.clear();
@@ -236,9 +225,6 @@ impl<'a> Painter<'a> {
     }
 
     /// The grid, at `world`, with a warning if something was `ignored`.
-    ///
-    /// # Errors
-    /// The frame's dimensions are not possible.
     pub(super) fn finish(
         mut self,
         world: World,

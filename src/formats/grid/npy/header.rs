@@ -144,19 +144,15 @@ fn read_text(input: &mut dyn BufRead) -> Result<String, ReadError> {
     let mut start = [0; 8];
     fill(input, &mut start, "the first 8 bytes: not an .npy file")?;
     let [magic @ .., major, minor] = start;
-    if magic != MAGIC {
-        return Err(content("not an .npy file: it does not begin with '\\x93NUMPY'"));
-    }
+    ensure!(magic == MAGIC, "not an .npy file: it does not begin with '\\x93NUMPY'");
     let mut length = [0; 4];
     match major {
         1 => fill(input, &mut length[..2], "the header's length")?,
         2 | 3 => fill(input, &mut length, "the header's length")?,
-        _ => return Err(content(format!(".npy version {major}.{minor} is not supported"))),
+        _ => bail!(".npy version {major}.{minor} is not supported"),
     }
     let length = u32::from_le_bytes(length);
-    if length > MAX_HEADER {
-        return Err(content(format!("a header of {length} bytes: at most {MAX_HEADER} are read")));
-    }
+    ensure!(length <= MAX_HEADER, "a header of {length} bytes: at most {MAX_HEADER} are read");
     let mut text = vec![0; length as usize];
     fill(input, &mut text, "the header")?;
     Ok(String::from_utf8_lossy(&text).into_owned())
@@ -247,7 +243,7 @@ impl Fields {
         let is_fortran = match present(&self.fortran_order, "fortran_order")? {
             "True" => true,
             "False" => false,
-            other => return Err(content(format!("'fortran_order' is {}", excerpt(other)))),
+            other => bail!("'fortran_order' is {}", excerpt(other)),
         };
         Ok(Header { dims, element: if has_channels { Element::RGBA } else { element }, is_fortran })
     }
@@ -286,17 +282,12 @@ fn dims(shape: &str, descr: &str) -> Result<([u32; 3], bool), ReadError> {
             [x, y, z, 4] if descr.ends_with("u1") => break ([x, y, z], true),
             [1, ref after @ ..] if rest.len() > 3 => rest = after,
             [_, _, _, 4] => {
-                let descr = excerpt(descr);
-                return Err(content(format!(
-                    "colours of type {descr} are not supported: use uint8"
-                )));
+                bail!("colours of type {} are not supported: use uint8", excerpt(descr))
             }
-            _ => {
-                return Err(content(format!(
-                    "an array of shape {shown} is not a grid: use (nx, ny, nz), or (nx, ny, nz, \
-                     4) of colours"
-                )));
-            }
+            _ => bail!(
+                "an array of shape {shown} is not a grid: use (nx, ny, nz), or (nx, ny, nz, 4) of \
+                 colours"
+            ),
         }
     };
     Ok((checked_dims(dims)?, has_channels))

@@ -24,14 +24,10 @@ use std::io::{self, BufRead, Write};
 
 use self::header::{Fields, Header, Kind, MAGIC};
 use crate::formats::grid::dense;
-use crate::formats::grid::layers::Layers;
+use crate::formats::grid::layers::{Layers, Part};
 use crate::formats::io::deflate::{CHUNK, Content, Deflater};
-use crate::formats::{
-    GridSpec, LoadedGrid, Out, ReadError, WriteError, content, lost_colors, lost_place,
-};
+use crate::formats::{GridSpec, LoadedGrid, Out, ReadError, WriteError, lost_colors, lost_place};
 use crate::grid::{BRICK, Colors, VoxelGrid};
-#[cfg(doc)]
-use crate::lattice::MAX_DIM;
 use crate::solid::distance::DistanceField;
 
 /// NumPy's `.npy`.
@@ -64,8 +60,7 @@ pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
 /// As [`write`](fn@write), in parallel.
 pub(super) fn deflate(grid: &VoxelGrid, out: &mut Deflater) -> io::Result<()> {
     out.write_all(&header("|b1", &grid.dims()))?;
-    let parts = Layers::all_parts(grid, None, 1);
-    deflate_parts(grid, 1, out, parts, |(layers, part)| layers.occupied(&part))
+    deflate_parts(grid, None, 1, out, |layers, part| layers.occupied(part))
 }
 
 /// Deflates the colours of `grid` in C order, `uint8` of shape `(nx, ny, nz, 4)`: red, green, blue
@@ -77,24 +72,24 @@ pub(super) fn deflate_colors(
 ) -> io::Result<()> {
     let [nx, ny, nz] = grid.dims();
     out.write_all(&header("|u1", &[nx, ny, nz, 4]))?;
-    let parts = Layers::all_parts(grid, Some(colors), 4);
-    deflate_parts(grid, 4, out, parts, |(layers, part)| layers.colors(&part, colors))
+    deflate_parts(grid, Some(colors), 4, out, |layers, part| layers.colors(part, colors))
 }
 
 /// Deflates the parts of an array with `bytes` for a voxel; in parallel, unless they are so small
 /// that several fit a chunk.
-fn deflate_parts<T: Send>(
+fn deflate_parts(
     grid: &VoxelGrid,
-    bytes: u64,
+    colors: Option<&Colors>,
+    bytes: u32,
     out: &mut Deflater,
-    mut parts: impl Iterator<Item = T>,
-    make: impl Fn(T) -> Content<'static> + Sync,
+    make: impl Fn(&Layers, &Part) -> Content<'static> + Sync,
 ) -> io::Result<()> {
+    let mut parts = Layers::all_parts(grid, colors, bytes);
     let [_, ny, nz] = grid.dims().map(u64::from);
-    if u64::from(BRICK) * ny * nz * bytes < CHUNK as u64 / 2 {
-        parts.try_for_each(|part| make(part).write_to(out))
+    if u64::from(BRICK * bytes) * ny * nz < CHUNK as u64 / 2 {
+        parts.try_for_each(|(layers, part)| make(&layers, &part).write_to(out))
     } else {
-        out.write_each(parts, make)
+        out.write_each(parts, |(layers, part)| make(&layers, &part))
     }
 }
 
@@ -127,11 +122,6 @@ pub(super) fn header<N: Display>(descr: &str, shape: &[N]) -> Vec<u8> {
 }
 
 /// Reads a grid.
-///
-/// # Errors
-/// Not `.npy`; elements of another type; an array of another shape; a dimension of 0 or above
-/// [`MAX_DIM`]; a `bool` or float that is neither 0 nor 1; a negative coordinate; too few or too
-/// many bytes; more memory than `limit` bytes.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let fields = Fields::read(input)?;
     let Some(array) = fields.coordinates() else {
@@ -163,11 +153,8 @@ pub(super) fn read_grid(
     Ok(VoxelGrid::from_bricks(header.dims, bricks)?)
 }
 
-/// # Errors
-/// There are more than the array's `bytes`.
+/// Refuses more than the array's `bytes`.
 fn end(input: &mut dyn BufRead, bytes: u64) -> Result<(), ReadError> {
-    match input.fill_buf()? {
-        [] => Ok(()),
-        _ => Err(content(format!("there are more bytes after the array's {bytes}"))),
-    }
+    ensure!(input.fill_buf()?.is_empty(), "there are more bytes after the array's {bytes}");
+    Ok(())
 }

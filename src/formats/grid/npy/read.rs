@@ -6,7 +6,7 @@ use super::header::{Coordinates, Header, Kind};
 use crate::formats::grid::brick_slice::{BRICK_BYTES, BrickSlice};
 use crate::formats::grid::dense::{ONES, bits_of_bytes};
 use crate::formats::io::bytes::{ended, fill, read_exactly};
-use crate::formats::{ReadError, check_memory, checked_dims, content};
+use crate::formats::{ReadError, check_memory, checked_dims};
 use crate::grid::{BrickKey, FULL, Mask, VoxelGrid, mask_place, mask_voxels};
 
 /// Reads the array after the header: its bricks, each once, in at most `limit` bytes of memory.
@@ -61,10 +61,10 @@ fn zero_or_one(index: u64, value: f64) -> Result<u8, ReadError> {
     match value {
         0.0 => Ok(0),
         1.0 => Ok(1),
-        _ => Err(content(format!(
+        _ => bail!(
             "element {index} is {value}, but of floats only 0 and 1 are read (distances are read \
              from .npz, .vdb and .nvdb)"
-        ))),
+        ),
     }
 }
 
@@ -89,11 +89,10 @@ pub(super) fn coordinates(
         for (axis, length) in dims.iter_mut().enumerate() {
             let coordinate = number(voxel, axis);
             *length = u64::try_from(coordinate + 1).unwrap_or(0).max(*length);
-            if coordinate < 0 {
-                return Err(content(format!(
-                    "voxel {voxel} has the coordinate {coordinate}: coordinates begin at 0"
-                )));
-            }
+            ensure!(
+                coordinate >= 0,
+                "voxel {voxel} has the coordinate {coordinate}: coordinates begin at 0"
+            );
         }
     }
     let dims = checked_dims(dims)?;
@@ -108,7 +107,7 @@ fn check_bools(rows: &[u8], before: u64) -> Result<(), ReadError> {
     }
     let index = rows.iter().position(|&byte| byte > 1).unwrap_or_default();
     let (value, index) = (rows[index], before + index as u64);
-    Err(content(format!("element {index} is {value}, but a bool is 0 or 1")))
+    bail!("element {index} is {value}, but a bool is 0 or 1")
 }
 
 /// A slice one brick thick, in the file's axes: word = slowest, bit = `8 mid + fast`.

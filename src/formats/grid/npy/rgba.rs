@@ -11,7 +11,7 @@ use crate::formats::grid::brick_colors::{
 };
 use crate::formats::grid::brick_slice::BrickSlice;
 use crate::formats::io::bytes::{ended, fill, read_exactly};
-use crate::formats::{ReadError, check_memory, content};
+use crate::formats::{ReadError, check_memory};
 use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, count, set_bits};
 
 /// An empty voxel.
@@ -64,14 +64,11 @@ fn visible(brick: &ColorRun) -> Mask {
 
 impl ColorArray {
     /// Reads an array.
-    ///
-    /// # Errors
-    /// Another type or shape; too few or too many bytes.
     pub(crate) fn read(input: &mut dyn BufRead, limit: u64) -> Result<Self, ReadError> {
         let header = Fields::read(input)?.grid()?;
         match header.element.kind {
             Kind::Rgba => Self::read_after(&header, input, limit),
-            _ => Err(content("colours are uint8 of shape (nx, ny, nz, 4)")),
+            _ => bail!("colours are uint8 of shape (nx, ny, nz, 4)"),
         }
     }
 
@@ -124,9 +121,6 @@ impl ColorArray {
     }
 
     /// The grid of the voxels that are not fully transparent, with their colours.
-    ///
-    /// # Errors
-    /// More memory than `limit` bytes.
     pub(crate) fn grid(&self, limit: u64) -> Result<VoxelGrid, ReadError> {
         let visible = self.bricks.iter().map(|brick| (brick.start, visible(brick))).collect();
         let mut grid = VoxelGrid::from_bricks(self.dims, visible)?;

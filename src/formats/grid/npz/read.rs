@@ -22,10 +22,6 @@ use crate::grid::{
 const MAX_SMALL: u64 = 1 << 10;
 
 /// Reads a grid.
-///
-/// # Errors
-/// Not a zip archive, or a damaged one; no array of voxels; the errors of [`npy::read`]; an
-/// impossible world position.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let mut arrays = Arrays { limit, ..Arrays::default() };
     zip::read(input, |name, content| arrays.take(name, content))?;
@@ -101,9 +97,7 @@ impl Arrays {
     }
 
     fn take_colors(&mut self, content: &mut dyn Read) -> Result<(), ReadError> {
-        if self.rgba.is_some() {
-            return Err(self::content(format!("{RGBA} appears twice")));
-        }
+        ensure!(self.rgba.is_none(), "{RGBA} appears twice");
         match ColorArray::read(&mut BufReader::new(content), self.left()) {
             Ok(rgba) => self.rgba = Some(rgba),
             Err(error @ (ReadError::Io(_) | ReadError::Cancelled)) => return Err(error),
@@ -141,29 +135,25 @@ impl Arrays {
         name: &str,
         read: impl FnOnce() -> Result<VoxelGrid, ReadError>,
     ) -> Result<(), ReadError> {
-        let has_grid = self.grid.as_ref().is_some_and(|(name, _)| name == OCCUPIED);
-        let array = match has_grid {
-            true if name == OCCUPIED => {
-                return Err(self::content(format!("{OCCUPIED} appears twice")));
-            }
-            true => None,
-            false => match read() {
-                Ok(grid) => Some(grid),
-                Err(error) if name == OCCUPIED => return Err(error),
-                Err(error @ (ReadError::Io(_) | ReadError::Cancelled)) => return Err(error),
-                // An array of another kind.
-                Err(error) => {
-                    self.unread.get_or_insert_with(|| format!("{}: {error}", excerpt(name)));
-                    None
-                }
-            },
-        };
-        match array {
-            Some(grid) if name == OCCUPIED || self.grid.is_none() => {
+        let is_occupied = name == OCCUPIED;
+        if self.grid.as_ref().is_some_and(|(name, _)| name == OCCUPIED) {
+            ensure!(!is_occupied, "{OCCUPIED} appears twice");
+            self.ignored.push(name.to_owned());
+            return Ok(());
+        }
+        match read() {
+            Ok(grid) if is_occupied || self.grid.is_none() => {
                 let before = self.grid.replace((name.to_owned(), grid));
                 self.ignored.extend(before.map(|(name, _)| name));
             }
-            _ => self.ignored.push(name.to_owned()),
+            Ok(_) => self.ignored.push(name.to_owned()),
+            Err(error @ (ReadError::Io(_) | ReadError::Cancelled)) => return Err(error),
+            Err(error) if is_occupied => return Err(error),
+            // An array of another kind.
+            Err(error) => {
+                self.unread.get_or_insert_with(|| format!("{}: {error}", excerpt(name)));
+                self.ignored.push(name.to_owned());
+            }
         }
         Ok(())
     }
@@ -248,10 +238,8 @@ fn is_rows(name: &str) -> bool {
     name == COORDS || all.any(|&of| name == file_of(of) || name == file_of_names(of))
 }
 
-/// Takes the attributes of `grid` from `rows`, if `coords` are the voxels in the grid's order.
-///
-/// # Errors
-/// More memory than `limit` bytes; a value that [`Attribute::check`] refuses.
+/// Takes the attributes of `grid` from `rows`, if `coords` are the voxels in the grid's order; in at
+/// most `limit` bytes of memory.
 fn attributes(
     grid: &VoxelGrid,
     rows: &mut BTreeMap<String, (Rows, Vec<u8>)>,
@@ -295,8 +283,7 @@ fn attributes(
     Ok(Some(Attributes::new(names, channels)))
 }
 
-/// # Errors
-/// A value that [`Attribute::check`] refuses, with its array and row.
+/// [`Attribute::check`] of all values; an error names the array and the row.
 fn check_values(of: Attribute, bytes: &[u8], names: Option<usize>) -> Result<(), ReadError> {
     for (n, row) in bytes.chunks_exact(4 * of.components()).enumerate() {
         let named = |error| content(format!("{}, row {n}: {error}", file_of(of)));
@@ -360,7 +347,7 @@ fn up(input: &mut dyn Read) -> Result<Up, ReadError> {
     match (&fields.descr.unwrap_or_default()[..], &bytes[..]) {
         ("<U1", b"y\0\0\0") | (">U1", b"\0\0\0y") => Ok(Up::Y),
         ("<U1", b"z\0\0\0") | (">U1", b"\0\0\0z") => Ok(Up::Z),
-        _ => Err(content("it is neither 'y' nor 'z'")),
+        _ => bail!("it is neither 'y' nor 'z'"),
     }
 }
 

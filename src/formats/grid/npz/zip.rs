@@ -47,15 +47,13 @@ pub(super) fn read(
                 })?;
                 break;
             }
-            _ if first => return Err(content("not an .npz file: it is no zip archive")),
-            _ => return Err(content("the zip archive is malformed")),
+            _ if first => bail!("not an .npz file: it is no zip archive"),
+            _ => bail!("the zip archive is malformed"),
         }
         first = false;
     }
-    match input.fill_buf()? {
-        [] => Ok(()),
-        _ => Err(content("there are more bytes after the archive's end")),
-    }
+    ensure!(input.fill_buf()?.is_empty(), "there are more bytes after the archive's end");
+    Ok(())
 }
 
 /// Reads one file, after its signature, with its descriptor.
@@ -86,9 +84,7 @@ fn read_file(
     let has_descriptor = flags & HAS_DESCRIPTOR != 0;
     let called = excerpt(&name);
     let mut take = |content: &mut dyn Read| take(&name, content);
-    if flags & ENCRYPTED != 0 {
-        return Err(content(format!("{called} is encrypted")));
-    }
+    ensure!(flags & ENCRYPTED == 0, "{called} is encrypted");
     let found = match method {
         STORED if !has_descriptor => {
             let mut content = Checked::new(input.take(deflated));
@@ -98,23 +94,19 @@ fn read_file(
             let mut content = Checked::new(DeflateDecoder::new(&mut *input));
             drained(&mut content, &called, &mut take)?
         }
-        STORED => {
-            let message = "is stored without its length in front of it: compress it, or write the \
-                           archive to a file that can seek";
-            return Err(content(format!("{called} {message}")));
-        }
-        _ => return Err(content(format!("{called} is compressed in a way that is not supported"))),
+        STORED => bail!(
+            "{called} is stored without its length in front of it: compress it, or write the \
+             archive to a file that can seek"
+        ),
+        _ => bail!("{called} is compressed in a way that is not supported"),
     };
     let (crc, len) = if has_descriptor {
         read_descriptor(input, found.1, has_long_lengths)?
     } else {
         (crc, len)
     };
-    if found == (crc, len) {
-        Ok(())
-    } else {
-        Err(content(format!("{called} is damaged: its check sum is another")))
-    }
+    ensure!(found == (crc, len), "{called} is damaged: its check sum is another");
+    Ok(())
 }
 
 /// Reads a file to its end. Returns its CRC-32 and its length.

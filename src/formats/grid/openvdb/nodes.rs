@@ -125,11 +125,8 @@ impl SelectedGrids {
         let Self { chosen, colors, mut others, limit } = self;
         let Some(chosen) = chosen else {
             others.extend(colors.map(|colors| colors.name));
-            let names = excerpt(&others.join(", "));
-            return Err(content(match &others[..] {
-                [] => "there is no grid in it".to_owned(),
-                _ => format!("no grid in it {is_read}: there are {names}"),
-            }));
+            ensure!(!others.is_empty(), "there is no grid in it");
+            bail!("no grid in it {is_read}: there are {}", excerpt(&others.join(", ")));
         };
         chosen.into_grid(colors, &others, limit)
     }
@@ -247,17 +244,13 @@ impl Nodes {
         LEAF_BYTES * self.leaves.len() as u64 + COLOR_BYTES * self.colors.len() as u64
     }
 
-    /// # Errors
-    /// Leaves, their colours and `more` bytes exceed the memory.
+    /// Checks the memory of leaves, their colours and `more` bytes.
     pub(super) fn check_memory(&self, more: u64) -> Result<(), ReadError> {
         check_memory(self.bytes() + more, self.limit)
     }
 
     /// Bounds the memory of tiles: joins and checks them each time their number has doubled. To be
     /// called after each node, which has at most 32,768 tiles.
-    ///
-    /// # Errors
-    /// Tiles overlap; too many rows of full bricks.
     pub(super) fn check_tiles(&mut self) -> Result<(), ReadError> {
         if self.tiles.len() >= MANY_TILES.max(2 * self.joined) {
             self.tiles = joined(std::mem::take(&mut self.tiles));
@@ -321,28 +314,22 @@ fn joined(mut tiles: Vec<Tile>) -> Vec<Tile> {
     tiles
 }
 
-/// The number of rows of full bricks of joined tiles.
-///
-/// # Errors
-/// Tiles overlap; tiles and rows take more than `limit` bytes of memory.
+/// The number of rows of full bricks of joined tiles, which must not overlap. Tiles and rows take at
+/// most `limit` bytes of memory.
 fn count_rows(tiles: &[Tile], limit: u64) -> Result<usize, ReadError> {
     for tiles in tiles.chunk_by(|a, b| a.edge == b.edge) {
         check_apart(tiles.iter().map(|tile| (tile.at, tile.len)))?;
     }
     let count: u64 = tiles.iter().map(|tile| u64::from(tile.edge).pow(2)).sum();
-    if count > MAX_FULL_ROWS {
-        return Err(content(format!(
-            "its tiles are {count} rows of full bricks, but at most {MAX_FULL_ROWS} are read"
-        )));
-    }
+    ensure!(
+        count <= MAX_FULL_ROWS,
+        "its tiles are {count} rows of full bricks, but at most {MAX_FULL_ROWS} are read"
+    );
     check_memory(count * ROW_BYTES + tiles.len() as u64 * TILE_BYTES, limit)?;
     Ok(count as usize)
 }
 
 /// The rows of full bricks of joined tiles, as tiles of one brick, in canonical order.
-///
-/// # Errors
-/// As [`count_rows`].
 fn full_rows(tiles: &[Tile], limit: u64) -> Result<Vec<Tile>, ReadError> {
     let mut rows = Vec::with_capacity(count_rows(tiles, limit)?);
     for &Tile { at: [x, y, z], edge, len, color } in tiles {
@@ -374,14 +361,13 @@ fn merged<'a>(
     })
 }
 
-/// # Errors
-/// Rows, given by start and length in canonical order, overlap.
+/// Refuses rows, given by start and length in canonical order, that overlap.
 fn check_apart(rows: impl Iterator<Item = ([i32; 3], u32)>) -> Result<(), ReadError> {
     let mut before = None;
     for (at @ [x, y, z], len) in rows {
         if before.is_some_and(|(end, row)| row == [y, z] && x < end) {
             let voxel = at.map(|c| i64::from(c) * BRICK_EDGE);
-            return Err(content(format!("two nodes of the tree lie at {voxel:?}")));
+            bail!("two nodes of the tree lie at {voxel:?}");
         }
         before = Some((x + len as i32, [y, z]));
     }
@@ -409,8 +395,6 @@ struct Frame {
 }
 
 impl Frame {
-    /// # Errors
-    /// There is no voxel, or the extent is too large.
     fn around(bounds: Option<Bounds>) -> Result<Self, ReadError> {
         let [lo, hi] = bounds.ok_or_else(|| {
             content(

@@ -97,10 +97,7 @@ impl<'a> Source<'a> {
 
     /// A text of `len` bytes.
     pub(super) fn text_of(&mut self, len: u32, what: &str) -> Result<String, ReadError> {
-        if len > MAX_TEXT {
-            let at = self.at();
-            return Err(content(format!("byte {at}: {what} cannot be a text of {len} bytes")));
-        }
+        ensure!(len <= MAX_TEXT, "byte {}: {what} cannot be a text of {len} bytes", self.at());
         let mut bytes = vec![0; len as usize];
         self.fill(&mut bytes, what)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
@@ -111,9 +108,6 @@ impl<'a> Source<'a> {
     }
 
     /// Skips to byte `to`.
-    ///
-    /// # Errors
-    /// The file ends before it, or it is already passed.
     pub(super) fn skip_to(&mut self, to: u64, what: &str) -> Result<(), ReadError> {
         let at = self.at();
         let len = to.checked_sub(at).ok_or_else(|| {
@@ -129,14 +123,15 @@ impl<'a> Source<'a> {
         Ok(bytes.first().copied())
     }
 
-    /// # Errors
-    /// There are more bytes.
+    /// Refuses more bytes.
     pub(super) fn end(&mut self) -> Result<(), ReadError> {
         let at = self.at();
-        match self.next_byte()? {
-            None => Ok(()),
-            Some(_) => Err(content(format!("there are more bytes after the last grid's, {at}"))),
-        }
+        ensure!(self.next_byte()?.is_none(), "there are more bytes after the last grid's, {at}");
+        Ok(())
+    }
+
+    pub(super) fn ensure(&self, condition: bool, what: impl Display) -> Result<(), ReadError> {
+        if condition { Ok(()) } else { Err(self.fault(what)) }
     }
 
     /// An error about the bytes just read.

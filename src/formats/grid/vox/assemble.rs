@@ -59,7 +59,9 @@ pub(super) fn assemble(scene: &Scene, limit: u64) -> Result<(VoxelGrid, [u64; 25
     let placed = Placed { instances: &instances, models, grid_from_scene };
     let bricks = placed.bricks(limit)?;
     let mut paint = Paint::new(&bricks);
-    placed.each_brick(|key, voxels| paint.set(key, voxels));
+    for instance in &instances {
+        placed.each_brick_of(instance, |key, voxels| paint.set(key, voxels));
+    }
     let (colors, counts) = (paint.colors(scene.palette, description.is_some()), paint.counts());
     let mut grid = VoxelGrid::from_bricks(frame.dims, bricks)?;
     // MagicaVoxel's own axes.
@@ -97,16 +99,16 @@ fn checked_description(text: &[u8], [lo, hi]: [[i64; 3]; 2]) -> Result<Descripti
 fn instances(scene: &Scene) -> Result<Vec<Instance>, ReadError> {
     match (scene.models.len(), scene.frame) {
         _ if !scene.nodes.is_empty() => placed(scene),
-        (0, _) => Err(content("the file has no models")),
+        (0, _) => bail!("the file has no models"),
         (1, _) | (_, Some(_)) => {
             let model = scene.frame.unwrap_or_default() as usize;
             Ok(vec![Instance { model, pose: Pose::NONE.of_voxels(scene.models[model].size) }])
         }
-        (n, None) => Err(content(format!(
+        (n, None) => bail!(
             "the file has {n} models but no scene graph that says where they are: frames of an \
              animation? choose a frame from 0 to {}, or save it with a current MagicaVoxel",
             n - 1
-        ))),
+        ),
     }
 }
 
@@ -122,7 +124,7 @@ fn placed(scene: &Scene) -> Result<Vec<Instance>, ReadError> {
         path.truncate(depth);
         let Some(node) = scene.nodes.get(&id) else {
             let above = path.last().map_or("root".into(), |above| format!("child of {above}"));
-            return Err(content(format!("the scene graph has no node {id}, the {above}")));
+            bail!("the scene graph has no node {id}, the {above}");
         };
         let fault = |what: String| Err(fault(id, node.at, what));
         if path.contains(&id) {
@@ -208,12 +210,8 @@ struct Placed<'a> {
 }
 
 impl Placed<'_> {
-    /// Calls `visit` with the voxels of all instances that are in one brick of the grid, each with
-    /// its [slot](crate::grid::brick_slot) and its palette index. A brick may come several times.
-    fn each_brick(&self, mut visit: impl FnMut(BrickKey, &[(u16, u8)])) {
-        self.instances.iter().for_each(|instance| self.each_brick_of(instance, &mut visit));
-    }
-
+    /// Calls `visit` with the voxels of an instance that are in one brick of the grid, each with its
+    /// [slot](crate::grid::brick_slot) and its palette index. A brick may come several times.
     fn each_brick_of(&self, instance: &Instance, mut visit: impl FnMut(BrickKey, &[(u16, u8)])) {
         let pose = self.grid_from_scene.after(&instance.pose);
         let (bricks, shares) = pose.of_bricks();
@@ -236,11 +234,8 @@ impl Placed<'_> {
         }
     }
 
-    /// The bricks of all instances in canonical order.
-    ///
-    /// # Errors
-    /// There are too many voxels or bricks; they and their colours take more than `limit` bytes of
-    /// memory.
+    /// The bricks of all instances in canonical order; they and their colours take at most `limit`
+    /// bytes of memory.
     fn bricks(&self, limit: u64) -> Result<Vec<(BrickKey, Mask)>, ReadError> {
         let placed = |counts: Vec<u64>| -> u64 {
             self.instances.iter().map(|instance| counts[instance.model]).sum()
@@ -248,18 +243,14 @@ impl Placed<'_> {
         let counts: Vec<u64> = self.models.iter().map(|voxels| voxels.len() as u64).collect();
         let stored: u64 = counts.iter().sum();
         let voxels = placed(counts);
-        if voxels > stored.max(MAX_PLACED) {
-            return Err(content(format!(
-                "the scene graph's instances have {voxels} voxels: too many"
-            )));
-        }
+        ensure!(
+            voxels <= stored.max(MAX_PLACED),
+            "the scene graph's instances have {voxels} voxels: too many"
+        );
         let most = stored.max(MAX_BRICKS);
-        let check = |bricks: u64| match bricks > most {
-            true => {
-                Err(content(format!("the scene graph's instances fill more than {most} bricks")))
-            }
-            false => Ok(()),
-        };
+        let too_many =
+            || content(format!("the scene graph's instances fill more than {most} bricks"));
+        let check = |bricks: u64| if bricks > most { Err(too_many()) } else { Ok(()) };
         check(placed(self.models.iter().map(|own| bricks_of(own).count() as u64).collect()))?;
         let mut indices: HashMap<BrickKey, usize> = HashMap::new();
         let mut bricks: Vec<(BrickKey, Mask)> = Vec::new();
@@ -270,9 +261,9 @@ impl Placed<'_> {
                     bricks.push((key, [0; 8]));
                 }
                 let mask = &mut bricks[index].1;
-                voxels
-                    .iter()
-                    .for_each(|&(slot, _)| mask[usize::from(slot / 64)] |= 1 << (slot % 64));
+                for &(slot, _) in voxels {
+                    mask[usize::from(slot / 64)] |= 1 << (slot % 64);
+                }
             });
             let count = bricks.len() as u64;
             check_memory(count * BRICK_BYTES + voxels.min(512 * count) * VOXEL_BYTES, limit)?;

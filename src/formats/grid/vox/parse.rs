@@ -17,15 +17,10 @@ pub(super) fn parse<'a>(file: &'a [u8], options: &ReadOptions) -> Result<Scene<'
     check_start(file)?;
     let mut file = Cursor { name: *b"VOX ", at: 4, rest: &file[4..] };
     let version = file.int("the version")?;
-    if !VERSIONS.contains(&version) {
-        return Err(
-            file.fault(format_args!("version {version} is not supported, only 150 and 200"))
-        );
-    }
+    let unsupported = format_args!("version {version} is not supported, only 150 and 200");
+    file.ensure(VERSIONS.contains(&version), unsupported)?;
     let (_, mut chunks) = file.chunk()?;
-    if chunks.name != *b"MAIN" {
-        return Err(chunks.fault("MAIN belongs here"));
-    }
+    chunks.ensure(chunks.name == *b"MAIN", "MAIN belongs here")?;
     file.end()?;
 
     let (visible_only, frame) = (options.visible_only, options.frame);
@@ -35,18 +30,16 @@ pub(super) fn parse<'a>(file: &'a [u8], options: &ReadOptions) -> Result<Scene<'
         let (content, _) = chunks.chunk()?;
         scene.add(content, &mut size)?;
     }
-    if size.is_some() {
-        return Err(chunks.fault("the last SIZE has no XYZI"));
-    }
+    chunks.ensure(size.is_none(), "the last SIZE has no XYZI")?;
     if scene.nodes.is_empty() {
         scene.last_frame = (scene.models.len() as u32).saturating_sub(1);
     }
     match (frame, scene.last_frame) {
         (Some(frame), 0) if frame > 0 => {
-            Err(content(format!("there is no frame {frame}: the file has one frame, 0")))
+            bail!("there is no frame {frame}: the file has one frame, 0")
         }
         (Some(frame), last) if frame > last => {
-            Err(content(format!("there is no frame {frame}: the file has the frames 0 to {last}")))
+            bail!("there is no frame {frame}: the file has the frames 0 to {last}")
         }
         _ => Ok(scene),
     }
@@ -54,10 +47,8 @@ pub(super) fn parse<'a>(file: &'a [u8], options: &ReadOptions) -> Result<Scene<'
 
 /// Refuses files of other formats by their first bytes.
 pub(super) fn check_start(file: &[u8]) -> Result<(), ReadError> {
-    if file.starts_with(b"VOX ") {
-        return Ok(());
-    }
-    Err(content("not a MagicaVoxel file: it does not begin with 'VOX '"))
+    ensure!(file.starts_with(b"VOX "), "not a MagicaVoxel file: it does not begin with 'VOX '");
+    Ok(())
 }
 
 /// A node's kind, and the frames of its keys.
@@ -69,9 +60,8 @@ impl<'a> Scene<'a> {
     fn add(&mut self, mut chunk: Cursor<'a>, size: &mut Option<[u32; 3]>) -> Result<(), ReadError> {
         match &chunk.name {
             b"SIZE" => {
-                if size.replace(model_size(&mut chunk)?).is_some() {
-                    return Err(chunk.fault("the SIZE before it has no XYZI"));
-                }
+                let before = size.replace(model_size(&mut chunk)?);
+                chunk.ensure(before.is_none(), "the SIZE before it has no XYZI")?;
             }
             b"XYZI" => {
                 let size = size.take().ok_or_else(|| chunk.fault("there is no SIZE before it"))?;
@@ -117,10 +107,8 @@ impl<'a> Scene<'a> {
         let (kind, keys) = kind(chunk, moment)?;
         self.last_frame = keys.iter().fold(self.last_frame, |last, &key| last.max(key));
         let node = Node { at, kind, is_hidden, frames: keys.len() };
-        match self.nodes.insert(id, node) {
-            Some(_) => Err(chunk.fault(format_args!("there are two nodes {id}"))),
-            None => Ok(()),
-        }
+        let before = self.nodes.insert(id, node);
+        chunk.ensure(before.is_none(), format_args!("there are two nodes {id}"))
     }
 
     // Parsers of the kinds of node.
@@ -142,9 +130,7 @@ impl<'a> Scene<'a> {
     fn shape(chunk: &mut Cursor, at: Moment) -> Result<Keyed, ReadError> {
         // A number and an empty dictionary take 8 bytes.
         let count = chunk.count(8, "models")?;
-        if count == 0 {
-            return Err(chunk.fault("the shape has no model"));
-        }
+        chunk.ensure(count > 0, "the shape has no model")?;
         let (mut models, mut keys) = (Vec::with_capacity(count), Vec::with_capacity(count));
         for _ in 0..count {
             models.push(chunk.int("a model's number")?);
@@ -233,9 +219,7 @@ impl Moment {
 fn pose(chunk: &mut Cursor, moment: Moment) -> Result<(Pose, Vec<u32>), ReadError> {
     // An empty dictionary takes 4 bytes.
     let count = chunk.count(4, "frames")?;
-    if count == 0 {
-        return Err(chunk.fault("the transform has no frame"));
-    }
+    chunk.ensure(count > 0, "the transform has no frame")?;
     let mut read = *chunk;
     let mut keys = Vec::with_capacity(count);
     for index in 0..count {
@@ -303,6 +287,10 @@ impl<'a> Cursor<'a> {
         content(format!("chunk {name}, byte {}: {what}", self.at))
     }
 
+    fn ensure(&self, condition: bool, what: impl fmt::Display) -> Result<(), ReadError> {
+        if condition { Ok(()) } else { Err(self.fault(what)) }
+    }
+
     fn take(&mut self, len: usize, what: &str) -> Result<&'a [u8], ReadError> {
         let Some((taken, rest)) = self.rest.split_at_checked(len) else {
             let left = self.rest.len();
@@ -328,9 +316,7 @@ impl<'a> Cursor<'a> {
     fn count(&mut self, item_bytes: usize, what: &str) -> Result<usize, ReadError> {
         let count = self.len("the number of items")?;
         let room = self.rest.len() / item_bytes;
-        if count > room {
-            return Err(self.fault(format_args!("{count} {what}, but there is room for {room}")));
-        }
+        self.ensure(count <= room, format_args!("{count} {what}, but there is room for {room}"))?;
         Ok(count)
     }
 
@@ -363,9 +349,7 @@ impl<'a> Cursor<'a> {
     }
 
     fn end(&self) -> Result<(), ReadError> {
-        match self.rest.len() {
-            0 => Ok(()),
-            n => Err(self.fault(format_args!("{n} bytes more than it should have"))),
-        }
+        let more = self.rest.len();
+        self.ensure(more == 0, format_args!("{more} bytes more than it should have"))
     }
 }

@@ -17,12 +17,7 @@ pub(super) const UNCOLORED: u8 = 1;
 const CHUNK_HEAD: u64 = 12;
 
 /// Writes `grid`, in its colours or those of the options' palette.
-///
-/// # Errors
-/// `out` fails; more than 2000 voxels along an axis, which MagicaVoxel would clip; more bytes than
-/// 32-bit lengths can express.
 pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<(), WriteError> {
-    check_dims(grid.dims())?;
     let models = Model::all(grid);
     let scene = if options.plain {
         check_plain(grid.dims()).map(|()| Vec::new())?
@@ -54,10 +49,7 @@ pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<
     Ok(out.write_all(&palette)?)
 }
 
-/// Checks that MagicaVoxel's world can hold a grid of `dims` voxels.
-///
-/// # Errors
-/// The grid is too large.
+/// Checks that MagicaVoxel's world, which clips the rest, can hold a grid of `dims` voxels.
 pub fn check_dims(dims: [u32; 3]) -> Result<(), WriteError> {
     let too_long = AXES.into_iter().zip(dims).find(|&(_, d)| d > MAX_SCENE);
     too_long.map_or(Ok(()), |(axis, voxels)| {
@@ -70,8 +62,7 @@ pub fn check_dims(dims: [u32; 3]) -> Result<(), WriteError> {
     })
 }
 
-/// # Errors
-/// The grid has more than one model.
+/// Checks that the grid has one model.
 fn check_plain([x, y, z]: [u32; 3]) -> Result<(), WriteError> {
     if x.max(y).max(z) <= MAX_MODEL {
         return Ok(());

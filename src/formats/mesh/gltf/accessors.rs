@@ -42,9 +42,6 @@ fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
 
 impl Component {
     /// The component type of number `kind`.
-    ///
-    /// # Errors
-    /// It is none of the `allowed`; the message names its use, `what`.
     fn of(kind: u32, allowed: &[u32], what: &str) -> Result<Self, String> {
         if !allowed.contains(&kind) {
             return Err(format!("has components of type {kind} for {what}"));
@@ -122,10 +119,8 @@ impl<'a> Arrays<'a> {
             let kind = accessor.component_type;
             let Component { size, most, read } = Component::of(kind, allowed, what)?;
             let is_normalized = accessor.normalized && allowed == NUMBERS && kind != FLOAT;
-            let number = |bytes: &[u8]| match is_normalized {
-                true => (read(bytes) / most).max(-1.0),
-                false => read(bytes),
-            };
+            let number =
+                |b: &[u8]| if is_normalized { (read(b) / most).max(-1.0) } else { read(b) };
             let element = |b: &[u8]| std::array::from_fn(|n| convert(number(&b[n * size..])));
             self.elements(accessor, N * size, element, [T::default(); N], out)
         };
@@ -177,8 +172,7 @@ impl<'a> Arrays<'a> {
         named(index, self.accessor(index).map(|accessor| accessor.count))
     }
 
-    /// # Errors
-    /// The accessor does not have an element for each of `vertices`.
+    /// Checks that the accessor has an element for each of `vertices`.
     pub(super) fn check_count(&self, index: usize, vertices: u64) -> Result<(), String> {
         match self.count(index)? as u64 {
             count if count == vertices => Ok(()),

@@ -10,7 +10,7 @@ use crate::formats::mesh::gltf::json::Document;
 use crate::formats::mesh::gltf::materials::{PlacedTexture, Surface, UvTransform, surfaces};
 use crate::formats::mesh::gltf::parts::{Part, place};
 use crate::formats::mesh::out_of_range::{clamped_colors, unplaced};
-use crate::mesh::appearance::{Material, Texture, TextureRef};
+use crate::mesh::appearance::{Material, Texture};
 
 #[derive(Default)]
 pub(super) struct DocumentAppearance {
@@ -154,7 +154,15 @@ impl DocumentAppearance {
         let has_color = part.color.is_some();
         let key = (index, has_color, part.texcoord.is_some());
         part.material = *self.number_of.entry(key).or_insert_with(|| {
-            self.materials.push(material(surface, shown, has_color));
+            let [texture, metallic_roughness, emission_texture] = shown;
+            self.materials.push(Material {
+                texture,
+                metallic_texture: metallic_roughness,
+                roughness_texture: metallic_roughness,
+                emission_texture,
+                has_vertex_colors: has_color,
+                ..surface.material
+            });
             self.materials.len() as u32 - 1
         });
     }
@@ -170,20 +178,5 @@ impl DocumentAppearance {
         let factors = self.clamped_factors.list().chain(unplaced(self.unplaced));
         let clamped = clamped_colors([self.clamped_colors, 0]);
         unread.chain(self.faults.warnings()).chain(factors).chain(clamped)
-    }
-}
-
-fn material(
-    Surface { material, .. }: Surface,
-    [texture, metallic_roughness, emission_texture]: [Option<TextureRef>; 3],
-    has_vertex_colors: bool,
-) -> Material {
-    Material {
-        texture,
-        metallic_texture: metallic_roughness,
-        roughness_texture: metallic_roughness,
-        emission_texture,
-        has_vertex_colors,
-        ..material
     }
 }

@@ -16,16 +16,12 @@ use crate::formats::{ReadError, Sidecars, content, excerpt, shortened};
 /// Rejects files that begin like neither form of glTF.
 pub(super) fn check_start(start: &[u8]) -> Result<(), ReadError> {
     let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
-    match text.is_empty() || text.starts_with(b"{") || start.starts_with(b"glTF") {
-        true => Ok(()),
-        false => Err(content("not a glTF file: it begins with neither '{' nor 'glTF'")),
-    }
+    let is_gltf = text.is_empty() || text.starts_with(b"{") || start.starts_with(b"glTF");
+    ensure!(is_gltf, "not a glTF file: it begins with neither '{{' nor 'glTF'");
+    Ok(())
 }
 
 /// The JSON of a file and its embedded buffer, by its content rather than its extension.
-///
-/// # Errors
-/// A malformed or truncated binary file.
 pub(super) fn open(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>), ReadError> {
     let Some(mut rest) = bytes.strip_prefix(b"glTF") else {
         return Ok((bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes), None));
@@ -41,23 +37,18 @@ pub(super) fn open(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>), ReadError> {
         return Err(unsupported_version(&format!("{version}.0")));
     }
     let length = number().ok_or_else(cut_off)? as usize;
-    if length != bytes.len() {
-        return Err(content(format!(
-            "the header says that the file has {length} bytes, but it has {}: it is cut off, or \
-             something was added",
-            bytes.len()
-        )));
-    }
+    ensure!(
+        length == bytes.len(),
+        "the header says that the file has {length} bytes, but it has {}: it is cut off, or \
+         something was added",
+        bytes.len()
+    );
     let json = chunk(&mut rest)?;
     let binary = if rest.is_empty() { None } else { Some(chunk(&mut rest)?) };
-    match json {
-        (b"JSON", json) => {
-            Ok((json, binary.and_then(|(kind, bytes)| (kind == b"BIN\0").then_some(bytes))))
-        }
-        _ => Err(content(
-            "the first chunk of the file is not JSON: write it again with another tool",
-        )),
-    }
+    let (b"JSON", json) = json else {
+        bail!("the first chunk of the file is not JSON: write it again with another tool");
+    };
+    Ok((json, binary.and_then(|(kind, bytes)| (kind == b"BIN\0").then_some(bytes))))
 }
 
 /// The next chunk, and its type.
@@ -89,10 +80,6 @@ const BASE_64: GeneralPurpose = GeneralPurpose::new(
 );
 
 /// The bytes of all `buffers`; the first may be `binary`, the chunk of a GLB file.
-///
-/// # Errors
-/// A file that is missing or cannot be read; a buffer shorter than the document states; too little
-/// memory.
 pub(super) fn load<'a>(
     buffers: &'a [Buffer],
     binary: Option<&'a [u8]>,

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use crate::base::numbers::grouped;
 use crate::base::srgb::Linear;
+use crate::formats::ReadError;
 use crate::formats::mesh::gltf::accessors::Arrays;
 use crate::formats::mesh::gltf::attributes::{BAD_COLORS, BAD_TEXCOORDS, DocumentAppearance};
 use crate::formats::mesh::gltf::parts::{Part, in_primitive};
 use crate::formats::mesh::gltf::pose::Skins;
 use crate::formats::mesh::gltf::scene::Instance;
-use crate::formats::{ReadError, content};
 use crate::mesh::appearance::{Appearance, is_placed};
 use crate::mesh::{Labels, Mesh, MeshError};
 
@@ -76,22 +76,19 @@ impl Totals {
         }
     }
 
-    /// # Errors
-    /// Too many vertices, triangles, or steps.
     pub(super) fn check(&self) -> Result<(), ReadError> {
         for (what, count) in [("vertices", self.vertices), ("triangles", self.triangles)] {
             if count > u64::from(u32::MAX) {
                 return Err(MeshError::TooLarge { what, count: count as usize }.into());
             }
         }
-        if self.steps > MAX_STEPS {
-            return Err(content(format!(
-                "its nodes and morph targets repeat meshes too often: there are {} vertices and \
-                 indices to process, more than {}; export the scene in its pose, or in parts",
-                grouped(self.steps),
-                grouped(MAX_STEPS)
-            )));
-        }
+        ensure!(
+            self.steps <= MAX_STEPS,
+            "its nodes and morph targets repeat meshes too often: there are {} vertices and \
+             indices to process, more than {}; export the scene in its pose, or in parts",
+            grouped(self.steps),
+            grouped(MAX_STEPS)
+        );
         Ok(())
     }
 

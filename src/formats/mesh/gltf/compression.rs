@@ -45,9 +45,6 @@ pub(super) struct Meshopt {
 type Buffers<'b> = Vec<Cow<'b, [u8]>>;
 
 /// Decompresses the views and attributes without uncompressed data. Returns all buffers.
-///
-/// # Errors
-/// Malformed streams, streams that contradict the document, too little memory.
 pub(super) fn decompress<'b>(
     meshes: &[Mesh],
     accessors: &mut [Accessor],

@@ -183,7 +183,7 @@ impl ImageInfo {
             let bytes = Cow::Borrowed(arrays.view(view)?);
             return Ok(Some(loader.request_bytes(name.to_owned(), bytes)));
         };
-        if uri.len() as u64 / 4 * 3 > loader.left() {
+        if uri.len() as u64 / 4 * 3 > loader.limit {
             return Err(TOO_LARGE.into());
         }
         if let Some(data) = uri.strip_prefix(DATA).map(decoded) {

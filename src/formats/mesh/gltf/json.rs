@@ -230,9 +230,6 @@ pub(super) fn most_memory(json: &[u8]) -> u64 {
 }
 
 /// Parses the document.
-///
-/// # Errors
-/// Not JSON, not glTF, or an unsupported version.
 pub(super) fn parse(json: &[u8]) -> Result<Document<'_>, ReadError> {
     let document = serde_json::from_slice::<Document>(json)
         .map_err(|error| refuse_other_version(json).err().unwrap_or_else(|| located(&error)))?;

@@ -52,10 +52,6 @@ const REST: u64 = 16 << 10;
 
 /// Reads the meshes in the scene of `bytes`. Buffers and images in other files are among the
 /// `sidecars`.
-///
-/// # Errors
-/// No glTF, malformed or cut off, extensions that are required and not known, buffers that are
-/// missing or too short, indices out of range, coordinates that are not finite, no triangles.
 fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
     let mut memory = Budget::new(options.memory);
     let (json, binary) = buffers::open(bytes)?;
@@ -111,7 +107,10 @@ fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<Load
         build.add(instance, &parts[instance.mesh], appearance.as_mut())?;
     }
     if totals.triangles == 0 {
-        return Err(nothing_to_voxelize(&skipped));
+        let sets = skipped.points_and_lines;
+        ensure!(sets > 0, "no triangles in the scene: nothing to voxelize");
+        let sets = counted(sets, "set");
+        bail!("no triangles in the scene, only {sets} of points or lines: nothing to voxelize");
     }
     let mut warnings = warnings(&document, &skipped, scene.other_scenes);
     warnings.extend(skins.warnings());
@@ -153,22 +152,7 @@ fn refuse_extensions(document: &Document) -> Result<(), ReadError> {
     } else {
         "write it without, with the tool that made it, or with gltf-transform"
     };
-    Err(content(format!(
-        "the file needs the extension {}, which is not read: {fix}",
-        excerpt(extension)
-    )))
-}
-
-fn nothing_to_voxelize(skipped: &Skipped) -> ReadError {
-    ReadError::Content(match skipped.points_and_lines {
-        0 => "no triangles in the scene: nothing to voxelize".into(),
-        n => {
-            let sets = counted(n, "set");
-            format!(
-                "no triangles in the scene, only {sets} of points or lines: nothing to voxelize"
-            )
-        }
-    })
+    bail!("the file needs the extension {}, which is not read: {fix}", excerpt(extension))
 }
 
 fn warnings(document: &Document, skipped: &Skipped, other_scenes: NameCounts) -> Vec<String> {

@@ -96,9 +96,6 @@ pub(super) fn place(mesh: usize, primitive: usize) -> String {
 }
 
 /// The parts of all meshes; `locate` adds the appearance of a part of a mesh.
-///
-/// # Errors
-/// A primitive that is malformed.
 pub(super) fn parts<'a>(
     arrays: &Arrays<'a>,
     skipped: &mut Skipped,

@@ -51,9 +51,6 @@ impl Skins {
 
     /// Transforms the vertices of a part from mesh space to scene space. Returns whether that
     /// mirrors.
-    ///
-    /// # Errors
-    /// Malformed accessors, accessors with different counts, or joints out of range.
     pub(super) fn place(
         &self,
         arrays: &Arrays,

@@ -38,9 +38,6 @@ pub(super) struct Scene<'a> {
 }
 
 /// The default scene, or else the first.
-///
-/// # Errors
-/// A node or scene out of range; a node with two parents, or in a cycle.
 pub(super) fn scene<'a>(document: &'a Document) -> Result<Scene<'a>, String> {
     let (roots, other_scenes) = roots(document)?;
     if document.nodes.is_empty() {
@@ -120,9 +117,6 @@ fn instancing_count(instance: &Instance, arrays: &Arrays) -> Result<Option<usize
 }
 
 /// All instances, with those of `EXT_mesh_gpu_instancing` expanded.
-///
-/// # Errors
-/// Malformed accessors, or accessors with different counts; too little memory.
 pub(super) fn expanded<'a>(
     instances: Vec<Instance<'a>>,
     arrays: &Arrays,

@@ -17,7 +17,7 @@ use crate::formats::io::warnings::NamedWarnings;
 use crate::formats::mesh::obj::faces::{FaceAttributes, Slot};
 use crate::formats::mesh::obj::libraries::Materials;
 use crate::formats::mesh::obj::materials::{
-    self, COLOR, Definition, Map, OPACITY, before_comment, tint_and_strength,
+    self, COLOR, Definition, Map, OPACITY, TILE, before_comment, tint_and_strength,
 };
 use crate::formats::mesh::textures::{ImageChannels, LoadedTextures, TextureLoader};
 use crate::mesh::appearance::{Alpha, Appearance, Material, Texture, TextureRef, Wrap};
@@ -157,7 +157,7 @@ fn request_of(
         let of_tile = tile.and_then(|tile| map.of_tile(tile));
         let file = match &of_tile {
             // Without an image of this tile, that of the first is repeated.
-            Some(name) if map.is_of_tiles() || loader.has(name, folders) => name,
+            Some(name) if map.file.contains(TILE) || loader.has(name, folders) => name,
             _ => &map.file,
         };
         loader.find(&[file, before_comment(file)], folders)
@@ -166,11 +166,9 @@ fn request_of(
     if paths[OPACITY] == paths[COLOR] {
         paths[OPACITY] = None;
     }
-    let mut at = 0..;
-    paths.map(|path| {
-        let is_opacity = at.next() == Some(OPACITY);
-        let channels = if is_opacity { ImageChannels::Opacity } else { ImageChannels::Rgba };
-        Some(loader.request_file(path?, channels))
+    array::from_fn(|n| {
+        let channels = if n == OPACITY { ImageChannels::Opacity } else { ImageChannels::Rgba };
+        Some(loader.request_file(paths[n].take()?, channels))
     })
 }
 

@@ -125,20 +125,16 @@ fn find(contents: &Contents, sidecars: &Sidecars) -> (Vec<PathBuf>, Vec<String>)
     let libraries = contents.libraries.in_order();
     for names in &libraries {
         let whole = sidecars.base().join(names);
-        let paths = match sidecars.is_file(&whole) {
-            true => vec![whole],
-            false => {
-                let find = |name| {
-                    let path = finder.find(name, &folders, &[]);
-                    if path.is_none() {
-                        missing.add(name);
-                    }
-                    path
-                };
-                each_name(before_comment(names)).filter_map(find).collect()
+        if sidecars.is_file(&whole) {
+            found.push(sidecars.canonical(whole));
+            continue;
+        }
+        for name in each_name(before_comment(names)) {
+            match finder.find(name, &folders, &[]) {
+                Some(path) => found.push(sidecars.canonical(path)),
+                None => missing.add(name),
             }
-        };
-        found.extend(paths.into_iter().map(|path| sidecars.canonical(path)));
+        }
     }
     let mut warnings: Vec<String> = finder.warning().into_iter().collect();
     warnings.extend(missing.warning("material files not found"));

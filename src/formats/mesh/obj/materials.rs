@@ -91,11 +91,6 @@ pub(super) struct Map {
 }
 
 impl Map {
-    /// Whether the name has a place for the number of a UDIM tile.
-    pub(super) fn is_of_tiles(&self) -> bool {
-        self.file.contains(TILE)
-    }
-
     /// The name of the image of a UDIM tile.
     pub(super) fn of_tile(&self, tile: u32) -> Option<String> {
         name_of_tile(&self.file, &tile.to_string())
@@ -114,7 +109,7 @@ pub(super) fn name_of_tile(file: &str, tile: &str) -> Option<String> {
 }
 
 /// The placeholder for the number of a tile.
-const TILE: &str = "<UDIM>";
+pub(super) const TILE: &str = "<UDIM>";
 
 /// The transform of texture coordinates: `scale * uv + offset`.
 #[derive(Debug, Clone, Copy, PartialEq)]

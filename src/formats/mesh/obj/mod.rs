@@ -31,7 +31,9 @@ use crate::formats::mesh::obj::faces::Faces;
 use crate::formats::mesh::obj::libraries::Materials;
 use crate::formats::mesh::obj::text::{check_text, clean};
 use crate::formats::mesh::obj::vertices::{Vertices, fault_of_vertex};
-use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory};
+use crate::formats::{
+    LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory, content,
+};
 use crate::mesh::{Mesh, MeshError};
 
 /// OBJ of Wavefront, `.obj`.
@@ -45,9 +47,6 @@ pub const SPEC: MeshSpec = MeshSpec {
 
 /// Reads the mesh in `bytes`, all groups and objects together. Material files and images
 /// are among the `sidecars`; a missing one is a warning.
-///
-/// # Errors
-/// Not text, malformed lines, indices out of range, coordinates that are not finite, no faces.
 fn read(
     bytes: Vec<u8>,
     sidecars: &Sidecars,
@@ -70,7 +69,9 @@ fn read(
         return Err(contents.error(fault));
     }
     if faces.triangles.is_empty() {
-        return Err(nothing_found(faces.faults.points_and_lines));
+        let others = faces.faults.points_and_lines;
+        ensure!(others > 0, "no faces found: is this an OBJ mesh?");
+        return Err(content(only_points_and_lines(others)));
     }
     let colors = options.appearance.then(|| VertexColors::of(&vertices.colors)).flatten();
     let mut warnings = warnings(&contents, &vertices, &faces);
@@ -94,13 +95,6 @@ fn read(
     let (appearance, said) = appearance(&materials, attributes, sidecars, left);
     warnings.extend(said);
     Ok(LoadedMesh::new(mesh.with_appearance(appearance)?, warnings))
-}
-
-fn nothing_found(points_and_lines: u64) -> ReadError {
-    ReadError::Content(match points_and_lines {
-        0 => "no faces found: is this an OBJ mesh?".into(),
-        points_and_lines => only_points_and_lines(points_and_lines),
-    })
 }
 
 fn warnings(contents: &Contents, vertices: &Vertices, faces: &Faces) -> Vec<String> {

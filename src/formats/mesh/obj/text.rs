@@ -6,13 +6,11 @@ use std::borrow::Cow;
 use memchr::memchr;
 use rayon::prelude::*;
 
-use crate::formats::{ReadError, content};
+use crate::formats::ReadError;
 
 pub(super) fn check_text(bytes: &[u8]) -> Result<(), ReadError> {
-    match memchr(0, bytes) {
-        Some(_) => Err(content("not an OBJ text file: it contains zero bytes")),
-        None => Ok(()),
-    }
+    ensure!(memchr(0, bytes).is_none(), "not an OBJ text file: it contains zero bytes");
+    Ok(())
 }
 
 /// The text in `bytes`, in the same memory: UTF-8 without byte order mark, lines ended by `\n` or
@@ -213,21 +211,15 @@ pub(super) fn visit<E>(
 ) -> Result<(), E> {
     let is_ascii = text.is_ascii();
     for (line, statement) in statements(text) {
-        let spaced =
-            if is_ascii { Cow::Borrowed(&statement[..]) } else { with_ascii_spaces(&statement) };
+        let spaced: Cow<str> = if is_ascii || statement.is_ascii() {
+            Cow::Borrowed(&statement)
+        } else {
+            statement.replace(char::is_whitespace, " ").into()
+        };
         let (keyword, words) = Keyword::of(&spaced);
         visit(line, &statement, keyword, words)?;
     }
     Ok(())
-}
-
-/// Replaces all other white space by ASCII spaces.
-fn with_ascii_spaces(statement: &str) -> Cow<'_, str> {
-    if statement.is_ascii() {
-        Cow::Borrowed(statement)
-    } else {
-        statement.replace(char::is_whitespace, " ").into()
-    }
 }
 
 pub(super) fn after_keyword(statement: &str) -> &str {

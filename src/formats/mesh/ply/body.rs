@@ -200,7 +200,7 @@ fn each_record<'a, V: Values<'a>>(
     for record in 0..element.count {
         values.begin();
         read(values).map_err(|problem| {
-            values.error(&format!("{} {record} (counted from 0)", element.called()), problem)
+            values.error(&format!("{} {record} (counted from 0)", quoted(element.name)), problem)
         })?;
     }
     Ok(())

@@ -102,11 +102,6 @@ impl Element<'_> {
             _ => None,
         }
     }
-
-    /// Its name, for a message.
-    pub(super) fn called(&self) -> String {
-        quoted(self.name)
-    }
 }
 
 #[derive(Debug)]
@@ -123,17 +118,12 @@ pub(super) struct Header<'a> {
 
 /// Rejects files that do not begin like PLY.
 pub(super) fn check_start(start: &[u8]) -> Result<(), ReadError> {
-    match Tokens::new(start).next_in_line() {
-        _ if start.is_empty() => Ok(()),
-        Some(b"ply") => Ok(()),
-        _ => Err(content("not a PLY file: it does not begin with 'ply'")),
-    }
+    let is_ply = start.is_empty() || Tokens::new(start).next_in_line() == Some(b"ply");
+    ensure!(is_ply, "not a PLY file: it does not begin with 'ply'");
+    Ok(())
 }
 
 /// The length of a PLY header in bytes.
-///
-/// # Errors
-/// Not PLY, or truncated.
 pub(super) fn len(bytes: &[u8]) -> Result<usize, ReadError> {
     check_start(bytes)?;
     let mut tokens = Tokens::new(bytes);
@@ -215,7 +205,7 @@ impl<'a> Header<'a> {
     fn check(&self) -> Result<(), ReadError> {
         for element in &self.elements {
             let missing =
-                |what: &str| content(format!("the element {} has no {what}", element.called()));
+                |what: &str| content(format!("the element {} has no {what}", quoted(element.name)));
             match element.role() {
                 Role::Vertex => {
                     for axis in AXES {
@@ -229,12 +219,9 @@ impl<'a> Header<'a> {
                 _ => {}
             }
         }
-        let is_twice = |role: Role| self.of_role(role).count() > 1;
-        if is_twice(Role::Vertex) {
-            Err(content("the header declares the element 'vertex' twice: remove one"))
-        } else {
-            Ok(())
-        }
+        let is_twice = self.of_role(Role::Vertex).count() > 1;
+        ensure!(!is_twice, "the header declares the element 'vertex' twice: remove one");
+        Ok(())
     }
 
     pub(super) fn of_role(&self, role: Role) -> impl Iterator<Item = &Element<'a>> {
@@ -263,7 +250,7 @@ impl<'a> Header<'a> {
                 content(format!(
                     "the header says that there are {records} of the element {}, but the file is \
                      too short for that: it is cut off, or the header is wrong",
-                    element.called()
+                    quoted(element.name)
                 ))
             })?;
         }

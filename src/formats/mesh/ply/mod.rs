@@ -42,10 +42,6 @@ const HEADER: u64 = 16;
 const REST: u64 = 16 << 10;
 
 /// Reads the mesh in `bytes`. Textures are among the `sidecars`.
-///
-/// # Errors
-/// No PLY file, malformed or cut off, indices out of range, coordinates that are not finite, no
-/// faces.
 fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
     let start = header::len(bytes)?;
     let for_header = bytes.len() as u64 + HEADER * start as u64 + REST;

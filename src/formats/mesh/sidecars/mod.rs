@@ -132,9 +132,13 @@ impl Sidecars {
         !self.is_confined || fs::canonicalize(&self.folder).is_ok_and(is_inside)
     }
 
-    fn checked(&self, path: &Path) -> io::Result<()> {
-        let outside = || io::Error::new(ErrorKind::NotFound, "it is outside the mesh's folder");
-        if self.allows(path) { Ok(()) } else { Err(outside()) }
+    /// Logs a file on disk that is opened, if it may be.
+    fn log_opened(&self, log: &Log, path: &Path) -> io::Result<()> {
+        if !self.allows(path) {
+            return Err(io::Error::new(ErrorKind::NotFound, "it is outside the mesh's folder"));
+        }
+        record(log, path, modified(path), true);
+        Ok(())
     }
 
     /// The same files, of which none has been looked for.
@@ -262,8 +266,7 @@ impl Sidecars {
     pub(super) fn read(&self, path: &Path, limit: u64) -> Result<Cow<'_, [u8]>, ReadError> {
         match &self.files {
             Files::OnDisk(log) => {
-                self.checked(path)?;
-                record(log, path, modified(path), true);
+                self.log_opened(log, path)?;
                 bytes_within(path, limit).map(Cow::Owned)
             }
             _ => Ok(Cow::Borrowed(self.held(path)?)),
@@ -274,8 +277,7 @@ impl Sidecars {
     pub(super) fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek + '_>> {
         match &self.files {
             Files::OnDisk(log) => {
-                self.checked(path)?;
-                record(log, path, modified(path), true);
+                self.log_opened(log, path)?;
                 Ok(Box::new(BufReader::new(File::open(path)?)))
             }
             _ => Ok(Box::new(Cursor::new(self.held(path)?))),

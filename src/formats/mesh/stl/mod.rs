@@ -39,10 +39,6 @@ const MOST_COLORS: u64 = (1 << 15) + 1;
 const REST: u64 = 4 << 10;
 
 /// Reads the mesh in `bytes`.
-///
-/// # Errors
-/// Neither text nor binary STL, malformed or truncated content, coordinates that are not finite, no
-/// triangles.
 fn read(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
     let limit = options.memory;
     let whole = binary_count(bytes).is_some_and(|count| HEADER + count * RECORD == bytes.len());
@@ -96,21 +92,22 @@ fn too_short(count: usize, room: u64) -> ReadError {
 /// The triangles of a binary file, and a warning about trailing bytes.
 fn records(bytes: &[u8]) -> Result<(&[[u8; RECORD]], Vec<String>), ReadError> {
     let Some(count) = binary_count(bytes) else {
-        let what = "not an STL file: it neither begins with 'solid' nor has a binary file's header \
-                    of 84 bytes";
-        return Err(content(what));
+        bail!(
+            "not an STL file: it neither begins with 'solid' nor has a binary file's header of 84 \
+             bytes"
+        );
     };
     let (records, rest) = bytes[HEADER..].as_chunks::<RECORD>();
     if count > records.len() {
         return Err(too_short(count, records.len() as u64));
     }
     if count == 0 && !records.is_empty() {
-        return Err(content(format!(
+        bail!(
             "the header says that there are no triangles, but {} bytes follow, which would be {}: \
              write the number into bytes 80 to 83, little-endian",
             bytes.len() - HEADER,
             records.len()
-        )));
+        );
     }
     let behind = (records.len() - count) * RECORD + rest.len();
     let warning = (behind > 0).then(|| {

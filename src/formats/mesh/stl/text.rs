@@ -21,10 +21,6 @@ pub(super) fn most_vertices(text: &[u8]) -> usize {
 }
 
 /// The corners of all triangles, three per triangle, and the solids.
-///
-/// # Errors
-/// Unexpected tokens, with their line; a solid without an end; more memory for the names of solids
-/// than `limit` bytes beside `needed`.
 pub(super) fn read(
     text: &[u8],
     mut needed: u64,

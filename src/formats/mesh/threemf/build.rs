@@ -5,7 +5,7 @@ use crate::formats::io::bytes::Budget;
 use crate::formats::mesh::flat_colors::FlatColors;
 use crate::formats::mesh::threemf::model::{Counts, Model, Object, Paint};
 use crate::formats::mesh::transform::Transform;
-use crate::formats::{LoadedMesh, ReadError, content};
+use crate::formats::{LoadedMesh, ReadError};
 use crate::mesh::appearance::{Appearance, Material};
 use crate::mesh::{Labels, Mesh, MeshError};
 
@@ -29,27 +29,22 @@ pub(super) fn build(
         }
     }
     let stored: u64 = model.objects.iter().map(|object| object.triangles.len() as u64).sum();
-    if triangles > MANY.max(MAX_COPIES * stored) {
-        return Err(content(format!(
-            "its components and items repeat objects too often: {} triangles of {} in the file; \
-             export the model in parts",
-            grouped(triangles),
-            grouped(stored)
-        )));
-    }
+    ensure!(
+        triangles <= MANY.max(MAX_COPIES * stored),
+        "its components and items repeat objects too often: {} triangles of {} in the file; export \
+         the model in parts",
+        grouped(triangles),
+        grouped(stored)
+    );
     let is_painted = |object: &Object| !object.paints.is_empty();
     let has_colors = with_appearance && model.objects.iter().any(is_painted);
-    let paints = model.objects.iter().map(|object| object.paints.len() as u64);
-    let for_colors = match has_colors {
-        true => {
-            let bases = model.bases.len() as u64 * size_of::<Material>() as u64;
-            4 * triangles + bases + FlatColors::most_memory(paints.sum())
-        }
-        false => 0,
-    };
     // The mesh, and its rounded positions after it is placed.
     memory.take((24 + 12) * vertices + 12 * triangles)?;
-    memory.take(for_colors)?;
+    if has_colors {
+        let bases = model.bases.len() as u64 * size_of::<Material>() as u64;
+        let paints = model.objects.iter().map(|object| object.paints.len() as u64).sum();
+        memory.take(4 * triangles + bases + FlatColors::most_memory(paints))?;
+    }
     memory.take(meshes.saturating_mul(Labels::OBJECT + 2 * model.longest_name))?;
 
     let mut build = Build::new(&model, has_colors, vertices, triangles);

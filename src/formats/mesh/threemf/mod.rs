@@ -28,10 +28,6 @@ pub const SPEC: MeshSpec = MeshSpec {
 const REST: u64 = 64 << 10;
 
 /// Reads the mesh in `bytes`.
-///
-/// # Errors
-/// No package, or a damaged one; malformed XML; an object, a property or a vertex that does not
-/// exist; numbers that are not finite; an extension that is required and not read; no triangles.
 fn read(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
     let mut memory = Budget::new(options.memory);
     memory.take(bytes.len() as u64 + REST)?;

@@ -17,10 +17,8 @@ const MODEL: &str = "http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmode
 
 /// Rejects other files than zip archives, by their first bytes.
 pub(super) fn check_start(start: &[u8]) -> Result<(), ReadError> {
-    match start.starts_with(b"PK") {
-        true => Ok(()),
-        false => Err(content("not a 3MF file: it is no zip archive")),
-    }
+    ensure!(start.starts_with(b"PK"), "not a 3MF file: it is no zip archive");
+    Ok(())
 }
 
 /// An archive, and its files by their names in lower case.
@@ -50,20 +48,18 @@ impl<'a> Package<'a> {
                 method: entry.compression_method(),
                 length: entry.uncompressed_size_hint(),
             };
-            if files.insert(key(&name), file).is_some() {
-                let name = excerpt(&name);
-                return Err(content(format!("the zip archive has two files named {name}")));
-            }
+            let is_new = files.insert(key(&name), file).is_none();
+            ensure!(is_new, "the zip archive has two files named {}", excerpt(&name));
         }
         Ok(Self { archive, files })
     }
 
     /// The name of the part with the model.
     pub(super) fn model(&self, memory: &mut Budget) -> Result<String, ReadError> {
-        if !self.files.contains_key(RELATIONSHIPS) {
-            let what = "a zip archive, but no 3MF file: it has no file _rels/.rels";
-            return Err(content(what));
-        }
+        ensure!(
+            self.files.contains_key(RELATIONSHIPS),
+            "a zip archive, but no 3MF file: it has no file _rels/.rels"
+        );
         let text = self.text(RELATIONSHIPS, memory)?;
         memory.give_back(text.len() as u64);
         let mut xml = Xml::new(RELATIONSHIPS, &text);
@@ -75,13 +71,13 @@ impl<'a> Package<'a> {
             }
             xml.skip(&relationship)?;
         }
-        Err(content("a package of another format than 3MF: _rels/.rels names no 3D model"))
+        bail!("a package of another format than 3MF: _rels/.rels names no 3D model")
     }
 
     pub(super) fn text(&self, name: &str, memory: &mut Budget) -> Result<String, ReadError> {
         let called = excerpt(name);
         let Some(file) = self.files.get(&key(name)) else {
-            return Err(content(format!("the package has no part {called}, to which it refers")));
+            bail!("the package has no part {called}, to which it refers");
         };
         let damaged = |error: String| content(format!("{called} is cut off, or damaged: {error}"));
         memory.take(file.length)?;
@@ -91,10 +87,9 @@ impl<'a> Package<'a> {
             CompressionMethod::DEFLATE => {
                 &mut entry.verifying_reader(DeflateDecoder::new(entry.data()))
             }
-            method => {
-                let what = format!("{called} is compressed by {method}, which is not read");
-                return Err(content(what + ": compress it by deflate"));
-            }
+            method => bail!(
+                "{called} is compressed by {method}, which is not read: compress it by deflate"
+            ),
         };
         let mut text = String::new();
         // Deflate shortens a text to a 1,032nd at most.

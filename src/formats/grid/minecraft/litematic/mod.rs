@@ -32,7 +32,7 @@ pub const SPEC: GridSpec = GridSpec {
               of 161 or chosen blocks; position, voxel size and up axis in custom metadata",
     read: Some(|input, options| read(input, options.memory)),
     write: Some(write),
-    check_dims,
+    check_dims: |dims| super::check_dims(dims, MAX_DIM),
     ..schem::SPEC
 };
 
@@ -42,21 +42,13 @@ const VERSION: u32 = 5;
 /// The name of the schematic and of its region.
 const NAME: &str = "trivox";
 
-fn check_dims(dims: [u32; 3]) -> Result<(), WriteError> {
-    super::check_dims(dims, MAX_DIM)
-}
-
 /// Bits of a block's number, with `kinds` in the palette.
 fn bits(kinds: usize) -> u32 {
     (usize::BITS - kinds.saturating_sub(1).leading_zeros()).max(2)
 }
 
 /// Writes `grid`. Memory per thread is constant.
-///
-/// # Errors
-/// `out` fails, or the grid is too large.
 pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<(), WriteError> {
-    check_dims(grid.dims())?;
     let frame = Frame::new(grid);
     let kinds = Kinds::new(grid, options);
     let written = gzip::write(out, |out| {

@@ -1,6 +1,6 @@
 //! Reading: any number of regions, with their tags in any order.
 
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 use std::ops::Range;
 
 use super::bits;
@@ -29,16 +29,9 @@ const MAX_ENTRIES: usize = 1 << 22;
 
 /// Reads a grid: a voxel for every block but air, in the colour of the block's name. A schematic of
 /// stone only has no colours.
-///
-/// # Errors
-/// Not a schematic of version 1 to 7, or a damaged one; no regions, too many, or too far apart; an
-/// impossible world position.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
-    let schematic = unzip(input, WHAT, |tags| {
-        let mut schematic = Schematic { limit, ..Schematic::default() };
-        schematic.take_all(tags, 0)?;
-        Ok(schematic)
-    })?;
+    let mut schematic = Schematic { limit, ..Schematic::default() };
+    unzip(input, WHAT, |tags| schematic.take_all(tags, 0))?;
     schematic.finish()
 }
 
@@ -70,7 +63,7 @@ struct Region {
 
 impl Schematic {
     /// Takes the tags of the root, or of the metadata, one level deeper.
-    fn take_all(&mut self, tags: &mut TagReader<impl Read>, depth: u32) -> Result<(), ReadError> {
+    fn take_all(&mut self, tags: &mut TagReader, depth: u32) -> Result<(), ReadError> {
         while let Some((tag, name)) = tags.next()? {
             match (tag, name.as_str()) {
                 (COMPOUND, "Metadata") if depth == 0 => self.take_all(tags, 1)?,
@@ -81,15 +74,10 @@ impl Schematic {
         Ok(())
     }
 
-    fn take_regions(&mut self, tags: &mut TagReader<impl Read>) -> Result<(), ReadError> {
+    fn take_regions(&mut self, tags: &mut TagReader) -> Result<(), ReadError> {
         while let Some((tag, name)) = tags.next()? {
-            if tag != COMPOUND {
-                let name = excerpt(&name);
-                return Err(content(format!("the region '{name}' is not a compound")));
-            }
-            if self.regions.len() == MAX_REGIONS {
-                return Err(content(format!("there are more than {MAX_REGIONS} regions")));
-            }
+            ensure!(tag == COMPOUND, "the region '{}' is not a compound", excerpt(&name));
+            ensure!(self.regions.len() < MAX_REGIONS, "there are more than {MAX_REGIONS} regions");
             let region = self.take_region(excerpt(&name), tags)?;
             self.regions.push(region);
             check_memory(self.bytes(), self.limit)?;
@@ -97,11 +85,7 @@ impl Schematic {
         Ok(())
     }
 
-    fn take_region(
-        &mut self,
-        region: String,
-        tags: &mut TagReader<impl Read>,
-    ) -> Result<Region, ReadError> {
+    fn take_region(&mut self, region: String, tags: &mut TagReader) -> Result<Region, ReadError> {
         let (mut position, mut size, mut palette, mut states) = (None, None, None, None);
         while let Some((tag, name)) = tags.next()? {
             match (tag, name.as_str()) {
@@ -133,12 +117,13 @@ impl Schematic {
         self.states + 3 * size_of::<u16>() as u64 * self.entries as u64 + regions + self.kinds.bytes
     }
 
-    fn palette(&mut self, tags: &mut TagReader<impl Read>) -> Result<Vec<u16>, ReadError> {
+    fn palette(&mut self, tags: &mut TagReader) -> Result<Vec<u16>, ReadError> {
         let mut palette = Vec::new();
         for number in 0..tags.compounds()? {
-            if self.entries == MAX_ENTRIES {
-                return Err(content(format!("the palettes have more than {MAX_ENTRIES} blocks")));
-            }
+            ensure!(
+                self.entries != MAX_ENTRIES,
+                "the palettes have more than {MAX_ENTRIES} blocks"
+            );
             self.entries += 1;
             check_memory(self.bytes(), self.limit)?;
             let mut kind = None;
@@ -161,12 +146,10 @@ impl Schematic {
         let placed = self.regions.iter().map(|region| Blocks::new(region, low));
         let placed: Vec<Blocks> = placed.collect::<Result<_, _>>()?;
         let volume: u64 = placed.iter().map(|blocks| dense::volume(blocks.size)).sum();
-        if volume > MAX_VOLUME {
-            return Err(content(format!(
-                "the regions are of {volume} blocks, but at most {MAX_VOLUME} are read, empty ones \
-                 too"
-            )));
-        }
+        ensure!(
+            volume <= MAX_VOLUME,
+            "the regions are of {volume} blocks, but at most {MAX_VOLUME} are read, empty ones too"
+        );
         let mut painter = Painter::new(frame, &self.kinds, self.bytes(), self.limit);
         let mut later: Vec<usize> = (0..placed.len()).collect();
         later.sort_by_key(|&n| placed[n].low[1]);
@@ -189,7 +172,7 @@ impl Schematic {
 }
 
 /// The three coordinates of a compound; `None` if one is missing.
-fn place(tags: &mut TagReader<impl Read>) -> Result<Option<[i32; 3]>, ReadError> {
+fn place(tags: &mut TagReader) -> Result<Option<[i32; 3]>, ReadError> {
     let mut place = [None; 3];
     while let Some((tag, name)) = tags.next()? {
         match (tag, name.as_str()) {
@@ -215,9 +198,9 @@ fn bounds(regions: &[Region]) -> Result<([i64; 3], [u32; 3]), ReadError> {
     let size: [i64; 3] = std::array::from_fn(|axis| high[axis] - low[axis]);
     if size.iter().any(|&size| size > i64::from(MAX_DIM)) {
         let [x, y, z] = size;
-        return Err(content(format!(
+        bail!(
             "the regions reach across {x}x{y}x{z} blocks, but a grid has at most {MAX_DIM} an axis"
-        )));
+        );
     }
     Ok((low, size.map(|size| size as u32)))
 }
@@ -247,21 +230,20 @@ impl<'a> Blocks<'a> {
         let size = size.map(i32::unsigned_abs);
         let [x, y, z] = size;
         // At most `MAX_DIM` each, so this does not overflow.
-        let volume: u64 = size.into_iter().map(u64::from).product();
+        let volume = dense::volume(size);
         if volume == 0 || volume > MAX_VOLUME {
-            return Err(content(format!(
+            bail!(
                 "the region '{name}' is of {x}x{y}x{z} blocks: 1 to {MAX_VOLUME} in all are \
                  possible"
-            )));
+            );
         }
         let bits = bits(palette.len());
         let (words, needed) = (states.len() / 8, (volume * u64::from(bits)).div_ceil(64));
-        if words as u64 != needed {
-            return Err(content(format!(
-                "the region '{name}' has {words} words of block numbers, but {x}x{y}x{z} blocks of \
-                 {bits} bits are {needed}"
-            )));
-        }
+        ensure!(
+            words as u64 == needed,
+            "the region '{name}' has {words} words of block numbers, but {x}x{y}x{z} blocks of \
+             {bits} bits are {needed}"
+        );
         let begin = region.low();
         // At most `MAX_DIM`.
         let low = std::array::from_fn(|axis| (begin[axis] - low[axis]) as u32);

@@ -39,11 +39,7 @@ fn check_dims(dims: [u32; 3]) -> Result<(), WriteError> {
 }
 
 /// Writes `grid`. Memory per thread is constant.
-///
-/// # Errors
-/// `out` fails, or the grid is too large.
 pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<(), WriteError> {
-    check_dims(grid.dims())?;
     let kinds = Kinds::new(grid, options);
     let frame = Frame::new(grid);
     let bytes = dense::volume(grid.dims()) + kinds.counts.iter().skip(SHORT).sum::<u64>();

@@ -1,9 +1,10 @@
 //! Reading: schematics of versions 1 to 3, with the blocks in any order of tags.
 
 use std::collections::HashMap;
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 
 use super::check_dims;
+use crate::formats::grid::dense;
 use crate::formats::grid::minecraft::frame::Frame;
 use crate::formats::grid::minecraft::gzip::unzip;
 use crate::formats::grid::minecraft::nbt::{BYTE_ARRAY, COMPOUND, INT, SHORT, TagReader};
@@ -17,15 +18,9 @@ const WHAT: &str = "Sponge schematic";
 
 /// Reads a grid: a voxel for every block but air, in the colour of the block's name. A schematic of
 /// stone only has no colours.
-///
-/// # Errors
-/// Not a schematic of version 1 to 3, or a damaged one; no blocks; an impossible world position.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
-    let schematic = unzip(input, WHAT, |tags| {
-        let mut schematic = Schematic { limit, ..Schematic::default() };
-        schematic.take_all(tags, 0)?;
-        Ok(schematic)
-    })?;
+    let mut schematic = Schematic { limit, ..Schematic::default() };
+    unzip(input, WHAT, |tags| schematic.take_all(tags, 0))?;
     schematic.finish()
 }
 
@@ -46,7 +41,7 @@ struct Schematic {
 impl Schematic {
     /// Reads the tags of a compound, and of the nested compounds that hold blocks or metadata.
     /// `depth` is the nesting level: 0 at the root.
-    fn take_all(&mut self, tags: &mut TagReader<impl Read>, depth: u32) -> Result<(), ReadError> {
+    fn take_all(&mut self, tags: &mut TagReader, depth: u32) -> Result<(), ReadError> {
         /// That of `Blocks` in `Schematic` in the root.
         const DEEPEST: u32 = 2;
         while let Some((tag, name)) = tags.next()? {
@@ -74,7 +69,7 @@ impl Schematic {
         palette + self.data.as_ref().map_or(0, |data| data.len() as u64)
     }
 
-    fn palette(&self, tags: &mut TagReader<impl Read>) -> Result<(Palettes, Kinds), ReadError> {
+    fn palette(&self, tags: &mut TagReader) -> Result<(Palettes, Kinds), ReadError> {
         let (mut kinds, mut numbers) = (Palettes::default(), Kinds::default());
         let taken = self.bytes();
         while let Some((tag, name)) = tags.next()? {
@@ -97,21 +92,18 @@ impl Schematic {
     fn finish(self) -> Result<LoadedGrid, ReadError> {
         let (world, taken) = (self.head.world(WHAT, 3)?, self.bytes());
         let [Some(width), Some(height), Some(length)] = self.size else {
-            return Err(content("a schematic needs 'Width', 'Height' and 'Length'"));
+            bail!("a schematic needs 'Width', 'Height' and 'Length'");
         };
         let (Some((kinds, numbers)), Some(data)) = (self.palette, self.data) else {
-            return Err(content("the schematic has no blocks: 'Palette' or 'Data' is missing"));
+            bail!("the schematic has no blocks: 'Palette' or 'Data' is missing");
         };
         let frame = Frame { size: [width, height, length], up: world.up };
-        if frame.dims().contains(&0) {
-            return Err(content("a schematic needs at least one block along each axis"));
-        }
-        if check_dims(frame.dims()).is_err() {
-            return Err(content(format!(
-                "the size is {width}x{height}x{length} blocks, but at most {MAX_VOLUME} are read, \
-                 empty ones too"
-            )));
-        }
+        ensure!(!frame.dims().contains(&0), "a schematic needs at least one block along each axis");
+        ensure!(
+            check_dims(frame.dims()).is_ok(),
+            "the size is {width}x{height}x{length} blocks, but at most {MAX_VOLUME} are read, \
+             empty ones too"
+        );
         let mut painter = Painter::new(frame, &kinds, taken, self.limit);
         paint(&mut painter, [width, height, length], &numbers, &data)?;
         painter.finish(world, &self.head.ignored)
@@ -161,7 +153,7 @@ fn paint(
     kinds: &Kinds,
     data: &[u8],
 ) -> Result<(), ReadError> {
-    let volume = u64::from(width) * u64::from(height) * u64::from(length);
+    let volume = dense::volume([width, height, length]);
     let mut row: Vec<u16> = Vec::with_capacity(width as usize);
     let (mut at, mut rest) = (0, data);
     for up in 0..height {
@@ -202,10 +194,8 @@ fn paint(
             painter.drain()?;
         }
     }
-    match rest {
-        [] => Ok(()),
-        _ => Err(content(format!("there are more than the {volume} blocks of its size"))),
-    }
+    ensure!(rest.is_empty(), "there are more than the {volume} blocks of its size");
+    Ok(())
 }
 
 /// Takes the number of block `at` from `data`; `None` at its end.
@@ -213,9 +203,7 @@ fn next_number(data: &mut &[u8], at: u64) -> Result<Option<u32>, ReadError> {
     let mut number = 0;
     for (n, &byte) in data.iter().enumerate() {
         // Of the fifth byte four bits are left, and no byte follows it.
-        if n == 4 && byte > 0xf {
-            return Err(content(format!("the number of block {at} has more than 32 bits")));
-        }
+        ensure!(n < 4 || byte <= 0xf, "the number of block {at} has more than 32 bits");
         number |= u32::from(byte & 0x7f) << (7 * n);
         if byte < 0x80 {
             *data = &data[n + 1..];

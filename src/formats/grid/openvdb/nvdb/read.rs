@@ -34,10 +34,6 @@ const MAX_TEXT: u64 = 1 << 12;
 /// Reads the grid of floats named `density`, or else the first fog volume, or else the first level
 /// set, of all segments of the file. Voxels are occupied if active and above 0; of a level set, if
 /// below 0. Colours are those of the grid of vectors named `Cd`.
-///
-/// # Errors
-/// Malformed content; no such grid; a major version other than 32; nodes not in level order; voxels
-/// more than 65,536 apart.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let mut source = Source::new(input);
     let mut found = SelectedGrids::within(limit);
@@ -54,11 +50,9 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
 }
 
 fn check_magic(magic: [u8; 8], what: &str) -> Result<(), ReadError> {
-    if MAGICS.contains(&magic) {
-        Ok(())
-    } else {
-        Err(content(format!("{what} begins with neither 'NanoVDB0' nor 'NanoVDB2'")))
-    }
+    let is_known = MAGICS.contains(&magic);
+    ensure!(is_known, "{what} begins with neither 'NanoVDB0' nor 'NanoVDB2'");
+    Ok(())
 }
 
 /// Reads a segment after its magic: a head, and grids of one compression; `nanovdb_convert` writes
@@ -91,13 +85,11 @@ fn read_segment(source: &mut Source, found: &mut SelectedGrids) -> Result<(), Re
 
 fn check_version(source: &mut Source) -> Result<(), ReadError> {
     let version = source.u32("the version")?;
-    match version >> 21 {
-        MAJOR_VERSION => Ok(()),
-        major => Err(source.fault(format_args!(
-            "version {major}.{} of the format is not supported, only {MAJOR_VERSION}",
-            version >> 10 & 0x7ff
-        ))),
-    }
+    let [major, minor] = [version >> 21, version >> 10 & 0x7ff];
+    let unsupported = format_args!(
+        "version {major}.{minor} of the format is not supported, only {MAJOR_VERSION}"
+    );
+    source.ensure(major == MAJOR_VERSION, unsupported)
 }
 
 /// The metadata of a grid in the head of a segment.
@@ -147,7 +139,7 @@ fn read_codec(
             read_grid(ZlibDecoder::new(source.take(bytes)), head, limit)
         }
         BLOSC => read_grid(Chunks::new(source.take(head.file_bytes)), head, limit),
-        _ => Err(content(format!("compression {codec} is not supported"))),
+        _ => bail!("compression {codec} is not supported"),
     }
 }
 
@@ -163,9 +155,10 @@ fn read_grid(input: impl Read, head: GridHead, limit: u64) -> Result<FoundGrid, 
     reader.source.start_crc();
     reader.source.fill(checked, "the grid")?;
     let [magic, version] = [&grid[..8], &grid[16..20]];
-    if !GRID_MAGICS.iter().any(|known| known == magic) {
-        return Err(content("the grid begins with neither 'NanoVDB0' nor 'NanoVDB1'"));
-    }
+    ensure!(
+        GRID_MAGICS.iter().any(|known| known == magic),
+        "the grid begins with neither 'NanoVDB0' nor 'NanoVDB1'"
+    );
     check_version(&mut Source::new(version))?;
     let [bytes, blind] = [32, 640].map(|at| u64_at(&grid, at));
     reader.tree(&grid)?;
@@ -219,10 +212,8 @@ fn read_text(source: &mut Source, begin: u64, count: u32) -> Result<Option<Strin
     let Some((description, digits)) = text.rsplit_once(CRC_LABEL) else { return Ok(Some(text)) };
     crc.update(description.as_bytes());
     crc.update(CRC_LABEL.as_bytes());
-    match digits == format!("{:0width$x}", crc.finalize(), width = CRC_DIGITS) {
-        true => Ok(Some(description.to_owned())),
-        false => Err(damaged("the nodes")),
-    }
+    let is_same = digits == format!("{:0width$x}", crc.finalize(), width = CRC_DIGITS);
+    if is_same { Ok(Some(description.to_owned())) } else { Err(damaged("the nodes")) }
 }
 
 #[derive(Clone, Copy)]

@@ -34,17 +34,11 @@ const NODE_FLAG: u8 = 2;
 const STATISTICS: [f32; 4] = [1.0, 1.0, 1.0, 0.0];
 
 /// Writes `grid`.
-///
-/// # Errors
-/// `out` fails; an impossible world position or voxel size; more nodes than the format can count.
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     write_channels(grid, Channel::all(grid), &WorldFromIndex::of_place(grid.world.place), out)
 }
 
 /// Writes `field` as a level set of floats, in world units.
-///
-/// # Errors
-/// As [`write`](fn@write); the distances are not in the range of 32-bit floats.
 pub fn write_distances(field: &DistanceField, out: &mut Out) -> Result<(), WriteError> {
     let transform = WorldFromIndex::of_distances(field)?;
     write_channels(field.band(), [Channel::Distance(field)].into_iter(), &transform, out)

@@ -11,7 +11,7 @@ use crate::formats::grid::openvdb::tree::{
 };
 use crate::formats::grid::openvdb::world::WorldFromIndex;
 use crate::formats::grid::openvdb::{COLOR, DENSITY, TEXT};
-use crate::formats::{LoadedGrid, ReadError, content, excerpt};
+use crate::formats::{LoadedGrid, ReadError, excerpt};
 
 /// The oldest version that is read, of 2013: the first with a compression flag per grid.
 const OLDEST: u32 = 222;
@@ -19,10 +19,6 @@ const OLDEST: u32 = 222;
 /// Reads the grid named `density`, or else the first with scalar or boolean values that is no level
 /// set, or else the first level set. Voxels are occupied if active and above 0; of a level set, if
 /// below 0. Colours are those of the grid `Cd` of float vectors.
-///
-/// # Errors
-/// Malformed content; no such grid; a version before 222; a nonlinear transform, such as a frustum;
-/// voxels more than 65,536 apart.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let mut source = Source::new(input);
     let has_offsets = read_head(&mut source)?;
@@ -51,16 +47,13 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
 /// Reads the header. Returns whether the file has offsets.
 fn read_head(source: &mut Source) -> Result<bool, ReadError> {
     let magic = source.array("the first 8 bytes: not an OpenVDB file")?;
-    if magic != MAGIC {
-        return Err(content("not an OpenVDB file: it does not begin with ' BDV'"));
-    }
+    ensure!(magic == MAGIC, "not an OpenVDB file: it does not begin with ' BDV'");
     let version = source.u32("the version")?;
-    if !(OLDEST..=VERSION).contains(&version) {
-        return Err(content(format!(
-            "version {version} of the format is not supported, only {OLDEST} to {VERSION}: write \
-             it again with a current program"
-        )));
-    }
+    ensure!(
+        (OLDEST..=VERSION).contains(&version),
+        "version {version} of the format is not supported, only {OLDEST} to {VERSION}: write it \
+         again with a current program"
+    );
     source.array::<8>("the library's version")?;
     let has_offsets = source.u8("the head")? != 0;
     source.array::<36>("the file's identity")?;
@@ -113,13 +106,9 @@ impl Descriptor {
     }
 
     fn pass(&self, source: &mut Source, has_offsets: bool) -> Result<(), ReadError> {
-        match has_offsets {
-            true => source.skip_to(self.end, "the next grid"),
-            false => {
-                let (name, kind) = (excerpt(&self.name), excerpt(&self.kind));
-                Err(content(format!("the grid {name} of type {kind} cannot be passed over")))
-            }
-        }
+        let (name, kind) = (excerpt(&self.name), excerpt(&self.kind));
+        ensure!(has_offsets, "the grid {name} of type {kind} cannot be passed over");
+        source.skip_to(self.end, "the next grid")
     }
 }
 
@@ -140,10 +129,8 @@ fn read_grid(
     let is_level_set = class == "level set" && kind.is_float();
     let values = Values::new(kind, compression, is_level_set)?;
     let nodes = Reader { source, values, nodes: Nodes::within(limit) }.tree()?;
-    if has_offsets && source.at() != descriptor.end {
-        let (at, end) = (source.at(), descriptor.end);
-        return Err(content(format!("the grid ends at byte {at}, but the file says {end}")));
-    }
+    let (at, end) = (source.at(), descriptor.end);
+    ensure!(!has_offsets || at == end, "the grid ends at byte {at}, but the file says {end}");
     Ok(FoundGrid { name, nodes, text, world_from_index, is_level_set })
 }
 
@@ -171,7 +158,7 @@ fn read_transform(source: &mut Source) -> Result<Option<WorldFromIndex>, ReadErr
                 [0, 4, 8, 12].map(|n| [numbers[n], numbers[n + 1], numbers[n + 2]]);
             Ok(WorldFromIndex::of_matrix([x, y, z], translation))
         }
-        _ => Err(content(format!("a transform of type {} is not supported", excerpt(&name)))),
+        _ => bail!("a transform of type {} is not supported", excerpt(&name)),
     }
 }
 
@@ -184,11 +171,8 @@ struct Reader<'a, 'b> {
 impl Reader<'_, '_> {
     fn tree(mut self) -> Result<Nodes, ReadError> {
         let buffers = self.source.u32("the tree")?;
-        if buffers != 1 {
-            return Err(self
-                .source
-                .fault(format_args!("{buffers} buffers a leaf: only 1 is read")));
-        }
+        let too_many = format_args!("{buffers} buffers a leaf: only 1 is read");
+        self.source.ensure(buffers == 1, too_many)?;
         self.root()?;
         for n in 0..self.nodes.leaves.len() {
             let Nodes { leaves, colors, .. } = &mut self.nodes;
@@ -221,11 +205,9 @@ impl Reader<'_, '_> {
 
     fn corner(&mut self) -> Result<[i32; 3], ReadError> {
         let corner = self.source.numbers(i32::from_le_bytes, "the root")?;
-        if corner.iter().all(|c| c % UPPER_VOXELS as i32 == 0) {
-            Ok(corner)
-        } else {
-            Err(self.source.fault(format_args!("no node of the root lies at {corner:?}")))
-        }
+        let is_aligned = corner.iter().all(|c| c % UPPER_VOXELS as i32 == 0);
+        self.source.ensure(is_aligned, format_args!("no node of the root lies at {corner:?}"))?;
+        Ok(corner)
     }
 
     fn upper(&mut self, corner: [i32; 3]) -> Result<(), ReadError> {

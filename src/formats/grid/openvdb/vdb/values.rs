@@ -7,12 +7,12 @@ use flate2::read::ZlibDecoder;
 
 use super::{ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK, SELECTED_BACKGROUND};
 use crate::base::srgb::Rgba;
+use crate::formats::ReadError;
 use crate::formats::grid::npy::header::Element;
 use crate::formats::grid::openvdb::blosc::Chunks;
 use crate::formats::grid::openvdb::channel::rgba_of;
 use crate::formats::grid::openvdb::nodes::{NO_COLOR, is_occupied};
 use crate::formats::grid::openvdb::source::Source;
-use crate::formats::{ReadError, content};
 use crate::grid::{Mask, set_bits};
 
 // Compression flags, besides `ACTIVE_MASK`.
@@ -85,9 +85,8 @@ pub(super) struct Values {
 impl Values {
     /// Of a level set the voxels below 0 are taken, active or not; otherwise the active ones above 0.
     pub(super) fn new(kind: Kind, compression: u32, is_level_set: bool) -> Result<Self, ReadError> {
-        if compression & !(ZIP | BLOSC | ACTIVE_MASK) != 0 {
-            return Err(content(format!("compression {compression} is not supported")));
-        }
+        let unknown = compression & !(ZIP | BLOSC | ACTIVE_MASK);
+        ensure!(unknown == 0, "compression {compression} is not supported");
         let level_set = is_level_set.then_some([false; 2]);
         Ok(Self { kind, compression, level_set, bytes: Vec::new(), selected: Vec::new() })
     }
@@ -138,9 +137,7 @@ impl Values {
         const WHAT: &str = "the values of a leaf";
         let mut again = [0; LEAF_MASK / 8];
         source.words(&mut again, WHAT)?;
-        if again != *mask {
-            return Err(source.fault("a leaf's mask differs from that in the topology"));
-        }
+        source.ensure(again == *mask, "a leaf's mask differs from that in the topology")?;
         // Truths are bits in leaves.
         if self.kind.in_node.bytes > 1 {
             let is_color = self.kind.is_color();
@@ -233,10 +230,9 @@ impl Values {
         // Not positive if compression did not reduce the size: the negated length.
         let packed = if is_packed { source.u64(WHAT)?.cast_signed() } else { 0 };
         if packed <= 0 {
-            if is_packed && packed.unsigned_abs() != self.bytes.len() as u64 {
-                let len = self.bytes.len();
-                return Err(source.fault(format_args!("{packed} stands for {len} bytes of values")));
-            }
+            let len = self.bytes.len();
+            let is_length = !is_packed || packed.unsigned_abs() == len as u64;
+            source.ensure(is_length, format_args!("{packed} stands for {len} bytes of values"))?;
             return source.fill(&mut self.bytes, WHAT);
         }
         self.unpack(source, packed.unsigned_abs())

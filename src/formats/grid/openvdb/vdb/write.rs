@@ -39,9 +39,6 @@ const WHOLE: u64 = 4;
 const ROOT_CHILD: u64 = 12;
 
 /// Writes `grid`.
-///
-/// # Errors
-/// `out` fails; an impossible world position or voxel size.
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     let channels: Vec<Channel> = Channel::all(grid).collect();
     let digits = match &grid.colors {
@@ -53,9 +50,6 @@ pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
 }
 
 /// Writes `field` as a level set of floats, in world units.
-///
-/// # Errors
-/// As [`write`](fn@write); the distances are not in the range of 32-bit floats.
 pub fn write_distances(field: &DistanceField, out: &mut Out) -> Result<(), WriteError> {
     let transform = WorldFromIndex::of_distances(field)?;
     let channels = [Channel::Distance(field)];
@@ -179,7 +173,7 @@ fn grid_head(tree: &Tree, world_from_index: &WorldFromIndex) -> Record {
     for (name, kind, value) in entries {
         put_text(&mut head, name);
         put_text(&mut head, kind);
-        put_bytes(&mut head, value);
+        put_text(&mut head, value);
     }
     let WorldFromIndex { scale, translation } = *world_from_index;
     put_text(&mut head, "UniformScaleTranslateMap");
@@ -193,13 +187,10 @@ fn grid_head(tree: &Tree, world_from_index: &WorldFromIndex) -> Record {
     head
 }
 
-fn put_text(record: &mut Record, text: &str) {
-    put_bytes(record, text.as_bytes());
-}
-
-fn put_bytes(record: &mut Record, bytes: &[u8]) {
-    record.u32(bytes.len() as u32);
-    record.bytes(bytes);
+/// A text or other bytes, after their number.
+fn put_text(record: &mut Record, text: impl AsRef<[u8]>) {
+    record.u32(text.as_ref().len() as u32);
+    record.bytes(text.as_ref());
 }
 
 /// Bytes of a float in a node, and the number of a node's masks: active values and children, and

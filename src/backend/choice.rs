@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::backend::cpu::Cpu;
 #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
 use crate::backend::gpu::Gpu;
+#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
 use crate::backend::shared_gpu::SharedGpu;
 use crate::backend::{Backend, BackendError, brick_pairs};
 use crate::base::names::named;
@@ -135,20 +136,36 @@ fn pairs_in(milliseconds: u64) -> u64 {
 /// assert_eq!((voxelized.grid.occupied(), voxelized.backend.name()), (13, "cpu"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Backends {
     choice: BackendChoice,
-    gpu: SharedGpu,
+    /// A part of the label of the GPU to use.
+    adapter: Option<String>,
+    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+    gpu: Arc<SharedGpu>,
     /// Number of meshes that share one start of the GPU.
     meshes: u64,
 }
+
+/// The reason not to use a GPU where there is none.
+pub(super) const WITHOUT_GPU: &str = if cfg!(feature = "gpu") {
+    "a GPU does not run as a blocking backend here"
+} else {
+    "built without the GPU backend (cargo feature `gpu`)"
+};
 
 impl Backends {
     /// Chooses by `choice`. `adapter` is a part of the label of the GPU to use; with it, `Auto`
     /// means that GPU. Nothing is opened yet.
     #[must_use]
     pub fn new(choice: BackendChoice, adapter: Option<String>) -> Self {
-        Self { choice, gpu: SharedGpu::new(adapter), meshes: 1 }
+        Self {
+            choice,
+            #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+            gpu: Arc::new(SharedGpu::new(adapter.clone())),
+            adapter,
+            meshes: 1,
+        }
     }
 
     /// For `meshes` of similar size, over which the start of the GPU is amortized.
@@ -160,8 +177,8 @@ impl Backends {
     /// Opens the GPU if one was asked for: called while the first mesh is read, it saves the time
     /// that opening takes. An error is that of the first mesh.
     pub fn open_early(&self) {
-        if self.choice == BackendChoice::Gpu || self.gpu.name().is_some() {
-            _ = self.gpu.open();
+        if self.choice == BackendChoice::Gpu || self.adapter.is_some() {
+            _ = self.open("");
         }
     }
 
@@ -172,12 +189,12 @@ impl Backends {
 
     /// A part of the label of the GPU to use.
     pub(crate) fn adapter(&self) -> Option<&str> {
-        self.gpu.name()
+        self.adapter.as_deref()
     }
 
-    /// The same with another choice; no GPU is opened yet.
+    /// The same with another choice.
     pub(crate) fn with_choice(&self, choice: BackendChoice) -> Self {
-        Self { choice, gpu: self.gpu.unopened(), meshes: self.meshes }
+        Self { choice, ..self.clone() }
     }
 
     /// The same with the GPU that has `name` in its label; it is not opened yet.
@@ -188,7 +205,8 @@ impl Backends {
     /// The same with a GPU that is open, whatever the mesh.
     #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
     pub(crate) fn with_gpu(&self, gpu: Arc<Gpu>) -> Self {
-        Self { choice: BackendChoice::Gpu, gpu: SharedGpu::of(gpu), meshes: self.meshes }
+        let gpu = Arc::new(SharedGpu::of(gpu));
+        Self { choice: BackendChoice::Gpu, adapter: None, gpu, meshes: self.meshes }
     }
 
     /// The backend for `mesh`. A GPU is opened when it is first chosen.
@@ -199,9 +217,7 @@ impl Backends {
         match self.choice {
             BackendChoice::Cpu => Ok(Chosen::cpu("asked for")),
             BackendChoice::Gpu => self.open("asked for"),
-            BackendChoice::Auto if self.gpu.name().is_some() => {
-                self.open("its adapter was asked for")
-            }
+            BackendChoice::Auto if self.adapter.is_some() => self.open("its adapter was asked for"),
             BackendChoice::Auto => Ok(self.weigh(brick_pairs(mesh))),
         }
     }
@@ -231,7 +247,7 @@ impl Backends {
         if pairs < least {
             return Chosen::cpu(work("fewer than"));
         }
-        if let Some(reason) = self.gpu.why_not() {
+        if let Some(reason) = self.why_not() {
             return Chosen::cpu(reason);
         }
         match self.open(&work("no fewer than")) {
@@ -244,18 +260,38 @@ impl Backends {
     }
 
     fn pairs_worth_a_gpu(&self) -> u64 {
-        let start = if self.gpu.is_ready() { 0 } else { pairs_in(START_MILLISECONDS) };
+        let start = if self.is_ready() { 0 } else { pairs_in(START_MILLISECONDS) };
         pairs_in(RUN_MILLISECONDS) + start / self.meshes
     }
+}
 
-    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+impl Backends {
+    fn is_ready(&self) -> bool {
+        self.gpu.is_ready()
+    }
+
+    fn why_not(&self) -> Option<String> {
+        self.gpu.why_not()
+    }
+
     fn open(&self, reason: &str) -> Result<Chosen, BackendError> {
         Ok(Chosen::gpu(self.gpu.open()?, reason))
     }
+}
 
-    #[cfg(not(all(feature = "gpu", not(target_arch = "wasm32"))))]
+#[cfg(not(all(feature = "gpu", not(target_arch = "wasm32"))))]
+impl Backends {
+    fn is_ready(&self) -> bool {
+        false
+    }
+
+    fn why_not(&self) -> Option<String> {
+        Some(WITHOUT_GPU.into())
+    }
+
     fn open(&self, _reason: &str) -> Result<Chosen, BackendError> {
-        match self.gpu.open()? {}
+        Err(BackendError::WithoutGpu(WITHOUT_GPU))
     }
 }
 

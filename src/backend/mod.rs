@@ -9,6 +9,7 @@ pub(crate) mod pool;
 pub mod report;
 pub mod rule;
 pub(crate) mod runner;
+#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
 mod shared_gpu;
 #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
 pub(crate) mod turn;
@@ -99,7 +100,7 @@ impl Backend<'_> {
             // A browser cannot block; the CPU has no need to.
             _ => match pin!(work).poll(&mut Context::from_waker(Waker::noop())) {
                 Poll::Ready(output) => output,
-                Poll::Pending => Err(BackendError::WithoutGpu(shared_gpu::WITHOUT_GPU)),
+                Poll::Pending => Err(BackendError::WithoutGpu(choice::WITHOUT_GPU)),
             },
         }
     }

@@ -1,193 +1,119 @@
 //! The GPU shared by all meshes of a process, found and opened on first use.
 
-#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
-pub use with_gpu::SharedGpu;
-#[cfg(not(all(feature = "gpu", not(target_arch = "wasm32"))))]
-pub use without_gpu::SharedGpu;
+use std::sync::{Arc, Mutex, OnceLock, TryLockError};
 
-#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
-mod with_gpu {
-    use std::sync::{Arc, Mutex, OnceLock, TryLockError};
+use crate::backend::BackendError;
+use crate::backend::gpu::Gpu;
+use crate::base::lock;
+use crate::gpu::{Adapter, GpuError};
 
-    use crate::backend::BackendError;
-    use crate::backend::gpu::Gpu;
-    use crate::base::lock;
-    use crate::gpu::{Adapter, GpuError};
+/// Threads that open it concurrently wait for the first.
+#[derive(Debug, Default)]
+pub(super) struct SharedGpu {
+    name: Option<String>,
+    /// One that the caller opened.
+    given: Option<Arc<Gpu>>,
+    adapter: OnceLock<Result<Adapter, GpuError>>,
+    open: Mutex<Open>,
+}
 
-    /// Threads that open it concurrently wait for the first.
-    #[derive(Debug, Default)]
-    pub struct SharedGpu {
-        name: Option<String>,
-        /// One that the caller opened.
-        given: Option<Arc<Gpu>>,
-        adapter: OnceLock<Result<Adapter, GpuError>>,
-        open: Mutex<Open>,
-    }
+/// How often a GPU that failed is opened again. One that hangs holds up each mesh for minutes.
+const MAX_REOPENED: u32 = 3;
 
-    /// How often a GPU that failed is opened again. One that hangs holds up each mesh for minutes.
-    const MAX_REOPENED: u32 = 3;
+#[derive(Debug, Default)]
+struct Open {
+    gpu: Option<Result<Arc<Gpu>, BackendError>>,
+    reopened: u32,
+}
 
-    #[derive(Debug, Default)]
-    struct Open {
-        gpu: Option<Result<Arc<Gpu>, BackendError>>,
-        reopened: u32,
-    }
-
-    impl Open {
-        fn is_working(&self) -> bool {
-            matches!(&self.gpu, Some(Ok(gpu)) if gpu.device().check().is_ok())
-        }
-    }
-
-    impl SharedGpu {
-        /// The preferred GPU, or the one with `name` in its label; not opened yet.
-        pub fn new(name: Option<String>) -> Self {
-            Self { name, ..Self::default() }
-        }
-
-        /// A GPU that is open. If it fails, it is not opened again.
-        pub fn of(gpu: Arc<Gpu>) -> Self {
-            Self { given: Some(gpu), ..Self::default() }
-        }
-
-        /// The same GPU; not opened yet, unless it was given.
-        pub fn unopened(&self) -> Self {
-            Self { name: self.name.clone(), given: self.given.clone(), ..Self::default() }
-        }
-
-        /// The name of the adapter that was requested.
-        pub fn name(&self) -> Option<&str> {
-            self.name.as_deref()
-        }
-
-        /// Whether it is open and a hardware GPU. Does not wait while another thread opens it.
-        pub fn is_ready(&self) -> bool {
-            let is_working = match (&self.given, self.open.try_lock()) {
-                (Some(gpu), _) => gpu.device().check().is_ok(),
-                (None, Ok(open)) => open.is_working(),
-                (None, Err(TryLockError::Poisoned(open))) => open.into_inner().is_working(),
-                (None, Err(TryLockError::WouldBlock)) => false,
-            };
-            is_working && self.why_not().is_none()
-        }
-
-        /// The reason not to use it, if there is one: no adapter, or a software adapter.
-        pub fn why_not(&self) -> Option<String> {
-            let (label, is_software) = match (&self.given, self.adapter()) {
-                (Some(gpu), _) => (gpu.device().label(), gpu.device().is_software()),
-                (None, Ok(adapter)) => (adapter.label(), adapter.is_software()),
-                (None, Err(_)) => return Some("no GPU adapter".into()),
-            };
-            is_software.then(|| format!("no hardware GPU: {label} is software"))
-        }
-
-        /// Opens it on first use, and again if it was lost or ran out of memory: a mesh that is too
-        /// large for it must not fail the next.
-        ///
-        /// # Errors
-        /// There is no adapter, none with that name, or it fails to open; the same error every
-        /// time.
-        pub fn open(&self) -> Result<Arc<Gpu>, BackendError> {
-            if let Some(gpu) = &self.given {
-                return Ok(Arc::clone(gpu));
-            }
-            let adapter = self.adapter()?;
-            let mut open = lock(&self.open);
-            let has_failed = matches!(open.gpu, Some(Ok(_))) && !open.is_working();
-            if has_failed && open.reopened < MAX_REOPENED {
-                open.reopened += 1;
-                open.gpu = None;
-            }
-            open.gpu.get_or_insert_with(|| Gpu::new(adapter).map(Arc::new)).clone()
-        }
-
-        fn adapter(&self) -> Result<&Adapter, GpuError> {
-            let found = self.adapter.get_or_init(|| Adapter::find(self.name.as_deref()));
-            found.as_ref().map_err(Clone::clone)
-        }
-    }
-
-    #[cfg(test)]
-    #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-    mod tests {
-        use super::*;
-
-        #[test]
-        fn a_lost_gpu_is_opened_again_but_not_for_ever() {
-            let shared = SharedGpu::new(None);
-            if shared.open().is_err() {
-                println!("no adapter: skipped");
-                return;
-            }
-            let lose = || {
-                let gpu = lock(&shared.open).gpu.clone().unwrap().unwrap();
-                gpu.device().device.destroy();
-                while gpu.device().check().is_ok() {
-                    _ = gpu.device().device.poll(wgpu::PollType::Poll);
-                }
-            };
-            for _ in 0..MAX_REOPENED {
-                lose();
-                assert!(shared.open().is_ok() && lock(&shared.open).is_working());
-            }
-            lose();
-            assert!(shared.open().is_ok() && !lock(&shared.open).is_working());
-        }
+impl Open {
+    fn is_working(&self) -> bool {
+        matches!(&self.gpu, Some(Ok(gpu)) if gpu.device().check().is_ok())
     }
 }
 
-/// The reason where there is none.
-pub const WITHOUT_GPU: &str = if cfg!(feature = "gpu") {
-    "a GPU does not run as a blocking backend here"
-} else {
-    "built without the GPU backend (cargo feature `gpu`)"
-};
-
-#[cfg(not(all(feature = "gpu", not(target_arch = "wasm32"))))]
-mod without_gpu {
-    use std::convert::Infallible;
-
-    use super::WITHOUT_GPU;
-    use crate::backend::BackendError;
-
-    /// A GPU that is never available.
-    #[derive(Debug, Default)]
-    pub struct SharedGpu {
-        name: Option<String>,
+impl SharedGpu {
+    /// The preferred GPU, or the one with `name` in its label; not opened yet.
+    pub(super) fn new(name: Option<String>) -> Self {
+        Self { name, ..Self::default() }
     }
 
-    impl SharedGpu {
-        /// Never opened.
-        pub fn new(name: Option<String>) -> Self {
-            Self { name }
-        }
+    /// A GPU that is open. If it fails, it is not opened again.
+    pub(super) fn of(gpu: Arc<Gpu>) -> Self {
+        Self { given: Some(gpu), ..Self::default() }
+    }
 
-        /// The same.
-        pub fn unopened(&self) -> Self {
-            Self { name: self.name.clone() }
-        }
+    /// Whether it is open and a hardware GPU. Does not wait while another thread opens it.
+    pub(super) fn is_ready(&self) -> bool {
+        let is_working = match (&self.given, self.open.try_lock()) {
+            (Some(gpu), _) => gpu.device().check().is_ok(),
+            (None, Ok(open)) => open.is_working(),
+            (None, Err(TryLockError::Poisoned(open))) => open.into_inner().is_working(),
+            (None, Err(TryLockError::WouldBlock)) => false,
+        };
+        is_working && self.why_not().is_none()
+    }
 
-        /// The name of the adapter that was requested.
-        pub fn name(&self) -> Option<&str> {
-            self.name.as_deref()
-        }
+    /// The reason not to use it, if there is one: no adapter, or a software adapter.
+    pub(super) fn why_not(&self) -> Option<String> {
+        let (label, is_software) = match (&self.given, self.adapter()) {
+            (Some(gpu), _) => (gpu.device().label(), gpu.device().is_software()),
+            (None, Ok(adapter)) => (adapter.label(), adapter.is_software()),
+            (None, Err(_)) => return Some("no GPU adapter".into()),
+        };
+        is_software.then(|| format!("no hardware GPU: {label} is software"))
+    }
 
-        /// Always `false`.
-        pub fn is_ready(&self) -> bool {
-            false
+    /// Opens it on first use, and again if it was lost or ran out of memory: a mesh that is too
+    /// large for it must not fail the next.
+    ///
+    /// # Errors
+    /// There is no adapter, none with that name, or it fails to open; the same error every
+    /// time.
+    pub(super) fn open(&self) -> Result<Arc<Gpu>, BackendError> {
+        if let Some(gpu) = &self.given {
+            return Ok(Arc::clone(gpu));
         }
+        let adapter = self.adapter()?;
+        let mut open = lock(&self.open);
+        let has_failed = matches!(open.gpu, Some(Ok(_))) && !open.is_working();
+        if has_failed && open.reopened < MAX_REOPENED {
+            open.reopened += 1;
+            open.gpu = None;
+        }
+        open.gpu.get_or_insert_with(|| Gpu::new(adapter).map(Arc::new)).clone()
+    }
 
-        /// The reason that it is not available.
-        pub fn why_not(&self) -> Option<String> {
-            Some(WITHOUT_GPU.into())
-        }
+    fn adapter(&self) -> Result<&Adapter, GpuError> {
+        let found = self.adapter.get_or_init(|| Adapter::find(self.name.as_deref()));
+        found.as_ref().map_err(Clone::clone)
+    }
+}
 
-        /// Always an error.
-        ///
-        /// # Errors
-        /// Always.
-        pub fn open(&self) -> Result<Infallible, BackendError> {
-            Err(BackendError::WithoutGpu(WITHOUT_GPU))
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lost_gpu_is_opened_again_but_not_for_ever() {
+        let shared = SharedGpu::new(None);
+        if shared.open().is_err() {
+            println!("no adapter: skipped");
+            return;
         }
+        let lose = || {
+            let gpu = lock(&shared.open).gpu.clone().unwrap().unwrap();
+            gpu.device().device.destroy();
+            while gpu.device().check().is_ok() {
+                _ = gpu.device().device.poll(wgpu::PollType::Poll);
+            }
+        };
+        for _ in 0..MAX_REOPENED {
+            lose();
+            assert!(shared.open().is_ok() && lock(&shared.open).is_working());
+        }
+        lose();
+        assert!(shared.open().is_ok() && !lock(&shared.open).is_working());
     }
 }

@@ -129,7 +129,7 @@ impl<T: Copy + Sync> VoxelValues<T> {
     pub fn of_brick(&self, key: BrickKey) -> BrickValues<'_, T> {
         match self.index_of(key) {
             Some(index) => self.brick(index),
-            None => BrickValues { mask: [0; 8], before: [0; 8], own: &[], rest: self.rest },
+            None => BrickValues::new([0; 8], &[], self.rest),
         }
     }
 
@@ -152,12 +152,8 @@ impl<T: Copy + Sync> VoxelValues<T> {
     /// The values of the brick at `index` among those with own values.
     pub(crate) fn brick(&self, index: usize) -> BrickValues<'_, T> {
         let mask = self.masks[index];
-        let mut before = [0; 8];
-        for x in 1..8 {
-            before[x] = before[x - 1] + mask[x - 1].count_ones() as u16;
-        }
         let own = &self.own[self.first[index] as usize..][..count(&mask) as usize];
-        BrickValues { mask, before, own, rest: self.rest }
+        BrickValues::new(mask, own, self.rest)
     }
 
     /// The value of a voxel; the default where it has none of its own. Whether it is occupied, the
@@ -219,7 +215,16 @@ impl Colors {
     }
 }
 
-impl<T: Copy> BrickValues<'_, T> {
+impl<'a, T: Copy> BrickValues<'a, T> {
+    /// The values `own` of the voxels of `mask`, in its order; all others have the value `rest`.
+    pub(crate) fn new(mask: Mask, own: &'a [T], rest: T) -> Self {
+        let mut before = [0; 8];
+        for x in 1..8 {
+            before[x] = before[x - 1] + mask[x - 1].count_ones() as u16;
+        }
+        Self { mask, before, own, rest }
+    }
+
     /// The value of the voxel at bit `bit`, `8 y + z`, of word `x` of the brick's mask.
     ///
     /// # Panics

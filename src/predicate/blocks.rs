@@ -439,16 +439,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slices_rows_are_the_first_halves_of_rows_of_eight() {
-        for bit in 0..64 {
-            let [y, z] = [bit / 4, bit % 4];
-            let expected = if y < 4 { 1 << (8 * y + z) } else { 0 };
-            assert_eq!(rows_of_eight(1 << bit), expected, "bit {bit}");
-        }
-        assert_eq!(rows_of_eight(u64::MAX), 0x0F0F_0F0F);
-    }
-
-    #[test]
     fn a_plane_is_exact_only_if_all_its_terms_fit_into_f64() {
         let (mut rng, mut exact) = (Rng::with_seed(1), 0);
         for _ in 0..100_000 {

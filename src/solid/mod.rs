@@ -33,7 +33,7 @@ use crate::grid::{VoxelGrid, Windings};
 use crate::lattice::{Aabb, MAX_DIM, PlacedMesh};
 use crate::predicate::crosses::Axis;
 use crate::solid::fill::{AxisDisagreement, Generalized};
-use crate::solid::topology::{Boundary, FlipStatistics, Flips, MAX_EDGES, Topology};
+use crate::solid::topology::{Boundary, FlipStatistics, Flips, MAX_EDGES, Matching, Topology};
 
 /// Options of a solid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -97,10 +97,9 @@ struct Findings {
     caps: Option<Caps>,
 }
 
-/// The result of a fill, and the reason for its choice.
+/// The result of a fill.
 struct Outcome {
     fill: Fill,
-    reason: String,
     grid: VoxelGrid,
     findings: Findings,
 }
@@ -127,8 +126,7 @@ pub(crate) async fn solidify(
     }
     runner.progress.start("analyze", 0);
     let surface = OrientedSurface::of(runner)?;
-    let filled = filled(runner, solid.fill, &surface).await?;
-    let Outcome { fill, reason, grid, findings } = filled;
+    let (Outcome { fill, grid, findings }, reason) = filled(runner, solid.fill, &surface).await?;
     let kept = runner.mesh.kept().map(|window| grid.window(&window));
     let kept = kept.as_ref().unwrap_or(&grid);
     let (how, include) = ((fill, reason), solid.include_surface);
@@ -137,27 +135,27 @@ pub(crate) async fn solidify(
     Ok((grid, filling))
 }
 
-/// Fills by `fill` the mesh with this surface.
+/// Fills by `fill` the mesh with this surface; returns the reason for the fill too.
 async fn filled(
     runner: &mut Runner<'_>,
     fill: Fill,
     surface: &OrientedSurface,
-) -> Result<Outcome, BackendError> {
-    let asked_for = "asked for".to_owned();
-    match fill {
-        Fill::Auto => automatic(runner, surface).await,
-        Fill::Parity => parity(runner, asked_for, &surface.topology).await,
-        Fill::Winding => winding(runner, asked_for, surface).await,
-        Fill::Vote => vote(runner, asked_for).await,
+) -> Result<(Outcome, String), BackendError> {
+    let filled = match fill {
+        Fill::Auto => return automatic(runner, surface).await,
+        Fill::Parity => parity(runner, &surface.topology).await?,
+        Fill::Winding => winding(runner, surface).await?,
+        Fill::Vote => vote(runner).await?,
         // If the bounds cut the mesh, a flood fill enters there.
         Fill::Flood if surface.topology.is_closed() && runner.mesh.outside() == 0 => {
-            flood(runner, asked_for, None).await
+            flood(runner, None).await?
         }
         Fill::Flood => {
-            let voted = vote(runner, String::new()).await?;
-            flood(runner, asked_for, Some(&voted)).await
+            let voted = vote(runner).await?;
+            flood(runner, Some(&voted)).await?
         }
-    }
+    };
+    Ok((filled, "asked for".to_owned()))
 }
 
 /// The solid of `mesh` on the CPU, without a report; `None` if it is to be closed and is not.
@@ -176,7 +174,7 @@ pub(crate) fn unreported_solid(
     if only_closed && !surface.topology.is_closed() {
         return Ok(None);
     }
-    by.wait(async { Ok(Some(filled(&mut runner, fill, &surface).await?.grid)) })
+    by.wait(async { Ok(Some(filled(&mut runner, fill, &surface).await?.0.grid)) })
 }
 
 /// The topology of a mesh, after parts with inverted orientation were flipped.
@@ -205,12 +203,12 @@ impl OrientedSurface {
 
     /// Analyzes the runner's mesh, and replaces it by the one with flipped parts.
     fn of(runner: &mut Runner) -> Result<Self, BackendError> {
-        let (mut surface, flips) = Self::analyzed(runner, Topology::may_need_flips)?;
+        let (mut surface, flips) = Self::analyzed(runner, true)?;
         if let Some(Flips { statistics, is_flipped, shells }) = flips {
             let is_oriented = surface.topology.is_oriented();
             if let Some(is_flipped) = &is_flipped {
                 runner.mesh = Cow::Owned(runner.mesh.with_flipped(is_flipped));
-                (surface, _) = Self::analyzed(runner, |_| false)?;
+                (surface, _) = Self::analyzed(runner, false)?;
             }
             surface.flips = (!is_oriented || is_flipped.is_some()).then_some(statistics);
             surface.shells = shells;
@@ -218,66 +216,59 @@ impl OrientedSurface {
         Ok(surface)
     }
 
-    /// Analyzes the runner's mesh, and if `flip` says so of its topology, which triangles to flip.
-    fn analyzed(
-        runner: &Runner,
-        flip: impl FnOnce(&Topology) -> bool,
-    ) -> Result<(Self, Option<Flips>), BackendError> {
+    /// Analyzes the runner's mesh; if it `may_flip` and its topology needs it, also which triangles
+    /// to flip.
+    fn analyzed(runner: &Runner, may_flip: bool) -> Result<(Self, Option<Flips>), BackendError> {
         let whole = runner.mesh.whole();
-        let (topology, boundary, flips) = runner.within(0, |memory| {
+        let origin = runner.mesh.first_point();
+        runner.within(0, |memory| {
             let bytes = Topology::bytes(whole);
             check_memory(bytes, memory)?;
             let room = (memory - bytes) / Topology::boundary_bytes(1);
-            let max_edges = room.min(MAX_EDGES as u64);
-            let allow = |topology: &Topology, edges| {
-                let flip = flip(topology);
-                let flipping = if flip { topology.flipping_bytes(whole) } else { 0 };
-                check_memory(flipping + Topology::boundary_bytes(edges), memory)?;
-                Ok::<_, BackendError>(flip)
-            };
-            let (topology, boundary, flips) =
-                Topology::with_flips(whole, max_edges, allow, runner.progress)?;
+            let matching = Matching::new(whole);
+            let (topology, boundary) = Topology::matched(&matching, room.min(MAX_EDGES as u64));
+            let kept = boundary.as_ref().map_or(0, |boundary| boundary.edges() as u64);
+            let needs_flips = may_flip && topology.may_need_flips();
+            let flipping = if needs_flips { topology.flipping_bytes(whole) } else { 0 };
+            check_memory(flipping + Topology::boundary_bytes(kept), memory)?;
+            let flips = needs_flips.then(|| topology.flips(&matching, runner.progress));
             check_cancelled(runner.progress)?;
             let boundary = match boundary {
-                Ok(boundary) => Some(boundary),
+                Ok(boundary) => Some(boundary.relative_to(origin)),
                 Err(edges) if edges > MAX_EDGES as u64 => None,
                 Err(edges) => {
                     let needed = bytes + Topology::boundary_bytes(edges);
                     return Err(BackendError::Memory { needed, allowed: memory });
                 }
             };
-            Ok((topology, boundary, flips))
-        })?;
-        let origin = runner.mesh.first_point();
-        let surface = Self {
-            topology: topology.relative_to(origin),
-            boundary: boundary.map(|boundary| boundary.relative_to(origin)),
-            flips: None,
-            shells: Vec::new(),
-        };
-        Ok((surface, flips))
+            let topology = topology.relative_to(origin);
+            Ok((Self { topology, boundary, flips: None, shells: Vec::new() }, flips))
+        })
     }
 }
 
-/// Fills by the method that suits the mesh.
+/// Fills by the method that suits the mesh; returns the reason for it too.
 async fn automatic(
     runner: &mut Runner<'_>,
     surface: &OrientedSurface,
-) -> Result<Outcome, BackendError> {
+) -> Result<(Outcome, String), BackendError> {
+    const CLOSED: &str = "the mesh is closed";
     let topology = &surface.topology;
     if topology.is_closed() && topology.is_oriented() {
-        let wound =
-            winding(runner, "the mesh is closed, and parts overlap".into(), surface).await?;
+        let wound = winding(runner, surface).await?;
         let is_wound = wound.overlaps() || wound.findings.caps.is_some();
-        return Ok(if is_wound { wound } else { relabeled_as_parity(wound, CLOSED.into()) });
+        return Ok(match is_wound {
+            true => (wound, "the mesh is closed, and parts overlap".to_owned()),
+            false => (relabeled_as_parity(wound), CLOSED.to_owned()),
+        });
     }
     if topology.is_closed() {
-        return along_x(runner, Fill::Parity, CLOSED.into()).await;
+        return Ok((along_x(runner, Fill::Parity).await?, CLOSED.to_owned()));
     }
     let holes = report::holes(topology.open_edges, topology.odd_edges);
     let holes = format!("the mesh has {holes}");
     if surface.is_quickly_wound(&runner.mesh) {
-        return winding(runner, holes, surface).await;
+        return Ok((winding(runner, surface).await?, holes));
     }
     if runner.mesh.window().is_some() {
         return Err(BackendError::NotInTiles(
@@ -286,30 +277,31 @@ async fn automatic(
         ));
     }
     let holes = format!("{holes}, for which the fill winding would take long");
-    let voted = vote(runner, holes.clone()).await?;
+    let voted = vote(runner).await?;
     let share = voted.axis_disagreement();
     if share <= MAX_AXIS_DISAGREEMENT {
-        return Ok(voted);
+        return Ok((voted, holes));
     }
-    let reason = format!(
-        "{holes}, and rays along different axes disagree on {} of the columns",
-        report::percent(share)
-    );
-    let flooded = flood(runner, reason, Some(&voted)).await?;
+    let flooded = flood(runner, Some(&voted)).await?;
     let leaked = flooded.findings.leaked.unwrap_or(0) as f64;
     let is_sealed = leaked <= MAX_LEAKED_FRACTION * voted.grid.occupied() as f64;
-    Ok(if is_sealed && flooded.findings.enclosed > Some(0) { flooded } else { voted })
+    if !is_sealed || flooded.findings.enclosed == Some(0) {
+        return Ok((voted, holes));
+    }
+    let disagreement = report::percent(share);
+    let reason =
+        format!("{holes}, and rays along different axes disagree on {disagreement} of the columns");
+    Ok((flooded, reason))
 }
 
 /// Fills by winding numbers: integers if the mesh has no boundary, otherwise generalized ones.
 async fn winding(
     runner: &mut Runner<'_>,
-    reason: String,
     surface: &OrientedSurface,
 ) -> Result<Outcome, BackendError> {
     let boundary = surface.boundary.as_ref().filter(|boundary| boundary.edges() > 0);
     let Some(boundary) = boundary else {
-        return along_x(runner, Fill::Winding, reason).await;
+        return along_x(runner, Fill::Winding).await;
     };
     let Run { crossings, .. } = runner.run(Rule::Crossings, 0).await?;
     let Some(crossings) = crossings else {
@@ -324,41 +316,31 @@ async fn winding(
     let caps =
         Caps { loops: boundary.loops().len() as u64, uncertain: is_whole.then_some(uncertain) };
     let findings = Findings { caps: Some(caps), ..Findings::default() };
-    Ok(Outcome { fill: Fill::Winding, reason, grid, findings })
+    Ok(Outcome { fill: Fill::Winding, grid, findings })
 }
 
-const CLOSED: &str = "the mesh is closed";
-
 /// Where no part overlaps another, the voxels equal those of parity.
-fn relabeled_as_parity(wound: Outcome, reason: String) -> Outcome {
-    Outcome { fill: Fill::Parity, reason, ..wound }
+fn relabeled_as_parity(wound: Outcome) -> Outcome {
+    Outcome { fill: Fill::Parity, ..wound }
 }
 
 /// Fills by parity; for an oriented mesh, also determines whether parts overlap.
-async fn parity(
-    runner: &mut Runner<'_>,
-    reason: String,
-    topology: &Topology,
-) -> Result<Outcome, BackendError> {
+async fn parity(runner: &mut Runner<'_>, topology: &Topology) -> Result<Outcome, BackendError> {
     if !topology.is_oriented() {
-        return along_x(runner, Fill::Parity, reason).await;
+        return along_x(runner, Fill::Parity).await;
     }
-    let wound = along_x(runner, Fill::Winding, String::new()).await?;
+    let wound = along_x(runner, Fill::Winding).await?;
     if !wound.overlaps() {
-        return Ok(relabeled_as_parity(wound, reason));
+        return Ok(relabeled_as_parity(wound));
     }
     let windings = wound.findings.windings;
     drop(wound);
-    let mut filled = along_x(runner, Fill::Parity, reason).await?;
+    let mut filled = along_x(runner, Fill::Parity).await?;
     filled.findings.windings = windings;
     Ok(filled)
 }
 
-async fn along_x(
-    runner: &mut Runner<'_>,
-    fill: Fill,
-    reason: String,
-) -> Result<Outcome, BackendError> {
+async fn along_x(runner: &mut Runner<'_>, fill: Fill) -> Result<Outcome, BackendError> {
     let rule = if fill == Fill::Winding { Rule::Winding } else { Rule::Parity(Axis::X) };
     let Run { grid: flips, windings, .. } = runner.run(rule, 0).await?;
     let filled =
@@ -367,10 +349,10 @@ async fn along_x(
     let has_room = runner.mesh.lattice().dims[0] < MAX_DIM;
     let unended = has_room.then_some(filled.unended);
     let findings = Findings { unended, windings, ..Findings::default() };
-    Ok(Outcome { fill, reason, grid: runner.crop(filled.grid)?, findings })
+    Ok(Outcome { fill, grid: runner.crop(filled.grid)?, findings })
 }
 
-async fn vote(runner: &mut Runner<'_>, reason: String) -> Result<Outcome, BackendError> {
+async fn vote(runner: &mut Runner<'_>) -> Result<Outcome, BackendError> {
     // Without it, columns that end there cannot be told from those that do not.
     if runner.mesh.lattice().dims.contains(&MAX_DIM) {
         return Err(BackendError::VoteTooLarge);
@@ -394,15 +376,11 @@ async fn vote(runner: &mut Runner<'_>, reason: String) -> Result<Outcome, Backen
     // Of a part, the columns and voxels outside the window would count.
     let disagreement = runner.mesh.window().is_none().then_some(voted.disagreement);
     let findings = Findings { windings, disagreement, ..Findings::default() };
-    Ok(Outcome { fill: Fill::Vote, reason, grid: runner.crop(voted.grid)?, findings })
+    Ok(Outcome { fill: Fill::Vote, grid: runner.crop(voted.grid)?, findings })
 }
 
 /// For a mesh with holes, `voted` tells whether the flood fill entered through them.
-async fn flood(
-    runner: &mut Runner<'_>,
-    reason: String,
-    voted: Option<&Outcome>,
-) -> Result<Outcome, BackendError> {
+async fn flood(runner: &mut Runner<'_>, voted: Option<&Outcome>) -> Result<Outcome, BackendError> {
     let kept = voted.map_or(0, |voted| voted.grid.bytes());
     let surface = runner.run(Rule::Conservative, kept).await?.grid;
     let kept = kept + surface.bytes();
@@ -411,7 +389,7 @@ async fn flood(
     let disagreement = voted.and_then(|voted| voted.findings.disagreement.clone());
     let enclosed = Some(flooded.enclosed);
     let findings = Findings { enclosed, leaked, disagreement, ..Findings::default() };
-    Ok(Outcome { fill: Fill::Flood, reason, grid: flooded.grid, findings })
+    Ok(Outcome { fill: Fill::Flood, grid: flooded.grid, findings })
 }
 
 /// The union of `grid` and the voxels that the surface touches.
@@ -419,8 +397,8 @@ async fn with_surface(runner: &mut Runner<'_>, grid: VoxelGrid) -> Result<VoxelG
     let surface = runner.run(Rule::Conservative, grid.bytes()).await?.grid;
     // An upper bound: the sum of both, regardless of shared voxels.
     let both = grid.bytes() + surface.bytes();
-    runner.within(both, |memory| match both > memory {
-        true => Err(BackendError::Memory { needed: both, allowed: memory }),
-        false => Ok(grid.union(&surface)),
+    runner.within(both, |memory| {
+        check_memory(both, memory)?;
+        Ok(grid.union(&surface))
     })
 }

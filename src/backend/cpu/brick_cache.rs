@@ -177,20 +177,20 @@ impl<'a> BrickCache<'a> {
     /// Sets the voxel at an address.
     #[inline(always)]
     pub(super) fn set(&mut self, at: Address) {
-        self.mask_at(at)[at.word] |= at.bit;
+        self.mask_in(at.slot, at.key)[at.word] |= at.bit;
     }
 
     /// Flips the voxel at an address.
     #[inline(always)]
     pub(super) fn flip(&mut self, at: Address) {
-        self.mask_at(at)[at.word] ^= at.bit;
+        self.mask_in(at.slot, at.key)[at.word] ^= at.bit;
     }
 
     /// Counts a crossing at an address. A mask counts to 1: on a second crossing at a voxel, the
     /// brick is evicted first.
     #[inline(always)]
     pub(super) fn count(&mut self, at: Address) {
-        if self.mask_at(at)[at.word] & at.bit != 0 {
+        if self.mask_in(at.slot, at.key)[at.word] & at.bit != 0 {
             self.replace(at.slot, at.key);
         }
         self.set(at);
@@ -273,11 +273,6 @@ impl<'a> BrickCache<'a> {
     #[inline(always)]
     fn mask_mut(&mut self, key: BrickKey) -> &mut Mask {
         self.mask_in(key.hash_index(self.slots.bits), key)
-    }
-
-    #[inline(always)]
-    fn mask_at(&mut self, at: Address) -> &mut Mask {
-        self.mask_in(at.slot, at.key)
     }
 
     /// [`mask_mut`](Self::mask_mut), of a brick whose slot is known.

@@ -87,13 +87,6 @@ pub(crate) struct Buffers {
     pub(crate) bind_groups: HashMap<(&'static str, Constants, u32), Vec<wgpu::BindGroup>>,
 }
 
-/// A buffer for a mesh of `words` words.
-pub(crate) fn mesh_buffer(device: &Device, words: u64) -> Result<wgpu::Buffer, GpuError> {
-    let buffer = device.buffer("mesh", words, Usage::STORAGE | Usage::COPY_DST);
-    device.check()?;
-    Ok(buffer)
-}
-
 impl Buffers {
     /// Buffers of the given sizes, and `mesh`. Errors are reported by the device.
     pub(crate) fn new(device: &Device, mesh: wgpu::Buffer, sizes: Sizes) -> Self {

@@ -41,8 +41,9 @@ use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock};
 
 use web_time::Instant;
+use wgpu::BufferUsages;
 
-use crate::backend::gpu::buffers::{Buffers, Sizes, mesh_buffer};
+use crate::backend::gpu::buffers::{Buffers, Sizes};
 use crate::backend::gpu::job::{
     BYTES_PER_BRICK, Job, MAX_PAIRS, Overflow, Results, SubBatch, UNITS, sub_batch_bricks,
 };
@@ -135,9 +136,11 @@ impl Gpu {
         if let Some(outcome) = known {
             return outcome;
         }
-        // A workspace of its own: the buffers of this one are sized by the first real mesh.
-        let probe =
-            Self::over(self.device.clone()).with_batch_limits(test.batch_limits(self.batch_limits));
+        // A workspace of its own: the buffers of this one are sized by the first real mesh. Few
+        // workgroups per dimension, so that dispatches are two-dimensional, as those of large
+        // meshes; and few bricks.
+        let limits = BatchLimits { groups: 1, bricks: 1 << 10, ..self.batch_limits };
+        let probe = Self::over(self.device.clone()).with_batch_limits(limits);
         let outcome = test.run(&probe).await;
         lock(&self.tested).entry(test).or_insert(outcome).clone()
     }
@@ -375,7 +378,7 @@ impl Gpu {
             crossings: MIN_CROSSINGS.min(self.batch_limits.crossings).max(kept.crossings),
             bitmap: bitmap_words(job, batch).max(kept.bitmap),
         };
-        let mesh = mesh_buffer(&self.device, batch.words())?;
+        let mesh = self.device.checked_buffer("mesh", batch.words(), BufferUsages::STORAGE)?;
         Workspace::new(&self.device, mesh, sizes, readback)
     }
 

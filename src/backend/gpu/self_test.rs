@@ -8,8 +8,8 @@
 
 use crate::backend::BackendError;
 use crate::backend::cpu;
+use crate::backend::gpu::Gpu;
 use crate::backend::gpu::stages::last_kernel;
-use crate::backend::gpu::{BatchLimits, Gpu};
 use crate::backend::{Rule, Run, RunOptions, VoxelKernel};
 use crate::base::progress::NoProgress;
 use crate::grid::{BRICK, GridError, VoxelGrid};
@@ -34,12 +34,6 @@ impl SelfTest {
             Rule::Winding => Self::of(Rule::Crossings, kernel),
             _ => Self { rule, kernel: VoxelKernel::default() },
         }
-    }
-
-    /// The test's limits: few workgroups per dimension, so that dispatches are two-dimensional, as
-    /// those of large meshes; and few bricks.
-    pub(super) fn batch_limits(self, limits: BatchLimits) -> BatchLimits {
-        BatchLimits { groups: 1, bricks: 1 << 10, ..limits }
     }
 
     /// Voxelizes the built-in mesh on `gpu`, and compares.

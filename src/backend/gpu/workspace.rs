@@ -191,7 +191,6 @@ fn overflow(counters: &[u32], sizes: &Sizes, job: &Job) -> Option<Overflow> {
 mod tests {
     use super::*;
     use crate::backend::gpu::BatchLimits;
-    use crate::backend::gpu::buffers::mesh_buffer;
     use crate::backend::gpu::data::{BRICK_WORDS, CROSSING_WORDS, Pair};
     use crate::backend::gpu::upload::Batch;
     use crate::backend::{Rule, VoxelKernel};
@@ -293,7 +292,7 @@ mod tests {
         let sub_batch = SubBatch::whole(&batch, mesh.lattice());
         for adapter in promised() {
             let device = adapter.open().unwrap();
-            let buffer = mesh_buffer(&device, batch.words()).unwrap();
+            let buffer = device.checked_buffer("mesh", batch.words(), Usage::STORAGE).unwrap();
             Uploaded::default().update(&device, &buffer, &batch);
             for (rule, kernel) in [
                 (Rule::Conservative, VoxelKernel::Rows),

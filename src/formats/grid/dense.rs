@@ -80,10 +80,11 @@ pub(crate) fn distance_rows(
         let rows = &mut rows[..nx * size.min(ny - y)];
         for x in (0..nx).step_by(size) {
             let key = BrickKey::of_voxel([x, y, z].map(|c| c as u32));
-            let layer = field.layer(key, z as u32 % BRICK);
-            for (row, values) in rows.chunks_exact_mut(nx).zip(layer) {
-                let len = size.min(nx - x);
-                row[x..x + len].copy_from_slice(&values[..len]);
+            let distances = field.in_brick(key);
+            for (y, row) in (0..).zip(rows.chunks_exact_mut(nx)) {
+                for (x, value) in (0..).zip(row[x..].iter_mut().take(size)) {
+                    *value = distances(x, BRICK * y + z as u32 % BRICK);
+                }
             }
         }
         rows.chunks_exact(nx).try_for_each(&mut take)?;

@@ -5,7 +5,8 @@ use std::fmt;
 use rayon::prelude::*;
 
 use crate::grid::{
-    BRICK, BrickKey, ContentHash, Mask, VoxelGrid, World, count, mask_place, mask_voxels, set_bits,
+    BRICK, BrickKey, BrickValues, ContentHash, VoxelGrid, World, count, mask_place, mask_places,
+    mask_voxels,
 };
 
 /// A narrow-band level set: signed distances from voxel centres to a surface, for the voxels nearer
@@ -108,16 +109,8 @@ impl DistanceField {
         if (0..3).any(|a| voxel[a] >= self.inside.dims()[a]) {
             return self.width;
         }
-        let (key, (slice, bit)) = (BrickKey::of_voxel(voxel), mask_place(voxel));
-        let (mask, inside) = (self.band.mask_of(key), self.inside.mask_of(key)[slice]);
-        let before: u32 = mask[..slice].iter().map(|word| word.count_ones()).sum();
-        let distance = if mask[slice] >> bit & 1 == 1 {
-            let rank = before + (mask[slice] & ((1 << bit) - 1)).count_ones();
-            self.unsigned(key)[rank as usize]
-        } else {
-            self.width
-        };
-        signed(distance, inside >> bit & 1 == 1)
+        let (x, bit) = mask_place(voxel);
+        self.in_brick(BrickKey::of_voxel(voxel))(x as u32, bit)
     }
 
     /// The signed distance at a point, in voxels: by trilinear interpolation between the eight
@@ -156,59 +149,21 @@ impl DistanceField {
 
     /// The voxels of the band with their signed distances in voxels, brick by brick.
     pub fn distances(&self) -> impl Iterator<Item = ([u32; 3], f32)> + '_ {
-        self.band.bricks().zip(&self.starts).flat_map(|((key, mask), &start)| {
-            let voxels = mask_voxels(key.first_voxel(), mask);
-            let is_inside = are_set(self.inside.mask_of(key), mask);
-            let distances = self.distances[start..].iter().zip(is_inside);
-            voxels.zip(distances.map(|(&distance, is_inside)| signed(distance, is_inside)))
+        self.band.bricks().flat_map(|(key, mask)| {
+            let distances = self.in_brick(key);
+            let distances = mask_places(mask).map(move |(x, bit)| distances(x, bit));
+            mask_voxels(key.first_voxel(), mask).zip(distances)
         })
     }
 
-    /// The signed distances of a brick in the band, in the order of its mask; none elsewhere.
-    pub(crate) fn of_brick(&self, key: BrickKey) -> Vec<f32> {
-        let is_inside = are_set(self.inside.mask_of(key), self.band.mask_of(key));
-        let distances = self.unsigned(key).iter().zip(is_inside);
-        distances.map(|(&distance, is_inside)| signed(distance, is_inside)).collect()
-    }
-
-    /// The signed distances of the voxels of a brick, `64 x + 8 y + z`; outside the band plus or
-    /// minus the width.
-    pub(crate) fn brick(&self, key: BrickKey) -> [f32; 512] {
-        let mut values = [0.0; 512];
-        for (x, slice) in values.as_chunks_mut().0.iter_mut().enumerate() {
-            *slice = self.slice(key, x);
-        }
-        values
-    }
-
-    /// The same for one `x`: `8 y + z`.
-    pub(crate) fn slice(&self, key: BrickKey, x: usize) -> [f32; 64] {
-        let (mask, inside) = (self.band.mask_of(key), self.inside.mask_of(key)[x]);
-        let before: u32 = mask[..x].iter().map(|word| word.count_ones()).sum();
-        let distances = &self.unsigned(key)[before as usize..];
-        let sign = |bit: u32| inside >> bit & 1 == 1;
-        let mut values: [f32; 64] = std::array::from_fn(|bit| signed(self.width, sign(bit as u32)));
-        for (bit, &distance) in set_bits(mask[x]).zip(distances) {
-            values[bit as usize] = signed(distance, sign(bit));
-        }
-        values
-    }
-
-    /// The same for one `z`, by index `[y][x]`.
-    pub(crate) fn layer(&self, key: BrickKey, z: u32) -> [[f32; 8]; 8] {
-        let (mask, inside) = (self.band.mask_of(key), self.inside.mask_of(key));
-        let mut distances = self.unsigned(key);
-        let mut rows = [[0.0; 8]; 8];
-        for x in 0..8 {
-            for (y, bit) in (z..64).step_by(8).enumerate() {
-                let below = (mask[x] & ((1 << bit) - 1)).count_ones() as usize;
-                let is_near = mask[x] >> bit & 1 == 1;
-                let distance = if is_near { distances[below] } else { self.width };
-                rows[y][x] = signed(distance, inside[x] >> bit & 1 == 1);
-            }
-            distances = &distances[mask[x].count_ones() as usize..];
-        }
-        rows
+    /// The signed distances of the voxels of a brick, by the word and the bit of their mask;
+    /// outside the band plus or minus the width.
+    pub(crate) fn in_brick(&self, key: BrickKey) -> impl Fn(u32, u32) -> f32 {
+        let at = self.keys.binary_search(&key);
+        let own = at.map_or(&[][..], |at| &self.distances[self.starts[at]..self.starts[at + 1]]);
+        let distances = BrickValues::new(self.band.mask_of(key), own, self.width);
+        let inside = self.inside.mask_of(key);
+        move |x, bit| signed(distances.at(x, bit), inside[x as usize] >> bit & 1 == 1)
     }
 
     /// Writes the signed distances in voxels of all voxels, by index `[x, y, z]` in C order;
@@ -229,19 +184,14 @@ impl DistanceField {
         let starts = |voxels: u32| (0..voxels).step_by(BRICK as usize);
         for (y, z) in starts(ny).flat_map(|y| starts(nz).map(move |z| (y, z))) {
             let key = BrickKey::new([x, y, z].map(|c| c / BRICK));
-            let slice = self.slice(key, (x % BRICK) as usize);
-            for (y, row) in (y..ny.min(y + BRICK)).zip(slice.as_chunks::<8>().0) {
-                let at = y as usize * nz as usize + z as usize;
-                let len = BRICK.min(nz - z) as usize;
-                out[at..at + len].copy_from_slice(&row[..len]);
+            let distances = self.in_brick(key);
+            for row in 0..BRICK.min(ny - y) {
+                let first = (y + row) as usize * nz as usize + z as usize;
+                for (bit, out) in (8 * row..).zip(&mut out[first..][..BRICK.min(nz - z) as usize]) {
+                    *out = distances(x % BRICK, bit);
+                }
             }
         }
-    }
-
-    /// The distances of a brick in the band, in the order of its mask; none elsewhere.
-    fn unsigned(&self, key: BrickKey) -> &[f32] {
-        let at = self.keys.binary_search(&key);
-        at.map_or(&[], |at| &self.distances[self.starts[at]..self.starts[at + 1]])
     }
 
     /// Bytes of memory.
@@ -270,12 +220,6 @@ impl DistanceField {
         }
         ContentHash::of(&hasher)
     }
-}
-
-/// For each voxel of `mask`, in its order, whether `other` has it.
-pub(super) fn are_set(other: Mask, mask: Mask) -> impl Iterator<Item = bool> {
-    let layers = mask.into_iter().zip(other);
-    layers.flat_map(|(layer, other)| set_bits(layer).map(move |bit| other >> bit & 1 == 1))
 }
 
 /// Inside, a zero is -0.

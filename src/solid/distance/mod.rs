@@ -33,11 +33,10 @@ use rayon::prelude::*;
 use crate::backend::{Backend, BackendError};
 use crate::base::progress::Progress;
 use crate::grid::{BrickKey, GridBuilder, Mask, VoxelGrid, count, mask_below};
-use crate::lattice::{Distinct, PlacedMesh};
+use crate::lattice::{Distinct, Lattice, PlacedMesh};
 use crate::solid::distance::bricks::Bricks;
 use crate::solid::distance::clusters::Clusters;
-use crate::solid::distance::field::are_set;
-use crate::solid::distance::nearest::{Brick, BrickDistances, Near};
+use crate::solid::distance::nearest::{Brick, MeasureBrick, Near};
 
 /// The widest band, in voxels.
 pub const MAX_WIDTH: f32 = 1024.0;
@@ -227,14 +226,13 @@ impl<'a> Work<'a> {
         if !near.iter().any(|&cluster| clusters.triangles(cluster).iter().any(is_admitted)) {
             return Ok(());
         }
-        let arch = Arch::new();
         let key = BrickKey::new(brick.from);
-        let fraction_bits = mesh.lattice().fraction_bits;
-        let brick = Brick { origin: bound.centers.lo, fraction_bits, width: self.width };
+        let (Lattice { dims, fraction_bits, .. }, first) = (*mesh.lattice(), key.first_voxel());
+        let in_grid = mask_below([0, 1, 2].map(|a| dims[a] - first[a]));
+        let brick = Brick { origin: bound.centers.lo, fraction_bits, width: self.width, in_grid };
         let near = Near { mesh, clusters, near, bound: &bound };
-        let distances = BrickDistances::of(arch, &near, &brick);
-        let mask = distances.append_rounded(arch, &near, &brick, &mut part.1);
-        let mask = self.clipped(key, mask, &mut part.1);
+        let measure = MeasureBrick { near: &near, brick: &brick, values: &mut part.1 };
+        let mask = Arch::new().dispatch(measure);
         self.add(key, mask, part)
     }
 
@@ -261,21 +259,6 @@ impl<'a> Work<'a> {
         let allowed = self.memory as f64;
         let needed = (allowed / self.finished_fraction().max(0.01)).max(allowed * 1.25) as u64;
         BackendError::Memory { needed, allowed: self.memory }
-    }
-
-    /// The voxels of `mask` within the grid. Removes the distances of the others, which are among
-    /// the last of `distances`.
-    fn clipped(&self, key: BrickKey, mask: Mask, distances: &mut Vec<f32>) -> Mask {
-        let (dims, first) = (self.mesh.lattice().dims, key.first_voxel());
-        let in_grid = mask_below([0, 1, 2].map(|a| dims[a] - first[a]));
-        let clipped = std::array::from_fn(|x| mask[x] & in_grid[x]);
-        if clipped != mask {
-            let of_brick = distances.split_off(distances.len() - count(&mask) as usize);
-            let of_brick = of_brick.into_iter().zip(are_set(in_grid, mask));
-            let kept = of_brick.filter(|&(_, is_in_grid)| is_in_grid);
-            distances.extend(kept.map(|(distance, _)| distance));
-        }
-        clipped
     }
 }
 

@@ -22,7 +22,7 @@
 //! the distance found so far, by a margin above all errors. So a culled triangle is not the nearest
 //! of any voxel.
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 
 use crate::base::lanes::{LANES, Lanes};
 use crate::base::vector::{Vector, cross, dot, minus, norm, times};
@@ -63,6 +63,8 @@ pub(crate) struct Brick {
     pub(crate) fraction_bits: u32,
     /// In voxels.
     pub(crate) width: f32,
+    /// Its voxels in the grid.
+    pub(crate) in_grid: Mask,
 }
 
 /// A function that is linear in the position, at the brick's first voxel and per voxel.
@@ -171,40 +173,21 @@ pub(crate) struct Near<'a> {
     pub(crate) bound: &'a DistanceBound,
 }
 
-/// Lowers the distances of a brick to those of the triangles near it.
-struct LowerAll<'a> {
-    distances: &'a mut BrickDistances,
-    near: &'a Near<'a>,
-    brick: &'a Brick,
+/// Appends the rounded distances of a brick below the width to `values`; returns the mask of their
+/// voxels, in the same order.
+pub(crate) struct MeasureBrick<'a> {
+    pub(crate) near: &'a Near<'a>,
+    pub(crate) brick: &'a Brick,
+    pub(crate) values: &'a mut Vec<f32>,
 }
 
-impl WithSimd for LowerAll<'_> {
-    type Output = ();
+impl WithSimd for MeasureBrick<'_> {
+    type Output = Mask;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let Self { distances, near: Near { mesh, clusters, near, bound }, brick } = self;
-        let count = near.len();
-        // Consecutive clusters are neighbours. A scattered order lowers all distances early, and
-        // more triangles are culled.
-        let stride = coprime_stride(count);
-        let mut at = 0;
-        for _ in 0..count {
-            let cluster = near[at];
-            at = (at + stride) % count;
-            let triangles = clusters.triangles(cluster);
-            let bounds = clusters.bounds(cluster);
-            if triangles.len() > 1 && !distances.may_improve(&BoxGaps::new(bounds, brick)) {
-                continue;
-            }
-            for &index in triangles {
-                let triangle = mesh.triangle(index as usize);
-                // Clusters of one triangle have passed this test.
-                if triangles.len() == 1 || bound.admits_triangle(&triangle) {
-                    distances.lower(&triangle, brick);
-                }
-            }
-        }
+    fn with_simd<S: Simd>(self, _: S) -> Mask {
+        let Self { near, brick, values } = self;
+        BrickDistances::of(near, brick).append_rounded(near, brick, values)
     }
 }
 
@@ -244,7 +227,8 @@ impl BoxGaps {
 
 impl BrickDistances {
     /// The distances to the triangles near the brick, at most the width and the margin.
-    pub(crate) fn of(arch: Arch, near: &Near, brick: &Brick) -> Self {
+    #[inline(always)]
+    fn of(near: &Near, brick: &Brick) -> Self {
         let spacing = f64::from(1u32 << brick.fraction_bits);
         let max_distance = (f64::from(brick.width) + MARGIN) * spacing;
         let max_squared = Lanes::splat(max_distance * max_distance);
@@ -254,7 +238,28 @@ impl BrickDistances {
             updated_rows: 0,
             absolute_error: 0.0,
         };
-        arch.dispatch(LowerAll { distances: &mut distances, near, brick });
+        let Near { mesh, clusters, near, bound } = near;
+        let count = near.len();
+        // Consecutive clusters are neighbours. A scattered order lowers all distances early, and
+        // more triangles are culled.
+        let stride = coprime_stride(count);
+        let mut at = 0;
+        for _ in 0..count {
+            let cluster = near[at];
+            at = (at + stride) % count;
+            let triangles = clusters.triangles(cluster);
+            let bounds = clusters.bounds(cluster);
+            if triangles.len() > 1 && !distances.may_improve(&BoxGaps::new(bounds, brick)) {
+                continue;
+            }
+            for &index in triangles {
+                let triangle = mesh.triangle(index as usize);
+                // Clusters of one triangle have passed this test.
+                if triangles.len() == 1 || bound.admits_triangle(&triangle) {
+                    distances.lower(&triangle, brick);
+                }
+            }
+        }
         distances
     }
 
@@ -298,15 +303,9 @@ impl BrickDistances {
         }
     }
 
-    /// Appends the rounded distances below the width to `values`, and returns the mask of their
-    /// voxels, in the same order.
-    pub(crate) fn append_rounded(
-        &self,
-        arch: Arch,
-        near: &Near,
-        brick: &Brick,
-        values: &mut Vec<f32>,
-    ) -> Mask {
+    /// As [`MeasureBrick`].
+    #[inline(always)]
+    fn append_rounded(&self, near: &Near, brick: &Brick, values: &mut Vec<f32>) -> Mask {
         let mut mask = [0; 8];
         if self.updated_rows == 0 {
             return mask;
@@ -316,21 +315,21 @@ impl BrickDistances {
                 continue;
             }
             let (x, y) = (row / LANES, row % LANES);
-            let absolute_error = self.absolute_error;
-            let bounds = arch.dispatch(RoundBounds { squared, absolute_error, brick });
-            for (z, [least, most]) in bounds.into_iter().enumerate() {
-                if least >= brick.width {
+            let [least, most] = rounded_bounds(squared, self.absolute_error, brick);
+            for z in 0..LANES {
+                let bit = LANES * y + z;
+                if least[z] >= brick.width || brick.in_grid[x] >> bit & 1 == 0 {
                     continue;
                 }
-                let rounded = if least == most {
-                    least
+                let rounded = if least[z] == most[z] {
+                    least[z]
                 } else {
                     let at = [x, y, z].map(|i| (i as i32) << brick.fraction_bits);
                     let p = std::array::from_fn(|i| brick.origin[i] + at[i]);
                     exact_distance(near, p, brick.fraction_bits)
                 };
                 if rounded < brick.width {
-                    mask[x] |= 1 << (LANES * y + z);
+                    mask[x] |= 1 << bit;
                     values.push(rounded);
                 }
             }
@@ -339,27 +338,20 @@ impl BrickDistances {
     }
 }
 
-/// Rounds each distance of a row minus and plus its error bound to `f32`, in voxels; equal results
-/// need no exact distance.
-struct RoundBounds<'a> {
-    squared: &'a Lanes,
-    /// In lattice units.
-    absolute_error: f64,
-    brick: &'a Brick,
-}
-
-impl WithSimd for RoundBounds<'_> {
-    type Output = [[f32; 2]; LANES];
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
-        let per_unit = 1.0 / f64::from(1u32 << self.brick.fraction_bits);
-        let absolute = self.absolute_error * per_unit;
-        let distances = self.squared.sqrt().0.map(|distance| distance * per_unit);
-        let least = distances.map(|d| (d * (1.0 - RELATIVE_ERROR) - absolute).max(0.0) as f32);
-        let most = distances.map(|d| (d * (1.0 + RELATIVE_ERROR) + absolute) as f32);
-        std::array::from_fn(|z| [least[z], most[z]])
+/// Each distance of a row minus and plus its error bound, rounded to `f32`, in voxels; equal
+/// results need no exact distance. `absolute_error` is in lattice units.
+#[inline(always)]
+fn rounded_bounds(squared: &Lanes, absolute_error: f64, brick: &Brick) -> [[f32; LANES]; 2] {
+    let per_unit = 1.0 / f64::from(1u32 << brick.fraction_bits);
+    let absolute = absolute_error * per_unit;
+    let distances = squared.sqrt().0;
+    let (mut least, mut most) = ([0.0; LANES], [0.0; LANES]);
+    for lane in 0..LANES {
+        let distance = distances[lane] * per_unit;
+        least[lane] = (distance * (1.0 - RELATIVE_ERROR) - absolute).max(0.0) as f32;
+        most[lane] = (distance * (1.0 + RELATIVE_ERROR) + absolute) as f32;
     }
+    [least, most]
 }
 
 /// The exact distance from `p` to the nearest triangle, rounded.
@@ -502,6 +494,7 @@ mod tests {
     use fastrand::Rng;
 
     use super::*;
+    use crate::grid::FULL;
 
     fn any_triangle(rng: &mut Rng, within: i32) -> Triangle {
         [(); 3].map(|()| [(); 3].map(|()| rng.i32(-within..=within)))
@@ -510,49 +503,6 @@ mod tests {
     /// The centre of the voxel at `x`, `y` and `z`.
     fn center(origin: [i32; 3], spacing: i32, voxel: [usize; 3]) -> [i32; 3] {
         [0, 1, 2].map(|a| origin[a] + voxel[a] as i32 * spacing)
-    }
-
-    #[test]
-    fn gaps_are_the_squared_distances_of_voxels_from_a_box() {
-        let mut rng = Rng::with_seed(61);
-        for _ in 0..100 {
-            let fraction_bits = rng.u32(4..8);
-            let brick =
-                Brick { origin: [(); 3].map(|()| rng.i32(-999..999)), fraction_bits, width: 3.0 };
-            let bounds = Aabb::of(&any_triangle(&mut rng, 2000));
-            let gaps = BoxGaps::new(&bounds, &brick);
-            for (x, y) in (0..LANES).flat_map(|x| (0..LANES).map(move |y| (x, y))) {
-                let expected: [f64; LANES] = std::array::from_fn(|z| {
-                    let at = center(brick.origin, 1 << fraction_bits, [x, y, z]);
-                    bounds.nearest_squared(&Aabb { lo: at, hi: at }) as f64
-                });
-                assert_eq!(gaps.voxels(x, y).0, expected);
-                assert_eq!(gaps.rows(x).0[y], Lanes(expected).least());
-            }
-        }
-    }
-
-    #[test]
-    fn plane_distances_of_rows_are_those_of_their_nearest_points() {
-        let mut rng = Rng::with_seed(62);
-        let mut counts = [0; 2];
-        for _ in 0..1000 {
-            let (triangle, spacing) = (any_triangle(&mut rng, 300), 16);
-            let origin = [(); 3].map(|()| rng.i32(-300..300));
-            let relative = TriangleFromBrick::new(&triangle, origin, f64::from(spacing));
-            let (x, y) = (rng.usize(0..LANES), rng.usize(0..LANES));
-            let [a, b, c] = triangle.map(|corner| corner.map(f64::from));
-            let normal = cross(minus(b, a), minus(c, a));
-            let ends = [0, LANES - 1]
-                .map(|z| dot(normal, minus(center(origin, spacing, [x, y, z]).map(f64::from), a)));
-            let crosses = ends[0] * ends[1] <= 0.0;
-            let nearest = if crosses { 0.0 } else { ends[0].abs().min(ends[1].abs()) };
-            let expected = nearest * nearest / dot(normal, normal);
-            let found = relative.plane_distance_squared(x as f64, y as f64);
-            assert!((found - expected).abs() <= 1e-9 * expected.max(1.0), "{found}, {expected}");
-            counts[usize::from(crosses)] += 1;
-        }
-        assert!(counts.iter().all(|&count| count > 50), "{counts:?}");
     }
 
     #[test]
@@ -577,19 +527,6 @@ mod tests {
     }
 
     #[test]
-    fn strides_visit_all_indices_and_are_near_the_golden_section() {
-        assert_eq!(coprime_stride(1), 1);
-        for count in 2..2000 {
-            let stride = coprime_stride(count);
-            let mut is_visited = vec![false; count];
-            (0..count).for_each(|i| is_visited[i * stride % count] = true);
-            assert!(is_visited.iter().all(|&is| is), "{stride} of {count}");
-            let off = stride as f64 - 0.618 * count as f64;
-            assert!(off > -1.0 && off < 12.0, "{stride} of {count}");
-        }
-    }
-
-    #[test]
     fn limits_exceed_squares_by_their_margin() {
         for fraction_bits in 4..=16 {
             let spacing = f64::from(1 << fraction_bits);
@@ -608,18 +545,14 @@ mod tests {
     #[test]
     fn a_distance_rounds_either_way_within_its_error_of_the_middle_of_two_floats() {
         let mut rng = Rng::with_seed(64);
-        let brick = Brick { origin: [0; 3], fraction_bits: 4, width: 3.0 };
+        let brick = Brick { origin: [0; 3], fraction_bits: 4, width: 3.0, in_grid: FULL };
         for _ in 0..1000 {
             let float = 1.0 + 900.0 * rng.f32();
             let next = float.next_up();
             let middle = f64::midpoint(float.into(), next.into());
             let round = |distance: f64, absolute_error: f64| {
                 let squared = Lanes::splat((16.0 * distance).powi(2));
-                Arch::new().dispatch(RoundBounds {
-                    squared: &squared,
-                    absolute_error,
-                    brick: &brick,
-                })[7]
+                rounded_bounds(&squared, absolute_error, &brick).map(|of_row| of_row[7])
             };
             // In lattice units.
             let (absolute, relative) = (16.0 * 2_f64.powi(-30), 2_f64.powi(-50));

@@ -521,22 +521,6 @@ mod tests {
     }
 
     #[test]
-    fn a_leaf_has_few_edges_of_loops_that_are_close_for_their_size() {
-        // Squares with edges of 100, whose diagonal is 141.4: two have eight edges.
-        let square = |x: i32| {
-            [[0, 0], [100, 0], [100, 100], [0, 100], [0, 0]].map(|[y, z]| [x, y, z]).to_vec()
-        };
-        let triangle = |x: i32| [[x, 0, 0], [x, 100, 0], [x, 0, 100], [x, 0, 0]].to_vec();
-        let nodes = |loops: &[Vec<[i32; 3]>]| LoopBvh::new(loops).nodes.len();
-        assert_eq!(nodes(&[square(0)]), 1);
-        assert_eq!(nodes(&[square(0), square(50)]), 1);
-        assert_eq!(nodes(&[square(0), triangle(50), triangle(60)]), 3);
-        // The diagonal of both is four times that of one, or a little more.
-        assert_eq!(nodes(&[square(0), square(547)]), 1);
-        assert_eq!(nodes(&[square(0), square(549)]), 3);
-    }
-
-    #[test]
     fn the_number_of_the_root_is_as_near_to_the_sum_over_all_edges_as_its_bound_says() {
         let mut rng = Rng::with_seed(22);
         let (mut divided, mut replaced, mut largest) = (0, 0, 0.0_f64);

@@ -195,18 +195,6 @@ mod tests {
     }
 
     #[test]
-    fn triples_have_all_axes_in_any_order() {
-        for at in 0..27 {
-            let mut axes = [at % 3, at / 3 % 3, at / 9];
-            let found = CONTRACTED[entry(axes[0], axes[1])][axes[2]];
-            axes.sort_unstable();
-            let mut expected = TRIPLES[found];
-            expected.sort_unstable();
-            assert_eq!(axes, expected);
-        }
-    }
-
-    #[test]
     fn multipoles_are_the_first_terms_of_the_sum_over_small_dipoles() {
         let mut rng = Rng::with_seed(1);
         for _ in 0..200 {

@@ -19,21 +19,16 @@ const MAX_OFFSET: f64 = (1_u64 << 40) as f64;
 
 /// The inside of a mesh.
 pub(super) struct Inside {
-    rule: Rule,
+    /// The fill of a solid with the same inside: parity, winding or vote.
+    pub(super) fill: Fill,
+    /// For the winding of a mesh with a boundary: inside is a generalized winding number of at
+    /// least 1/2, not any other than 0.
+    field: Option<Field>,
     /// The mesh, after parts with inverted orientation were flipped.
     mesh: PlacedMesh,
-    topology: Topology,
+    pub(super) topology: Topology,
     /// The bounding box of the triangles.
     bounds: [[i32; 3]; 2],
-}
-
-enum Rule {
-    Parity,
-    /// A winding number other than 0, of a mesh without boundary.
-    Winding,
-    /// A generalized winding number of at least 1/2.
-    Generalized(Box<Field>),
-    Vote,
 }
 
 /// The crossings of a column.
@@ -58,40 +53,22 @@ impl Inside {
         let options = RunOptions { memory, ..RunOptions::default() };
         let mut runner = Runner::new(Backend::Cpu(&Cpu), mesh, &options, progress);
         let OrientedSurface { topology, boundary, .. } = OrientedSurface::of(&mut runner)?;
-        let boundary = boundary.filter(|boundary| boundary.edges() > 0);
         let is_unoriented = topology.is_closed() && !topology.is_oriented();
-        let rule = match (fill, boundary) {
-            (Fill::Parity, _) => Rule::Parity,
-            (Fill::Vote, _) => Rule::Vote,
-            (Fill::Auto, _) if is_unoriented => Rule::Parity,
-            (_, None) => Rule::Winding,
-            (_, Some(boundary)) => {
-                check_memory(Field::bytes(&boundary), memory)?;
-                Rule::Generalized(Box::new(Field::new(&boundary, mesh.lattice())))
-            }
+        let fill = match fill {
+            Fill::Parity | Fill::Vote => fill,
+            Fill::Auto if is_unoriented => Fill::Parity,
+            _ => Fill::Winding,
         };
-        let mesh = runner.mesh.into_owned();
-        Ok(Self { rule, mesh, topology, bounds })
-    }
-
-    /// The fill of a solid with the same inside.
-    pub(super) fn fill(&self) -> Fill {
-        match self.rule {
-            Rule::Parity => Fill::Parity,
-            Rule::Winding | Rule::Generalized(_) => Fill::Winding,
-            Rule::Vote => Fill::Vote,
-        }
-    }
-
-    /// The topology of the mesh, after parts were flipped.
-    pub(super) fn topology(&self) -> &Topology {
-        &self.topology
+        let boundary = boundary.filter(|boundary| fill == Fill::Winding && boundary.edges() > 0);
+        check_memory(boundary.as_ref().map_or(0, Field::bytes), memory)?;
+        let field = boundary.map(|boundary| Field::new(&boundary, mesh.lattice()));
+        Ok(Self { fill, field, mesh: runner.mesh.into_owned(), topology, bounds })
     }
 
     /// What is doubtful about it, by the topology alone.
     pub(super) fn doubt(&self) -> Option<String> {
         let &Topology { open_edges, odd_edges, unbalanced_edges: edges, .. } = &self.topology;
-        let is_wound = self.fill() == Fill::Winding;
+        let is_wound = self.fill == Fill::Winding;
         match self.topology.is_closed() {
             false => Some(format!(
                 "the mesh is not closed, as it has {}: what is inside depends on where its holes \
@@ -112,15 +89,16 @@ impl Inside {
             query.units[axis].clamp(ends[0], ends[1]) as i32
         });
         let is_beside = (0..3).any(|axis| at[axis] < lo[axis] || at[axis] > hi[axis]);
-        match &self.rule {
-            Rule::Generalized(field) => {
-                let is_far = query.units.iter().any(|c| c.abs() > MAX_OFFSET);
-                !is_far && self.column(bvh, Axis::X, at).winding + field.offset_at(query.units) > 0
-            }
-            Rule::Parity => self.column(bvh, Axis::X, at).is_inside,
+        if let Some(field) = &self.field {
+            let is_far = query.units.iter().any(|c| c.abs() > MAX_OFFSET);
+            return !is_far
+                && self.column(bvh, Axis::X, at).winding + field.offset_at(query.units) > 0;
+        }
+        match self.fill {
+            Fill::Parity => self.column(bvh, Axis::X, at).is_inside,
             _ if is_beside => false,
-            Rule::Winding => self.column(bvh, Axis::X, at).winding != 0,
-            Rule::Vote => self.vote(bvh, at),
+            Fill::Vote => self.vote(bvh, at),
+            _ => self.column(bvh, Axis::X, at).winding != 0,
         }
     }
 
@@ -140,7 +118,7 @@ impl Inside {
         let mut column = Column::default();
         let (center, height) = axis.project(at);
         // Only a vote counts the crossings past the point.
-        let end = if matches!(self.rule, Rule::Vote) { i32::MAX } else { height };
+        let end = if self.fill == Fill::Vote { i32::MAX } else { height };
         let [mut lo, mut hi] = [at; 2];
         (lo[axis.along()], hi[axis.along()]) = (i32::MIN, end);
         bvh.meeting([lo, hi], |index| {

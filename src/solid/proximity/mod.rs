@@ -212,13 +212,13 @@ impl Proximity {
     /// The fill of a solid with the same inside: parity, winding or vote.
     #[must_use]
     pub fn fill(&self) -> Fill {
-        self.inside.fill()
+        self.inside.fill
     }
 
     /// The topology of the mesh, after parts were flipped.
     #[must_use]
     pub fn topology(&self) -> &Topology {
-        self.inside.topology()
+        &self.inside.topology
     }
 
     /// Why [`contains`](Self::contains) and the signs of [`distances`](Self::distances) are

@@ -107,7 +107,7 @@ fn lowest<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
 pub(super) type Pair = (u32, u32, bool);
 
 /// The triangles of a mesh, by the parts that own their edges.
-pub(super) struct Matching<'a> {
+pub(in crate::solid) struct Matching<'a> {
     pub(super) mesh: &'a PlacedMesh,
     weld: Weld,
     part_bits: u32,
@@ -116,7 +116,7 @@ pub(super) struct Matching<'a> {
 }
 
 impl<'a> Matching<'a> {
-    pub(super) fn new(mesh: &'a PlacedMesh) -> Self {
+    pub(in crate::solid) fn new(mesh: &'a PlacedMesh) -> Self {
         let weld = Weld::new(mesh.vertices());
         let part_bits = part_bits(mesh.vertices().len());
         let parts_of =

@@ -30,10 +30,10 @@ mod weld;
 use crate::base::progress::Progress;
 use crate::lattice::PlacedMesh;
 pub use crate::solid::topology::boundary::{Boundary, MAX_EDGES};
+pub(super) use crate::solid::topology::edges::Matching;
 pub use crate::solid::topology::patches::FlipStatistics;
-pub(crate) use crate::solid::topology::patches::Flips;
+pub(super) use crate::solid::topology::patches::Flips;
 
-use crate::solid::topology::edges::Matching;
 use crate::solid::topology::measure::Measure;
 
 /// An upper bound of the memory that rayon takes to distribute the work, in bytes.
@@ -78,9 +78,6 @@ pub struct Topology {
     pub area: f64,
 }
 
-/// The result of [`Topology::with_flips`].
-pub(crate) type Analysis = (Topology, Result<Boundary, u64>, Option<Flips>);
-
 impl Topology {
     /// The topology of `mesh`, computed in the current thread pool.
     #[must_use]
@@ -96,22 +93,8 @@ impl Topology {
     }
 
     /// The topology, with the boundary, or only its number of edges if there are more than
-    /// `max_edges`. The triangles to flip are computed if `flip`, called with the topology and the
-    /// number of edges kept, returns true. They have no meaning if `progress` is cancelled.
-    pub(crate) fn with_flips<E>(
-        mesh: &PlacedMesh,
-        max_edges: u64,
-        flip: impl FnOnce(&Self, u64) -> Result<bool, E>,
-        progress: &dyn Progress,
-    ) -> Result<Analysis, E> {
-        let matching = Matching::new(mesh);
-        let (topology, boundary) = Self::matched(&matching, max_edges);
-        let kept = boundary.as_ref().map_or(0, |boundary| boundary.edges() as u64);
-        let flips = flip(&topology, kept)?.then(|| patches::flips(&matching, &topology, progress));
-        Ok((topology, boundary, flips))
-    }
-
-    fn matched(matching: &Matching, max_edges: u64) -> (Self, Result<Boundary, u64>) {
+    /// `max_edges`.
+    pub(super) fn matched(matching: &Matching, max_edges: u64) -> (Self, Result<Boundary, u64>) {
         let mesh = matching.mesh;
         let tally = matching.tally(max_edges);
         let triangles = tally.half_edges / 3;
@@ -176,6 +159,11 @@ impl Topology {
     /// Whether some part may have inverted orientation while others have not.
     pub(crate) fn may_need_flips(&self) -> bool {
         !self.is_oriented() || self.shells > 1 || self.non_manifold_edges > 0
+    }
+
+    /// The triangles to flip. They have no meaning if `progress` is cancelled.
+    pub(super) fn flips(&self, matching: &Matching, progress: &dyn Progress) -> Flips {
+        patches::flips(matching, self, progress)
     }
 
     /// Maximum memory that flipping the patches of `mesh`, of this topology, allocates, in bytes.

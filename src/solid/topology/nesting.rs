@@ -59,7 +59,11 @@ pub(super) fn faces_back(
     let is_turned = match (has(1), has(-1)) {
         (_, false) => vec![false; shells.len()],
         (false, true) => vec![true; shells.len()],
-        (true, true) => Nesting::new(mesh, patches, &as_given, shells).is_turned(progress),
+        (true, true) => {
+            // Rays along x pass all nodes of a line along x.
+            let bvh = TriangleBvh::new(mesh, &[1, 2]);
+            Nesting { mesh, patches, as_given: &as_given, shells, bvh }.is_turned(progress)
+        }
     };
     as_given.iter().zip(is_turned).map(|(&as_given, is_turned)| as_given != is_turned).collect()
 }
@@ -137,18 +141,7 @@ struct Nesting<'a> {
     bvh: TriangleBvh,
 }
 
-impl<'a> Nesting<'a> {
-    fn new(
-        mesh: &'a PlacedMesh,
-        patches: &'a Patches,
-        as_given: &'a [bool],
-        shells: Vec<Shell>,
-    ) -> Self {
-        // Rays along x pass all nodes of a line along x.
-        let bvh = TriangleBvh::new(mesh, &[1, 2]);
-        Self { mesh, patches, as_given, shells, bvh }
-    }
-
+impl Nesting<'_> {
     /// Whether each shell is turned.
     fn is_turned(&self, progress: &dyn Progress) -> Vec<bool> {
         let members = self.members();

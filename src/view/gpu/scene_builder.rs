@@ -5,7 +5,7 @@ use thiserror::Error;
 use wgpu::BufferUsages as Usage;
 use wgpu::util::DeviceExt;
 
-use crate::backend::gpu::buffers::{Buffers, Sizes, mesh_buffer};
+use crate::backend::gpu::buffers::{Buffers, Sizes};
 use crate::backend::gpu::data::{
     BRICK_WORDS, BRICKS, BRICKS_FULL, CANDIDATE_GROUPS, COUNTERS, FAILURES, GROUP, INVALID_MESH,
     PAIRS_FULL, Pair, SCENE_VOXELS, TOO_MANY_CANDIDATES, VOXELS_FULL,
@@ -232,7 +232,8 @@ impl SceneBuilder {
             device.pipeline(kernel, &[]);
         }
         let sizes = Sizes { pairs: pairs.max(1), bricks, crossings: 0, bitmap };
-        let mut buffers = Buffers::new(&device, mesh_buffer(&device, mesh_words)?, sizes);
+        let mesh = device.checked_buffer("mesh", mesh_words, Usage::STORAGE)?;
+        let mut buffers = Buffers::new(&device, mesh, sizes);
         buffers.bind_all(&device, &setting.steps())?;
         let counters = &buffers.counters;
         let tree = Tree::new(&device, dims, buffers.bricks.clone(), bricks, voxels, counters)?;

@@ -6,6 +6,7 @@ use fastrand::Rng;
 
 use super::*;
 use crate::base::lanes::{LANES, Lanes};
+use crate::base::progress::NoProgress;
 use crate::base::vector::dot;
 use crate::solid::fill::closed;
 use crate::solid::fill::solid_angle::Aabb;
@@ -296,105 +297,6 @@ fn a_number_from_the_root_is_the_sum_or_its_error_leaves_no_doubt() {
     assert!(counts.iter().all(|&count| count > 100), "{counts:?}");
 }
 
-/// Counts the units of progress.
-#[derive(Default)]
-struct Advanced(AtomicU64);
-
-impl Progress for Advanced {
-    fn start(&self, _step: &str, _total: u64) {}
-
-    fn advance(&self, units: u64) {
-        self.0.fetch_add(units, Relaxed);
-    }
-}
-
-#[test]
-fn parts_have_the_offsets_of_the_sums_over_all_loops() {
-    let mut rng = Rng::with_seed(3);
-    let [mut at_caps, mut of_one, mut of_many] = [0; 3];
-    for round in 0..36 {
-        // Caps of large loops lie far from them, where numbers change little.
-        let (dims, field) = if round % 6 == 0 {
-            let dims = [(); 3].map(|()| rng.u32(40..50));
-            (dims, field_of(&mut rng, dims, 2, 6..7))
-        } else {
-            let dims = [(); 3].map(|()| rng.u32(1..36));
-            (dims, field(&mut rng, dims))
-        };
-        let advanced = Advanced::default();
-        let Ok(regions) = field.regions(u64::MAX, &advanced) else { panic!("there is room") };
-        assert_eq!(advanced.0.into_inner(), field.work());
-        let [nx, ny, nz] = field.bricks;
-        let index = |[x, y, z]: [u32; 3]| ((z * ny + y) * nx + x) as usize;
-        let mut bricks: Vec<Option<Box<CapBrick>>> = vec![None; (nx * ny * nz) as usize];
-        let mut uncertain = 0;
-        // The offset of a row, if there is one; whether it is the same for all columns.
-        let mut rows: Vec<Option<Option<i32>>> = vec![None; bricks.len()];
-        let mut count = 0;
-        for region in regions {
-            match region {
-                Region::Rows { from, to, offset } => {
-                    for z in from[1]..to[1] {
-                        for y in from[0]..to[0] {
-                            assert_eq!(rows[index([0, y, z])].replace(offset), None);
-                        }
-                    }
-                }
-                Region::Brick { at, content } => {
-                    uncertain += u64::from(crate::grid::count(&content.uncertain));
-                    assert!(bricks[index(at)].replace(content).is_none());
-                    count += 1;
-                }
-                Region::Uncertain { center, voxels } => {
-                    let above = field.exact(field.center(center)).rem_euclid(1.0) - 0.5;
-                    assert!(above > -0.3 && above < 0.5, "{center:?} of {dims:?}: {above}");
-                    uncertain += voxels;
-                }
-            }
-        }
-        at_caps += count;
-        let is_less =
-            count > 0 && field.regions(count - 1, &Advanced::default()).err() != Some(count);
-        assert!(!is_less && field.regions(count, &Advanced::default()).is_ok());
-
-        let mut expected_uncertain = 0_u64;
-        for at in (0..nz).flat_map(|z| (0..ny).map(move |y| [0, y, z])) {
-            let start = rows[index(at)];
-            assert_eq!(start.is_none(), bricks[index(at)].is_some(), "{at:?}");
-            *(if start.flatten().is_some() { &mut of_one } else { &mut of_many }) += 1;
-            let mut columns: [Option<i32>; 64] = [start.flatten(); 64];
-            for x in 0..nx {
-                let at = [x, at[1], at[2]];
-                for slot in 0..512 {
-                    let inside = [slot / 64, slot / 8 % 8, slot % 8];
-                    let voxel = [0, 1, 2].map(|a| BRICK * at[a] + inside[a]);
-                    let number = field.exact(field.center(voxel));
-                    let distance = half_integer_distance(number);
-                    let column = &mut columns[slot as usize % 64];
-                    let above = number.rem_euclid(1.0) - 0.5;
-                    if (0.0..UNCERTAIN).contains(&above) && (0..3).all(|a| voxel[a] < dims[a]) {
-                        expected_uncertain += 1;
-                    }
-                    if let Some(content) = &bricks[index(at)] {
-                        *column = Some(content.offsets[slot as usize]);
-                    }
-                    if distance > 2.0 * ROUNDING {
-                        let expected = (number + 0.5).floor() as i32;
-                        assert_eq!(field.offset(voxel), expected, "{voxel:?} of {dims:?}");
-                        let found = *column.get_or_insert(expected);
-                        assert_eq!(found, expected, "{voxel:?} of {dims:?}");
-                    }
-                }
-            }
-        }
-        // By polynomials.
-        let off = uncertain.abs_diff(expected_uncertain);
-        assert!(off <= 2 + expected_uncertain / 50, "{uncertain}, {expected_uncertain}: {dims:?}");
-    }
-    let counts = [at_caps, of_one, of_many];
-    assert!(counts.iter().all(|&count| count > 50), "{counts:?}");
-}
-
 #[test]
 fn centres_of_uncertain_cubes_are_in_the_grid() {
     let mut rng = Rng::with_seed(10);
@@ -402,8 +304,7 @@ fn centres_of_uncertain_cubes_are_in_the_grid() {
     for _ in 0..200 {
         let dims = [(); 3].map(|()| rng.u32(33..45));
         let field = field_of(&mut rng, dims, 2, 6..7);
-        let advanced = Advanced::default();
-        let Ok(regions) = field.regions(u64::MAX, &advanced) else { panic!("there is room") };
+        let Ok(regions) = field.regions(u64::MAX, &NoProgress) else { panic!("there is room") };
         for region in regions {
             let Region::Uncertain { center, .. } = region else { continue };
             assert!((0..3).all(|a| center[a] < dims[a]), "{center:?} of {dims:?}");

@@ -392,9 +392,10 @@ fn put_leaf(leaf: &mut [u8], channel: Channel, sizes: Sizes, corner: [u32; 3], m
             }
         }
         Channel::Distance(field) => {
-            let distances = field.brick(key);
-            let distances = distances.map(|voxels| world_distance(field, voxels).to_le_bytes());
-            values.copy_from_slice(distances.as_flattened());
+            let distances = field.in_brick(key);
+            for (slot, value) in (0..).zip(values.as_chunks_mut::<4>().0) {
+                *value = world_distance(field, distances(slot / 64, slot % 64)).to_le_bytes();
+            }
         }
     }
 }

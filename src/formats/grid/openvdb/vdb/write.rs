@@ -18,7 +18,7 @@ use crate::formats::grid::openvdb::record::{Record, put_bits};
 use crate::formats::grid::openvdb::tree::{Counts, Tree, brick_at};
 use crate::formats::grid::openvdb::world::WorldFromIndex;
 use crate::formats::{Out, WriteError};
-use crate::grid::{Colors, Mask, VoxelGrid, count};
+use crate::grid::{Colors, Mask, VoxelGrid, count, mask_places};
 use crate::solid::distance::DistanceField;
 
 /// A tree of floats with 8, 16 and 32 children along each axis, stored as half floats.
@@ -287,8 +287,9 @@ fn put_buffer(buffer: &mut Record, channel: Channel, corner: [u32; 3], mask: &Ma
             buffer.bytes(&[SELECTED_BACKGROUND]);
             let key = brick_at(corner);
             buffer.each(field.inside().mask_of(key).map(|word| !word), Record::u64);
-            let distances = field.of_brick(key).into_iter();
-            buffer.f32s(distances.map(|voxels| world_distance(field, voxels)));
+            let distances = field.in_brick(key);
+            let of_place = |(x, bit)| world_distance(field, distances(x, bit));
+            buffer.f32s(mask_places(*mask).map(of_place));
         }
     }
 }

@@ -40,6 +40,8 @@ use trivox::formats::{GridFormat, read_grid};
 
 const VOXELIZE: &str = env!("CARGO_BIN_EXE_voxelize");
 
+const LIGHTHOUSE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");
+
 /// Two triangles of four corners; the second quad's worth of a mesh.
 const MESH: &str = "v 0 0 0\nv 4 0 0\nv 4 4 1\nv 0 4 1\nf 1 2 3 4\n";
 

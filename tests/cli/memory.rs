@@ -22,8 +22,7 @@ fn a_grid_past_the_bound_is_refused_with_a_figure_that_does() {
     let unbounded = voxelize(&folder, "mesh.obj --res 4096 --backend cpu --json");
     assert_eq!(json(&made)["hash"], json(&unbounded)["hash"]);
 
-    let lighthouse = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");
-    let colored = format!("{lighthouse} --res 1500 -o l.bricks --memory 160MiB --color");
+    let colored = format!("{LIGHTHOUSE} --res 1500 -o l.bricks --memory 160MiB --color");
     suggested(&exits(&folder, &format!("{colored} auto"), 2));
     succeeds(&folder, &format!("{colored} none"));
 }
@@ -31,7 +30,7 @@ fn a_grid_past_the_bound_is_refused_with_a_figure_that_does() {
 #[test]
 fn the_figures_of_refusals_lead_to_the_result_and_no_further() {
     let folder = folder();
-    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets");
+    let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets");
     // The MiB that are enough for each, and half as much again.
     for (args, most) in [
         ("lighthouse.obj --res 1024 -o a.npz", 300),

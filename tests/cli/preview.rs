@@ -18,9 +18,8 @@ fn a_preview_is_the_picture_that_render_draws() {
 #[test]
 fn a_preview_has_the_colours_of_the_file() {
     let folder = folder();
-    let mesh = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");
     for (output, more) in [("a.schem", ""), ("b.litematic", "--dither"), ("c.vox", "--dither")] {
-        let run = format!("{mesh} --res 24 {more} -o {output} --preview a.png");
+        let run = format!("{LIGHTHOUSE} --res 24 {more} -o {output} --preview a.png");
         let told = json(&voxelize(&folder, &format!("{run} --json")));
         let render = format!("render {output} -o b.png --size 512 --samples 2 -q");
         succeeds(&folder, &render);
@@ -31,7 +30,7 @@ fn a_preview_has_the_colours_of_the_file() {
         assert_eq!(told["blocks"], info["blocks"], "{output}");
         assert_eq!(told["blocks"].is_array(), output != "c.vox");
     }
-    let said = stderr(&voxelize(&folder, &format!("{mesh} --res 24 -o a.schem -v")));
+    let said = stderr(&voxelize(&folder, &format!("{LIGHTHOUSE} --res 24 -o a.schem -v")));
     assert!(said.contains("\nblocks    ") && said.contains("for Minecraft 1."), "{said}");
     let info = String::from_utf8(voxelize(&folder, "info a.schem").stdout).unwrap();
     assert!(info.contains("\nblocks    ") && info.contains(" light_blue_concrete\n"), "{info}");

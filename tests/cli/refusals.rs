@@ -94,6 +94,7 @@ fn impossible_files_are_refused() {
         ("info page.npz", "page.npz: is a web page (HTML) and not the model"),
         ("mesh.obj --res 8 -o out.xyz", "unknown file extension '.xyz': use one of .vox, .npy"),
         ("mesh.obj --res 8 -o out", "no file extension"),
+        ("mesh.obj --res 8 -o -", "--format"),
         ("mesh.obj --res 8 -o gone/out.vox", "there is no folder 'gone'"),
         ("mesh.obj --res 8 -o mesh.obj --format obj", "would overwrite an input: name another"),
         ("mesh.obj --res 8 -o a.npz --format vox", "a.npz: has the extension of another format"),
@@ -140,10 +141,8 @@ fn bad_usage_exits_with_2() {
     for args in [
         "--res 8",
         "mesh.obj --res 8 --voxel-size 1",
-        "mesh.obj --res x",
         "mesh.obj --res -1",
         "mesh.obj --res 8 --bounds 1,2,3",
-        "mesh.obj --res 8 --threads 0",
         "mesh.obj --res 8 --threads 1025",
         "mesh.obj --res 8 --pad -1",
         "mesh.obj --res 8 --adapter=",
@@ -151,12 +150,9 @@ fn bad_usage_exits_with_2() {
         "mesh.obj --res 8 -q -v",
         "mesh.obj --res 8 --resume",
         "mesh.obj --res 8 -o out.vox --resume --compare-backends",
-        "mesh.obj --res 8 --shard 0/3",
         "mesh.obj --res 8 --shard 4/3",
         "mesh.obj --res 8 --shard 2",
         "info mesh.obj mesh.obj",
-        "info",
-        "mesh.obj --res 8 --nonsense",
     ] {
         assert!(fails(&folder, args, "error: ").starts_with("error: "), "{args}");
     }
@@ -207,6 +203,8 @@ fn with_json_a_failure_is_one_object_with_its_code() {
         let said: Vec<String> = stderr(&run).split_whitespace().map(String::from).collect();
         let said = said.join(" ");
         let error = line["error"].as_str().unwrap();
+        let is_gone = error.starts_with("gone.") && error.contains(": No such file");
+        assert!(is_gone || code != "io", "{args}: {error}");
         assert!(error.split("; ").all(|part| said.contains(part)), "{args}: {line} and {said}");
     }
     for (args, error) in [

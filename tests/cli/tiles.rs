@@ -2,8 +2,6 @@
 
 use super::*;
 
-const LIGHTHOUSE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/lighthouse.obj");
-
 #[test]
 fn tiles_joined_are_the_file_of_the_whole() {
     let folder = folder();

@@ -351,3 +351,15 @@ fn range_ends(rng: &mut Rng) -> Column {
     let fraction_bits = rng.u32(4..=16);
     Column { triangle, axis, center, fraction_bits, count: SPAN >> fraction_bits }
 }
+
+/// The columns along all three axes through every point of the small lattice, whose voxels are two
+/// units wide, in units of `2^stretch_bits`.
+pub fn lattice_columns(triangle: Triangle, stretch_bits: u32) -> impl Iterator<Item = Column> {
+    let triangle = triangle.map(|corner| corner.map(|c| c << stretch_bits));
+    let centers = (0..25).map(|i| [i / 5, i % 5]);
+    centers.flat_map(move |center| {
+        let center = center.map(|c| c << stretch_bits);
+        let fraction_bits = 1 + stretch_bits;
+        Axis::ALL.map(|axis| Column { triangle, axis, center, fraction_bits, count: 2 })
+    })
+}

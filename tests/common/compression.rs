@@ -29,7 +29,7 @@
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
-use super::files::{glb, png_of};
+use super::files::{floats, glb, gltf, png_of, without_buffer};
 
 /// Edgebreaker with valences, without, and without seams; sequential. In all the ids are 0, 1 and
 /// 2.
@@ -150,22 +150,15 @@ pub fn plain() -> (String, Vec<u8>) {
     const CORNERS: [usize; 12] = [0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3];
     let positions = [[0f32, 0.0, 0.0], [7.0, 0.0, 0.0], [0.0, 7.0, 0.0], [0.0, 0.0, 7.0]];
     let colors = [[255, 0, 0, 255], [0, 255, 0, 255], [0, 0, 255, 255], [255; 4]];
-    let bytes = |numbers: &[f32]| numbers.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<_>>();
     let texcoords: Vec<f32> = (0..12).flat_map(|i| [(i / 3) as f32, (i % 3) as f32]).collect();
     let arrays = [
         (0..12u16).flat_map(u16::to_le_bytes).collect(),
-        bytes(&CORNERS.map(|corner| positions[corner]).concat()),
-        bytes(&texcoords),
+        floats(&CORNERS.map(|corner| positions[corner]).concat()),
+        floats(&texcoords),
         CORNERS.map(|corner| colors[corner]).concat(),
     ];
-    let (mut views, mut accessors, mut data) = (Vec::new(), Vec::new(), Vec::new());
-    for (view, (kind, bytes)) in KINDS.iter().zip(arrays).enumerate() {
-        let (at, length) = (data.len(), bytes.len());
-        accessors.push(format!(r#"{{"bufferView": {view}, {kind}}}"#));
-        views.push(format!(r#"{{"buffer": 0, "byteOffset": {at}, "byteLength": {length}}}"#));
-        data.extend(bytes);
-    }
-    (document("", &sections(""), &accessors, &views, data.len(), ""), data)
+    let arrays: Vec<_> = KINDS.into_iter().zip(arrays).collect();
+    without_buffer(&gltf(&sections(""), &arrays))
 }
 
 fn document(

@@ -1,5 +1,12 @@
 //! Files that several formats' tests need.
 
+use std::fmt::Display;
+use std::io::Write;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use png::{BitDepth, ColorType, Encoder};
 
 /// A PNG file of these bytes, encoded as `set` says.
@@ -31,6 +38,44 @@ pub fn grey_png(size: [u32; 2], depth: BitDepth, byte: u8) -> Vec<u8> {
         encoder.set_depth(depth);
     };
     png_with(size, set, &vec![byte; row * size[1] as usize])
+}
+
+/// A glTF document of `sections`, with an accessor for each of `arrays`: the description of its
+/// elements, and their bytes, which are embedded.
+pub fn gltf<K: Display>(sections: &str, arrays: &[(K, Vec<u8>)]) -> String {
+    let (mut accessors, mut views, mut data) = (Vec::new(), Vec::new(), Vec::new());
+    for (view, (kind, bytes)) in arrays.iter().enumerate() {
+        accessors.push(format!(r#"{{"bufferView": {view}, {kind}}}"#));
+        let (at, length) = (data.len(), bytes.len());
+        views.push(format!(r#"{{"buffer": 0, "byteOffset": {at}, "byteLength": {length}}}"#));
+        data.extend(bytes);
+    }
+    let (accessors, views) = (accessors.join(", "), views.join(", "));
+    let (base64, length) = (BASE64_STANDARD.encode(&data), data.len());
+    format!(
+        r#"{{"asset": {{"version": "2.0"}}, {sections}, "accessors": [{accessors}],
+        "bufferViews": [{views}],
+        "buffers": [{{"uri": "data:;base64,{base64}", "byteLength": {length}}}]}}"#
+    )
+}
+
+/// A glTF document whose buffer is embedded, without it, and the bytes of the buffer.
+pub fn without_buffer(document: &str) -> (String, Vec<u8>) {
+    let (before, rest) = document.rsplit_once("\"uri\": \"data:").unwrap();
+    let (uri, after) = rest.split_once("\", ").unwrap();
+    let (_, base64) = uri.split_once("base64,").unwrap();
+    (format!("{before}{after}"), BASE64_STANDARD.decode(base64).unwrap())
+}
+
+/// The same in one binary file.
+pub fn as_glb(document: &str) -> Vec<u8> {
+    let (document, data) = without_buffer(document);
+    glb(&document, Some(&data))
+}
+
+/// Floats as glTF and other formats have them.
+pub fn floats(numbers: &[f32]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
 /// A GLB file: a JSON document and a binary chunk.
@@ -69,3 +114,9 @@ pub const RELATIONSHIPS_3MF: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <Relationship Target="/3D/3dmodel.model" Id="rel-2" Type="http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel"/>
 </Relationships>
 "#;
+
+pub fn gzipped(bytes: &[u8]) -> Vec<u8> {
+    let mut gzipped = GzEncoder::new(Vec::new(), Compression::fast());
+    gzipped.write_all(bytes).unwrap();
+    gzipped.finish().unwrap()
+}

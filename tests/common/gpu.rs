@@ -1,5 +1,6 @@
 //! The adapters to test on, and running one kernel on arrays of words.
 
+use rayon::prelude::*;
 use trivox::Gpu;
 use trivox::backend::gpu::BatchLimits;
 use trivox::gpu::{Adapter, Device};
@@ -116,4 +117,44 @@ impl Kernel {
         encoder.copy_buffer_to_buffer(&outputs, 0, &staging, 0, 4 * out_words);
         self.device.submit_and_read(encoder, &staging).expect("the kernel runs")
     }
+}
+
+/// What the answers of a kernel to some cases came to.
+#[derive(Debug, Clone)]
+pub struct Tally<C> {
+    pub compared: usize,
+    /// How many first words have each bit set.
+    pub set: [usize; 32],
+    pub wrong: Vec<C>,
+}
+
+/// Runs `cases`, which are so many words each, on each of `kernels`, and compares the words of its
+/// answers with what is expected: one tally for each.
+pub fn tallies<C: Copy + Sync, E: Send, const IN: usize, const OUT: usize>(
+    kernels: &[Kernel],
+    cases: impl Iterator<Item = C>,
+    words: impl Fn(&C) -> [i32; IN],
+    expected: impl Fn(&C) -> E + Sync,
+    is_right: impl Fn(&E, &[u32; OUT]) -> bool,
+) -> Vec<Tally<C>> {
+    const BATCH: usize = 1 << 18;
+    let mut tallies = vec![Tally { compared: 0, set: [0; 32], wrong: Vec::new() }; kernels.len()];
+    let mut cases = cases.peekable();
+    while cases.peek().is_some() {
+        let batch: Vec<C> = cases.by_ref().take(BATCH).collect();
+        let input: Vec<i32> = batch.iter().flat_map(&words).collect();
+        let expected: Vec<E> = batch.par_iter().map(&expected).collect();
+        for (kernel, tally) in kernels.iter().zip(&mut tallies) {
+            let answers = kernel.run(&input, batch.len(), OUT);
+            let answers = answers.as_chunks::<OUT>().0;
+            tally.compared += answers.len();
+            for (bit, set) in tally.set.iter_mut().enumerate() {
+                *set += answers.iter().filter(|answer| answer[0] >> bit & 1 == 1).count();
+            }
+            let compared = batch.iter().zip(&expected).zip(answers);
+            let wrong = compared.filter(|((_, expected), answer)| !is_right(expected, answer));
+            tally.wrong.extend(wrong.map(|((case, _), _)| *case));
+        }
+    }
+    tallies
 }

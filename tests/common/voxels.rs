@@ -6,10 +6,11 @@ use fastrand::Rng;
 use trivox::backend::RunOptions;
 use trivox::base::srgb::Rgba;
 use trivox::formats::read_mesh;
-use trivox::grid::{Colors, mask_place, mask_voxels};
+use trivox::grid::{BRICK, Colors, mask_place, mask_voxels};
 use trivox::lattice::Tile;
 use trivox::solid::{Fill, FillReport, Solid};
 use trivox::view::mesher::{self, Rectangle};
+use trivox::view::render::{Background, RenderOptions};
 use trivox::{
     Bounds, Cpu, Lattice, Mesh, Mode, NoProgress, PlaceOptions, PlacedMesh, Sizing, VoxelGrid,
     Voxelizer, Voxels, place, voxelize,
@@ -22,6 +23,11 @@ pub fn asset_path(name: &str) -> PathBuf {
 
 pub fn asset(name: &str) -> Mesh {
     read_mesh(asset_path(name)).unwrap().mesh
+}
+
+/// A picture of this size without a background, and so without the many rays of the ground.
+pub fn without_background(size: [u32; 2]) -> RenderOptions {
+    RenderOptions { background: Background::Transparent, ..RenderOptions::new(size) }
 }
 
 /// So many voxels along the longest side.
@@ -141,6 +147,18 @@ pub fn painted_by(
 /// So many voxels, anywhere in the grid.
 pub fn scattered(dims: [u32; 3], count: usize, rng: &mut Rng) -> VoxelGrid {
     VoxelGrid::from_voxels(dims, (0..count).map(|_| dims.map(|d| rng.u32(0..d)))).unwrap()
+}
+
+/// `count` random voxels and a random box of full bricks, all inside `dims`.
+pub fn random_grid(dims: [u32; 3], count: usize, rng: &mut Rng) -> VoxelGrid {
+    let grid = scattered(dims, count, rng);
+    let whole = dims.map(|d| d / BRICK);
+    if whole.contains(&0) {
+        return grid;
+    }
+    let lo = whole.map(|n| rng.u32(0..n));
+    let hi = [0, 1, 2].map(|a| (lo[a] + rng.u32(1..=6)).min(whole[a]));
+    grid.union(&block(dims, lo.map(|b| BRICK * b), hi.map(|b| BRICK * b)))
 }
 
 pub fn assert_same(grid: &VoxelGrid, expected: &VoxelGrid, what: &str) {

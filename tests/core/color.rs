@@ -1,5 +1,4 @@
 //! The colours of voxels: compared with many samples of each, and the same in any order.
-use crate::common::memory::until_it_fits;
 use crate::common::oklab::{Light, distance, oklab};
 use crate::common::prelude::*;
 use trivox::grid::Attribute;
@@ -390,24 +389,6 @@ fn a_texture_whose_texels_do_not_fit_its_size_is_not_read() {
         let wrong = written.replace(from, to);
         assert!(wrong != written && serde_json::from_str::<Texture>(&wrong).is_err(), "{wrong}");
     }
-}
-
-#[test]
-fn many_triangles_in_the_same_bricks_need_memory_for_their_lists() {
-    let corners = [[0.0, 0.0, 0.5], [255.0, 0.0, 0.5], [0.0, 255.0, 0.5]];
-    let mesh = Mesh::new(corners.to_vec(), vec![[0, 1, 2]; 4_000]).unwrap();
-    let mesh = placed(&in_turn(mesh, vec![plain(RED), plain(BLUE)]), 1.0);
-    let grid = surface(&mesh);
-    let run = |memory| {
-        let mut options = ColorOptions::new(Mode::Surface);
-        options.memory = memory;
-        color(&mesh, grid.clone(), &options, &NoProgress)
-    };
-    let whole = run(u64::MAX).unwrap();
-    let (found, memory, refused) = until_it_fits("colours", run);
-    // Each triangle is in the list of at least 10 children of the root.
-    assert!(refused > 1 && memory > 4_000 * 4 * 10, "{refused}, {memory}");
-    assert!(found.grid == whole.grid);
 }
 
 #[test]

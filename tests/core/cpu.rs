@@ -67,12 +67,18 @@ fn bounds_cut_triangles_of_every_extent() {
 
 #[test]
 fn triangles_as_long_as_the_largest_grid() {
-    // A sliver between opposite corners, and a segment: as few voxels as such can have.
+    // A sliver between opposite corners, and a segment: as few voxels as such can have. And small
+    // ones anywhere.
     let sliver = 3.0 / 65_536.0;
-    let triangles = [
+    let mut triangles = vec![
         [[0.0; 3], [1.0; 3], [0.7, 0.7 + sliver, 0.7 - sliver]],
         [[0.1, 0.9, 0.0], [0.3, 0.7, 0.2], [0.2, 0.8, 0.1]],
     ];
+    let mut rng = Rng::with_seed(12);
+    triangles.extend((0..20).map(|_| {
+        let base = [(); 3].map(|()| rng.f64() * 0.999);
+        [(); 3].map(|()| base.map(|c| c + rng.f64() / 1000.0))
+    }));
     let mesh = at_resolution(&mesh_of(&triangles), 65_536);
     let grid = surface(&mesh);
     assert!(grid.occupied() > 3 * 65_536);

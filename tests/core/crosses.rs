@@ -4,7 +4,7 @@
 //!
 //! `TRIVOX_PAIRS=50000000` sets how many random columns are compared.
 use crate::common::columns::{
-    Column, Family, Found, Mistake, columns, crosses, mistaken, oracle, unprojected,
+    Column, Family, Found, Mistake, columns, crosses, lattice_columns, mistaken, oracle,
 };
 use crate::common::lattice::lattice_triangles;
 use crate::common::pairs::SPAN;
@@ -15,18 +15,6 @@ use trivox::predicate::blocks::{BLOCK, LANES};
 use trivox::predicate::crosses::blocks::{Hit, Pairs, Position, ProjectedCorners};
 use trivox::predicate::{InstructionSet, ProjectedTriangle};
 
-/// The columns along all three axes through every point of the small lattice, whose voxels are two
-/// units wide, in units of `2^stretch_bits`.
-fn lattice_columns(triangle: &Triangle, stretch_bits: u32) -> impl Iterator<Item = Column> {
-    let triangle = triangle.map(|corner| corner.map(|c| c << stretch_bits));
-    let centers = (0..25).map(|i| [i / 5, i % 5]);
-    centers.flat_map(move |center| {
-        let center = center.map(|c| c << stretch_bits);
-        let fraction_bits = 1 + stretch_bits;
-        Axis::ALL.map(|axis| Column { triangle, axis, center, fraction_bits, count: 2 })
-    })
-}
-
 /// How many columns of the triangles `agree` does not hold for, and how many cross.
 fn disagreements(
     triangles: &[Triangle],
@@ -34,7 +22,7 @@ fn disagreements(
     agree: impl Fn(&Column, Option<Found>) -> bool + Sync,
 ) -> (usize, usize) {
     let of = |triangle: &Triangle| {
-        lattice_columns(triangle, stretch_bits).fold((0, 0), |(wrong, crossing), column| {
+        lattice_columns(*triangle, stretch_bits).fold((0, 0), |(wrong, crossing), column| {
             let found = crosses(&column);
             let is_wrong = !agree(&column, found);
             (wrong + usize::from(is_wrong), crossing + usize::from(found.is_some()))
@@ -305,38 +293,6 @@ fn the_exact_height_is_a_fraction_with_a_positive_denominator() {
     assert_eq!((height.numerator(), height.denominator()), (2, 6));
 }
 
-#[test]
-fn a_column_through_a_shared_edge_is_in_just_one_of_two_triangles_on_either_side() {
-    let points: Vec<[i32; 2]> = (0..25).map(|i| [i / 5, i % 5]).collect();
-    let side = |[a, b]: [[i32; 2]; 2], p: [i32; 2]| {
-        ((b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0])).signum()
-    };
-    let has = |[a, b]: [[i32; 2]; 2], c: [i32; 2], center| {
-        let triangle = [a, b, c].map(|[p, q]| [p, q, p - q]);
-        ProjectedTriangle::new(&triangle, Axis::Z).covers(center)
-    };
-    let mut seen = [0, 0];
-    for edge in points.iter().flat_map(|&a| points.iter().map(move |&b| [a, b])) {
-        let [a, b] = edge;
-        let middle = [a[0] + b[0], a[1] + b[1]];
-        if a == b || middle[0] % 2 != 0 || middle[1] % 2 != 0 {
-            continue;
-        }
-        let center = middle.map(|c| c / 2);
-        for (&c, &d) in points.iter().flat_map(|c| points.iter().map(move |d| (c, d))) {
-            let sides = side(edge, c) * side(edge, d);
-            let (first, second) = (has(edge, c, center), has(edge, d, center));
-            match sides {
-                1 => assert_eq!(first, second, "{edge:?} {c:?} {d:?}"),
-                -1 => assert_ne!(first, second, "{edge:?} {c:?} {d:?}"),
-                _ => continue,
-            }
-            seen[usize::from(sides == 1)] += 1;
-        }
-    }
-    assert!(seen.iter().all(|&n| n > 10_000), "{seen:?}");
-}
-
 /// How often a column crosses triangles, and the sum of their windings.
 fn crossings(triangles: &[Triangle], axis: Axis, center: [i32; 2]) -> (usize, i32) {
     let all = triangles.iter().map(|triangle| ProjectedTriangle::new(triangle, axis));
@@ -393,54 +349,6 @@ fn an_open_surface_and_a_turned_triangle_are_noticed() {
     faces[0].swap(1, 2);
     assert_eq!(crossings(&faces, Axis::Z, [1, 1]).0, 2);
     assert!(!is_closed(crossings(&faces, Axis::Z, [1, 1])));
-}
-
-/// Six times the volume of the tetrahedron, positive if `d` is on the left of `a`, `b`, `c`.
-fn volume([a, b, c, d]: [[i32; 3]; 4]) -> i32 {
-    dot(cross(minus(b, a), minus(c, a)), minus(d, a))
-}
-
-/// Whether the point is inside the tetrahedron; `None` where it is on the surface.
-fn is_inside(corners: [[i32; 3]; 4], point: [i32; 3]) -> Option<bool> {
-    let whole = volume(corners).signum();
-    let parts = [0, 1, 2, 3].map(|i| {
-        let mut part = corners;
-        part[i] = point;
-        whole * volume(part).signum()
-    });
-    match parts.iter().min() {
-        Some(1) => Some(true),
-        Some(0) => None,
-        _ => Some(false),
-    }
-}
-
-#[test]
-fn centres_past_an_odd_number_of_crossings_are_those_inside() {
-    let all: Vec<_> = tetrahedra(4).into_iter().step_by(5).filter(|t| volume(*t) != 0).collect();
-    let inside: usize = (all.par_iter())
-        .map(|&corners| {
-            // Voxels of two units, whose centres are lattice points.
-            let corners = corners.map(|corner| corner.map(|c| 2 * c));
-            let faces = tetrahedron(corners);
-            let columns = (0..9).map(|i| [2 * (i / 3) + 1, 2 * (i % 3) + 1]);
-            let columns = columns.flat_map(|center| Axis::ALL.map(|axis| (axis, center)));
-            let voxels = columns.flat_map(|column| (0..3).map(move |k| (column, k)));
-            let inside = voxels.filter(|&((axis, [p, q]), k)| {
-                let crossed =
-                    faces.iter().filter_map(|t| ProjectedTriangle::new(t, axis).at([p, q]));
-                let before = crossed.filter(|height| height.first_center(1) <= k).count();
-                let w = 2 * k + 1;
-                let point = unprojected([p, q, w], axis);
-                let expected = is_inside(corners, point);
-                let is_odd = before % 2 == 1;
-                assert!(expected.is_none_or(|inside| inside == is_odd), "{corners:?} {point:?}");
-                is_odd
-            });
-            inside.count()
-        })
-        .sum();
-    assert!(inside > 100_000, "{inside}");
 }
 
 #[test]

@@ -328,14 +328,6 @@ fn full_bricks_of_flips_flip_every_other_slice() {
     }
 }
 
-/// The faces of a cuboid from `lo` to `hi`, both included.
-fn shell(dims: [u32; 3], lo: [u32; 3], hi: [u32; 3]) -> Dense {
-    Dense::from_fn(dims, |v| {
-        (0..3).all(|a| lo[a] <= v[a] && v[a] <= hi[a])
-            && (0..3).any(|a| v[a] == lo[a] || v[a] == hi[a])
-    })
-}
-
 /// A block with a corridor one voxel wide that winds through all of it: along each row along `x` to
 /// its end, and on to the next row but one.
 fn winding(dims: [u32; 3], axes: [usize; 3]) -> Dense {
@@ -474,26 +466,5 @@ fn what_is_filled_lies_where_the_flips_lie() {
         let grid = VoxelGrid::from_voxels([8; 3], voxels).unwrap().with_world(world);
         assert_eq!([filled_of(&grid).grid.world, flood_of(&grid).grid.world], [world; 2]);
         assert_eq!(vote_of(&[(); 3].map(|()| grid.clone())).grid.world, world);
-    }
-}
-
-#[test]
-fn what_does_not_fit_is_refused_with_what_suffices() {
-    let solid = shell([40; 3], [3; 3], [36; 3]);
-    let surface = solid.grid();
-    let flips = [0, 1, 2].map(|axis| solid.flips(axis).grid());
-    let refused = |result: Result<VoxelGrid, BackendError>, allowed: u64| match result {
-        Err(BackendError::Memory { needed, allowed: said }) if said == allowed => needed,
-        other => panic!("{other:?} with {allowed} bytes"),
-    };
-    let runs: [&dyn Fn(u64) -> Result<VoxelGrid, BackendError>; 3] = [
-        &|memory| along_x(&flips[0], memory, &NoProgress).map(|filled| filled.grid),
-        &|memory| vote(flips.each_ref(), memory, &NoProgress).map(|voted| voted.grid),
-        &|memory| flood(&surface, memory, &NoProgress).map(|flooded| flooded.grid),
-    ];
-    for run in runs {
-        let needed = refused(run(0), 0);
-        assert_eq!(refused(run(needed - 1), needed - 1), needed);
-        assert_eq!(run(needed).unwrap(), run(u64::MAX).unwrap());
     }
 }

@@ -3,21 +3,11 @@
 use crate::common::inside::{self, TIE_RULE};
 use crate::common::prelude::*;
 use trivox::grid::Attribute;
-use trivox::mesh::Labels;
 use trivox::mesh::appearance::TextureRef;
 
 /// One mesh, each of `meshes` an object of it.
 fn assembly(meshes: &[Mesh]) -> Mesh {
-    let mut first = 0;
-    let starts = meshes.iter().map(|mesh| {
-        let start = first;
-        first += mesh.triangles().len();
-        (start, "part")
-    });
-    let starts: Vec<_> = starts.collect();
-    let whole = together(meshes);
-    let labels = Labels::of(starts, whole.triangles().len(), false);
-    whole.with_labels(labels)
+    Mesh::join(meshes.iter().map(|mesh| ("part", mesh))).unwrap()
 }
 
 fn solid() -> Voxelizer {

@@ -51,14 +51,6 @@ fn fault(grid: &VoxelGrid, found: &[Rectangle]) -> Option<String> {
     left.first_key_value().map(|face| format!("{face:?} is missing"))
 }
 
-/// Scattered voxels, and a box of full bricks.
-fn random_grid(dims: [u32; 3], voxels: usize, random: &mut fastrand::Rng) -> VoxelGrid {
-    let grid = scattered(dims, voxels, random);
-    let whole = dims.map(|d| d / 8);
-    let first = whole.map(|n| random.u32(0..n.max(1)));
-    grid.union(&block(dims, first.map(|b| 8 * b), whole.map(|b| 8 * b)))
-}
-
 /// Grids with no, few and many faces, around the edges of bricks and tiles.
 fn grids() -> Vec<VoxelGrid> {
     let mut random = fastrand::Rng::with_seed(7);
@@ -74,6 +66,7 @@ fn grids() -> Vec<VoxelGrid> {
         [3, 70, 129],
         [129, 66, 8],
     ] {
+        grids.push(block(dims, [0; 3], dims));
         let volume = dims.iter().map(|&d| d as usize).product::<usize>();
         for voxels in [0, 1, volume / 20, volume] {
             grids.push(random_grid(dims, voxels, &mut random));

@@ -2,6 +2,7 @@
 //! `f64` is exact, and the traps they are known for, which `touches` does not have.
 
 use crate::common::published::{Aabb, Obb, Point, Triangle, moller, obb, sat};
+use crate::common::vector::{cross, dot, minus};
 use trivox::lattice::Triangle as LatticeTriangle;
 use trivox::predicate::touches;
 
@@ -11,13 +12,9 @@ fn cube(center: Point, half: f64) -> Aabb {
     Aabb { center, half: [half; 3] }
 }
 
-fn dot(a: Point, b: Point) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
 /// `triangle` with the box's centre moved to the origin.
 fn seen_from(aabb: &Aabb, triangle: &Triangle) -> Triangle {
-    triangle.map(|corner| std::array::from_fn(|i| corner[i] - aabb.center[i]))
+    triangle.map(|corner| minus(corner, aabb.center))
 }
 
 /// The answers of the three tests of a triangle and a box.
@@ -285,14 +282,9 @@ mod trap_of_the_grid_wide_triangle {
 
     /// How far the plane is outside the box along the normal, exactly.
     fn clearance() -> i128 {
-        let v = TRIANGLE.map(|p| [0, 1, 2].map(|i| i128::from(p[i]) - i128::from(CENTER[i])));
-        let [e, f] = [[0, 1], [1, 2]].map(|[a, b]| [0, 1, 2].map(|i| v[b][i] - v[a][i]));
-        let n = [0, 1, 2].map(|i| {
-            let (j, k) = ((i + 1) % 3, (i + 2) % 3);
-            e[j] * f[k] - e[k] * f[j]
-        });
-        let distance: i128 = (0..3).map(|i| n[i] * v[0][i]).sum();
-        distance.abs() - i128::from(HALF) * (0..3).map(|i| n[i].abs()).sum::<i128>()
+        let [a, b, c] = TRIANGLE.map(|p| minus(p, CENTER).map(i128::from));
+        let n = cross(minus(b, a), minus(c, b));
+        dot(n, a).abs() - i128::from(HALF) * n.map(i128::abs).iter().sum::<i128>()
     }
 
     #[test]

@@ -28,13 +28,7 @@ fn scattered() -> VoxelGrid {
 
 /// A pixel for each column of 16x16 voxels, times `scale`.
 fn columns(view: View, scale: u32) -> RenderOptions {
-    RenderOptions {
-        view,
-        margin: 0.0,
-        samples: 1,
-        background: Background::Transparent,
-        ..RenderOptions::new([16 * scale; 2])
-    }
+    RenderOptions { view, margin: 0.0, samples: 1, ..without_background([16 * scale; 2]) }
 }
 
 /// Which voxel is in the column of a pixel, counted from the eye.
@@ -122,8 +116,7 @@ fn the_whole_grid_is_in_the_picture_and_fills_it() {
                 let options = RenderOptions {
                     view,
                     projection: Some(projection),
-                    background: Background::Transparent,
-                    ..RenderOptions::new(size)
+                    ..without_background(size)
                 };
                 let picture = draw(&grid, &options);
                 let used = [covered(&picture, false), covered(&picture, true)];
@@ -157,8 +150,7 @@ fn voxels_cast_a_shadow_on_the_ground() {
         RenderOptions { background: Background::Color(white), ..RenderOptions::new([80, 80]) };
     let shadows = |view| {
         let picture = draw(&grid, &RenderOptions { view, ..options });
-        let clear =
-            draw(&grid, &RenderOptions { view, background: Background::Transparent, ..options });
+        let clear = draw(&grid, &RenderOptions { view, ..without_background([80, 80]) });
         let pairs = picture.pixels().iter().zip(clear.pixels());
         pairs.filter(|(pixel, clear)| clear[3] == 0 && pixel[0] < 225).count()
     };
@@ -308,13 +300,9 @@ fn all_pictures_of_an_orbit_are_framed_alike_and_show_all() {
     let margin = 0.1;
     for view in [View::Front, View::Iso, View::ThreeQuarter] {
         for projection in [Projection::Orthographic, Projection::Perspective] {
-            let options = RenderOptions {
-                view,
-                projection: Some(projection),
-                background: Background::Transparent,
-                margin,
-                ..RenderOptions::new([150, 90])
-            };
+            let projection = Some(projection);
+            let options =
+                RenderOptions { view, projection, margin, ..without_background([150, 90]) };
             let (mut widest, mut highest) = (0, 0);
             let mut rows = Vec::new();
             for frame in options.turntable(24) {
@@ -333,7 +321,7 @@ fn all_pictures_of_an_orbit_are_framed_alike_and_show_all() {
             let fills = highest >= 68 || widest >= 115;
             assert!(fills, "{view:?}, {projection:?}: {highest}, {widest}");
             // Level and without perspective, each voxel stays at its height.
-            let is_level = view == View::Front && projection == Projection::Orthographic;
+            let is_level = view == View::Front && projection == Some(Projection::Orthographic);
             assert!(!is_level || rows.iter().all(|row| *row == rows[0]), "{rows:?}");
         }
     }
@@ -412,13 +400,9 @@ fn animations_that_are_not_possible_are_refused() {
 fn the_largest_margin_leaves_every_ray_a_direction() {
     for size in [[MAX_SIDE, 1], [1, MAX_SIDE]] {
         for view in VIEWS {
-            let options = RenderOptions {
-                view,
-                projection: Some(Projection::Perspective),
-                background: Background::Transparent,
-                margin: MAX_MARGIN,
-                ..RenderOptions::new(size)
-            };
+            let projection = Some(Projection::Perspective);
+            let options =
+                RenderOptions { view, projection, margin: MAX_MARGIN, ..without_background(size) };
             assert_eq!(draw(&scattered(), &options).size(), size);
         }
     }
@@ -518,11 +502,7 @@ fn twice_the_zoom_is_the_middle_of_twice_the_picture() {
     let grid = scattered();
     for view in VIEWS {
         // Not on a gradient, which is that of the whole picture.
-        let options = |size| RenderOptions {
-            view,
-            background: Background::Transparent,
-            ..RenderOptions::new([size; 2])
-        };
+        let options = |size| RenderOptions { view, ..without_background([size; 2]) };
         let [large, close] =
             [options(80), RenderOptions { zoom: 2.0, ..options(40) }].map(|o| draw(&grid, &o));
         for [column, row] in (0..1600).map(|n| [n % 40, n / 40]) {
@@ -537,12 +517,7 @@ fn shadows_fall_away_from_the_sun_however_the_view_is_turned() {
     let plate = voxels_in([0; 3], [17, 1, 17]);
     let tower = (1..6).map(|y| [8, y, 8]);
     let grid = VoxelGrid::from_voxels([17, 6, 17], plate.chain(tower)).unwrap();
-    let options = RenderOptions {
-        view: View::Top,
-        margin: 0.0,
-        background: Background::Transparent,
-        ..RenderOptions::new([170, 170])
-    };
+    let options = RenderOptions { view: View::Top, margin: 0.0, ..without_background([170, 170]) };
     // About three voxels from the tower, in an orbit four: to the right, left, below and above in
     // the picture.
     let sides = [[113, 85], [57, 85], [85, 113], [85, 57]];

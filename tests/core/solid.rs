@@ -1,7 +1,6 @@
 //! Solids: meshes whose solid is known, and what is said of those that have none; closed meshes of
 //! every kind against an oracle that follows no columns; relations between fills and modes.
 use crate::common::inside::{self, Surrounded, TIE_RULE};
-use crate::common::memory::until_it_fits;
 use crate::common::paths;
 use crate::common::prelude::*;
 use trivox::solid::{FillWarning, fill};
@@ -847,28 +846,6 @@ fn the_order_of_triangles_does_not_tell_how_an_unseen_patch_faces() {
         solids.insert(solid(&placed, Fill::Winding).0.hash().to_string());
     }
     assert_eq!(solids.len(), 1);
-}
-
-#[test]
-fn what_needs_more_memory_is_refused_until_it_has_what_it_says() {
-    let meshes = [
-        at_resolution(&klein_bottle(40, 24), 120),
-        at_resolution(&moebius_strip(40, 8), 120),
-        at_resolution(&sphere(1.0, 60, 120), 120),
-    ];
-    for (mesh, fill) in meshes.iter().flat_map(|mesh| FILLS.map(|fill| (mesh, fill))) {
-        let run = |memory: u64| {
-            let options = RunOptions { memory, ..RunOptions::default() };
-            let mode = Mode::Solid(Solid { fill, include_surface: true });
-            on_threads(2, || voxelize(&Cpu, mesh, mode, &options, &NoProgress))
-        };
-        let expected = run(u64::MAX).unwrap().grid;
-        let (made, memory, refusals) = until_it_fits(&fill.to_string(), run);
-        assert!(made.grid == expected, "{fill}");
-        println!("{fill}: {memory} bytes suffice, after {refusals} refusals");
-        // Each step knows what it needs when those before it are done.
-        assert!(refusals <= 8, "{fill}: {refusals} refusals");
-    }
 }
 
 /// A model of the folder that `TRIVOX_MESHES` names.

@@ -263,7 +263,7 @@ impl fmt::Display for Warning {
             Self::UnseenObjects(names) => write!(
                 f,
                 "no voxel has the label of these objects, as others have more surface or a later \
-                 solid in their voxels: {}",
+                 solid in their voxels, or as they face inwards and are cavities: {}",
                 first_of(names)
             ),
             Self::InteriorOfTile => f.write_str(

@@ -57,7 +57,7 @@ impl Memory {
         let contexts: Vec<String> = error.chain().take(depth).map(ToString::to_string).collect();
         let message = match address_space_limit() {
             Some(limit) if needed > self.address_space_left() => format!(
-                "for {what} the program needs about {} MiB more memory, but the limit of its \
+                "for {what} the program needs at least {} MiB more memory, but the limit of its \
                  address space is {} MiB, of which each thread takes 64 or more: {remedy}, use \
                  fewer --threads, or raise the limit (ulimit -v)",
                 needed.div_ceil(1 << 20),
@@ -83,7 +83,7 @@ impl Memory {
                     false => format!("the machine has {total} MiB to give"),
                 };
                 format!(
-                    "for {what} the program needs about {needed} MiB of memory, but {bound}: \
+                    "for {what} the program needs at least {needed} MiB of memory, but {bound}: \
                      {remedy}, or allow --memory {advised}MiB or more"
                 )
             }
@@ -164,7 +164,7 @@ mod tests {
         let explained = memory.explain(error.into());
         assert!(is_memory(&explained));
         let message = explained.to_string();
-        let rest = message.strip_prefix("for the grid the program needs about ").unwrap();
+        let rest = message.strip_prefix("for the grid the program needs at least ").unwrap();
         let mib: u64 = rest.split(' ').next().unwrap().parse().unwrap();
         assert!((20 << 10..21 << 10).contains(&mib), "{message}");
         // The amount exceeds the limit although the process has freed memory since the refusal.
@@ -172,7 +172,7 @@ mod tests {
         let error = BackendError::Memory { needed: (1 << 30) + 1, allowed: 1 << 30 };
         let message = memory.explain(error.into()).to_string();
         assert!(
-            message.contains("about 16385 MiB of memory, but --memory allows 16384"),
+            message.contains("at least 16385 MiB of memory, but --memory allows 16384"),
             "{message}"
         );
         let other = memory.explain(anyhow!("another reason"));

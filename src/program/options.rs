@@ -55,6 +55,17 @@ impl Job {
         (!self.draws()).then(|| format!(".{} files", format.extension()))
     }
 
+    /// Checks that files of this format hold the distances or the attributes.
+    pub fn check_format(&self, format: GridFormat) -> Result<()> {
+        if self.distance.is_some() {
+            format.check_distances()?;
+        }
+        if !self.attributes.is_empty() {
+            format.check_attributes()?;
+        }
+        Ok(())
+    }
+
     /// Whether a picture is drawn, in a file or in the terminal.
     pub fn draws(&self) -> bool {
         self.preview.is_some() || self.show

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use trivox::Lattice;
 use trivox::formats::WriteOptions;
 
@@ -38,6 +38,9 @@ impl<'a> Plan<'a> {
     /// name. Prints warnings about meshes that are left out.
     pub fn new(job: &'a Job, lattice: Option<&Lattice>) -> Result<Self> {
         refuse_likely_mistakes(job)?;
+        if let Some(format) = job.format {
+            job.check_format(format).with_context(|| format!("--format {}", format.extension()))?;
+        }
         let (mut tasks, has_list) = inputs::meshes(&job.meshes, job.recursive)?;
         let left_out = inputs::leave_out_repeated(&mut tasks);
         let is_joined = job.label == Some(LabelBy::File);
@@ -53,9 +56,6 @@ impl<'a> Plan<'a> {
         if let Some(shard) = job.shard {
             tasks = shard.of(tasks);
         }
-        if let Some(folder) = folder {
-            destination::prepare(folder, &tasks)?;
-        }
         if is_batch && job.preview.is_some() {
             bail!("--preview draws one mesh: use `voxelize render` for each of several");
         }
@@ -70,6 +70,9 @@ impl<'a> Plan<'a> {
         let resume = job.resume.then(|| job.determining(lattice, &write_options));
         let lists = job.meshes.iter().filter_map(|arg| inputs::list(arg).map(Path::new));
         let inputs = Inputs::new(job.palette.files().chain(job.lattice.as_deref()).chain(lists));
+        if let Some(folder) = folder {
+            destination::prepare(folder, &tasks)?;
+        }
         Ok(Self { job, tasks, total_meshes, is_batch, inputs, write_options, resume, memory })
     }
 }

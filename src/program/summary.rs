@@ -212,8 +212,8 @@ impl MeshSummary {
         line("mesh", format!("{}, {triangles}{degenerate}", escaped(&self.mesh)));
         let [x, y, z] = dims.map(|voxels| significant(f64::from(voxels) * voxel_size));
         let corner = origin.map(rounded).join(", ");
-        line("box", format!("{x} x {y} x {z} mesh units, from ({corner})"));
         line("grid", format!("{} of {}", sized(*dims), significant(*voxel_size)));
+        line("", format!("{x} x {y} x {z} mesh units, from ({corner})"));
         if verbose {
             line("origin", origin.map(|c| short(&c)).join(", "));
             if let Some(Window { from: [x, y, z], .. }) = &self.result.tile {

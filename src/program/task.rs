@@ -125,17 +125,11 @@ impl Plan<'_> {
 
     /// The destinations of `task`, checked before the work begins.
     fn targets(&self, task: &Task) -> Result<Targets> {
-        let Job { format, distance, attributes, preview: picture, .. } = self.job;
+        let Job { format, preview: picture, .. } = self.job;
         let inputs = &self.inputs.with(task.meshes());
         let output = |path| {
             let output = Output::new(path, *format, inputs)?;
-            let named = || output.sink.shown();
-            if distance.is_some() {
-                output.format.check_distances().with_context(named)?;
-            }
-            if !attributes.is_empty() {
-                output.format.check_attributes().with_context(named)?;
-            }
+            self.job.check_format(output.format).with_context(|| output.sink.shown())?;
             anyhow::Ok(output)
         };
         let output = task.target.as_deref().map(output).transpose()?;

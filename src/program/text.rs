@@ -87,7 +87,7 @@ pub fn sentences(warnings: &[Warning]) -> impl Iterator<Item = String> + '_ {
         Remedy::KeepTransparent => "--keep-transparent".to_owned(),
         Remedy::InteriorColor => "--interior-color".to_owned(),
     };
-    warnings.iter().map(move |warning| warning.with_remedy(spelled))
+    warnings.iter().map(move |warning| escaped(&warning.with_remedy(spelled)))
 }
 
 #[cfg(test)]

@@ -130,8 +130,11 @@ fn with_tip(mut error: Error) -> Error {
     let option = argument.split(' ').next().unwrap_or_default();
     let tip = match error.kind() {
         ErrorKind::UnknownArgument => {
+            let mut given = std::env::args_os().skip(1).map(PathBuf::from);
+            let is_file = |path: &PathBuf| path.to_string_lossy().starts_with('-') && path.is_file();
+            let file = given.find(is_file).map(|path| format!("write ./{} for the file", shown(path)));
             let known = OPTIONS.iter().find(|(typed, _)| typed.contains(&option));
-            known.map(|&(_, tip)| tip.to_owned())
+            file.or_else(|| known.map(|&(_, tip)| tip.to_owned()))
         }
         ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
             let value = value.to_lowercase();

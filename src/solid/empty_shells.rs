@@ -5,7 +5,8 @@ use rayon::prelude::*;
 use crate::grid::{BRICK, VoxelGrid, mask_voxels};
 use crate::lattice::{Aabb, Lattice};
 
-/// Shells in whose bounding box the solid has no voxel: thinner than a voxel, or open.
+/// Shells, but no cavities, in whose bounding box the solid has no voxel: thinner than a voxel, or
+/// open.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct EmptyShells {

@@ -323,8 +323,9 @@ impl FillReport {
         let (have, are) = if count == 1 { ("has", "it is") } else { ("have", "they are") };
         Some(format!(
             "{} of {shells} {have} no voxel (up to {longest:.1} voxels long): {are} thinner than a \
-             voxel, or open",
-            grouped(count)
+             voxel{}",
+            grouped(count),
+            self.or_open()
         ))
     }
 
@@ -334,9 +335,15 @@ impl FillReport {
         let pieces = self.pieces.filter(|&pieces| pieces > self.topology.shells)?;
         let shells = counted(self.topology.shells, "shell");
         Some(format!(
-            "{shells} became {} of voxels: parts of the mesh are thinner than a voxel, or open",
-            counted(pieces, "piece")
+            "{shells} became {} of voxels: parts of the mesh are thinner than a voxel{}",
+            counted(pieces, "piece"),
+            self.or_open()
         ))
+    }
+
+    /// The other cause of lost voxels.
+    fn or_open(&self) -> &'static str {
+        if self.topology.is_closed() { "" } else { ", or open" }
     }
 
     /// Columns with a winding number opposite in sign to the mesh's volume, where winding

@@ -249,7 +249,7 @@ fn one_grid_of_several_files_is_one_output_of_a_format_with_attributes() {
     ] {
         refuses(&folder, &format!("a.obj b.obj --label file --res 8 {args}"), complaint);
     }
-    fails(&folder, "a.obj b.obj --label file", "--output");
+    says(&folder, "a.obj b.obj --label file", "no file is written");
     // Without the option, the way to one grid is named.
     fails(&folder, "a.obj b.obj -o out.npz", "for one grid of all of them, give --label file");
 }

@@ -168,8 +168,8 @@ fn what_is_said_of_a_mesh_names_it() {
     folder.write("rich.obj", format!("{MESH}p 1\n"));
     let said = fails(&folder, "0.obj rich.obj gone.obj lost.obj --res 8", "\nwarning: rich.obj: ");
     assert!(said.contains("\nfailed: gone.obj, lost.obj\nnote: no file is written"), "{said}");
-    let summary = "mesh      rich.obj, 2 triangles\nbox       4 x 4 x 1 mesh units, from (0, 0, 0)\n\
-                   grid      8 x";
+    let summary = "mesh      rich.obj, 2 triangles\ngrid      8 x 8 x 2 voxels of 0.5\n          \
+                   4 x 4 x 1 mesh units, from (0, 0, 0)\n";
     let said = says(&folder, "0.obj rich.obj --res 8 -v", summary);
     assert!(said.contains("triangle-brick pairs, fewer than the"), "{said}");
     assert!(said.contains("\nnote: rich.obj: no file is written"), "{said}");

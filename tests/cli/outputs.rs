@@ -246,3 +246,25 @@ fn an_output_that_is_a_link_to_a_mesh_of_the_run_is_refused() {
     refuses(&folder, "0.obj 1.obj --res 8 -o out --format obj", complaint);
     refuses(&folder, "0.obj 1.obj --res 8 -o out --format obj --shard 1/2", complaint);
 }
+
+#[test]
+fn a_folder_with_the_name_of_a_file_is_refused_unless_it_is_meant() {
+    let folder = folder();
+    fs::create_dir(folder.join("part.npz")).unwrap();
+    fails(&folder, "mesh.obj --res 8 -o part.npz", "part.npz: is a folder: name a file, or write");
+    succeeds(&folder, "mesh.obj --res 8 -o part.npz/");
+    assert!(folder.join("part.npz/mesh.vox").is_file());
+}
+
+#[test]
+fn a_refused_command_line_leaves_no_folder() {
+    let folder = with_meshes(2);
+    for (args, complaint) in [
+        ("--preview x.png -o new", "--preview draws one mesh"),
+        ("--format schem --blocks none.txt -o new", "none.txt"),
+        ("--distance 3 --format schem -o new", "--format schem: "),
+    ] {
+        fails(&folder, &format!("0.obj 1.obj --res 8 {args}"), complaint);
+        assert!(!folder.join("new").exists(), "{args}");
+    }
+}

@@ -407,8 +407,20 @@ fn shells_without_a_voxel_are_counted_unless_the_surface_is_included() {
     assert_eq!(empty(&at_voxel_size(&parts, 0.25)), Some((0, 0.0)));
     let said = sentence(&at_voxel_size(&parts, 1.0), Fill::Auto);
     let expected =
-        "; 1 of 2 shells has no voxel (up to 5.0 voxels long): it is thinner than a voxel, or open";
+        "; 1 of 2 shells has no voxel (up to 5.0 voxels long): it is thinner than a voxel";
     assert!(said.ends_with(expected), "{said}");
+    // A cavity has no voxel either, and is none of them; its core is.
+    let cavity = inside_out(&cuboid([1.5, 0.5, 0.5], [6.5, 3.5, 3.5]));
+    let core = cuboid([3.1, 2.1, 2.1], [3.4, 2.4, 2.4]);
+    for (parts, expected) in [
+        (vec![block.clone(), cavity.clone()], (0, 0.0)),
+        (vec![inside_out(&block), inside_out(&cavity)], (0, 0.0)),
+        (vec![block.clone(), cavity, core], (1, 0.3)),
+    ] {
+        let (count, longest) = empty(&at_voxel_size(&together(&parts), 1.0)).unwrap();
+        assert_eq!(count, expected.0);
+        assert!((longest - expected.1).abs() < 0.01, "{longest}");
+    }
     let open = lidless_cube([3.0, 1.0, -9.0], 0.3);
     let turned = inside_out(&cuboid([9.1, 0.0, 0.0], [9.3, 4.0, 4.0]));
     let more = together(&[parts.clone(), open, turned]);

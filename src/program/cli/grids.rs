@@ -181,7 +181,7 @@ pub struct SliceArgs {
 
     /// Write the axes beside the drawing: their names, the first and the last voxel along them, and
     /// below these the ends of the grid in mesh units, if the file has its place.
-    #[arg(long, requires = "drawing")]
+    #[arg(long, requires = "drawing", conflicts_with = "ascii")]
     pub axes: bool,
 
     /// Print one JSON object to standard output, with counts and not the voxels.

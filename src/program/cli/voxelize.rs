@@ -150,7 +150,7 @@ pub struct Job {
     /// solids, the label is the object around the voxel's centre, and coverage the fraction of the
     /// voxel that is inside.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = names::attribute())]
-    #[arg(ignore_case = true, requires = "output", conflicts_with = "distance")]
+    #[arg(ignore_case = true, conflicts_with = "distance")]
     #[arg(help_heading = "Voxels", display_order = 1002)]
     pub attributes: Vec<Attribute>,
 
@@ -159,7 +159,7 @@ pub struct Job {
     /// With file, all meshes are voxelized into one grid on one lattice, and each is an object with
     /// the name of its file. Where solids overlap, a voxel has the label of the later mesh. With
     /// --distance, file gives the distances of all meshes together.
-    #[arg(long, value_name = "WHAT", value_enum, ignore_case = true, requires = "output")]
+    #[arg(long, value_name = "WHAT", value_enum, ignore_case = true)]
     #[arg(help_heading = "Voxels", display_order = 1003)]
     pub label: Option<LabelBy>,
 

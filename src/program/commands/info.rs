@@ -279,7 +279,7 @@ impl SurfaceInfo {
         let overlaps = match (self.overlaps, self.inside_out) {
             (Some(true), _) => "parts overlap",
             (Some(false), _) => "none found at 256 voxels",
-            (None, Some(true)) => "not known: some parts are inside out",
+            (None, Some(true)) => "not known: some shells face inwards",
             (None, _) => "not known: the mesh is not closed and oriented",
         };
         let volume = match self.volume {

@@ -38,7 +38,11 @@ pub fn refuse_folder_of_one(job: &Job) -> Result<()> {
 
 /// Whether a path is a folder, or ends like the name of one.
 fn is_folder(path: &Path) -> bool {
-    path.is_dir() || path.to_string_lossy().ends_with(is_separator)
+    path.is_dir() || has_separator(path)
+}
+
+fn has_separator(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(is_separator)
 }
 
 /// The folder of the outputs of `job`: its output if that is a folder, if its name ends like one, or
@@ -48,6 +52,10 @@ fn folder(job: &Job, several: bool) -> Result<Option<&Path>> {
     let Some(path) = job.output.as_deref() else { return Ok(None) };
     let to_stdout = path == Path::new("-");
     let is_folder = is_folder(path);
+    let is_like_file = !several && path.is_dir() && !has_separator(path);
+    if is_like_file && GridFormat::of_path(path).is_ok() {
+        bail!("{0}: is a folder: name a file, or write {0}/ for a file in it", shown(path));
+    }
     if to_stdout || !(is_folder || several) {
         if several {
             bail!("standard output takes the voxels of one mesh: name a folder");

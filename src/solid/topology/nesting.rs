@@ -75,6 +75,16 @@ pub(super) fn bytes(triangles: usize, patches: usize) -> u64 {
     (of_patch * patches + 8 * triangles) as u64 + TriangleBvh::bytes(triangles)
 }
 
+/// Six times the volume of the tetrahedron from the mesh's first vertex to a triangle, in cubic
+/// lattice units: below `2^77`, so that of `2^32` triangles the sum is below `2^109`.
+pub(super) fn signed_volume(mesh: &PlacedMesh, triangle: usize, is_flipped: bool) -> i128 {
+    let origin = mesh.vertices().first().copied().unwrap_or_default();
+    let corners = mesh.triangle(triangle);
+    let [a, b, c] = corners.map(|p| minus(p.map(i128::from), origin.map(i128::from)));
+    let volume = dot(a, cross(b, c));
+    if is_flipped { -volume } else { volume }
+}
+
 /// A closed shell.
 #[derive(Clone, Copy)]
 struct Shell {
@@ -90,26 +100,18 @@ impl Shell {
 
     /// The shell of each patch.
     fn all(mesh: &PlacedMesh, patches: &Patches, as_given: &[bool]) -> Vec<Self> {
-        let origin = mesh.vertices().first().copied().unwrap_or_default();
         let mut shells = vec![Self::NONE; patches.len()];
         for index in 0..mesh.len() {
             let patch = patches.patch(index);
             let is_flipped = patches.is_flipped(index) != as_given[patch];
-            shells[patch] = shells[patch].and(Self::of(&mesh.triangle(index), origin, is_flipped));
+            let triangle = &mesh.triangle(index);
+            shells[patch] = shells[patch].and(Self {
+                volume: signed_volume(mesh, index, is_flipped),
+                twice_area: twice_area(triangle),
+                bounds: Aabb::of(triangle),
+            });
         }
         shells
-    }
-
-    /// A triangle, with the tetrahedron from `origin`: below `2^77`, so that of `2^32` triangles
-    /// the sum is below `2^109`.
-    fn of(triangle: &Triangle, origin: [i32; 3], is_flipped: bool) -> Self {
-        let [a, b, c] = triangle.map(|p| minus(p.map(i128::from), origin.map(i128::from)));
-        let volume = dot(a, cross(b, c));
-        Self {
-            volume: if is_flipped { -volume } else { volume },
-            twice_area: twice_area(triangle),
-            bounds: Aabb::of(triangle),
-        }
     }
 
     fn and(self, other: Self) -> Self {

@@ -92,7 +92,7 @@ pub fn run(args: &RenderArgs, target: &Path, card: Option<&Card>) -> Result<Exit
 /// The grids and meshes of a folder, by name.
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = sorted(folder).with_context(|| shown(folder))?;
-    files.retain(|file| file.is_file() && (is_mesh(file) || is_read_grid(file)));
+    files.retain(|file| !file.is_dir() && (is_mesh(file) || is_read_grid(file)));
     match files.len() {
         0 => bail!("{}: no grid and no mesh is in this folder: name another", shown(folder)),
         1..=MOST => Ok(files),

@@ -297,8 +297,10 @@ pub fn read_grid_from_with(
     options: &ReadOptions,
 ) -> Result<LoadedGrid, ReadError> {
     let extension = format.extension();
-    let unread = || ReadError::Unsupported(format!(".{extension} files are written, but not read"));
-    let read = format.spec().read.ok_or_else(unread)?;
+    let read = format.spec().read.ok_or_else(|| {
+        let advice = "write .npz for voxels that are read again";
+        ReadError::Unsupported(format!(".{extension} files are written, but not read: {advice}"))
+    })?;
     refuse_stand_in(file.fill_buf()?)?;
     read(file, options)
 }

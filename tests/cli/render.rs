@@ -259,6 +259,13 @@ fn a_folder_is_drawn_as_one_sheet_in_which_each_file_has_its_own_picture_and_nam
     exits(&folder, &format!("{args} -o renamed.png"), 2);
     let renamed = image::open(folder.join("renamed.png")).unwrap().to_rgb8();
     assert!(!is_same(&failed, &renamed, [104, 38], [48, 20]), "the name of c.obj");
+
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("gone.obj", folder.join("models/dangling.obj")).unwrap();
+        let run = exits(&folder, &format!("{args} -o dangling.png"), 2);
+        assert!(stderr(&run).contains("error: models/dangling.obj: No such file"), "{run:?}");
+    }
 }
 
 #[test]

@@ -307,7 +307,7 @@ impl PyDistanceField {
             check_room(format.distances_size(field.dims()))?;
             job::pool(None)?.install(|| bytes_of(job, |out| write_distances(&field, format, out)))
         })?;
-        Ok(PyBytes::new(py, &bytes))
+        glue::bytes(py, &bytes)
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
@@ -357,7 +357,8 @@ impl PyDistanceField {
             Ok([band, inside, bytemuck::cast_slice(&distances).to_vec()])
         };
         let parts = job::on_pool(py, parts)?.map_err(|failure| failure.into_py(py))?;
-        let [band, inside, distances] = parts.map(|bytes| PyBytes::new(py, &bytes));
+        let [band, inside, distances] = parts.map(|bytes| glue::bytes(py, &bytes));
+        let [band, inside, distances] = [band?, inside?, distances?];
         let state = (band, inside, self.width(), distances, &self.report, &self.warnings);
         let restore = PyModule::import(py, "trivox._trivox")?.getattr("_restore_field")?;
         Ok((restore, state.into_pyobject(py)?))

@@ -5,10 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use pyo3::call::PyCallArgs;
-use pyo3::exceptions::{PyMemoryError, PyOSError};
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyModule;
+use trivox::base::numbers::binary_bytes_apart;
 use trivox::engine::verify::VerifyError;
 use trivox::formats::{ReadError, UnknownFormat, WriteError};
 use trivox::view::render::RenderError;
@@ -73,7 +74,8 @@ impl Failure {
                 raised(py, "DoubtfulError", (message, DOUBTFUL, path, report, warnings))
             }
             Self::Io { error, .. } if error.kind() == io::ErrorKind::OutOfMemory => {
-                PyMemoryError::new_err("there is too little memory for the bytes of the file")
+                let message = "there is too little memory for the bytes of the file";
+                Self::own("memory", message).into_py(py)
             }
             Self::Io { error, path: None } => error.into(),
             Self::Io { error, path: Some(path) } => {
@@ -97,6 +99,28 @@ impl Failure {
             Self::Cancelled => Self::bug("cancelled without a reason").into_py(py),
         }
     }
+}
+
+/// Checks that there is memory for `count` items of so many bytes each: an allocation that fails
+/// would end the process.
+///
+/// # Errors
+/// There is too little.
+pub fn check_memory(count: usize, each: usize) -> Result<(), Failure> {
+    /// What is there in any case, without a look.
+    const SMALL: u64 = 1 << 20;
+    let needed = count as u64 * each as u64;
+    if needed <= SMALL {
+        return Ok(());
+    }
+    let left = trivox::base::memory::left();
+    if needed <= left {
+        return Ok(());
+    }
+    let [needed, left] = binary_bytes_apart([needed, left]);
+    let message =
+        format!("arrays of {needed} are needed, and there is memory for {left}: give less");
+    Err(Failure::own("memory", message))
 }
 
 /// The code of a solid that a strict caller refuses.

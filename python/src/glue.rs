@@ -4,6 +4,7 @@ use std::path::Path;
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::PyBytes;
 
 /// `trivox._glue`.
 pub fn module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
@@ -11,6 +12,23 @@ pub fn module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     let module =
         MODULE.get_or_try_init(py, || PyModule::import(py, "trivox._glue").map(Bound::unbind))?;
     Ok(module.bind(py).clone())
+}
+
+/// `bytes` in an object.
+///
+/// # Errors
+/// There is too little memory.
+pub fn bytes<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, bytes.len(), |object| {
+        object.copy_from_slice(bytes);
+        Ok(())
+    })
+}
+
+/// The error of a mesh that is a part of another, with the part's name.
+pub fn of_part(py: Python<'_>, name: &str, error: PyErr) -> PyErr {
+    let named = module(py).and_then(|glue| glue.call_method1("of_part", (name, error.value(py))));
+    named.map_or_else(|error| error, PyErr::from_value)
 }
 
 /// Issues each sentence as a `TrivoxWarning` of the calling line of Python, with the path of the

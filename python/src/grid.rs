@@ -741,7 +741,7 @@ impl PyGrid {
             Ok((job::pool(None)?.install(write)?, format.lost(&grid)))
         })?;
         glue::warn(py, None, &lost)?;
-        Ok(PyBytes::new(py, &bytes))
+        glue::bytes(py, &bytes)
     }
 
     /// Draws a picture: by exact ray marching, the same to the bit on every machine.
@@ -808,7 +808,7 @@ impl PyGrid {
         let mut bytes = Vec::new();
         let written = py.detach(|| picture.write_png(&mut bytes));
         written.map_err(|error| Failure::from(error).into_py(py))?;
-        Ok(PyBytes::new(py, &bytes))
+        glue::bytes(py, &bytes)
     }
 
     fn _repr_png_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {

@@ -11,14 +11,14 @@ use numpy::{
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple};
 use trivox::base::srgb::{Linear, linear, linear_of};
 use trivox::formats::{MeshFile, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh_from};
 use trivox::mesh::Labels;
 use trivox::mesh::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
 use trivox::{Appearance, MeshSource};
 
-use crate::error::{Failure, option_error};
+use crate::error::{Failure, check_memory, option_error};
 use crate::glue;
 use crate::grid::files::bytes_in;
 use crate::job::{self, Job};
@@ -78,25 +78,29 @@ impl PyMesh {
         }
         let py = value.py();
         let parts = glue::module(py)?.call_method1("mesh_parts", (value,))?;
-        let parts = parts.extract::<Vec<(String, Bound<'_, PyDict>)>>()?;
-        let part = |(name, arrays): (String, Bound<'_, PyDict>)| {
-            let mesh = py.get_type::<Self>().call((), Some(&arrays))?;
-            PyResult::Ok((name, mesh.cast_into::<Self>()?.get().clone()))
+        let parts = parts.extract::<Vec<(Option<String>, Bound<'_, PyDict>)>>()?;
+        let are_objects = parts.iter().any(|(name, _)| name.is_some());
+        let part = |(name, arrays): (Option<String>, Bound<'_, PyDict>)| {
+            let mesh = py.get_type::<Self>().call((), Some(&arrays));
+            let mesh = mesh.map_err(|error| match &name {
+                Some(name) => glue::of_part(py, name, error),
+                None => error,
+            })?;
+            PyResult::Ok((name.unwrap_or_default(), mesh.cast_into::<Self>()?.get().clone()))
         };
         let parts = parts.into_iter().map(part).collect::<PyResult<Vec<_>>>()?;
         match &parts[..] {
-            [(name, mesh)] if name.is_empty() => Ok(mesh.clone()),
-            _ => Self::joined(py, &parts),
+            [(_, mesh)] if !are_objects => Ok(mesh.clone()),
+            _ => Self::joined(py, &parts, are_objects),
         }
     }
 
-    /// Meshes with names as one: objects, unless no part has a name.
-    fn joined(py: Python<'_>, parts: &[(String, Self)]) -> PyResult<Self> {
+    /// Meshes as one, with or without objects of these names.
+    fn joined(py: Python<'_>, parts: &[(String, Self)], are_objects: bool) -> PyResult<Self> {
         let named = || parts.iter().map(|(name, part)| (&**name, &*part.mesh));
-        let has_names = parts.iter().any(|(name, _)| !name.is_empty());
         let join = || {
             let mesh = trivox::Mesh::join(named())?;
-            Ok(if has_names { mesh } else { mesh.with_labels(None) })
+            Ok(if are_objects { mesh } else { mesh.with_labels(None) })
         };
         let joined = job::on_pool(py, join)?.map_err(|failure: Failure| failure.into_py(py))?;
         let warnings = parts.iter().flat_map(|(name, part)| {
@@ -163,7 +167,7 @@ impl PyMesh {
             PyResult::Ok((name.extract::<String>()?, Self::from_object(&mesh)?))
         };
         let parts = meshes.iter().map(part).collect::<PyResult<Vec<_>>>()?;
-        Self::joined(py, &parts)
+        Self::joined(py, &parts, true)
     }
 
     /// Vertex positions in mesh units, float64 of shape (n, 3); a copy.
@@ -223,9 +227,15 @@ impl PyMesh {
         py: Python<'py>,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let mesh = &*self.mesh;
+        let textures = mesh.appearance().map_or(&[][..], |look| &look.textures);
+        let texels: usize =
+            textures.iter().map(|of| of.size().map(|n| n as usize).iter().product::<usize>()).sum();
+        // The bytes grow to twice their number, and are copied.
+        let numbers = 3 * (mesh.positions().len() + mesh.triangles().len()) + texels;
+        check_memory(numbers, 32).map_err(|failure| failure.into_py(py))?;
         let parts = (mesh.positions(), mesh.triangles(), mesh.appearance(), mesh.labels());
         let bytes = postcard::to_stdvec(&parts).map_err(|error| Failure::bug(error).into_py(py))?;
-        let state = (PyBytes::new(py, &bytes), self.warnings.to_vec(), self.path.as_deref());
+        let state = (glue::bytes(py, &bytes)?, self.warnings.to_vec(), self.path.as_deref());
         let restore = PyModule::import(py, "trivox._trivox")?.getattr("_restore_mesh")?;
         Ok((restore, state.into_pyobject(py)?))
     }
@@ -298,6 +308,8 @@ fn positions(value: &Bound<'_, PyAny>) -> PyResult<Vec<[f64; 3]>> {
     if array.ndim() != 2 || array.shape()[1] != 3 {
         return Err(shape_failure("vertices", "(n, 3)", &array));
     }
+    // As given, and as 64-bit floats.
+    check_memory(array.len(), 16).map_err(|failure| failure.into_py(py))?;
     if let Ok(array) = array.extract::<PyReadonlyArray2<'_, f64>>() {
         // `PyReadonlyArray::as_slice` also accepts Fortran order, where columns are contiguous.
         if let Some(flat) = array.as_array().as_slice() {
@@ -338,6 +350,8 @@ fn triangles(value: &Bound<'_, PyAny>) -> PyResult<Vec<[u32; 3]>> {
     if array.shape()[0] == 0 {
         return Ok(vec![]);
     }
+    // As 32-bit integers, and as others before.
+    check_memory(array.len(), 12).map_err(|failure| failure.into_py(py))?;
     if let Ok(array) = array.extract::<PyReadonlyArray2<'_, u32>>() {
         return Ok(rows(&array, |i| i));
     }
@@ -429,6 +443,7 @@ fn textured(
     triangles: &[[u32; 3]],
 ) -> PyResult<Appearance> {
     let uvs = array_of(uv)?;
+    check_memory(uvs.len() + 6 * triangles.len(), 8).map_err(|failure| failure.into_py(uv.py()))?;
     let floats = converted::<f32>(&uvs)?;
     let turned = |u: f32, v: f32| [u, 1.0 - v];
     let uvs: Vec<[[f32; 2]; 3]> = match *uvs.shape() {
@@ -456,6 +471,7 @@ fn textured(
         [height, width, channels @ (3 | 4)] if height * width > 0 => (height, width, channels),
         _ => return Err(shape_failure("a texture's pixels", "(height, width, 3 or 4)", &pixels)),
     };
+    check_memory(height * width, 12).map_err(|failure| failure.into_py(image.py()))?;
     let wrong = |_| Failure::own("mesh.type", "a texture's pixels are uint8");
     let array = pixels.extract::<PyReadonlyArray3<'_, u8>>();
     let array = array.map_err(|error| wrong(error).into_py(image.py()))?;
@@ -492,6 +508,7 @@ fn linear_colors(value: &Bound<'_, PyAny>, count: usize, what: &str) -> PyResult
             return Err(shape_failure(what, &format!("({count}, 3) or ({count}, 4)"), &array));
         }
     };
+    check_memory(count, 48).map_err(|failure| failure.into_py(value.py()))?;
     if let Ok(array) = array.extract::<PyReadonlyArray2<'_, u8>>() {
         let view = array.as_array();
         let alpha = |n: usize| if channels == 4 { view[[n, 3]] } else { u8::MAX };

@@ -17,7 +17,7 @@ use trivox::solid::FillReport;
 use trivox::view::render::MAX_SAMPLES;
 use trivox::{ColorSource, Lattice, Tile, UnknownName};
 
-use crate::error::{Failure, option_error};
+use crate::error::{Failure, check_memory, option_error};
 
 /// The solids that are refused, as of the program's `--strict`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -230,11 +230,16 @@ pub fn numbers(name: &str, value: &Bound<'_, PyAny>, shape: &[usize]) -> PyResul
     Ok(array.as_array().iter().copied().collect())
 }
 
+/// Bytes of memory of a row and of what is computed for it, at most: the nearest point of a mesh, as
+/// Rust's value and in arrays.
+const ROW: usize = 192;
+
 /// The rows of an array of numbers of shape (n, 3), or the only one of (3,).
 pub fn vectors(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<[f64; 3]>> {
     let is_fit = |shape: &[usize]| matches!(shape, [_, 3] | [3]);
     let array = numbers_of(name, value, "(n, 3) or (3,)", is_fit)?;
     let flat = array.as_slice().map_err(|error| Failure::bug(error).into_py(value.py()))?;
+    check_memory(flat.len() / 3, ROW).map_err(|failure| failure.into_py(value.py()))?;
     Ok(flat.as_chunks().0.to_vec())
 }
 

@@ -158,6 +158,51 @@ def test_bytes_that_do_not_fit_are_a_memory_error():
     assert done.stdout.split() == ["npy", "vti", "vol", "binvox", "npz", "npy"], done.stderr
 
 
+LARGE_ARRAYS = """
+import resource, pathlib, pickle, numpy as np, trivox
+corners, sides = [[0, 0, 0], [8, 0, 0], [0, 8, 0], [0, 0, 8]], [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
+mesh, vox = trivox.Mesh(corners, sides), trivox.Voxelizer(8, backend="cpu")
+grid, field, proximity = vox(mesh), vox.distances(mesh), trivox.Proximity(mesh)
+points, faces = np.zeros((4_000_000, 3)), np.zeros((4_000_000, 3), np.int32)
+large = trivox.Mesh(np.zeros((4_000_000, 3)), sides)
+grid.first_hits(points[:1], [1, 1, 1]), proximity.contains(points[:1])
+used = int(pathlib.Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (50 << 20),) * 2)
+for call in [
+    lambda: grid.first_hits(points, [1, 1, 1]),
+    lambda: proximity.contains(points),
+    lambda: proximity.nearest(points),
+    lambda: proximity.distances(points, signed=False),
+    lambda: field.sample(points),
+    lambda: trivox.Grid.from_coords(faces, (4, 4, 4)),
+    lambda: trivox.Mesh(points, sides),
+    lambda: trivox.Mesh(corners, faces),
+    lambda: trivox.Proximity(points, sides),
+    lambda: pickle.dumps(large),
+]:
+    try:
+        call()
+    except MemoryError:
+        print("refused")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS")
+def test_arrays_that_do_not_fit_are_a_memory_error():
+    done = subprocess.run([sys.executable, "-c", LARGE_ARRAYS], capture_output=True, text=True)
+    assert done.stdout.split() == ["refused"] * 10, done.stderr
+
+
+def test_names_without_attributes_are_refused():
+    with pytest.raises(trivox.OptionError, match="names of 'label' are without its array"):
+        trivox.Grid.from_coords([[0, 0, 0]], (4, 4, 4), names={"label": ["a"]})
+
+
+def test_collate_raises_the_error_of_an_item(grid):
+    with pytest.raises(FileNotFoundError, match="no.obj"):
+        trivox.collate([result for _, result in trivox.Voxelizer(8).many(["no.obj"], on_error="return")])
+
+
 def test_dense_arrays_go_to_other_libraries_and_may_not_fit(grid):
     assert np.from_dlpack(grid).sum() == len(grid) == np.asarray(grid).sum()
     for dtype in ("float32", np.float32, np.dtype("f4")):

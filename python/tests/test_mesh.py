@@ -332,7 +332,6 @@ def test_a_trimesh_scene_is_placed_as_trimesh_places_it():
     scene, mirror = trimesh.Scene([box]), np.diag([-1.0, 2, 1, 1])
     mirror[:3, 3] = 3, 0.5, 0
     scene.add_geometry(box, transform=mirror)
-    scene.add_geometry(trimesh.PointCloud([[9, 9, 9]]))
     placed, expected = trivox.Mesh(scene), trivox.Mesh(scene.to_mesh())
     assert np.array_equal(placed.vertices, expected.vertices) and np.array_equal(placed.faces, expected.faces)
     with pytest.raises(trivox.MeshError, match="this Scene has no triangles"):
@@ -365,6 +364,32 @@ def test_parts_of_a_scene_are_objects():
     pyvista = pytest.importorskip("pyvista")
     blocks = pyvista.MultiBlock({name: pyvista.wrap(box) for name, box in zip(("wheel", "axle"), boxes)})
     assert vox(blocks) == grid and vox(blocks).names == grid.names
+    unnamed = pyvista.MultiBlock([pyvista.wrap(box) for box in boxes])
+    for index in range(2):
+        unnamed.set_block_name(index, "")
+    assert vox(unnamed).names == {"label": ["", ""]}
+
+
+def test_parts_of_a_scene_without_triangles_have_a_warning_and_faulty_ones_their_name():
+    trimesh = pytest.importorskip("trimesh")
+    box = trimesh.creation.box()
+    with pytest.warns(trivox.TrivoxWarning, match="part 'points' has no triangles"):
+        assert len(trivox.Mesh(trimesh.Scene({"box": box, "points": trimesh.PointCloud([[9, 9, 9]])})).faces) == 12
+    bad = trimesh.Trimesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 7]], process=False)
+    with pytest.raises(trivox.MeshError, match="part 'bad': triangle 0 uses vertex 7") as error:
+        trivox.Mesh(trimesh.Scene({"ok": box, "bad": bad}))
+    assert error.value.code == "mesh.index_out_of_range"
+
+
+def test_a_mesh_equals_itself_and_its_pickle():
+    trimesh = pytest.importorskip("trimesh")
+    image = pytest.importorskip("PIL.Image").new("RGB", (2, 2), (9, 8, 7))
+    material = trimesh.visual.material.SimpleMaterial(image=image)
+    boxes = [trimesh.creation.box(), trimesh.creation.box()]
+    boxes[0].visual = trimesh.visual.TextureVisuals(uv=np.zeros((8, 2)), material=material)
+    mesh = trivox.Mesh(trimesh.Scene(boxes))
+    # The triangles of the second box have no texture coordinates.
+    assert mesh == mesh and mesh == pickle.loads(pickle.dumps(mesh))
 
 
 def test_vertex_colours_beside_a_texture_have_a_warning():
@@ -385,6 +410,8 @@ def test_meshio_meshes_are_meshes(tetrahedron):
     assert trivox.Mesh(meshio.Mesh(CORNERS, [("triangle", SIDES)])) == tetrahedron
     quad = meshio.Mesh([[0, 0], [1, 0], [1, 1], [0, 1]], [("quad", [[0, 1, 2, 3]])])
     assert trivox.Mesh(quad).faces.tolist() == [[0, 1, 2], [0, 2, 3]]
+    concave = meshio.Mesh([[0, 0, 0], [1, 0.5, 0], [2, 0, 0], [1, 2, 0]], [("quad", [[0, 1, 2, 3]])])
+    assert trivox.Mesh(concave).faces.tolist() == [[0, 1, 3], [1, 2, 3]]
     with pytest.warns(trivox.TrivoxWarning, match="1 cells of type tetra"):
         trivox.Mesh(meshio.Mesh(CORNERS, [("triangle", SIDES), ("tetra", [[0, 1, 2, 3]])]))
 

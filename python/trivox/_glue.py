@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ._errors import OptionError, TrivoxWarning
+from ._errors import OptionError, TrivoxError, TrivoxWarning
 from ._meshes import mesh_parts
 
 __all__ = [
-    "Difference", "Verdict", "collate", "log_done", "log_failed", "mesh_parts", "page", "progress_bar", "warn"
+    "Difference", "Verdict", "collate", "log_done", "log_failed", "mesh_parts", "of_part", "page", "progress_bar",
+    "warn"
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -33,6 +34,13 @@ def warn(sentences: list[str]) -> None:
     # Functions of the extension have no frame: level 2 is the line that called one.
     for sentence in sentences:
         warnings.warn(sentence, TrivoxWarning, stacklevel=2)
+
+
+def of_part(name: str, error: BaseException) -> BaseException:
+    """The error of a mesh that is a part of another, with the part's name."""
+    if isinstance(error, TrivoxError):
+        return type(error)(f"part '{name}': {error.args[0]}", error.code)
+    return error
 
 
 def log_done(name: str, report_json: str) -> None:
@@ -165,6 +173,10 @@ def collate(
     {'coords': (56, 4), 'offsets': (3,), 'colors': (56, 4)}
     """
     samples = list(grids)
+    for sample in samples:
+        # An item of `many` that failed.
+        if isinstance(sample, BaseException):
+            raise sample
     if not samples:
         raise OptionError("there are no samples: give one or more", "option.samples")
     of_samples = [_values(grid) for grid in samples]

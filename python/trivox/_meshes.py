@@ -1,7 +1,7 @@
 """Other packages' meshes as arrays.
 
 A part is a name and a dict of arguments of `trivox.Mesh`, which takes colours of vertices, colours of faces, or one
-texture. Objects of a scene have names, other parts none.
+texture. The name, which may be empty, is that of an object of a scene; other parts have None.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ._errors import MeshError, TrivoxWarning
 
-Part = tuple[str, dict[str, Any]]
+Part = tuple[str | None, dict[str, Any]]
 
 WHITE = np.full(4, 255, np.uint8)
 
@@ -33,7 +33,7 @@ def mesh_parts(mesh: Any) -> list[Part]:
     elif hasattr(mesh, "points") and hasattr(mesh, "regular_faces"):
         parts = _pyvista(mesh, notes)
     elif hasattr(mesh, "vertices") and hasattr(mesh, "faces"):
-        parts = [("", {"vertices": mesh.vertices, "faces": mesh.faces})]
+        parts = [(None, {"vertices": mesh.vertices, "faces": mesh.faces})]
     else:
         raise TypeError(
             f"{type(mesh).__name__} is no mesh: give a path, a trivox.Mesh, a mesh of trimesh, "
@@ -42,6 +42,8 @@ def mesh_parts(mesh: Any) -> list[Part]:
     for name in ("vertices", "faces"):
         if any(part[name] is None for _, part in parts):
             raise TypeError(f"the {name} of this {type(mesh).__name__} are None: give an array of shape (n, 3)")
+    without = [name for name, part in parts if name is not None and not len(part["faces"])]
+    notes += [f"part '{name}' has no triangles: it was left out" for name in without]
     parts = parts if len(parts) == 1 else [part for part in parts if len(part[1]["faces"])]
     if not parts:
         raise MeshError(f"this {type(mesh).__name__} has no triangles", "mesh.no_triangles")
@@ -55,7 +57,7 @@ def _trimesh(mesh: Any, notes: list[str]) -> list[Part]:
     if hasattr(mesh, "geometry"):
         return list(_of_trimesh_scene(mesh, notes))
     mesh = mesh.to_mesh() if hasattr(mesh, "to_mesh") else mesh
-    return [("", _of_trimesh(mesh, notes))] if hasattr(mesh, "faces") else []
+    return [(None, _of_trimesh(mesh, notes))] if hasattr(mesh, "faces") else []
 
 
 def _of_trimesh_scene(scene: Any, notes: list[str]) -> Iterator[Part]:
@@ -66,6 +68,7 @@ def _of_trimesh_scene(scene: Any, notes: list[str]) -> Iterator[Part]:
         matrix, name = scene.graph[node]
         mesh = scene.geometry[name]
         if not hasattr(mesh, "faces"):
+            notes.append(f"part '{node}' has no triangles: it was left out")
             continue
         part = _of_trimesh(mesh, notes)
         if not np.allclose(matrix, np.eye(4), atol=1e-8):
@@ -109,9 +112,10 @@ def _of_trimesh(mesh: Any, notes: list[str]) -> dict[str, Any]:
 
 def _open3d(mesh: Any, notes: list[str]) -> list[Part]:
     if hasattr(mesh, "meshes") and hasattr(mesh, "materials"):
-        return [(info.mesh_name, _of_open3d_model(info.mesh, mesh.materials[info.material_idx])) for info in mesh.meshes]
+        materials = dict(enumerate(mesh.materials))
+        return [(info.mesh_name, _of_open3d_model(info.mesh, materials.get(info.material_idx))) for info in mesh.meshes]
     if hasattr(mesh, "triangle") and hasattr(mesh, "vertex"):
-        return [("", _of_open3d_tensors(mesh, notes))]
+        return [(None, _of_open3d_tensors(mesh, notes))]
     if not hasattr(mesh, "triangles"):
         raise TypeError(f"an Open3D {type(mesh).__name__} has no triangles")
     part = {"vertices": np.asarray(mesh.vertices), "faces": np.asarray(mesh.triangles)}
@@ -130,16 +134,18 @@ def _open3d(mesh: Any, notes: list[str]) -> list[Part]:
             rows = ids == index
             some = part | {"faces": part["faces"][rows]}
             image = images[index] if 0 <= index < len(images) else None
-            parts.append(("", some if image is None else some | {"uv": uv[rows], "texture": image}))
+            parts.append((None, some if image is None else some | {"uv": uv[rows], "texture": image}))
         return parts
     if mesh.has_textures() or mesh.has_triangle_uvs():
         notes.append("an Open3D mesh has a texture or texture coordinates, but not both: they were left out")
     if mesh.has_vertex_colors():
         part["vertex_colors"] = np.asarray(mesh.vertex_colors)
-    return [("", part)]
+    return [(None, part)]
 
 
 def _of_open3d_tensors(mesh: Any, notes: list[str]) -> dict[str, Any]:
+    if "positions" not in mesh.vertex or "indices" not in mesh.triangle:
+        return {"vertices": np.zeros((0, 3)), "faces": np.zeros((0, 3), int)}
     part = {"vertices": mesh.vertex.positions.numpy(), "faces": mesh.triangle.indices.numpy()}
     material = mesh.material
     is_given = mesh.has_valid_material()
@@ -167,6 +173,8 @@ def _of_open3d_tensors(mesh: Any, notes: list[str]) -> dict[str, Any]:
 
 def _of_open3d_model(mesh: Any, material: Any) -> dict[str, Any]:
     part = {"vertices": np.asarray(mesh.vertices), "faces": np.asarray(mesh.triangles)}
+    if material is None:
+        return part
     factor = np.asarray(material.base_color, float)
     alpha = "BLEND" if "Transparency" in material.shader else "OPAQUE"
     image = material.albedo_img
@@ -180,7 +188,7 @@ def _of_open3d_model(mesh: Any, material: Any) -> dict[str, Any]:
 
 
 def _pyvista(mesh: Any, notes: list[str]) -> list[Part]:
-    def leaves(data: Any, name: str) -> Iterator[Part]:
+    def leaves(data: Any, name: str | None) -> Iterator[Part]:
         if hasattr(data, "n_blocks"):
             for index, block in enumerate(data):
                 if block is not None:
@@ -188,7 +196,7 @@ def _pyvista(mesh: Any, notes: list[str]) -> list[Part]:
         else:
             yield name, _of_pyvista(data, notes)
 
-    return list(leaves(mesh, ""))
+    return list(leaves(mesh, None))
 
 
 def _of_pyvista(mesh: Any, notes: list[str]) -> dict[str, Any]:
@@ -225,7 +233,7 @@ def _meshio(mesh: Any, notes: list[str]) -> list[Part]:
         if cells.type == "triangle":
             faces.append(cells.data)
         elif cells.type == "quad":
-            faces += [cells.data[:, [0, 1, 2]], cells.data[:, [0, 2, 3]]]
+            faces += _halves(mesh.points, cells.data)
         elif cells.type not in ("vertex", "line"):
             notes.append(f"{len(cells.data)} cells of type {cells.type} are no triangles: left out")
     points = mesh.points
@@ -237,7 +245,17 @@ def _meshio(mesh: Any, notes: list[str]) -> list[Part]:
         colors = np.column_stack(channels)
         # meshio reads unsigned bytes of PLY as signed ones.
         arrays["vertex_colors"] = colors.view("uint8") if colors.dtype == "int8" else colors
-    return [("", arrays)]
+    return [(None, arrays)]
+
+
+def _halves(points: NDArray[Any], quads: NDArray[Any]) -> list[NDArray[Any]]:
+    """The triangles of quads, cut along the first diagonal, or along the second where the first is outside."""
+    a, b, c, d = np.moveaxis(np.asarray(points, float)[quads], 1, 0)
+    width = a.shape[1]
+    a, b, c, d = (np.pad(corner, [(0, 0), (0, 3 - width)]) for corner in (a, b, c, d))
+    is_inside = (np.cross(b - a, c - a) * np.cross(c - a, d - a)).sum(1, keepdims=True) >= 0
+    first = np.where(is_inside, quads[:, [0, 1, 2]], quads[:, [0, 1, 3]])
+    return [first, np.where(is_inside, quads[:, [0, 2, 3]], quads[:, [1, 2, 3]])]
 
 
 def _linear(srgb: NDArray[Any]) -> NDArray[Any]:

@@ -131,8 +131,10 @@ fn with_tip(mut error: Error) -> Error {
     let tip = match error.kind() {
         ErrorKind::UnknownArgument => {
             let mut given = std::env::args_os().skip(1).map(PathBuf::from);
-            let is_file = |path: &PathBuf| path.to_string_lossy().starts_with('-') && path.is_file();
-            let file = given.find(is_file).map(|path| format!("write ./{} for the file", shown(path)));
+            let is_file =
+                |path: &PathBuf| path.to_string_lossy().starts_with('-') && path.is_file();
+            let file =
+                given.find(is_file).map(|path| format!("write ./{} for the file", shown(path)));
             let known = OPTIONS.iter().find(|(typed, _)| typed.contains(&option));
             file.or_else(|| known.map(|&(_, tip)| tip.to_owned()))
         }

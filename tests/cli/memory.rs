@@ -14,7 +14,9 @@ fn a_grid_past_the_bound_is_refused_with_a_figure_that_does() {
     let folder = folder();
     let args = "mesh.obj --res 4096 --backend cpu --json --memory";
     let refused = exits(&folder, &format!("{args} 60MiB"), 2);
-    assert!(stderr(&refused).starts_with("error: mesh.obj: for the grid the program needs at least"));
+    assert!(
+        stderr(&refused).starts_with("error: mesh.obj: for the grid the program needs at least")
+    );
     assert!(stderr(&refused).contains("but --memory allows 60 MiB"), "{}", stderr(&refused));
 
     let bound = suggested(&refused);

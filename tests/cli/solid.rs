@@ -129,8 +129,7 @@ fn a_solid_says_how_many_shells_have_no_voxel() {
     let tetrahedron = "v 5 0 0\nv 5.1 0 0\nv 5 0.1 0\nv 5 0 0.1\n\
                        f -4 -2 -3\nf -4 -3 -1\nf -4 -1 -2\nf -3 -2 -1\n";
     folder.write("two.obj", cube_without(&[]) + tetrahedron);
-    let text =
-        "1 of 2 shells has no voxel (up to 0.2 voxels long): it is thinner than a voxel";
+    let text = "1 of 2 shells has no voxel (up to 0.2 voxels long): it is thinner than a voxel";
     let line = format!("\n          {text}; --include-surface keeps it\n");
     let said = says(&folder, "two.obj --voxel-size 0.5 --mode solid --strict", &line);
     assert!(!said.contains("warning"), "{said}");
@@ -158,8 +157,7 @@ fn a_solid_says_that_a_thin_shell_became_pieces() {
         json(&voxelize(&folder, &format!("rod.obj --mode solid --json {args}")))["fill"].clone()
     };
     let broken = run("--voxel-size 1");
-    let text =
-        "1 shell became 6 pieces of voxels: parts of the mesh are thinner than a voxel";
+    let text = "1 shell became 6 pieces of voxels: parts of the mesh are thinner than a voxel";
     assert_eq!((&broken["pieces"], &broken["pieces_text"]), (&6.into(), &text.into()));
     assert!(broken["sentence"].as_str().unwrap().ends_with(&format!("; {text}")), "{broken}");
     let line = format!("\n          {text}; --include-surface joins them\n");

@@ -15,7 +15,7 @@ use trivox::grid::{
 };
 use trivox::{Up, VoxelGrid};
 
-use crate::error::{Failure, option_error};
+use crate::error::{Failure, check_memory, option_error};
 use crate::grid::PyGrid;
 use crate::job;
 use crate::options::{array_of, numbers, parsed, shaped};
@@ -89,7 +89,11 @@ pub fn grid_of_coords(
     let py = coords.py();
     let array = indices(coords, "coords")?;
     let count = array.shape()[0];
+    let each = 64 + 16 * attributes.map_or(0, |arrays| arrays.len());
+    check_memory(count, each).map_err(|failure| failure.into_py(py))?;
     let colors = colors.map(|colors| rgba(colors, count)).transpose()?;
+    let none = PyDict::new(py);
+    let attributes = attributes.or((!names.is_empty()).then_some(&none));
     let rows = attributes.map(|arrays| rows(arrays, &names, count)).transpose()?;
     let view = array.as_array();
     let make = || -> Result<VoxelGrid, Failure> {

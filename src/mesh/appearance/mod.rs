@@ -11,8 +11,9 @@ pub use texture::{Filter, FilterChoice, Texture, Wrap};
 
 pub(crate) mod texture;
 
-/// The materials, textures and vertex colours of a mesh.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+/// The materials, textures and vertex colours of a mesh. Texture coordinates are equal by their bits:
+/// NaN of triangles without any is equal to itself.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Appearance {
     /// The materials that `material_of` refers to.
     pub materials: Vec<Material>,
@@ -129,6 +130,17 @@ impl Alpha {
     #[must_use]
     pub fn is_opaque(self) -> bool {
         matches!(self, Self::Opaque | Self::Mask(0))
+    }
+}
+
+impl PartialEq for Appearance {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { materials, material_of, textures, uvs, vertex_colors } = self;
+        bytemuck::cast_slice::<_, u32>(uvs) == bytemuck::cast_slice::<_, u32>(&other.uvs)
+            && *materials == other.materials
+            && *material_of == other.material_of
+            && *textures == other.textures
+            && *vertex_colors == other.vertex_colors
     }
 }
 

@@ -12,7 +12,7 @@ use rayon::ThreadPoolBuilder;
 use trivox::backend::VoxelKernel;
 use trivox::backend::gpu::BatchLimits;
 use trivox::gpu::Device;
-use trivox::view::render::{Background, RenderOptions, Renderer};
+use trivox::view::render::Renderer;
 use trivox::view::trace::{Ray, Scene};
 use trivox::{Gpu, GpuError};
 use wgpu::{BufferUsages as Usage, Limits};
@@ -77,8 +77,7 @@ fn asynchronous_runs_overlap_and_give_the_same() {
     let meshes = [1, UNIT / 2].map(|step| placed(&soup(&mut rng, 200, 20 * UNIT, step), [20; 3]));
     let options = RunOptions::default();
     // The ground would take a million rays.
-    let picture =
-        RenderOptions { background: Background::Transparent, ..RenderOptions::new([9, 7]) };
+    let picture = without_background([9, 7]);
     for adapter in fast_adapters() {
         // An executor that knows nothing of the device.
         let gpu = &pollster::block_on(Gpu::open(&adapter)).unwrap();
@@ -309,8 +308,7 @@ fn what_is_traced_or_drawn_on_a_lost_device_is_an_error() {
         let renderer = Renderer::on_gpu(&grid, &gpu).unwrap();
         gpu.device().device.destroy();
         assert!(scene.first_hits(&[ray]).is_err(), "{label}");
-        let picture =
-            RenderOptions { background: Background::Transparent, ..RenderOptions::new([9, 7]) };
+        let picture = without_background([9, 7]);
         assert!(renderer.render(&picture, &NoProgress).is_err(), "{label}");
         assert!(gpu.scene(&mesh).is_err(), "{label}");
         assert!(Renderer::on_gpu(&grid, &gpu).is_err(), "{label}");

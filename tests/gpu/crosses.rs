@@ -3,10 +3,11 @@
 //!
 //! `TRIVOX_PAIRS=50000000` sets how many random columns are compared on each adapter.
 #![cfg(feature = "gpu")]
-use crate::common::columns::{Column, Found, Mistake, columns, crosses, mistaken, oracle};
+use crate::common::columns::{
+    Column, Found, Mistake, columns, crosses, lattice_columns, mistaken, oracle,
+};
 use crate::common::lattice::lattice_triangles;
 use crate::common::prelude::*;
-use rayon::prelude::*;
 use trivox::gpu::kernels::module;
 
 /// A column as the kernel takes it: the corners, the axis, the center, the unit bits, the count.
@@ -16,11 +17,9 @@ fn words(column: &Column) -> [i32; 14] {
     [a, b, c, d, e, f, g, h, i, column.axis as i32, p, q, bits, column.count]
 }
 
-/// Words of the kernel's answer: flags, the first centre and the voxel, and both by integers alone.
-const ANSWER: usize = 5;
-
-/// The kernel's answer, first with the floats, then by integers alone.
-fn found(answer: &[u32]) -> [Option<Found>; 2] {
+/// The kernel's answer, first with the floats, then by integers alone: flags, and twice the first
+/// centre and the voxel.
+fn found(answer: &[u32; 5]) -> [Option<Found>; 2] {
     let winding = (answer[0] >> 4) as i32 - 1;
     [0, 1].map(|way| {
         (answer[0] >> way & 1 == 1).then(|| Found {
@@ -31,59 +30,22 @@ fn found(answer: &[u32]) -> [Option<Found>; 2] {
     })
 }
 
-/// What a comparison came to.
-#[derive(Debug, Default)]
-struct Tally {
-    compared: usize,
-    crossing: usize,
-    /// Whether they cross, and in which voxel.
-    in_doubt: [usize; 2],
-    wrong: Vec<Column>,
-}
-
-const BATCH: usize = 1 << 18;
-
 /// Decides `columns` on each GPU and compares with `expected`: one tally for each.
 fn compare(
     kernels: &[Kernel],
     columns: impl Iterator<Item = Column>,
     expected: impl Fn(&Column) -> Option<Found> + Sync,
-) -> Vec<Tally> {
-    let mut tallies: Vec<Tally> = kernels.iter().map(|_| Tally::default()).collect();
-    let mut columns = columns.peekable();
-    while columns.peek().is_some() {
-        let batch: Vec<Column> = columns.by_ref().take(BATCH).collect();
-        let words: Vec<i32> = batch.iter().flat_map(words).collect();
-        let expected: Vec<Option<Found>> = batch.par_iter().map(&expected).collect();
-        for (kernel, tally) in kernels.iter().zip(&mut tallies) {
-            let answers = kernel.run(&words, batch.len(), ANSWER);
-            let compared = batch.iter().zip(&expected).zip(answers.chunks(ANSWER));
-            let wrong = compared.filter(|((_, expected), answer)| found(answer) != [**expected; 2]);
-            tally.wrong.extend(wrong.map(|((column, _), _)| *column));
-            tally.compared += batch.len();
-            let with = |bit: u32| answers.chunks(ANSWER).filter(|a| a[0] >> bit & 1 == 1).count();
-            tally.crossing += with(0);
-            tally.in_doubt = [tally.in_doubt[0] + with(2), tally.in_doubt[1] + with(3)];
-        }
-    }
-    tallies
+) -> Vec<Tally<Column>> {
+    tallies(kernels, columns, words, expected, |expected, answer| found(answer) == [*expected; 2])
+}
+
+/// How many cross, and of how many it is in doubt whether they do, and in which voxel.
+fn counts(tally: &Tally<Column>) -> (usize, [usize; 2]) {
+    (tally.set[0], [tally.set[2], tally.set[3]])
 }
 
 fn source() -> String {
     module("exact/crosses").unwrap() + include_str!("wgsl/crosses.wgsl")
-}
-
-/// The columns along all three axes through every point of the small lattice, in units of
-/// `2^stretch_bits`.
-fn lattice_columns(stretch_bits: u32) -> impl Iterator<Item = Column> {
-    let stretch = move |c: i32| c << stretch_bits;
-    lattice_triangles().into_iter().flat_map(move |triangle| {
-        let triangle = triangle.map(|corner| corner.map(stretch));
-        (0..75).map(move |i| {
-            let (axis, center) = (Axis::ALL[i as usize % 3], [i / 15, i / 3 % 5].map(stretch));
-            Column { triangle, axis, center, fraction_bits: 1 + stretch_bits, count: 2 }
-        })
-    })
 }
 
 #[test]
@@ -91,16 +53,18 @@ fn every_triangle_of_the_small_lattice_crosses_as_the_library_says() {
     for (nth, kernel) in kernels(&source()).chunks(1).enumerate() {
         // At stretch 0 the forms are exact in floats; at 22 the budget is used up.
         for (stretch, expect_doubt) in [(0, false), (22, true)] {
-            let columns = lattice_columns(stretch).step_by(lattice_stride(nth));
+            let columns = lattice_triangles().into_iter().flat_map(|t| lattice_columns(t, stretch));
+            let columns = columns.step_by(lattice_stride(nth));
             let tally = &compare(kernel, columns, crosses)[0];
             let label = &kernel[0].label;
+            let (compared, (crossing, in_doubt)) = (tally.compared, counts(tally));
             println!(
-                "{label}, stretch {stretch}: {} columns, {} cross, {:?} in doubt",
-                tally.compared, tally.crossing, tally.in_doubt
+                "{label}, stretch {stretch}: {compared} columns, {crossing} cross, \
+                 {in_doubt:?} in doubt"
             );
             assert_eq!(tally.wrong, [], "{label}");
-            assert_eq!(tally.in_doubt[0] > 0, expect_doubt, "{label}");
-            assert!(tally.compared > 300_000 && tally.crossing > tally.compared / 100);
+            assert_eq!(in_doubt[0] > 0, expect_doubt, "{label}");
+            assert!(compared > 300_000 && crossing > compared / 100);
         }
     }
 }
@@ -111,15 +75,17 @@ fn adversarial_columns_are_decided_as_the_oracle_does() {
     let kernels = kernels(&source());
     let all = columns(11, count).map(|(_, column)| column);
     for (tally, Kernel { label, .. }) in compare(&kernels, all, oracle).iter().zip(&kernels) {
-        let share = tally.in_doubt.map(|n| 100.0 * n as f64 / count as f64);
+        let (crossing, in_doubt) = counts(tally);
+        let share = in_doubt.map(|n| 100.0 * n as f64 / count as f64);
         println!(
-            "{label}: {count} columns, {} cross; in doubt: {:.1} % whether, {:.1} % in which voxel",
-            tally.crossing, share[0], share[1]
+            "{label}: {count} columns, {crossing} cross; in doubt: {:.1} % whether, {:.1} % in \
+             which voxel",
+            share[0], share[1]
         );
         assert_eq!(tally.wrong, [], "{label}");
         assert_eq!(tally.compared, count);
-        assert!(tally.crossing > count / 20 && tally.crossing < count - count / 20);
-        let hardly = tally.in_doubt.iter().any(|&n| n < count / 1000);
+        assert!(crossing > count / 20 && crossing < count - count / 20);
+        let hardly = in_doubt.iter().any(|&n| n < count / 1000);
         assert!(!hardly, "{label}: the exact path was hardly taken");
     }
 }

@@ -65,15 +65,6 @@ fn real_models_have_the_same_hash_on_fast_adapters() {
 #[test]
 fn real_models_have_the_same_hash_at_a_fine_resolution() {
     let Some(folder) = environment::models() else { return };
-    let Some(gpu) = fast_gpu() else { return };
-    for (name, mesh) in models(&folder) {
-        for resolution in [33, 256, 1024] {
-            let placed = at_resolution(&mesh, resolution);
-            for rule in RULES {
-                let expected = grid(&Cpu, &placed, rule).hash();
-                let found = grid(&gpu, &placed, rule).hash();
-                assert_eq!(found, expected, "{rule:?}, {name} at {resolution}");
-            }
-        }
-    }
+    let first = fast_adapters().into_iter().take(1).collect();
+    compare(first, &models(&folder), &[33, 256, 1024]);
 }

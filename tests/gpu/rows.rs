@@ -6,7 +6,6 @@
 use crate::common::lattice::{lattice_triangles, voxel_centers};
 use crate::common::pairs::{SPAN, pairs};
 use crate::common::prelude::*;
-use rayon::prelude::*;
 use trivox::gpu::kernels::module;
 
 /// A row of at most this many voxels fits one invocation.
@@ -70,46 +69,23 @@ fn in_budget(triangle: &Triangle, center: [i32; 3]) -> bool {
     triangle.iter().all(|corner| (0..3).all(|a| (corner[a] - center[a]).abs() <= SPAN))
 }
 
-/// What a comparison came to.
-#[derive(Debug, Default)]
-struct Tally {
-    rows: usize,
-    voxels: usize,
-    touched: usize,
-    in_doubt: usize,
-    /// Those in doubt that are decided in integers.
-    in_integers: usize,
-    wrong: Vec<Row>,
-}
-
-const BATCH: usize = 1 << 18;
-
-/// Decides `rows` on each GPU and compares with `expected`: one tally for each.
+/// Decides `rows` on each GPU and compares with `expected`: one tally for each, and the voxels.
 fn compare(
     kernels: &[Kernel],
     rows: impl Iterator<Item = Row>,
     expected: impl Fn(&Triangle, [i32; 3], i32) -> bool + Sync,
-) -> Vec<Tally> {
-    let mut tallies: Vec<Tally> = kernels.iter().map(|_| Tally::default()).collect();
-    let mut rows = rows.peekable();
-    while rows.peek().is_some() {
-        let batch: Vec<Row> = rows.by_ref().take(BATCH).collect();
-        let words: Vec<i32> = batch.iter().flat_map(Row::words).collect();
-        let expected: Vec<u32> = batch.par_iter().map(|row| row.bits(&expected)).collect();
-        for (kernel, tally) in kernels.iter().zip(&mut tallies) {
-            let answers = kernel.run(&words, batch.len(), 1);
-            let wrong = (0..batch.len()).filter(|&i| answers[i] & 0xff != expected[i]);
-            tally.wrong.extend(wrong.map(|i| batch[i]));
-            tally.rows += batch.len();
-            tally.voxels += batch.iter().map(|row| row.count as usize).sum::<usize>();
-            let bits = |mask: u32| answers.iter().map(|a| (a & mask).count_ones() as usize).sum();
-            let [touched, in_doubt, in_integers]: [usize; 3] = [0xff, 0xff00, 0xff_0000].map(bits);
-            tally.touched += touched;
-            tally.in_doubt += in_doubt;
-            tally.in_integers += in_integers;
-        }
-    }
-    tallies
+) -> (Vec<Tally<Row>>, usize) {
+    let mut voxels = 0;
+    let rows = rows.inspect(|row| voxels += row.count as usize);
+    let bits = |row: &Row| row.bits(&expected);
+    let is_right = |bits: &u32, [answer]: &[u32; 1]| answer & 0xff == *bits;
+    let tallies = tallies(kernels, rows, Row::words, bits, is_right);
+    (tallies, voxels)
+}
+
+/// How many voxels are touched, in doubt, and of those decided in integers.
+fn counts(tally: &Tally<Row>) -> [usize; 3] {
+    [0, 8, 16].map(|first| tally.set[first..first + 8].iter().sum())
 }
 
 fn all_kernels() -> Vec<Kernel> {
@@ -142,19 +118,20 @@ fn every_row_of_the_small_lattice_is_decided_as_the_oracle_does() {
         // at powers of two. Near 2^21 the budget is used up.
         for (scale, expect_integers) in [(1, false), (1 << 21, false), ((1 << 21) - 1, true)] {
             let rows = lattice_rows(scale).step_by(lattice_stride(nth));
-            let tally = &compare(kernel, rows, |t, c, h| {
+            let (tallies, voxels) = compare(kernel, rows, |t, c, h| {
                 let unscaled = t.map(|p| p.map(|c| c / scale));
                 oracle::separating_axes::<i64>(&unscaled, c.map(|c| c / scale), h / scale)
-            })[0];
-            let label = &kernel[0].label;
+            });
+            let (label, rows) = (&kernel[0].label, tallies[0].compared);
+            let [_, in_doubt, in_integers] = counts(&tallies[0]);
             println!(
-                "{label}, scale {scale}: {} rows of {} voxels, {} in doubt, {} in integers",
-                tally.rows, tally.voxels, tally.in_doubt, tally.in_integers
+                "{label}, scale {scale}: {rows} rows of {voxels} voxels, {in_doubt} in doubt, \
+                 {in_integers} in integers"
             );
-            assert_eq!(tally.wrong, [], "{label}");
-            assert!(tally.in_doubt > 0, "{label}");
-            assert_eq!(tally.in_integers > 0, expect_integers, "{label}");
-            assert!(tally.rows > 30_000 && tally.voxels > 2 * tally.rows);
+            assert_eq!(tallies[0].wrong, [], "{label}");
+            assert!(in_doubt > 0, "{label}");
+            assert_eq!(in_integers > 0, expect_integers, "{label}");
+            assert!(rows > 30_000 && voxels > 2 * rows);
         }
     }
 }
@@ -163,22 +140,23 @@ fn every_row_of_the_small_lattice_is_decided_as_the_oracle_does() {
 fn adversarial_rows_are_decided_as_the_oracle_does() {
     let count = environment::number("TRIVOX_PAIRS", 500_000);
     let kernels = all_kernels();
-    let tallies = compare(&kernels, adversarial_rows(11, count), oracle::touches);
+    let (tallies, voxels) = compare(&kernels, adversarial_rows(11, count), oracle::touches);
     for (tally, Kernel { label, .. }) in tallies.iter().zip(&kernels) {
+        let (rows, [touched, in_doubt, in_integers]) = (tally.compared, counts(tally));
         println!(
-            "{label}: {} rows of {} voxels, {} in doubt, {} in integers",
-            tally.rows, tally.voxels, tally.in_doubt, tally.in_integers
+            "{label}: {rows} rows of {voxels} voxels, {in_doubt} in doubt, {in_integers} in \
+             integers"
         );
         assert_eq!(tally.wrong, [], "{label}");
-        assert!(tally.rows > count / 3 && tally.voxels > tally.rows);
-        assert!(tally.in_integers > count / 1000, "{label}: the exact path was hardly taken");
-        assert!(tally.touched > tally.voxels / 20 && tally.touched < tally.voxels);
+        assert!(rows > count / 3 && voxels > rows);
+        assert!(in_integers > count / 1000, "{label}: the exact path was hardly taken");
+        assert!(touched > voxels / 20 && touched < voxels);
     }
 }
 
 #[test]
 fn a_wrong_oracle_is_noticed() {
     let almost = |t: &Triangle, c: [i32; 3], half| touches(t, c, half - 1);
-    let tallies = compare(&all_kernels(), adversarial_rows(11, 10_000), almost);
+    let (tallies, _) = compare(&all_kernels(), adversarial_rows(11, 10_000), almost);
     assert!(tallies.iter().all(|tally| tally.wrong.len() > 100));
 }

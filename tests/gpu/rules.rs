@@ -352,15 +352,15 @@ fn memory_that_does_not_hold_the_grid_is_refused_with_a_figure_that_does() {
         *triangle = moved(*triangle, [-50 * UNIT; 3]);
     }
     let mesh = placed(&triangles, [120; 3]);
-    let Some(gpu) = fast_gpu() else { return };
-    for rule in RULES {
+    let Some(adapter) = fast_adapters().into_iter().next() else { return };
+    // In one part, and in several.
+    let gpus = [u32::MAX, 99].map(|bricks| {
+        Gpu::new(&adapter).unwrap().with_batch_limits(BatchLimits { bricks, ..UNLIMITED })
+    });
+    for (rule, gpu) in RULES.into_iter().flat_map(|rule| gpus.each_ref().map(|gpu| (rule, gpu))) {
         let within = |memory| {
-            Backend::Gpu(&gpu).run(
-                &mesh,
-                rule,
-                &RunOptions { memory, ..RunOptions::default() },
-                &NoProgress,
-            )
+            let options = RunOptions { memory, ..RunOptions::default() };
+            Backend::Gpu(gpu).run(&mesh, rule, &options, &NoProgress)
         };
         let grid = cpu_grid(&mesh, rule);
         for too_little in [72 * grid.brick_count(), 0] {

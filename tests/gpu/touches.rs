@@ -6,58 +6,22 @@
 use crate::common::lattice::{lattice_triangles, voxel_centers};
 use crate::common::pairs::pairs;
 use crate::common::prelude::*;
-use rayon::prelude::*;
 use trivox::gpu::kernels::module;
 
-/// A pair as the kernel takes it: the corners, the center, half the edge.
-type PairWords = [i32; 13];
+/// A triangle, and the centre of a cube and half its edge.
+type Case = (Triangle, [i32; 3], i32);
 
-fn words(triangle: &Triangle, center: [i32; 3], half: i32) -> PairWords {
-    let [[a, b, c], [d, e, f], [g, h, i]] = *triangle;
-    [a, b, c, d, e, f, g, h, i, center[0], center[1], center[2], half]
-}
-
-fn unpack(words: &PairWords) -> (Triangle, [i32; 3], i32) {
-    let [a, b, c, d, e, f, g, h, i, x, y, z, half] = *words;
-    ([[a, b, c], [d, e, f], [g, h, i]], [x, y, z], half)
-}
-
-/// What a comparison came to.
-#[derive(Debug, Default)]
-struct Tally {
-    compared: usize,
-    touching: usize,
-    in_doubt: usize,
-    wrong: Vec<PairWords>,
-}
-
-const BATCH: usize = 1 << 18;
-
-/// Decides `pairs` on each GPU and compares with `expected`: one tally for each.
+/// Decides `cases` on each GPU, in both ways, and compares with `expected`: one tally for each.
 fn compare(
     kernels: &[Kernel],
-    pairs: impl Iterator<Item = PairWords>,
+    cases: impl Iterator<Item = Case>,
     expected: impl Fn(&Triangle, [i32; 3], i32) -> bool + Sync,
-) -> Vec<Tally> {
-    let mut tallies: Vec<Tally> = kernels.iter().map(|_| Tally::default()).collect();
-    let mut pairs = pairs.peekable();
-    while pairs.peek().is_some() {
-        let batch: Vec<PairWords> = pairs.by_ref().take(BATCH).collect();
-        let both = batch.par_iter().map(|pair| {
-            let (triangle, center, half) = unpack(pair);
-            if expected(&triangle, center, half) { 3 } else { 0 }
-        });
-        let both: Vec<u32> = both.collect();
-        for (kernel, tally) in kernels.iter().zip(&mut tallies) {
-            let answers = kernel.run(batch.as_flattened(), batch.len(), 1);
-            let wrong = (0..batch.len()).filter(|&i| answers[i] & 3 != both[i]);
-            tally.wrong.extend(wrong.map(|i| batch[i]));
-            tally.compared += batch.len();
-            tally.touching += answers.iter().filter(|&&answer| answer & 1 == 1).count();
-            tally.in_doubt += answers.iter().filter(|&&answer| answer & 4 == 4).count();
-        }
-    }
-    tallies
+) -> Vec<Tally<Case>> {
+    let words = |&([[a, b, c], [d, e, f], [g, h, i]], [x, y, z], half): &Case| {
+        [a, b, c, d, e, f, g, h, i, x, y, z, half]
+    };
+    let both = |(triangle, center, half): &Case| u32::from(expected(triangle, *center, *half)) * 3;
+    tallies(kernels, cases, words, both, |both, [answer]| answer & 3 == *both)
 }
 
 fn all_kernels() -> Vec<Kernel> {
@@ -65,11 +29,11 @@ fn all_kernels() -> Vec<Kernel> {
 }
 
 /// The small lattice in units of `scale`.
-fn lattice_pairs(scale: i32) -> impl Iterator<Item = PairWords> {
+fn lattice_pairs(scale: i32) -> impl Iterator<Item = Case> {
     let centers = voxel_centers();
     lattice_triangles().into_iter().flat_map(move |triangle| {
         let triangle = triangle.map(|p| p.map(|c| c * scale));
-        let pair = move |center: &[i32; 3]| words(&triangle, center.map(|c| c * scale), scale);
+        let pair = move |center: &[i32; 3]| (triangle, center.map(|c| c * scale), scale);
         centers.iter().map(pair).collect::<Vec<_>>()
     })
 }
@@ -86,13 +50,11 @@ fn every_triangle_of_the_small_lattice_is_decided_as_the_oracle_does() {
                 oracle::separating_axes::<i64>(&unscaled, c.map(|c| c / scale), h / scale)
             })[0];
             let label = &kernel[0].label;
-            println!(
-                "{label}, scale {scale}: {} pairs, {} in doubt",
-                tally.compared, tally.in_doubt
-            );
-            assert_eq!(tally.wrong, [] as [PairWords; 0], "{label}");
-            assert_eq!(tally.in_doubt > 0, expect_doubt, "{label}");
-            assert!(tally.compared > 300_000 && tally.touching > tally.compared / 100);
+            let [touching, in_doubt] = [0, 2].map(|bit| tally.set[bit]);
+            println!("{label}, scale {scale}: {} pairs, {in_doubt} in doubt", tally.compared);
+            assert_eq!(tally.wrong, [] as [Case; 0], "{label}");
+            assert_eq!(in_doubt > 0, expect_doubt, "{label}");
+            assert!(tally.compared > 300_000 && touching > tally.compared / 100);
         }
     }
 }
@@ -101,21 +63,22 @@ fn every_triangle_of_the_small_lattice_is_decided_as_the_oracle_does() {
 fn adversarial_pairs_are_decided_as_the_oracle_does() {
     let count = environment::number("TRIVOX_PAIRS", 500_000);
     let kernels = all_kernels();
-    let pairs = pairs(7, count).map(|p| words(&p.triangle, p.center, p.half));
+    let pairs = pairs(7, count).map(|p| (p.triangle, p.center, p.half));
     for (tally, Kernel { label, .. }) in
         compare(&kernels, pairs, oracle::touches).iter().zip(&kernels)
     {
-        println!("{label}: {} pairs, {} in doubt", tally.compared, tally.in_doubt);
-        assert_eq!(tally.wrong, [] as [PairWords; 0], "{label}");
+        let [touching, in_doubt] = [0, 2].map(|bit| tally.set[bit]);
+        println!("{label}: {} pairs, {in_doubt} in doubt", tally.compared);
+        assert_eq!(tally.wrong, [] as [Case; 0], "{label}");
         assert_eq!(tally.compared, count);
-        assert!(tally.in_doubt > count / 1000, "{label}: the exact path was hardly taken");
-        assert!(tally.touching > count / 20 && tally.touching < count - count / 20);
+        assert!(in_doubt > count / 1000, "{label}: the exact path was hardly taken");
+        assert!(touching > count / 20 && touching < count - count / 20);
     }
 }
 
 #[test]
 fn a_wrong_oracle_is_noticed() {
-    let pairs = pairs(7, 10_000).map(|p| words(&p.triangle, p.center, p.half));
+    let pairs = pairs(7, 10_000).map(|p| (p.triangle, p.center, p.half));
     let almost = |t: &Triangle, c: [i32; 3], half| touches(t, c, half - 1);
     let tallies = compare(&all_kernels(), pairs, almost);
     assert!(tallies.iter().all(|tally| tally.wrong.len() > 100));

@@ -91,8 +91,7 @@ fn a_picture_in_which_a_driver_ends_any_loop_early_is_an_error() {
         view: View::Left,
         projection: Some(Projection::Perspective),
         samples: 2,
-        background: Background::Transparent,
-        ..RenderOptions::new([40, 7])
+        ..without_background([40, 7])
     };
     for length in [3688, 3752] {
         let voxels = (0..length).step_by(8).flat_map(comb);
@@ -284,9 +283,7 @@ fn pictures_are_those_of_the_cpu() {
     let empty = VoxelGrid::empty([5, 6, 7]).unwrap();
     let options = RenderOptions::new([61, 47]);
     // With the ground in the picture there are a million rays more.
-    let sized =
-        |size| RenderOptions { background: Background::Transparent, ..RenderOptions::new(size) };
-    let clear = sized(options.size);
+    let clear = without_background(options.size);
     let front =
         RenderOptions { view: View::Front, background: Background::Color([20, 70, 90]), ..options };
     let asked_for =
@@ -306,8 +303,8 @@ fn pictures_are_those_of_the_cpu() {
         ("z is up", &plain, RenderOptions { samples: 1, ..options }),
         ("isometric", &colored(), RenderOptions { view: View::Iso, samples: 1, ..clear }),
         ("as asked for", &colored(), asked_for),
-        ("small voxels", &plain, sized([23, 19])),
-        ("large voxels", &plain, sized([400, 3])),
+        ("small voxels", &plain, without_background([23, 19])),
+        ("large voxels", &plain, without_background([400, 3])),
         ("nothing", &empty, options),
     ];
     for (label, gpu) in gpus(adapters()) {

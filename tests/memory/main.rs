@@ -20,7 +20,7 @@ use trivox::surface::attributes::attributes;
 use trivox::surface::color::{ColorOptions, color};
 use trivox::surface::palette::count_colors;
 
-use common::files::{glb, grey_png};
+use common::files::{as_glb, floats, gltf, grey_png, gzipped};
 use common::memory::until_it_fits;
 
 /// Counts a buffer that grows by moving as the old and the new one together.
@@ -349,6 +349,21 @@ fn binary_ply<const N: usize>(
     bytes
 }
 
+/// The corners and the indices of triangles, as arrays of glTF.
+fn gltf_arrays(corners: &[[f32; 3]], triangles: &[[u32; 3]]) -> [(String, Vec<u8>); 2] {
+    let kind = |component: u32, count: usize, of: &str| {
+        format!(r#""componentType": {component}, "count": {count}, "type": "{of}""#)
+    };
+    let indices = triangles.as_flattened();
+    [
+        (kind(5126, corners.len(), "VEC3"), floats(corners.as_flattened())),
+        (
+            kind(5125, indices.len(), "SCALAR"),
+            indices.iter().flat_map(|i| i.to_le_bytes()).collect(),
+        ),
+    ]
+}
+
 /// Ordinary files of all formats but OBJ.
 fn ordinary_files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     let (corners, quads) = floats_of_tube(200);
@@ -368,37 +383,23 @@ fn ordinary_files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     corners.iter().for_each(|[x, y, z]| ascii += &format!("{x:.6} {y:.6} {z:.6}\n"));
     triangles.iter().for_each(|[a, b, c]| ascii += &format!("3 {a} {b} {c}\n"));
 
-    let mut data: Vec<u8> = corners.concat().iter().flat_map(|c| c.to_le_bytes()).collect();
-    let at = data.len();
-    data.extend(triangles.as_flattened().iter().flat_map(|i| i.to_le_bytes()));
-    let document = |uri: &str, nodes: &str| {
-        let count = triangles.len() * 3;
-        format!(
-            r#"{{"asset": {{"version": "2.0"}}, "nodes": [{nodes}], "buffers": [{{{uri}"byteLength": {}}}],
-            "meshes": [{{"primitives": [{{"attributes": {{"POSITION": 0}}, "indices": 1}}]}}],
-            "bufferViews": [{{"buffer": 0, "byteLength": {}}}], "accessors": [
-            {{"bufferView": 0, "componentType": 5126, "count": {}, "type": "VEC3"}},
-            {{"bufferView": 0, "byteOffset": {at}, "componentType": 5125, "count": {count},
-              "type": "SCALAR"}}]}}"#,
-            data.len(),
-            data.len(),
-            corners.len()
-        )
+    let document = |nodes: &str| {
+        let sections = format!(
+            r#""nodes": [{nodes}], "meshes": [{{"primitives": [{{"indices": 1,
+            "attributes": {{"POSITION": 0}}}}]}}]"#
+        );
+        gltf(&sections, &gltf_arrays(&corners, &triangles))
     };
-    let encoded = base64::Engine::encode(&base64::prelude::BASE64_STANDARD, &data);
-    let uri = format!(r#""uri": "data:application/octet-stream;base64,{encoded}", "#);
-    let embedded = document(&uri, r#"{"mesh": 0}"#).into_bytes();
     let instances = [r#"{"mesh": 0, "translation": [1, 2, 3]}"#; 5].join(", ");
-    let glb = |nodes: &str| glb(&document("", nodes), Some(&data));
     vec![
         ("binary STL", "stl", binary_stl(&corners, &triangles, |_| 0)),
         ("text STL", "stl", text),
         ("binary PLY", "ply", binary_ply(&corners, &triangles, [""; 2], [NOTHING; 2])),
         ("binary PLY of quads", "ply", binary_ply(&corners, &quads, [""; 2], [NOTHING; 2])),
         ("text PLY", "ply", ascii.into_bytes()),
-        ("embedded glTF", "gltf", embedded),
-        ("GLB", "gltf", glb(r#"{"mesh": 0}"#)),
-        ("GLB with instances", "gltf", glb(&instances)),
+        ("embedded glTF", "gltf", document(r#"{"mesh": 0}"#).into()),
+        ("GLB", "gltf", as_glb(&document(r#"{"mesh": 0}"#))),
+        ("GLB with instances", "gltf", as_glb(&document(&instances))),
     ]
 }
 
@@ -494,30 +495,18 @@ fn files_with_looks() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     let of_corners: Besides = |_| [vec![6], vec![0; 24]].concat();
     let of_vertex = "property float s\nproperty float t\ncomment TextureFile none.png\n";
 
-    let mut data: Vec<u8> = corners.concat().iter().flat_map(|c| c.to_le_bytes()).collect();
-    let (positions, count) = (data.len(), corners.len());
-    data.extend(triangles.as_flattened().iter().flat_map(|i| i.to_le_bytes()));
     // Of all kinds, the texels of a grey image grow most when they are decoded.
     let image = grey_png([8; 2], png::BitDepth::Eight, 128);
-    let at = data.len();
-    data.extend(&image);
-    let json = format!(
-        r#"{{"asset": {{"version": "2.0"}}, "nodes": [{{"mesh": 0}}, {{"mesh": 1}}],
-        "meshes": [{{"primitives": [{{"material": 0, "indices": 1,
-        "attributes": {{"POSITION": 0, "COLOR_0": 0, "TEXCOORD_0": 2}}}}]}},
-        {{"primitives": [{{"indices": 1, "attributes": {{"POSITION": 0}}}}]}}],
-        "materials": [{{"pbrMetallicRoughness": {{"baseColorTexture": {{"index": 0}}}}}}],
-        "textures": [{{"source": 0}}], "images": [{{"bufferView": 1}}],
-        "buffers": [{{"byteLength": {length}}}], "bufferViews": [{{"buffer": 0, "byteLength": {length}}},
-        {{"buffer": 0, "byteOffset": {at}, "byteLength": {}}}], "accessors": [
-        {{"bufferView": 0, "componentType": 5126, "count": {count}, "type": "VEC3"}},
-        {{"bufferView": 0, "byteOffset": {positions}, "componentType": 5125, "count": {},
-          "type": "SCALAR"}},
-        {{"bufferView": 0, "componentType": 5126, "count": {count}, "type": "VEC2"}}]}}"#,
-        image.len(),
-        3 * triangles.len(),
-        length = data.len(),
-    );
+    let of_image = format!(r#""componentType": 5121, "count": {}, "type": "SCALAR""#, image.len());
+    let uvs = format!(r#""componentType": 5126, "count": {}, "type": "VEC2""#, corners.len());
+    let mut arrays = gltf_arrays(&corners, &triangles).to_vec();
+    arrays.extend([(uvs, vec![0; 8 * corners.len()]), (of_image, image)]);
+    let sections = r#""nodes": [{"mesh": 0}, {"mesh": 1}],
+        "meshes": [{"primitives": [{"material": 0, "indices": 1,
+        "attributes": {"POSITION": 0, "COLOR_0": 0, "TEXCOORD_0": 2}}]},
+        {"primitives": [{"indices": 1, "attributes": {"POSITION": 0}}]}],
+        "materials": [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}],
+        "textures": [{"source": 0}], "images": [{"bufferView": 3}]"#;
     vec![
         ("STL of a colour", "stl", stl(|_| 7)),
         ("STL of many colours", "stl", stl(|at| at)),
@@ -525,7 +514,7 @@ fn files_with_looks() -> Vec<(&'static str, &'static str, Vec<u8>)> {
         ("PLY with colours of faces", "ply", ply(["", colors], [NOTHING, color])),
         ("PLY with a texture on faces", "ply", ply(["", texcoords], [NOTHING, of_corners])),
         ("PLY with a texture on vertices", "ply", ply([of_vertex, ""], [|_| vec![0; 8], NOTHING])),
-        ("GLB with all", "gltf", glb(&json, Some(&data))),
+        ("GLB with all", "gltf", as_glb(&gltf(sections, &arrays))),
     ]
 }
 
@@ -770,12 +759,6 @@ fn litematic(pattern: u32) -> Vec<u8> {
     gzipped(&fastnbt::to_bytes(&tags).unwrap())
 }
 
-fn gzipped(tags: &[u8]) -> Vec<u8> {
-    let mut file = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    file.write_all(tags).unwrap();
-    file.finish().unwrap()
-}
-
 #[test]
 fn reading_grids_takes_no_more_memory_than_it_may() {
     let _alone = alone();
@@ -933,6 +916,7 @@ fn checked_filling(name: &str, fill: impl Fn(u64) -> Result<VoxelGrid, BackendEr
     let expected = fill(u64::MAX).unwrap();
     let (grid, [peak, needed], refusals) = made_as_it_asks(name, || (), |(), memory| fill(memory));
     assert!(grid == expected && refusals == 1, "{name}: {refusals}");
+    assert!(fill(needed - 1).is_err(), "{name}: less than {needed} bytes suffices");
     assert!(needed <= peak * 3 / 2, "{name} asked for {needed} bytes and took {peak}");
 }
 
@@ -964,6 +948,7 @@ fn solids_take_no_more_memory_than_they_are_allowed() {
         ("sphere", whole, 400),
         ("open sphere", open, 400),
         ("strip", moebius_strip(40, 8), 400),
+        ("bottle", klein_bottle(40, 24), 400),
         ("triangles apart", apart, 40),
     ];
     let fills = [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Flood, Fill::Vote];
@@ -978,8 +963,8 @@ fn solids_take_no_more_memory_than_they_are_allowed() {
         let expected = make(u64::MAX).unwrap().grid;
         // Each step knows what it needs when those before it are done.
         let name = format!("{name}, {fill}");
-        let (voxels, ..) = made_as_it_asks(&name, || (), |(), memory| make(memory));
-        assert!(voxels.grid == expected, "{name}");
+        let (voxels, _, refusals) = made_as_it_asks(&name, || (), |(), memory| make(memory));
+        assert!(voxels.grid == expected && refusals <= 8, "{name}: {refusals}");
     }
 }
 
@@ -1073,26 +1058,32 @@ fn attributes_take_no_more_memory_than_they_are_allowed() {
 #[test]
 fn the_lists_of_a_crowded_brick_count() {
     let _alone = alone();
-    let sphere = sphere(1.0, 150, 300);
-    let [red, blue] = [[65535, 0, 0, 65535], [0, 0, 65535, 65535]]
-        .map(|color| Material { color, ..Material::default() });
-    let looks = Appearance {
-        materials: vec![red, blue],
-        material_of: (0..sphere.triangles().len() as u32).map(|triangle| triangle % 2).collect(),
-        ..Appearance::default()
-    };
-    let mesh = at_resolution(&sphere.with_appearance(looks).unwrap(), 8);
-    let grid = in_mode(&mesh, Mode::Surface).grid;
-    let with = |memory| {
-        let mut options = ColorOptions::new(Mode::Surface);
-        options.memory = memory;
-        options
-    };
-    let run = |grid, memory| color(&mesh, grid, &with(memory), &NoProgress);
-    made_as_it_asks("colours", || grid.clone(), run);
-    let set = [Attribute::Normal].into_iter().collect();
-    let run = |(), memory| attributes(&mesh, &grid, set, &with(memory), &NoProgress);
-    made_as_it_asks("normals", || (), run);
+    // Many small triangles in a brick, and a large one many times in all of them.
+    let corners = [[0.0, 0.0, 0.5], [255.0, 0.0, 0.5], [0.0, 255.0, 0.5]];
+    let repeated = Mesh::new(corners.to_vec(), vec![[0, 1, 2]; 4_000]).unwrap();
+    for (mesh, resolution) in [(sphere(1.0, 150, 300), 8), (repeated, 256)] {
+        let [red, blue] = [RED, BLUE]
+            .map(|color| Material { color: linear_of_rgba(color), ..Material::default() });
+        let looks = Appearance {
+            materials: vec![red, blue],
+            material_of: (0..mesh.triangles().len() as u32).map(|t| t % 2).collect(),
+            ..Appearance::default()
+        };
+        let mesh = at_resolution(&mesh.with_appearance(looks).unwrap(), resolution);
+        let grid = in_mode(&mesh, Mode::Surface).grid;
+        let with = |memory| {
+            let mut options = ColorOptions::new(Mode::Surface);
+            options.memory = memory;
+            options
+        };
+        let run = |grid, memory| color(&mesh, grid, &with(memory), &NoProgress);
+        let (colored, _, refusals) = made_as_it_asks("colours", || grid.clone(), run);
+        let whole = color(&mesh, grid.clone(), &with(u64::MAX), &NoProgress).unwrap();
+        assert!(colored.grid == whole.grid && refusals > 1, "{refusals}");
+        let set = [Attribute::Normal].into_iter().collect();
+        let run = |(), memory| attributes(&mesh, &grid, set, &with(memory), &NoProgress);
+        made_as_it_asks("normals", || (), run);
+    }
 }
 
 /// What the topology of `mesh` takes at its peak, which must not be more than it may.

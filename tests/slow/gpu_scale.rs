@@ -85,25 +85,3 @@ fn a_run_is_cancelled_between_its_parts() {
     assert!(matches!(run, Err(BackendError::Cancelled)));
     assert_eq!(progress.parts.into_inner(), 1);
 }
-
-#[test]
-fn memory_that_does_not_hold_the_grid_is_refused_with_a_figure_that_does() {
-    let Some(gpu) = fast_gpu() else { return };
-    let gpu = gpu.with_batch_limits(SMALL);
-    let mesh = at_resolution(&asset("torus-knot.obj"), 300);
-    let within = |memory| {
-        let options = RunOptions { memory, ..RunOptions::default() };
-        voxelize(&gpu, &mesh, Mode::Surface, &options, &NoProgress)
-    };
-    let grid = within(u64::MAX).unwrap().grid;
-    // Its bricks alone take as much.
-    let too_little = 72 * grid.brick_count();
-    let Err(BackendError::Memory { needed, allowed }) = within(too_little) else {
-        panic!("refused")
-    };
-    assert_eq!(allowed, too_little);
-    assert_eq!(within(needed).unwrap().grid, grid);
-    // With none at all it takes no longer to tell.
-    let Err(BackendError::Memory { needed: of_none, .. }) = within(0) else { panic!("refused") };
-    assert_eq!(within(of_none).unwrap().grid, grid);
-}

@@ -50,11 +50,8 @@ fn picture(path: &Path) -> RgbaImage {
 /// A folder with the voxels of the lighthouse, in all formats that are needed.
 fn lighthouse() -> TempDir {
     let folder = TempDir::new().unwrap();
-    let mesh = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/lighthouse.obj");
-    fs::copy(mesh, folder.path().join("lighthouse.obj")).unwrap();
-    for name in ["lighthouse.mtl", "lighthouse.png"] {
-        let asset = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(name);
-        fs::copy(asset, folder.path().join(name)).unwrap();
+    for name in ["lighthouse.obj", "lighthouse.mtl", "lighthouse.png"] {
+        fs::copy(asset_path(name), folder.path().join(name)).unwrap();
     }
     voxelize(folder.path(), "lighthouse.obj --res 64 -o grid.vdb -q");
     voxelize(folder.path(), "convert grid.vdb grid.ply -q");

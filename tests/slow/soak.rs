@@ -11,11 +11,7 @@ use tempfile::TempDir;
 use trivox::backend::Backends;
 use trivox::formats::write_grid;
 
-const ASSETS: [&str; 4] = ["cube", "tetrahedron", "torus-knot", "lighthouse"];
-
-fn asset(name: &str) -> String {
-    format!("{}/assets/{name}.obj", env!("CARGO_MANIFEST_DIR"))
-}
+const ASSETS: [&str; 4] = ["cube.obj", "tetrahedron.obj", "torus-knot.obj", "lighthouse.obj"];
 
 fn jobs() -> usize {
     environment::number("TRIVOX_SOAK", 40)
@@ -66,7 +62,7 @@ fn mixed_jobs_in_one_process_give_the_same_each_time_and_keep_no_memory() {
     for done in 0..jobs {
         let number = rng.usize(0..distinct);
         let (voxelizer, name, format) = job(number, &backends[rng.usize(0..backends.len())]);
-        let grid = voxelizer.run(asset(name)).unwrap().grid;
+        let grid = voxelizer.run(asset_path(name)).unwrap().grid;
         let mut file = Vec::new();
         write_grid(&grid, format, &mut file).unwrap();
         let result = (grid.hash(), blake3::hash(&file));
@@ -103,7 +99,7 @@ fn a_batch_that_is_killed_again_and_again_ends_with_the_same_files() {
         fs::create_dir(folder.path().join("models")).unwrap();
         for number in 0..models {
             let name = ASSETS[1 + number % 2];
-            let text = fs::read_to_string(asset(name)).unwrap();
+            let text = fs::read_to_string(asset_path(name)).unwrap();
             let path = folder.path().join(format!("models/{number:02}.obj"));
             fs::write(path, format!("{text}\nv {number} 0 0\n")).unwrap();
         }

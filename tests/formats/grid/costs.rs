@@ -10,8 +10,9 @@ use trivox::formats::{
     GridFormat, ReadError, ReadOptions, read_grid, read_grid_from, read_grid_from_with,
 };
 
-use super::schem::zipped;
+use super::litematic::place;
 use super::vox::{file, group, model, shape, transform};
+use crate::common::files::gzipped;
 
 /// The time that this thread has computed, which other tests do not lengthen; that of a clock where
 /// the system does not tell.
@@ -133,7 +134,6 @@ fn schematics_that_need_too_much_memory_are_refused() {
 fn litematics_of_half_a_billion_blocks_are_read_in_seconds() {
     let state = |name: &str| nbt!({ "Name": name });
     let [width, height, length] = [1024, 512, 1024];
-    let place = |[x, y, z]: [i32; 3]| nbt!({ "x": x, "y": y, "z": z });
     let region = nbt!({
         "Position": place([0; 3]), "Size": place([width, height, length]),
         "BlockStatePalette": [state("minecraft:air"), state("minecraft:stone")],
@@ -150,7 +150,6 @@ fn litematics_of_half_a_billion_blocks_are_read_in_seconds() {
 
 #[test]
 fn thousands_of_regions_are_put_together_in_the_time_that_their_blocks_take() {
-    let place = |[x, y, z]: [i32; 3]| nbt!({ "x": x, "y": y, "z": z });
     let seconds = |at: fn(i32) -> [i32; 3]| {
         let region = |n: i32| {
             let region = nbt!({
@@ -162,7 +161,7 @@ fn thousands_of_regions_are_put_together_in_the_time_that_their_blocks_take() {
         };
         let regions = Value::Compound((0..60_000).map(region).collect());
         let tags = fastnbt::to_bytes(&nbt!({ "Version": 5, "Regions": regions })).unwrap();
-        let bytes = zipped(&tags);
+        let bytes = gzipped(&tags);
         let clock = Instant::now();
         let begun = computed(clock);
         let read = read_grid_from(&mut &bytes[..], GridFormat::Litematic);

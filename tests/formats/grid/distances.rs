@@ -27,8 +27,7 @@ fn knot(width: f32) -> DistanceField {
 }
 
 fn sheet() -> DistanceField {
-    let corners = vec![[0.0; 3], [9.0, 0.0, 1.0], [0.0, 9.0, 2.0]];
-    let mesh = Mesh::new(corners, vec![[0, 1, 2]]).unwrap();
+    let mesh = mesh_of(&[[[0.0; 3], [9.0, 0.0, 1.0], [0.0, 9.0, 2.0]]]);
     Voxelizer::new().resolution(20).pad(9).distances(&mesh, 3.0).unwrap().field
 }
 
@@ -92,8 +91,7 @@ fn other_formats_refuse_distances_and_say_which_hold_them() {
 #[test]
 fn distances_that_no_float_holds_are_refused_in_world_units() {
     for (size, fits) in [(1e30, true), (1e-30, true), (1e39, false), (1e-37, false)] {
-        let corners = vec![[0.0; 3], [size, 0.0, 0.0], [0.0, size, 0.0]];
-        let mesh = Mesh::new(corners, vec![[0, 1, 2]]).unwrap();
+        let mesh = mesh_of(&[[[0.0; 3], [size, 0.0, 0.0], [0.0, size, 0.0]]]);
         let field = Voxelizer::new().resolution(8).distances(&mesh, 3.0).unwrap().field;
         for format in [GridFormat::Vdb, GridFormat::Nvdb, GridFormat::Vti] {
             match write_distances(&field, format, &mut Vec::new()) {

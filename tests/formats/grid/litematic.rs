@@ -7,8 +7,9 @@ use serde::Deserialize;
 use trivox::formats::MAX_BLOCKS;
 
 use super::colored::{colored, listed};
-use super::schem::{GREY, RED_WOOL, changed, of_blocks, turned, unzipped, zipped, zipped_tags};
+use super::schem::{GREY, RED_WOOL, changed, of_blocks, turned, unzipped, zipped_tags};
 use super::*;
+use crate::common::files::gzipped;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
@@ -149,7 +150,7 @@ fn loaded(tags: &Value) -> LoadedGrid {
     load_bytes(GridFormat::Litematic, &zipped_tags(tags)).unwrap()
 }
 
-fn place([x, y, z]: [i32; 3]) -> Value {
+pub(crate) fn place([x, y, z]: [i32; 3]) -> Value {
     nbt!({"x": x, "y": y, "z": z})
 }
 
@@ -204,7 +205,7 @@ fn later_regions_replace_earlier_ones_wherever_they_begin() {
         compound("d", &small([0; 3], [1, 20, 1], &[0])),
     ];
     let head = b"\x0a\0\0\x03\0\x07Version\0\0\0\x05\x0a\0\x07Regions";
-    let bytes = zipped(&[&head[..], &regions.concat(), &[0; 2]].concat());
+    let bytes = gzipped(&[&head[..], &regions.concat(), &[0; 2]].concat());
     let grid = read(GridFormat::Litematic, &bytes).unwrap();
     let expected = [(6, RED_WOOL), (7, RED_WOOL), (8, GREY), (9, RED_WOOL)];
     assert_eq!(listed(&grid), expected.map(|(y, color)| ([0, y, 0], color)).into());
@@ -275,7 +276,7 @@ fn lying(words: u32, zeros: usize) -> Vec<u8> {
     let mut tags = b"\x0a\0\0\x0a\0\x07Regions\x0a\0\x01r\x0c\0\x0bBlockStates".to_vec();
     tags.extend(words.to_be_bytes());
     tags.extend(vec![0; zeros]);
-    zipped(&tags)
+    gzipped(&tags)
 }
 
 #[test]

@@ -2,17 +2,16 @@
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
-use std::io::{Read, Write};
+use std::io::Read;
 
 use fastnbt::{ByteArray, IntArray, Value, nbt};
-use flate2::Compression;
 use flate2::read::GzDecoder;
-use flate2::write::GzEncoder;
 use serde::Deserialize;
 use trivox::formats::{Blocks as BlockList, MAX_BLOCKS};
 
 use super::colored::{colored, listed};
 use super::*;
+use crate::common::files::gzipped;
 
 /// The data versions of the blocks: from Minecraft 1.13.2 to 1.20.
 const VERSIONS: [i32; 5] = [1631, 2566, 2724, 3105, 3463];
@@ -364,14 +363,8 @@ fn the_blocks_of_a_file_are_told_before_it_is_written_and_after_it_is_read() {
     }
 }
 
-pub(crate) fn zipped(tags: &[u8]) -> Vec<u8> {
-    let mut zipped = GzEncoder::new(Vec::new(), Compression::fast());
-    zipped.write_all(tags).unwrap();
-    zipped.finish().unwrap()
-}
-
 pub(crate) fn zipped_tags(tags: &Value) -> Vec<u8> {
-    zipped(&fastnbt::to_bytes(tags).unwrap())
+    gzipped(&fastnbt::to_bytes(tags).unwrap())
 }
 
 fn loaded(tags: &Value) -> LoadedGrid {
@@ -458,7 +451,7 @@ fn malformed_schematics_are_refused() {
     // A million compounds in each other.
     let mut nested = b"\x0a\0\0".to_vec();
     nested.extend(b"\x0a\0\x06Blocks".repeat(1 << 20));
-    refused(GridFormat::Schem, &zipped(&nested), "tags are more than 512 levels deep");
+    refused(GridFormat::Schem, &gzipped(&nested), "tags are more than 512 levels deep");
     let plain = "not a Sponge schematic: it is not compressed by gzip";
     refused(GridFormat::Schem, b"PK\x03\x04", plain);
 }

@@ -3,6 +3,7 @@
 //! The tests with the library need `TRIVOX_OPENVDB_PYTHON` to name a Python that has `pyopenvdb`
 //! and NumPy.
 
+use super::dense::lines;
 use super::npy::openvdb_python;
 use super::*;
 
@@ -197,16 +198,12 @@ for n in range(len(glob.glob('*.vdb'))):
     }
 }
 
-/// A line for each voxel.
-pub(crate) fn listed(grid: &VoxelGrid) -> String {
-    grid.voxels().map(|[x, y, z]| format!("{x} {y} {z}\n")).collect()
-}
-
 #[test]
 fn openvdb_finds_voxels_far_apart() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("far.vdb"), written(&far(), GridFormat::Vdb)).unwrap();
-    std::fs::write(folder.path().join("far.txt"), listed(&far())).unwrap();
+    std::fs::write(folder.path().join("far.txt"), Vec::from_iter(lines(&far())).join("\n"))
+        .unwrap();
     let script = "
 import pyopenvdb
 grid = pyopenvdb.read('far.vdb', 'density')

@@ -141,12 +141,14 @@ fn dot_vox_finds_every_voxel_in_its_place() {
 
 #[test]
 fn large_grids_are_several_models_and_empty_ones_are_left_out() {
-    let corners = [[0, 0, 0], [599, 0, 0], [599, 299, 520]];
+    let corners = [[0, 0, 0], [599, 0, 0], [300, 299, 0], [599, 299, 520]];
     let grid = VoxelGrid::from_voxels([600, 300, 521], corners).unwrap().with_world(PLAIN);
-    let data = dot_vox::load_bytes(&written(&grid, GridFormat::Vox)).unwrap();
+    let bytes = written(&grid, GridFormat::Vox);
+    assert_eq!(read(GridFormat::Vox, &bytes).unwrap(), grid);
+    let data = dot_vox::load_bytes(&bytes).unwrap();
     let size = |m: &dot_vox::Model| [m.size.x, m.size.y, m.size.z];
     let sizes: Vec<_> = data.models.iter().map(size).collect();
-    assert_eq!(sizes, [[256, 256, 256], [88, 256, 256], [88, 44, 9]]);
+    assert_eq!(sizes, [[256, 256, 256], [88, 256, 256], [256, 44, 256], [88, 44, 9]]);
 }
 
 #[test]

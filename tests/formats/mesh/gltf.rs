@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
 use super::*;
-use crate::common::files::glb;
+use crate::common::files::{as_glb, floats, glb, gltf};
 
 pub(crate) fn read(bytes: impl AsRef<[u8]>) -> Result<LoadedMesh, ReadError> {
     read_as("gltf", bytes, &ReadOptions::default())
@@ -48,30 +48,9 @@ const SPARSE: &str = r#"{"scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
             "indices": {"bufferView": 2, "byteOffset": 0, "componentType": 5123},
             "values": {"bufferView": 3, "byteOffset": 0}}}],
     "asset": {"version": "2.0"}}"#;
+
 /// An array of a file: the description of its elements, and its bytes.
 type Array<'a> = (&'a str, Vec<u8>);
-
-/// A document of `sections`, with an accessor for each of `arrays`.
-fn document<K: std::fmt::Display>(sections: &str, arrays: &[(K, Vec<u8>)]) -> String {
-    let (mut accessors, mut views, mut data) = (Vec::new(), Vec::new(), Vec::new());
-    for (view, (kind, bytes)) in arrays.iter().enumerate() {
-        accessors.push(format!(r#"{{"bufferView": {view}, {kind}}}"#));
-        let (at, length) = (data.len(), bytes.len());
-        views.push(format!(r#"{{"buffer": 0, "byteOffset": {at}, "byteLength": {length}}}"#));
-        data.extend(bytes);
-    }
-    let (accessors, views) = (accessors.join(", "), views.join(", "));
-    let (base64, length) = (BASE64_STANDARD.encode(&data), data.len());
-    format!(
-        r#"{{"asset": {{"version": "2.0"}}, {sections}, "accessors": [{accessors}],
-        "bufferViews": [{views}],
-        "buffers": [{{"uri": "data:;base64,{base64}", "byteLength": {length}}}]}}"#
-    )
-}
-
-fn floats(numbers: &[f32]) -> Vec<u8> {
-    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
-}
 
 /// The square's corners.
 fn square_corners() -> Vec<u8> {
@@ -100,7 +79,7 @@ fn square(primitive: &str, nodes: &str) -> String {
         r#""scene": 0, "scenes": [{{"nodes": [0]}}], "nodes": [{nodes}],
         "meshes": [{{"primitives": [{primitive}]}}]"#
     );
-    document(&sections, &arrays)
+    gltf(&sections, &arrays)
 }
 
 const FAN: &str = r#"{"attributes": {"POSITION": 0}, "mode": 6}"#;
@@ -115,17 +94,9 @@ pub(crate) fn embedded() -> Vec<u8> {
     .into_bytes()
 }
 
-/// A file of text as a binary file: the data of its buffer are in the other chunk.
-fn as_binary(text: &str) -> Vec<u8> {
-    let (before, rest) = text.rsplit_once("\"uri\": \"data:").unwrap();
-    let (uri, after) = rest.split_once("\", ").unwrap();
-    let (_, base64) = uri.split_once("base64,").unwrap();
-    glb(&format!("{before}{after}"), Some(&BASE64_STANDARD.decode(base64).unwrap()))
-}
-
 /// Khronos' `Triangle` in one file.
 pub(crate) fn binary() -> Vec<u8> {
-    as_binary(&triangle())
+    as_glb(&triangle())
 }
 
 #[test]
@@ -441,7 +412,7 @@ fn more_triangles_than_an_index_can_name_are_refused_before_they_are_made() {
         (r#""componentType": 5121, "count": 65538, "type": "SCALAR""#, vec![0; 65_538]),
     ];
     let expected = "the mesh has 4295032832 triangles; at most 4294967295 are supported";
-    assert_eq!(fault(read(document(&sections, &arrays))), expected);
+    assert_eq!(fault(read(gltf(&sections, &arrays))), expected);
 }
 
 /// A file of fans, of the square's corners (accessor 0) and `arrays` (from 1 on, of four elements
@@ -458,7 +429,7 @@ fn fans(attributes: &[&str], sections: &str, arrays: &[Array]) -> String {
     let positions = (r#""componentType": 5126, "type": "VEC3""#, square_corners());
     let counted = |(kind, bytes): &Array| (format!(r#""count": 4, {kind}"#), bytes.clone());
     let arrays: Vec<_> = std::iter::once(&positions).chain(arrays).map(counted).collect();
-    document(&sections, &arrays)
+    gltf(&sections, &arrays)
 }
 
 /// The look of a fan that has the first of these materials.
@@ -680,7 +651,7 @@ pub(crate) fn painted_binary() -> Vec<u8> {
         "textures": [{"source": 0}], "images": [{"bufferView": 2, "mimeType": "image/png"}],"#;
     let bytes = r#""componentType": 5121, "type": "SCALAR""#;
     let arrays = [(UV_KIND, floats(&UVS)), (bytes, png([2, 1], &TEXELS))];
-    as_binary(&fans(&[PAINTED], sections, &arrays))
+    as_glb(&fans(&[PAINTED], sections, &arrays))
 }
 
 #[test]
@@ -1020,7 +991,7 @@ fn with_arrays(primitive: &str, rest: &str, arrays: &[(&str, &[f32])]) -> String
     let joints = r#""componentType": 5121, "count": 3, "type": "VEC4""#;
     arrays.push((joints.into(), vec![0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0]));
     let sections = format!(r#""meshes": [{{"primitives": [{primitive}]}}], {rest}"#);
-    document(&sections, &arrays).replacen(
+    gltf(&sections, &arrays).replacen(
         "}],\n        \"bufferViews\"",
         "}, {\"componentType\": 5126, \"count\": 3, \"type\": \"VEC3\"}], \"bufferViews\"",
         1,

@@ -106,11 +106,7 @@ fn models_of_tobj_are_a_mesh() {
     let (models, _) = tobj::load_obj_buf(&mut text.as_bytes(), &options, materials).unwrap();
     let mesh = trivox::Mesh::try_from(&models[..]).unwrap();
     let loaded = read(text.as_bytes()).unwrap();
-    let points = |mesh: &trivox::Mesh| -> Vec<[[f64; 3]; 3]> {
-        let at = |i: u32| mesh.positions()[i as usize];
-        mesh.triangles().iter().map(|t| t.map(at)).collect()
-    };
-    assert_eq!(points(&mesh), points(&loaded.mesh));
+    assert!(corners_of(&mesh).eq(corners_of(&loaded.mesh)));
     let mut wrong = models;
     wrong[0].mesh.indices[0] = 9999;
     assert!(trivox::Mesh::try_from(&wrong[..]).is_err());

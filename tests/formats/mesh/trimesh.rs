@@ -16,9 +16,7 @@ fn has_run(script: &str, folder: &Path) -> bool {
 /// The hash of the voxels of a mesh, and its triangles.
 fn voxels(path: &Path) -> (String, usize) {
     let mesh = read_mesh(path).unwrap().mesh;
-    let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(100))).unwrap();
-    let grid = surface(&placed);
-    (grid.hash().to_string(), mesh.triangles().len())
+    (surface(&at_resolution(&mesh, 100)).hash().to_string(), mesh.triangles().len())
 }
 
 #[test]

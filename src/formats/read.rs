@@ -1,6 +1,5 @@
 //! Reads meshes and grids.
 
-use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::iter;
@@ -156,7 +155,7 @@ pub fn read_mesh_with(
 pub struct MeshFile<'a> {
     bytes: Vec<u8>,
     spec: &'a MeshSpec,
-    sidecars: Cow<'a, Sidecars>,
+    sidecars: Sidecars,
     options: ReadOptions,
 }
 
@@ -180,7 +179,7 @@ impl<'a> MeshFile<'a> {
         if options.confined {
             sidecars = sidecars.confined();
         }
-        Ok(Self { bytes, spec, sidecars: Cow::Owned(sidecars), options: *options })
+        Ok(Self { bytes, spec, sidecars, options: *options })
     }
 
     /// A file of the format `spec` that is in memory. `sidecars` has the files that it names.
@@ -188,10 +187,10 @@ impl<'a> MeshFile<'a> {
     pub fn of_bytes(
         bytes: Vec<u8>,
         spec: &'a MeshSpec,
-        sidecars: &'a Sidecars,
+        sidecars: &Sidecars,
         options: &ReadOptions,
     ) -> Self {
-        Self { bytes, spec, sidecars: Cow::Borrowed(sidecars), options: *options }
+        Self { bytes, spec, sidecars: sidecars.with_new_log(), options: *options }
     }
 
     /// The mesh. The step `parse` of `progress` is of unknown length.
@@ -202,9 +201,8 @@ impl<'a> MeshFile<'a> {
         progress.start("parse", 0);
         ensure!(!self.bytes.is_empty(), "the file is empty");
         refuse_stand_in(&self.bytes)?;
-        let sidecars = self.sidecars.with_new_log();
-        let loaded = (self.spec.read)(self.bytes, &sidecars, &self.options)?;
-        Ok(LoadedMesh { sidecars: sidecars.noted(), ..loaded })
+        let loaded = (self.spec.read)(self.bytes, &self.sidecars, &self.options)?;
+        Ok(LoadedMesh { sidecars: self.sidecars.noted(), ..loaded })
     }
 }
 

@@ -16,7 +16,8 @@ mod write;
 pub use read::read;
 pub use write::{write, write_distances};
 
-use crate::formats::{GridSpec, lost_opacity};
+use super::vdb;
+use crate::formats::GridSpec;
 
 /// NanoVDB's `.nvdb`.
 pub const SPEC: GridSpec = GridSpec {
@@ -26,10 +27,8 @@ pub const SPEC: GridSpec = GridSpec {
               RGB",
     read: Some(|input, options| read(input, options.memory)),
     write: Some(|grid, _, out| write(grid, out)),
-    lost: |grid, _| lost_opacity(grid),
     distances: Some(write_distances),
-    has_colors: true,
-    ..GridSpec::PLAIN
+    ..vdb::SPEC
 };
 
 /// The magic number of files and of grids.

@@ -75,17 +75,12 @@ impl VoxelGrid {
         let lengths: Vec<usize> =
             parts.par_iter().map(|part| runs(part).map(|run| length(&run)).sum()).collect();
         assert_eq!(lengths.iter().sum::<usize>(), out.len(), "elements");
-        let mut work = Vec::with_capacity(parts.len());
-        for (part, length) in parts.iter().zip(lengths) {
-            let (head, tail) = out.split_at_mut(length);
-            work.push((part, head));
-            out = tail;
-        }
-        work.into_par_iter().for_each(|(part, mut out)| {
+        let outs = lengths.into_iter().map(|length| out.split_off_mut(..length));
+        let outs: Vec<_> = outs.collect();
+        parts.par_iter().zip(outs).for_each(|(part, out)| {
+            let mut out = out.unwrap_or_default();
             for run in runs(part) {
-                let (head, tail) = out.split_at_mut(length(&run));
-                fill(&run, head);
-                out = tail;
+                fill(&run, out.split_off_mut(..length(&run)).unwrap_or_default());
             }
         });
     }

@@ -191,13 +191,6 @@ mod tests {
     }
 
     #[test]
-    fn there_is_no_section_outside() {
-        let grid = VoxelGrid::empty([3, 4, 5]).unwrap();
-        assert!(grid.section(0, 3).is_none() && grid.section(2, 5).is_none());
-        assert!(grid.section(3, 0).is_none() && grid.section(2, 4).is_some());
-    }
-
-    #[test]
     fn a_section_of_the_largest_grid_takes_a_row_of_memory() {
         let ends = [[0, 0, 65535], [65535, 65535, 65535]];
         let grid = VoxelGrid::from_voxels([65536; 3], ends).unwrap();

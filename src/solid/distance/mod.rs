@@ -100,11 +100,9 @@ pub(crate) fn field_of(
 /// Each brick of a part, and its distances.
 fn of_bricks((bricks, distances): &Part) -> impl Iterator<Item = (BrickKey, &[f32])> {
     let mut rest = distances.as_slice();
-    bricks.iter().map(move |(key, mask)| {
-        let (own, others) = rest.split_at(count(mask) as usize);
-        rest = others;
-        (*key, own)
-    })
+    bricks
+        .iter()
+        .map(move |(key, mask)| (*key, rest.split_off(..count(mask) as usize).unwrap_or_default()))
 }
 
 /// The distances of all parts, with the bricks in canonical order.
@@ -115,17 +113,13 @@ pub(crate) fn in_order(parts: &[Part]) -> Vec<f32> {
     // Zeroed memory is touched first by the threads that fill it, which share the page faults.
     let mut all = vec![0.0; total(&bricks)];
     let mut rest = all.as_mut_slice();
-    let mut tasks = Vec::new();
-    for bricks in bricks.chunks(COPIED_BRICKS) {
-        let (own, others) = std::mem::take(&mut rest).split_at_mut(total(bricks));
-        rest = others;
-        tasks.push((own, bricks));
-    }
-    tasks.into_par_iter().for_each(|(mut to, bricks)| {
-        for (_, from) in bricks {
-            let (own, others) = std::mem::take(&mut to).split_at_mut(from.len());
-            own.copy_from_slice(from);
-            to = others;
+    let chunks = bricks.chunks(COPIED_BRICKS);
+    let tasks = chunks.map(|bricks| (bricks, rest.split_off_mut(..total(bricks))));
+    let tasks: Vec<_> = tasks.collect();
+    tasks.into_par_iter().for_each(|(bricks, to)| {
+        let mut to = to.unwrap_or_default();
+        for (_, own) in bricks {
+            to.split_off_mut(..own.len()).unwrap_or_default().copy_from_slice(own);
         }
     });
     all

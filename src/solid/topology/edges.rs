@@ -357,8 +357,8 @@ impl Stars {
     fn for_each(&mut self, mut visit: impl FnMut(usize, [&mut [HalfEdge]; 2])) {
         let (mut rest, mut start) = (&mut self.half_edges[..], 0);
         let mut next = |end: usize| {
-            let (these, others) = std::mem::take(&mut rest).split_at_mut(end - start);
-            (rest, start) = (others, end);
+            let these = rest.split_off_mut(..end - start).unwrap_or_default();
+            start = end;
             these
         };
         for (star, ends) in self.ends.chunks_exact(2).enumerate() {

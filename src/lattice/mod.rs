@@ -495,7 +495,8 @@ impl PlacedMesh {
         let dims = dims.map(|d| ((d + past) >> bits).max(1));
         let voxel_size = voxel_size * f64::from(1u32 << bits);
         let lattice = Lattice { dims, fraction_bits, voxel_size, ..self.lattice };
-        Some(Self { lattice, appearance: None, labels: None, part: None, ..self.clone() })
+        let (vertices, triangles) = (self.shared_vertices(), self.shared_triangles());
+        Some(Self { lattice, vertices, triangles, appearance: None, labels: None, part: None })
     }
 
     fn count(&self, predicate: impl Fn(&Triangle) -> bool + Sync) -> usize {

@@ -107,7 +107,7 @@ impl Failure {
 /// # Errors
 /// There is too little.
 pub fn check_memory(count: usize, each: usize) -> Result<(), Failure> {
-    /// What is there in any case, without a look.
+    /// Bytes that are allowed without a measurement.
     const SMALL: u64 = 1 << 20;
     let needed = count as u64 * each as u64;
     if needed <= SMALL {
@@ -119,7 +119,7 @@ pub fn check_memory(count: usize, each: usize) -> Result<(), Failure> {
     }
     let [needed, left] = binary_bytes_apart([needed, left]);
     let message =
-        format!("arrays of {needed} are needed, and there is memory for {left}: give less");
+        format!("the arrays need {needed} of memory, and {left} are left: give fewer rows");
     Err(Failure::own("memory", message))
 }
 

@@ -27,7 +27,8 @@ use crate::options::{array_of, named, shaped, wrong_type};
 /// A triangle mesh, checked and immutable.
 ///
 /// Every index names a vertex, and every vertex that a triangle uses is finite. Degenerate
-/// triangles (a segment, a point) are valid.
+/// triangles (a segment, a point) are valid. The parts of a trimesh Scene, an Open3D model or a PyVista
+/// MultiBlock become objects with their names.
 ///
 /// Parameters
 /// ----------
@@ -71,6 +72,18 @@ impl PyMesh {
         Self { mesh: Arc::new(mesh), warnings: Arc::new(warnings), path }
     }
 
+    /// An upper bound of the numbers, of at most eight bytes, that it has.
+    fn numbers(&self) -> usize {
+        let mesh = &*self.mesh;
+        let of_look = mesh.appearance().map_or(0, |look| {
+            let texels = look.textures.iter().map(|texture| texture.size().map(|n| n as usize));
+            let texels: usize = texels.map(|[width, height]| width * height).sum();
+            let of_triangles = look.material_of.len() + 6 * look.uvs.len();
+            texels + of_triangles + 4 * look.vertex_colors.len()
+        });
+        3 * (mesh.positions().len() + mesh.triangles().len()) + of_look
+    }
+
     /// `value` as a mesh, if it is one or is an object of another package.
     pub fn from_object(value: &Bound<'_, PyAny>) -> PyResult<Self> {
         if let Ok(mesh) = value.cast::<Self>() {
@@ -98,6 +111,8 @@ impl PyMesh {
     /// Meshes as one, with or without objects of these names.
     fn joined(py: Python<'_>, parts: &[(String, Self)], are_objects: bool) -> PyResult<Self> {
         let named = || parts.iter().map(|(name, part)| (&**name, &*part.mesh));
+        let numbers: usize = parts.iter().map(|(_, part)| part.numbers()).sum();
+        check_memory(numbers, 8).map_err(|failure| failure.into_py(py))?;
         let join = || {
             let mesh = trivox::Mesh::join(named())?;
             Ok(if are_objects { mesh } else { mesh.with_labels(None) })
@@ -173,15 +188,18 @@ impl PyMesh {
     /// Vertex positions in mesh units, float64 of shape (n, 3); a copy.
     #[getter]
     fn vertices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let flat = self.mesh.positions().as_flattened().to_vec();
+        let positions = self.mesh.positions().as_flattened();
+        check_memory(positions.len(), 8).map_err(|failure| failure.into_py(py))?;
+        let flat = positions.to_vec();
         flat.into_pyarray(py).reshape([self.mesh.positions().len(), 3])
     }
 
     /// Vertex numbers of each triangle, int64 of shape (m, 3); a copy.
     #[getter]
     fn faces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
-        let flat: Vec<i64> =
-            self.mesh.triangles().as_flattened().iter().map(|&i| i.into()).collect();
+        let triangles = self.mesh.triangles().as_flattened();
+        check_memory(triangles.len(), 8).map_err(|failure| failure.into_py(py))?;
+        let flat: Vec<i64> = triangles.iter().map(|&i| i.into()).collect();
         flat.into_pyarray(py).reshape([self.mesh.triangles().len(), 3])
     }
 
@@ -227,12 +245,8 @@ impl PyMesh {
         py: Python<'py>,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let mesh = &*self.mesh;
-        let textures = mesh.appearance().map_or(&[][..], |look| &look.textures);
-        let texels: usize =
-            textures.iter().map(|of| of.size().map(|n| n as usize).iter().product::<usize>()).sum();
         // The bytes grow to twice their number, and are copied.
-        let numbers = 3 * (mesh.positions().len() + mesh.triangles().len()) + texels;
-        check_memory(numbers, 32).map_err(|failure| failure.into_py(py))?;
+        check_memory(self.numbers(), 32).map_err(|failure| failure.into_py(py))?;
         let parts = (mesh.positions(), mesh.triangles(), mesh.appearance(), mesh.labels());
         let bytes = postcard::to_stdvec(&parts).map_err(|error| Failure::bug(error).into_py(py))?;
         let state = (glue::bytes(py, &bytes)?, self.warnings.to_vec(), self.path.as_deref());

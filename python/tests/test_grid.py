@@ -179,6 +179,8 @@ for call in [
     lambda: trivox.Mesh(corners, faces),
     lambda: trivox.Proximity(points, sides),
     lambda: pickle.dumps(large),
+    lambda: large.vertices,
+    lambda: trivox.Mesh.join({"a": large, "b": large}),
 ]:
     try:
         call()
@@ -190,7 +192,7 @@ for call in [
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS")
 def test_arrays_that_do_not_fit_are_a_memory_error():
     done = subprocess.run([sys.executable, "-c", LARGE_ARRAYS], capture_output=True, text=True)
-    assert done.stdout.split() == ["refused"] * 10, done.stderr
+    assert done.stdout.split() == ["refused"] * 12, done.stderr
 
 
 def test_names_without_attributes_are_refused():

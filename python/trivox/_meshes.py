@@ -42,9 +42,10 @@ def mesh_parts(mesh: Any) -> list[Part]:
     for name in ("vertices", "faces"):
         if any(part[name] is None for _, part in parts):
             raise TypeError(f"the {name} of this {type(mesh).__name__} are None: give an array of shape (n, 3)")
-    without = [name for name, part in parts if name is not None and not len(part["faces"])]
-    notes += [f"part '{name}' has no triangles: it was left out" for name in without]
-    parts = parts if len(parts) == 1 else [part for part in parts if len(part[1]["faces"])]
+    if len(parts) > 1:
+        named = [(name or str(number), part) for number, (name, part) in enumerate(parts)]
+        notes += [f"part '{name}' has no triangles: it was left out" for name, part in named if not len(part["faces"])]
+        parts = [part for part in parts if len(part[1]["faces"])]
     if not parts:
         raise MeshError(f"this {type(mesh).__name__} has no triangles", "mesh.no_triangles")
     for note in dict.fromkeys(notes):
@@ -132,7 +133,8 @@ def _open3d(mesh: Any, notes: list[str]) -> list[Part]:
         parts = []
         for index in np.unique(ids):
             rows = ids == index
-            some = part | {"faces": part["faces"][rows]}
+            used, faces = np.unique(part["faces"][rows], return_inverse=True)
+            some = {"vertices": part["vertices"][used], "faces": faces.reshape(-1, 3)}
             image = images[index] if 0 <= index < len(images) else None
             parts.append((None, some if image is None else some | {"uv": uv[rows], "texture": image}))
         return parts

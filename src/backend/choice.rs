@@ -192,7 +192,7 @@ impl Backends {
         self.adapter.as_deref()
     }
 
-    /// The same with another choice.
+    /// The same with another choice, of the same GPU: if it failed to open, it still has.
     pub(crate) fn with_choice(&self, choice: BackendChoice) -> Self {
         Self { choice, ..self.clone() }
     }

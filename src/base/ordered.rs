@@ -323,4 +323,34 @@ mod tests {
         let all = || in_pool(0..100, work, |_| Ok::<(), ()>(()));
         assert!(catch_unwind(AssertUnwindSafe(|| pool(2).install(all))).is_err());
     }
+
+    #[test]
+    fn no_more_inputs_are_in_work_than_there_are_workers() {
+        let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let work = |_: u32| {
+            most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            thread::sleep(Duration::from_millis(2));
+            now.fetch_sub(1, Ordering::SeqCst);
+        };
+        let all = thread::scope(|scope| {
+            let spawn = |thread: Builder, worker| thread.spawn_scoped(scope, worker).map(drop);
+            Ordered::new(0..30, 3, usize::MAX, &work, spawn).unwrap().count()
+        });
+        let most = most.into_inner();
+        assert!(all == 30 && (2..=3).contains(&most), "{all}, {most}");
+    }
+
+    #[test]
+    fn workers_of_a_scope_end_when_nobody_takes_results() {
+        let begun = AtomicUsize::new(0);
+        let work = |_: u32| {
+            begun.fetch_add(1, Ordering::SeqCst);
+            thread::sleep(Duration::from_millis(1));
+        };
+        thread::scope(|scope| {
+            let spawn = |thread: Builder, worker| thread.spawn_scoped(scope, worker).map(drop);
+            Ordered::new(0..20_000, 2, usize::MAX, &work, spawn).unwrap().next().unwrap();
+        });
+        assert!(begun.into_inner() < 20_000);
+    }
 }

@@ -229,8 +229,8 @@ impl Voxelizer {
     }
 
     /// Limits the time of each mesh of [`many`](Self::many) and
-    /// [`many_distances`](Self::many_distances): work that takes longer is cancelled. A mesh that is
-    /// tried again with all memory has the time again.
+    /// [`many_distances`](Self::many_distances): work that takes longer is cancelled. For a
+    /// mesh that is processed again with all memory it begins anew.
     #[must_use]
     pub fn time_limit(self, limit: Duration) -> Self {
         Self { time_limit: Some(limit), ..self }

@@ -80,7 +80,7 @@ impl VoxelGrid {
         parts.par_iter().zip(outs).for_each(|(part, out)| {
             let mut out = out.unwrap_or_default();
             for run in runs(part) {
-                fill(&run, out.split_off_mut(..length(&run)).unwrap_or_default());
+                fill(&run, out.split_off_mut(..length(&run)).expect("as long as its parts"));
             }
         });
     }

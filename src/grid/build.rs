@@ -194,7 +194,9 @@ impl GridBuilder {
         sorted.clear();
         grow(sorted, parts.iter().map(Vec::len).sum(), BrickRef::default());
         let mut free = &mut sorted[..];
-        let slots = parts.iter().map(|part| free.split_off_mut(..part.len()).unwrap_or_default());
+        let slots = parts
+            .iter()
+            .map(|part| free.split_off_mut(..part.len()).expect("as long as its parts"));
         let slots: Vec<&mut [BrickRef]> = slots.collect();
         (0..parts.len() as u32).into_par_iter().zip(parts).zip(slots).for_each(
             |((part, bricks), slots)| {

@@ -121,9 +121,9 @@ fn writers<'a>(grid: &'a mut VoxelGrid, parts: &[Extent]) -> Vec<Writer<'a>> {
     let (mut keys, mut masks, mut full) = (&mut keys[..], &mut masks[..], &mut full[..]);
     let writer = |part: &Extent| {
         let slots = Slots {
-            keys: keys.split_off_mut(..part.bricks).unwrap_or_default(),
-            masks: masks.split_off_mut(..part.bricks).unwrap_or_default(),
-            full: full.split_off_mut(..part.runs).unwrap_or_default(),
+            keys: keys.split_off_mut(..part.bricks).expect("as long as its parts"),
+            masks: masks.split_off_mut(..part.bricks).expect("as long as its parts"),
+            full: full.split_off_mut(..part.runs).expect("as long as its parts"),
         };
         Writer { slots: Some(slots), ..Writer::counting() }
     };

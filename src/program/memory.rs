@@ -84,7 +84,7 @@ impl Memory {
                 };
                 format!(
                     "for {what} the program needs at least {needed} MiB of memory, but {bound}: \
-                     {remedy}, or allow --memory {advised}MiB or more"
+                     {remedy}, or try --memory {advised}MiB"
                 )
             }
         };

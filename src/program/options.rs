@@ -19,6 +19,7 @@ use crate::cli::{ComputeArgs, Job, LabelBy, PaletteArgs, Strict, TransformArgs, 
 use crate::inputs::read_bounded;
 use crate::text::shown;
 use crate::write::sink::{refuse_folder, refuse_shared_stdout};
+use crate::write::terminal;
 
 /// The default resolution.
 pub const DEFAULT_RES: u32 = Sizing::DEFAULT_RESOLUTION;
@@ -55,6 +56,12 @@ impl Job {
         (!self.draws()).then(|| format!(".{} files", format.extension()))
     }
 
+    /// The format of files in a folder.
+    pub fn format_in_folder(&self) -> GridFormat {
+        let default = self.distance.map_or(GridFormat::Vox, |_| GridFormat::Vdb);
+        self.format.unwrap_or(default)
+    }
+
     /// Checks that files of this format hold the distances or the attributes.
     pub fn check_format(&self, format: GridFormat) -> Result<()> {
         if self.distance.is_some() {
@@ -68,7 +75,7 @@ impl Job {
 
     /// Whether a picture is drawn, in a file or in the terminal.
     pub fn draws(&self) -> bool {
-        self.preview.is_some() || self.show
+        self.preview.is_some() || self.show && terminal::has_colors()
     }
 
     /// Whether `--strict` refuses the solid.

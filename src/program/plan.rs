@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use trivox::Lattice;
 use trivox::formats::WriteOptions;
 
@@ -34,13 +34,11 @@ pub struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    /// Determines the tasks of `job`, creates the output folders, and reads the files that options
-    /// name. Prints warnings about meshes that are left out.
+    /// Determines the tasks of `job`, reads the files that options name, and creates the output
+    /// folders if nothing is refused. Prints warnings about meshes that are left out and about
+    /// `--show`.
     pub fn new(job: &'a Job, lattice: Option<&Lattice>) -> Result<Self> {
         refuse_likely_mistakes(job)?;
-        if let Some(format) = job.format {
-            job.check_format(format).with_context(|| format!("--format {}", format.extension()))?;
-        }
         let (mut tasks, has_list) = inputs::meshes(&job.meshes, job.recursive)?;
         let left_out = inputs::leave_out_repeated(&mut tasks);
         let is_joined = job.label == Some(LabelBy::File);
@@ -53,6 +51,9 @@ impl<'a> Plan<'a> {
         let is_batch = is_several && !is_joined;
         // Outputs of all shards are checked, so that no shard overwrites another's file.
         let folder = destination::assign(job, is_batch, &mut tasks)?;
+        if folder.is_some() {
+            job.check_format(job.format_in_folder())?;
+        }
         if let Some(shard) = job.shard {
             tasks = shard.of(tasks);
         }
@@ -61,9 +62,8 @@ impl<'a> Plan<'a> {
         }
         print_warnings(&left_out, job.quiet);
         if job.show && !terminal::has_colors() {
-            let advice = "--show draws with a terminal's colours, and standard error has none: use \
-                          --preview PNG";
-            print_warnings(&[advice.to_owned()], job.quiet);
+            let why = "--show had no effect: standard error is no terminal with colours";
+            print_warnings(&[why.to_owned()], job.quiet);
         }
         let memory = Memory::new(job.compute.memory).shared_by(tasks.len());
         let write_options = job.palette.write_options()?;

@@ -156,7 +156,8 @@ impl<'a> Report<'a> {
             (self.plan.job, &self.totals.failed);
         let named = listed(&failed[..failed.len().min(MOST)], failed.len() as u64);
         let failed = if failed.is_empty() { String::new() } else { format!("failed: {named}\n") };
-        let is_unwritten = output.is_none() && !check && !json && *verbose == 0;
+        let is_silent = !check && !json && *verbose == 0 && !self.plan.job.draws();
+        let is_unwritten = output.is_none() && is_silent;
         let unwritten = if is_unwritten && self.totals.made > 0 {
             "note: no file is written: name a folder with -o\n"
         } else {

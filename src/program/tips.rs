@@ -133,8 +133,9 @@ fn with_tip(mut error: Error) -> Error {
             let mut given = std::env::args_os().skip(1).map(PathBuf::from);
             let is_file =
                 |path: &PathBuf| path.to_string_lossy().starts_with('-') && path.is_file();
-            let file =
-                given.find(is_file).map(|path| format!("write ./{} for the file", shown(path)));
+            // Clap has a tip for a file with the name of the whole option.
+            let file = given.find(is_file).filter(|_| !Path::new(option).exists());
+            let file = file.map(|path| format!("write ./{} for the file", shown(path)));
             let known = OPTIONS.iter().find(|(typed, _)| typed.contains(&option));
             file.or_else(|| known.map(|&(_, tip)| tip.to_owned()))
         }

@@ -5,8 +5,8 @@ use rayon::prelude::*;
 use crate::grid::{BRICK, VoxelGrid, mask_voxels};
 use crate::lattice::{Aabb, Lattice};
 
-/// Shells, but no cavities, in whose bounding box the solid has no voxel: thinner than a voxel, or
-/// open.
+/// Shells in whose bounding box the solid has no voxel: thinner than a voxel, or open. Cavities do
+/// not count if all shells are closed and the cavities face inwards.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct EmptyShells {

@@ -325,7 +325,7 @@ impl FillReport {
             "{} of {shells} {have} no voxel (up to {longest:.1} voxels long): {are} thinner than a \
              voxel{}",
             grouped(count),
-            self.or_open()
+            self.or_cavity()
         ))
     }
 
@@ -344,6 +344,16 @@ impl FillReport {
     /// The other cause of lost voxels.
     fn or_open(&self) -> &'static str {
         if self.topology.is_closed() { "" } else { ", or open" }
+    }
+
+    /// The other causes of a shell without voxels. A cavity is known by its orientation, which
+    /// only winding numbers of closed shells follow.
+    fn or_cavity(&self) -> &'static str {
+        match (self.topology.is_closed(), self.fill) {
+            (true, Fill::Winding) => "",
+            (true, _) => ", or a cavity",
+            (false, _) => ", open, or a cavity",
+        }
     }
 
     /// Columns with a winding number opposite in sign to the mesh's volume, where winding

@@ -5,7 +5,7 @@
 //! Triangles are assigned to bricks as for colours. A triangle counts in exactly the voxels that it
 //! touches. Its weight in a voxel is its area there, in units of `2^-k` of a face (`k` is 20 for
 //! meshes of up to 134 million triangles), and one unit for touching: also voxels touched only in
-//! points and edges have a normal. AttributeSums are integers, so the order of triangles has no effect. All
+//! points and edges have a normal. Sums are integers, so the order of triangles has no effect. All
 //! other operations are basic ones on `f64`: attributes are the same on every machine, to the bit.
 
 mod coverage;
@@ -303,7 +303,7 @@ struct TriangleFacts {
 /// `2^-16` along each axis.
 const NORMAL_UNITS: f64 = 32768.0;
 
-/// AttributeSums over the triangles that touch a voxel.
+/// Sums over the triangles that touch a voxel.
 ///
 /// A weight is at most `1.5 * 2^k + 1`, below `2^(k + 1)`, and a component of a normal at most
 /// `2^15`. With `n` triangles no sum reaches `2^63` if `k + 16 + log2 n <= 63`, which

@@ -25,7 +25,6 @@ fn attributes_are_written_and_formats_without_them_are_refused_before_any_work()
     refuses(&folder, "three.obj --attributes normal -o out.vox", refused);
     for (args, complaint) in [
         ("--attributes normal,colour -o out.npz", "invalid value 'colour'"),
-        ("--attributes normal", "--output"),
         ("--attributes normal --distance 2 -o out.npz", "cannot be used with"),
     ] {
         fails(&folder, &format!("three.obj --res 8 {args}"), complaint);
@@ -204,8 +203,7 @@ fn files_are_objects_of_one_grid_and_the_later_wins() {
     let run = "inner.obj open.obj large.obj --label file --mode solid --voxel-size 0.5";
     let summary = json(&succeeds(&folder, &format!("{run} -o hidden.npz --json")));
     let warnings = summary["warnings"].to_string();
-    for said in
-        ["label of objects that are not closed: open\"", "solid in their voxels: inner, open\""]
+    for said in ["label of objects that are not closed: open\"", "and are cavities: inner, open\""]
     {
         assert!(warnings.contains(said), "{warnings}");
     }

@@ -163,6 +163,8 @@ fn options_that_other_programs_have_get_a_tip() {
     assert!(!said().contains("tip"), "{}", said());
     folder.write("--qqq", MESH);
     assert!(said().contains("tip: to pass '--qqq' as a value"), "{}", said());
+    folder.write("-dash.obj", MESH);
+    fails(&folder, "-dash.obj", "tip: write ./-dash.obj for the file");
 }
 
 #[test]

@@ -5,8 +5,8 @@ use super::*;
 /// What the message of a refusal says would do.
 fn suggested(output: &Output) -> String {
     let message = stderr(output);
-    let (_, bound) = message.trim_end().rsplit_once("or allow --memory ").expect(&message);
-    bound.strip_suffix(" or more").expect(&message).to_owned()
+    let (_, bound) = message.trim_end().rsplit_once("or try --memory ").expect(&message);
+    bound.to_owned()
 }
 
 #[test]

@@ -15,9 +15,9 @@ fn several_meshes_go_into_a_folder_that_is_made() {
 #[test]
 fn one_mesh_goes_into_a_folder_where_one_is_named() {
     let folder = folder();
-    fs::create_dir(folder.join("folder.npy")).unwrap();
-    succeeds(&folder, "mesh.obj --res 8 -o folder.npy");
-    assert_eq!(files(&folder.join("folder.npy")), ["mesh.vox"]);
+    fs::create_dir(folder.join("folder")).unwrap();
+    succeeds(&folder, "mesh.obj --res 8 -o folder");
+    assert_eq!(files(&folder.join("folder")), ["mesh.vox"]);
     succeeds(&folder, "mesh.obj --res 8 -o new/ --format npy");
     assert_eq!(files(&folder.join("new")), ["mesh.npy"]);
     let json = json(&voxelize(&folder, "mesh.obj --res 8 -o . --json"));
@@ -262,7 +262,8 @@ fn a_refused_command_line_leaves_no_folder() {
     for (args, complaint) in [
         ("--preview x.png -o new", "--preview draws one mesh"),
         ("--format schem --blocks none.txt -o new", "none.txt"),
-        ("--distance 3 --format schem -o new", "--format schem: "),
+        ("--distance 3 --format schem -o new", "error: .schem files cannot hold distances"),
+        ("--attributes normal -o new", "error: .vox files cannot hold attributes"),
     ] {
         fails(&folder, &format!("0.obj 1.obj --res 8 {args}"), complaint);
         assert!(!folder.join("new").exists(), "{args}");

@@ -78,11 +78,15 @@ fn a_picture_is_shown_in_a_terminal_with_colours() {
     assert!(!picture.contains("no file is written"), "{picture}");
     assert!(show("", "").contains("\x1b[38;5;"));
     // The colours of the file.
-    let one =
-        |more| show("truecolor", more).replace("wrote", "").lines().last().unwrap().to_owned();
-    assert_ne!(one("-o a.schem"), one("-o a.npz"));
+    let drawn = |more| -> Vec<String> {
+        let said = show("truecolor", more);
+        said.lines().filter(|line| line.contains(['▀', '▄'])).map(str::to_owned).collect()
+    };
+    let [blocks, voxels] = ["-o a.schem", "-o a.npz"].map(drawn);
+    assert!(blocks.len() == voxels.len() && blocks != voxels);
     let run = succeeds(&folder, "mesh.obj --res 8 --show");
-    assert!(stderr(&run).contains("warning: --show draws with a terminal's colours"));
+    assert!(stderr(&run).contains("warning: --show had no effect: standard error is no terminal"));
+    assert!(stderr(&run).contains("no file is written"));
     assert!(!stderr(&run).contains('▀'));
     fails(&folder, "mesh.obj --res 8 --show -q", "cannot be used with");
 }

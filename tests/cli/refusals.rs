@@ -68,6 +68,7 @@ fn impossible_sizes_are_refused() {
 fn impossible_files_are_refused() {
     let folder = folder();
     folder.write("mesh.xyz", "solid\n");
+    write_grid(&folder, "grid.npy", &VoxelGrid::empty([4; 3]).unwrap());
     let page = "\n<!DOCTYPE html>\n<html lang=en>";
     let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n";
     for (name, text) in [
@@ -81,6 +82,8 @@ fn impossible_files_are_refused() {
     }
     for (args, complaint) in [
         ("info nothere", "nothere: No such file"),
+        ("info grid.npy --confine", "grid.npy: is no mesh, so --confine has no effect"),
+        ("info mesh.obj --memory 1kB", "mesh.obj: for reading the mesh the program needs at least"),
         ("info .", ".: is a folder: name a file in it"),
         ("render nothere a.png", "nothere: No such file"),
         ("gone.obj --res 8", "gone.obj: No such file"),

@@ -179,6 +179,7 @@ fn slices_that_cannot_be_are_refused_and_change_nothing() {
         ("-z 0 --pixels 4", "--output <OUT>"),
         ("-z 0 --axes", "--output <OUT>"),
         ("-z 0 --ascii --pixels 4", "cannot be used with"),
+        ("-z 0 --ascii --axes", "cannot be used with"),
         ("-z 0 -o s.png --pixels 0", "'0' for '--pixels"),
     ] {
         fails(&folder, &format!("slice a.npy {args}"), complaint);

@@ -157,7 +157,7 @@ fn what_cannot_be_judged_exits_with_2() {
         ("verify mesh.obj a.npy --res 0", "cannot place the mesh as the options say: 0 voxels"),
         ("verify mesh.obj a.npy --pad 2", nothing),
         ("verify mesh.obj a.npy --backend cpu --adapter x", "leave one of them out"),
-        ("verify mesh.obj a.npy --memory 1MiB", "or allow --memory"),
+        ("verify mesh.obj a.npy --memory 1MiB", "or try --memory"),
     ] {
         refuses(&folder, args, complaint);
     }

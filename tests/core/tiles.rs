@@ -473,3 +473,23 @@ fn another_mesh_on_the_same_lattice_has_its_voxels_there() {
     assert_eq!(grid.dims(), [40; 3]);
     assert_eq!(grid.occupied_bounds(), Some([[19; 3], [30; 3]]));
 }
+
+#[test]
+fn tiles_of_real_meshes_are_the_whole() {
+    let Some(folder) = environment::models() else { return };
+    let mut found = 0;
+    for name in ["bunny.obj", "fuze.obj", "spot.obj"] {
+        let path = folder.join(name);
+        if !path.exists() {
+            eprintln!("skipped: no {name}");
+            continue;
+        }
+        found += 1;
+        let mesh = read_mesh(&path).unwrap().mesh;
+        for mode in [Mode::Surface, Mode::Thin, by_fill(Fill::Auto), by_fill(Fill::Parity)] {
+            let named = format!("{name}, {mode:?}");
+            check(&named, &on_cpu().mode(mode), &mesh, resolution(200), [2; 3]);
+        }
+    }
+    assert!(found > 0, "no mesh of {}", folder.display());
+}

@@ -82,6 +82,17 @@ fn cancel(at: Range<usize>) -> Arc<Cancel> {
     Arc::new(Cancel { at, asked: AtomicUsize::new(0) })
 }
 
+/// Takes 0.6 s for a mesh.
+struct Slow;
+
+impl Progress for Slow {
+    fn start(&self, step: &str, _: u64) {
+        if step == "place" {
+            std::thread::sleep(Duration::from_millis(600));
+        }
+    }
+}
+
 #[test]
 fn each_mesh_of_a_batch_has_a_time_limit() {
     for (limit, is_late) in [(Duration::ZERO, true), (Duration::MAX, false)] {
@@ -92,6 +103,10 @@ fn each_mesh_of_a_batch_has_a_time_limit() {
         };
         assert!(results.map(|(_, result)| is_cancelled(result)).eq([is_late; 3]), "{limit:?}");
     }
+    // Together they take longer than the limit of each.
+    let voxelizer = on_cpu().threads(1).progress(Arc::new(Slow)).time_limit(Duration::from_secs(2));
+    let meshes = (0..4).map(|n| (n, octahedron(1.0)));
+    assert!(voxelizer.many(meshes).unwrap().all(|(_, result)| result.is_ok()));
 }
 
 #[test]

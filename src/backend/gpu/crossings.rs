@@ -61,3 +61,27 @@ fn layers(crossings: &[Crossing]) -> Vec<(BrickKey, Mask)> {
     }
     layers
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn crossing(voxel: [u32; 3], leaves: bool) -> Crossing {
+        let [[x, y, z], place] = [voxel.map(|c| c / 8), voxel.map(|c| c % 8)];
+        let z =
+            z | if leaves { LEAVES } else { 0 } | (64 * place[0] + 8 * place[1] + place[2]) << 16;
+        Crossing::from_bytes(bytemuck::cast_ref(&[(x | y << 16).to_le(), z.to_le()]))
+    }
+
+    #[test]
+    fn crossings_of_one_voxel_take_as_many_bricks_and_those_of_others_none() {
+        let (far, near) = ([65_535, 65_534, 65_533], [65_528, 65_528, 65_528]);
+        let crossings = [(far, false), (near, true), (far, false), (near, false), (far, true)];
+        let bricks = count(crossings.map(|(voxel, leaves)| crossing(voxel, leaves)).into());
+        let brick = BrickKey::new([8191; 3]);
+        let [near, far] = [[1, 0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0, 1 << 53]];
+        let both = [1, 0, 0, 0, 0, 0, 0, 1 << 53];
+        assert_ne!(near, far);
+        assert_eq!(bricks, [(brick, both), (brick, far), (brick.leaving(), both)]);
+    }
+}

@@ -11,8 +11,8 @@ pub use texture::{Filter, FilterChoice, Texture, Wrap};
 
 pub(crate) mod texture;
 
-/// The materials, textures and vertex colours of a mesh. Texture coordinates are equal by their bits:
-/// NaN of triangles without any is equal to itself.
+/// The materials, textures and vertex colours of a mesh. Texture coordinates are equal by their
+/// bits, so that NaN, of triangles without any, is equal to itself.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Appearance {
     /// The materials that `material_of` refers to.

@@ -318,8 +318,9 @@ pub struct Input {
 /// How grids are read.
 #[derive(Debug, Args)]
 pub struct ReadArgs {
-    /// Memory limit for reading a grid, such as 512MiB or 4GB; a file that may need more is refused
-    /// [default: 2 GiB for each MB of the file].
+    /// Memory limit for reading a file, such as 512MiB or 4GB; a file that may need more is refused
+    /// [default: for a grid 2 GiB for each MB of its file, for a mesh nine tenths of the available
+    /// memory].
     #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     pub memory: Option<ByteSize>,
 }

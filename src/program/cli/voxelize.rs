@@ -169,8 +169,8 @@ pub struct Job {
     #[arg(long, value_name = "PNG", conflicts_with = "resume")]
     pub preview: Option<PathBuf>,
 
-    /// Also show the voxels as a small picture in the terminal.
-    #[arg(long, conflicts_with_all = ["quiet", "distance"])]
+    /// Also draw the voxels on standard error, if that is a terminal with colours.
+    #[arg(long, conflicts_with_all = ["quiet", "distance", "resume"])]
     pub show: bool,
 
     /// Compute on both the CPU and the GPU; if any voxel differs, write nothing and exit with 1.

@@ -79,8 +79,7 @@ fn folder(job: &Job, several: bool) -> Result<Option<&Path>> {
 pub fn assign<'a>(job: &'a Job, several: bool, tasks: &mut [Task]) -> Result<Option<&'a Path>> {
     let folder = folder(job, several)?;
     let Some(output) = &job.output else { return Ok(None) };
-    let default = job.distance.map_or(GridFormat::Vox, |_| GridFormat::Vdb);
-    let extension = job.format.unwrap_or(default).extension();
+    let extension = job.format_in_folder().extension();
     // Tiles of a mesh may share the folder.
     let suffix = job.tile.map(|tile| format!("{TILE}{tile}").replace('/', OF)).unwrap_or_default();
     let inputs: HashSet<PathBuf> = tasks.iter().map(|task| resolved(&task.mesh)).collect();

@@ -65,3 +65,35 @@ impl Bricks {
         (blocks > 1).then_some([before, after])
     }
 }
+
+#[cfg(all(test, feature = "gpu", not(target_arch = "wasm32")))]
+mod tests {
+    use fastrand::Rng;
+
+    use super::*;
+
+    #[test]
+    fn blocks_are_all_of_a_range_and_cut_only_at_its_end() {
+        let mut rng = Rng::with_seed(53);
+        for _ in 0..200 {
+            let side = rng.u32(1..4);
+            let dims = [(); 3].map(|()| rng.u32(1..100));
+            let grid = Bricks::of_grid(dims);
+            let (mut ranges, mut blocks) = (vec![grid], Vec::new());
+            while let Some(range) = ranges.pop() {
+                match range.halves_in_blocks(side) {
+                    Some(halves) => ranges.extend(halves),
+                    None => blocks.push(range),
+                }
+            }
+            assert_eq!(blocks.len() as u64, grid.blocks(side));
+            assert_eq!(blocks.iter().map(Bricks::count).sum::<u64>(), grid.count());
+            for block in blocks {
+                for axis in 0..3 {
+                    assert_eq!(block.from[axis] % side, 0);
+                    assert_eq!(block.to[axis], grid.to[axis].min(block.from[axis] + side));
+                }
+            }
+        }
+    }
+}

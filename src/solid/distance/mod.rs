@@ -100,9 +100,9 @@ pub(crate) fn field_of(
 /// Each brick of a part, and its distances.
 fn of_bricks((bricks, distances): &Part) -> impl Iterator<Item = (BrickKey, &[f32])> {
     let mut rest = distances.as_slice();
-    bricks
-        .iter()
-        .map(move |(key, mask)| (*key, rest.split_off(..count(mask) as usize).unwrap_or_default()))
+    bricks.iter().map(move |(key, mask)| {
+        (*key, rest.split_off(..count(mask) as usize).expect("as long as its parts"))
+    })
 }
 
 /// The distances of all parts, with the bricks in canonical order.
@@ -119,7 +119,7 @@ pub(crate) fn in_order(parts: &[Part]) -> Vec<f32> {
     tasks.into_par_iter().for_each(|(bricks, to)| {
         let mut to = to.unwrap_or_default();
         for (_, own) in bricks {
-            to.split_off_mut(..own.len()).unwrap_or_default().copy_from_slice(own);
+            to.split_off_mut(..own.len()).expect("as long as its parts").copy_from_slice(own);
         }
     });
     all

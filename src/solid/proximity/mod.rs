@@ -108,7 +108,7 @@ pub enum ProximityError {
     Place(#[from] PlaceError),
     /// More memory is needed than allowed.
     #[error(
-        "the search tree of the mesh needs about {} of memory, {} are allowed: allow more",
+        "the search tree of the mesh needs at least {} of memory, {} are allowed: allow more",
         binary_bytes_apart([*needed, *allowed])[0], binary_bytes_apart([*needed, *allowed])[1]
     )]
     Memory {

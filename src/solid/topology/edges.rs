@@ -357,7 +357,7 @@ impl Stars {
     fn for_each(&mut self, mut visit: impl FnMut(usize, [&mut [HalfEdge]; 2])) {
         let (mut rest, mut start) = (&mut self.half_edges[..], 0);
         let mut next = |end: usize| {
-            let these = rest.split_off_mut(..end - start).unwrap_or_default();
+            let these = rest.split_off_mut(..end - start).expect("as long as its parts");
             start = end;
             these
         };

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use png::Writer;
 
-use crate::view::render::picture::{opaque_bytes, png_encoder};
+use crate::view::render::picture::{opaque_bytes, png_encoder, png_error};
 use crate::view::render::{Background, Picture, RenderOptions};
 
 /// Writes an animated PNG, one frame at a time. It loops forever.
@@ -44,10 +44,10 @@ impl<W: Write> PngAnimation<W> {
         let size = options.size;
         let has_opacity = options.background == Background::Transparent;
         let mut encoder = png_encoder(out, size, has_opacity);
-        encoder.set_animated(frames, 0)?;
-        encoder.set_frame_delay(1, fps)?;
+        encoder.set_animated(frames, 0).map_err(png_error)?;
+        encoder.set_frame_delay(1, fps).map_err(png_error)?;
         encoder.validate_sequence(true);
-        Ok(Self { writer: encoder.write_header()?, size, has_opacity })
+        Ok(Self { writer: encoder.write_header().map_err(png_error)?, size, has_opacity })
     }
 
     /// Writes the next frame.
@@ -56,11 +56,11 @@ impl<W: Write> PngAnimation<W> {
     /// The size differs, all frames are written already, or `out` cannot be written to.
     pub fn add(&mut self, picture: &Picture) -> io::Result<()> {
         check_size(picture, self.size)?;
-        match self.has_opacity {
-            true => self.writer.write_image_data(picture.pixels().as_flattened())?,
-            false => self.writer.write_image_data(&opaque_bytes(picture.pixels())?)?,
-        }
-        Ok(())
+        let written = match self.has_opacity {
+            true => self.writer.write_image_data(picture.pixels().as_flattened()),
+            false => self.writer.write_image_data(&opaque_bytes(picture.pixels())?),
+        };
+        written.map_err(png_error)
     }
 
     /// Writes the end of the file.
@@ -68,7 +68,7 @@ impl<W: Write> PngAnimation<W> {
     /// # Errors
     /// Frames are missing, or `out` cannot be written to.
     pub fn finish(self) -> io::Result<()> {
-        Ok(self.writer.finish()?)
+        self.writer.finish().map_err(png_error)
     }
 }
 

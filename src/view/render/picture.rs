@@ -5,7 +5,7 @@ use std::collections::TryReserveError;
 use std::io::{self, Write};
 
 #[cfg(feature = "images")]
-use png::{BitDepth, ColorType, Encoder, Filter};
+use png::{BitDepth, ColorType, Encoder, EncodingError, Filter};
 
 use crate::base::srgb::Rgba;
 
@@ -81,12 +81,23 @@ impl Picture {
     #[cfg(feature = "images")]
     pub fn write_png(&self, out: impl Write) -> io::Result<()> {
         let has_opacity = self.pixels.iter().any(|pixel| pixel[3] < u8::MAX);
-        let mut writer = png_encoder(out, self.size, has_opacity).write_header()?;
-        match has_opacity {
-            true => writer.write_image_data(self.pixels.as_flattened())?,
-            false => writer.write_image_data(&opaque_bytes(&self.pixels)?)?,
-        }
-        Ok(writer.finish()?)
+        let opaque = if has_opacity { Vec::new() } else { opaque_bytes(&self.pixels)? };
+        let bytes = if has_opacity { self.pixels.as_flattened() } else { &opaque };
+        let write = || {
+            let mut writer = png_encoder(out, self.size, has_opacity).write_header()?;
+            writer.write_image_data(bytes)?;
+            writer.finish()
+        };
+        write().map_err(png_error)
+    }
+}
+
+/// The error of `out`, which `io::Error::from` would make a text.
+#[cfg(feature = "images")]
+pub(super) fn png_error(error: EncodingError) -> io::Error {
+    match error {
+        EncodingError::IoError(error) => error,
+        other => io::Error::other(other),
     }
 }
 

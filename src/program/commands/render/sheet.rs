@@ -92,7 +92,9 @@ pub fn run(args: &RenderArgs, target: &Path, card: Option<&Card>) -> Result<Exit
 /// The grids and meshes of a folder, by name.
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = sorted(folder).with_context(|| shown(folder))?;
-    files.retain(|file| !file.is_dir() && (is_mesh(file) || is_read_grid(file)));
+    // Not pipes; a link without a target is a file that cannot be read.
+    let is_file = |file: &Path| file.metadata().map_or(true, |kind| kind.is_file());
+    files.retain(|file| is_file(file) && (is_mesh(file) || is_read_grid(file)));
     match files.len() {
         0 => bail!("{}: no grid and no mesh is in this folder: name another", shown(folder)),
         1..=MOST => Ok(files),

@@ -129,8 +129,8 @@ fn a_solid_says_how_many_shells_have_no_voxel() {
     let tetrahedron = "v 5 0 0\nv 5.1 0 0\nv 5 0.1 0\nv 5 0 0.1\n\
                        f -4 -2 -3\nf -4 -3 -1\nf -4 -1 -2\nf -3 -2 -1\n";
     folder.write("two.obj", cube_without(&[]) + tetrahedron);
-    let text = "1 of 2 shells has no voxel (up to 0.2 voxels long): it is thinner than a voxel, \
-                or a cavity";
+    let text = "1 of 2 shells has no voxel (up to 0.2 voxels long): it is thinner than \
+                a voxel, or a cavity";
     let line = format!("\n          {text}; --include-surface keeps it\n");
     let said = says(&folder, "two.obj --voxel-size 0.5 --mode solid --strict", &line);
     assert!(!said.contains("warning"), "{said}");

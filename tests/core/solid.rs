@@ -406,8 +406,8 @@ fn shells_without_a_voxel_are_counted_unless_the_surface_is_included() {
     assert_eq!(empty(&at_voxel_size(&parts, 1.0)), Some((1, 5.0)));
     assert_eq!(empty(&at_voxel_size(&parts, 0.25)), Some((0, 0.0)));
     let said = sentence(&at_voxel_size(&parts, 1.0), Fill::Auto);
-    let expected = "; 1 of 2 shells has no voxel (up to 5.0 voxels long): it is thinner than a voxel, \
-                    or a cavity";
+    let expected = "; 1 of 2 shells has no voxel (up to 5.0 voxels long): it is thinner \
+                    than a voxel, or a cavity";
     assert!(said.ends_with(expected), "{said}");
     // A cavity has no voxel either, and is none of them; its core is.
     let cavity = inside_out(&cuboid([1.5, 0.5, 0.5], [6.5, 3.5, 3.5]));

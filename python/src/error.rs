@@ -110,16 +110,21 @@ pub fn check_memory(count: usize, each: usize) -> Result<(), Failure> {
     /// Bytes that are allowed without a measurement.
     const SMALL: u64 = 1 << 20;
     let needed = count as u64 * each as u64;
-    if needed <= SMALL {
-        return Ok(());
-    }
+    if needed <= SMALL { Ok(()) } else { check_left(needed, "the arrays need", "give fewer rows") }
+}
+
+/// Checks that there is memory for so many bytes; the error is a sentence of `need`, both amounts
+/// and `advice`.
+///
+/// # Errors
+/// There is too little.
+pub fn check_left(bytes: u64, need: &str, advice: &str) -> Result<(), Failure> {
     let left = trivox::base::memory::left();
-    if needed <= left {
+    if bytes <= left {
         return Ok(());
     }
-    let [needed, left] = binary_bytes_apart([needed, left]);
-    let message =
-        format!("the arrays need {needed} of memory, and {left} are left: give fewer rows");
+    let [bytes, left] = binary_bytes_apart([bytes, left]);
+    let message = format!("{need} {bytes}, and there is memory for {left}: {advice}");
     Err(Failure::own("memory", message))
 }
 

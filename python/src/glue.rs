@@ -25,7 +25,7 @@ pub fn bytes<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>
     })
 }
 
-/// The error of a mesh that is a part of another, with the part's name.
+/// `error` of a part of a scene, with the name of the part before its message.
 pub fn of_part(py: Python<'_>, name: &str, error: PyErr) -> PyErr {
     let named = module(py).and_then(|glue| glue.call_method1("of_part", (name, error.value(py))));
     named.map_or_else(|error| error, PyErr::from_value)

@@ -27,8 +27,8 @@ use crate::options::{array_of, named, shaped, wrong_type};
 /// A triangle mesh, checked and immutable.
 ///
 /// Every index names a vertex, and every vertex that a triangle uses is finite. Degenerate
-/// triangles (a segment, a point) are valid. The parts of a trimesh Scene, an Open3D model or a PyVista
-/// MultiBlock become objects with their names.
+/// triangles (a segment, a point) are valid. The parts of a trimesh Scene, an Open3D model or a
+/// PyVista MultiBlock become objects with their names.
 ///
 /// Parameters
 /// ----------
@@ -322,7 +322,7 @@ fn positions(value: &Bound<'_, PyAny>) -> PyResult<Vec<[f64; 3]>> {
     if array.ndim() != 2 || array.shape()[1] != 3 {
         return Err(shape_failure("vertices", "(n, 3)", &array));
     }
-    // As given, and as 64-bit floats.
+    // 8 bytes as float64, and 8 as an array that is converted first.
     check_memory(array.len(), 16).map_err(|failure| failure.into_py(py))?;
     if let Ok(array) = array.extract::<PyReadonlyArray2<'_, f64>>() {
         // `PyReadonlyArray::as_slice` also accepts Fortran order, where columns are contiguous.
@@ -364,7 +364,7 @@ fn triangles(value: &Bound<'_, PyAny>) -> PyResult<Vec<[u32; 3]>> {
     if array.shape()[0] == 0 {
         return Ok(vec![]);
     }
-    // As 32-bit integers, and as others before.
+    // 4 bytes as u32, and 8 as other integers that are converted first.
     check_memory(array.len(), 12).map_err(|failure| failure.into_py(py))?;
     if let Ok(array) = array.extract::<PyReadonlyArray2<'_, u32>>() {
         return Ok(rows(&array, |i| i));

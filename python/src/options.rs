@@ -230,8 +230,8 @@ pub fn numbers(name: &str, value: &Bound<'_, PyAny>, shape: &[usize]) -> PyResul
     Ok(array.as_array().iter().copied().collect())
 }
 
-/// Bytes of memory of a row and of what is computed for it, at most: the nearest point of a mesh, as
-/// Rust's value and in arrays.
+/// An upper bound of the bytes for a row: its coordinates, and its result as Rust's value and in
+/// arrays.
 const ROW: usize = 192;
 
 /// The rows of an array of numbers of shape (n, 3), or the only one of (3,).

@@ -37,7 +37,7 @@ def warn(sentences: list[str]) -> None:
 
 
 def of_part(name: str, error: BaseException) -> BaseException:
-    """The error of a mesh that is a part of another, with the part's name."""
+    """`error` of a part of a scene, with the name of the part before its message."""
     if isinstance(error, TrivoxError):
         return type(error)(f"part '{name}': {error.args[0]}", error.code)
     return error

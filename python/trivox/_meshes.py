@@ -120,6 +120,9 @@ def _open3d(mesh: Any, notes: list[str]) -> list[Part]:
     if not hasattr(mesh, "triangles"):
         raise TypeError(f"an Open3D {type(mesh).__name__} has no triangles")
     part = {"vertices": np.asarray(mesh.vertices), "faces": np.asarray(mesh.triangles)}
+    if not ((0 <= part["faces"]) & (part["faces"] < len(part["vertices"]))).all():
+        # `Mesh` names the fault.
+        return [(None, part)]
     if mesh.has_textures() and mesh.has_triangle_uvs():
         # Here v points down, other than in tensor meshes and models.
         uv = np.asarray(mesh.triangle_uvs).reshape(-1, 3, 2) * [1, -1] + [0, 1]

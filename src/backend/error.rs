@@ -37,7 +37,8 @@ pub enum BackendError {
     },
     /// The grid exceeds the allowed memory.
     #[error(
-        "the grid needs at least {} of memory, {} are allowed: use a lower resolution, or allow more",
+        "the grid needs at least {} of memory, {} are allowed: use a lower resolution, or allow \
+         more",
         binary_bytes_apart([*needed, *allowed])[0], binary_bytes_apart([*needed, *allowed])[1]
     )]
     Memory {

@@ -96,8 +96,8 @@ impl Voxelizer {
         Ok(Distances { field, lattice, triangles, fill_report, backend, warnings, timings })
     }
 
-    /// Measures the distances around the surface of `mesh`; `inside` is its solid. On the CPU if the
-    /// CPU made `inside`, else on the backend that is chosen for the mesh.
+    /// Measures the distances around the surface of `mesh`; `inside` is its solid. The backend is
+    /// the CPU if that made `inside`, else the one chosen for the mesh.
     ///
     /// # Errors
     /// The backend failed; a width out of range; too little memory; cancelled.

@@ -49,9 +49,9 @@ impl Voxelizer {
         let shares = self.in_shares(workers);
         let work = move |(key, source): (K, MeshSource<'static>)| {
             let run = |voxelizer: &Voxelizer, source| {
-                let Voxelizer { progress, time_limit, .. } = voxelizer.clone();
-                let deadline = Deadline::new(progress, time_limit);
-                run(&voxelizer.clone().progress(Arc::new(deadline)), source)
+                let voxelizer = voxelizer.clone();
+                let deadline = Deadline::new(voxelizer.progress.clone(), voxelizer.time_limit);
+                run(&voxelizer.progress(Arc::new(deadline)), source)
             };
             let result = match workers {
                 // Bytes are not copied.

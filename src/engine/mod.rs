@@ -80,7 +80,7 @@ pub struct Voxelizer {
     /// `None`: rayon's current pool.
     pool: Option<Arc<LazyPool>>,
     progress: Arc<dyn Progress>,
-    /// Of each of many meshes.
+    /// The limit for each mesh of [`many`](Self::many).
     time_limit: Option<Duration>,
 }
 

@@ -32,7 +32,7 @@ impl Memory {
         Self { total, is_explicit: asked.is_some(), at_once: 1 }
     }
 
-    /// The same limit, shared by so many meshes, of which each thread takes one at a time.
+    /// The same limit, shared by so many meshes: one on each thread at a time.
     pub fn shared_by(self, meshes: usize) -> Self {
         Self { at_once: meshes.min(rayon::current_num_threads()), ..self }
     }

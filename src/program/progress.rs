@@ -39,7 +39,7 @@ impl TerminalProgress {
         self.show(things, Some(total as u64), template);
     }
 
-    /// Reads the grid in a file, within `memory` if it is given; of a `.vox` what `scene` selects.
+    /// Reads the grid in a file, within `memory` if it is given; of a `.vox` the selection `scene`.
     pub fn load(
         &self,
         path: &Path,
@@ -163,7 +163,7 @@ fn line(bar: &ProgressBar) -> String {
     }
 }
 
-/// The error of the work on `mesh`, which is the time limit if that cancelled it.
+/// `error` of the work on `mesh`, or that of the time limit if the limit cancelled the work.
 pub fn explain_late(error: Error, limit: Option<Duration>, mesh: &Path) -> Error {
     let is_cancelled = error.chain().any(|error| code_of(error) == Some("cancelled"));
     match limit {

@@ -27,7 +27,7 @@ pub struct Voxels {
 }
 
 impl Voxels {
-    /// Reads a grid, of a `.vox` what `scene` selects, or voxelizes a mesh. `sink` is the output, if
+    /// Reads a grid (of a `.vox` the selection `scene`), or voxelizes a mesh. `sink` is the output, if
     /// there is one.
     pub fn load(
         file: &Path,

@@ -405,7 +405,7 @@ impl WithSimd for SampleBrick<'_> {
 }
 
 impl Sampler<'_> {
-    /// The sample of a voxel by its sums; the attributes of layers are not set.
+    /// A voxel's sample from its sums, without the attributes of [`Layers`].
     fn sample_of(&self, sums: &AttributeSums, weights: Weights) -> VoxelSample {
         let (mesh, triangle) = (self.distinct.mesh, sums.triangle as usize);
         let material = mesh.appearance().map(|look| look.material_index(triangle) as usize);

@@ -40,8 +40,8 @@ pub fn grey_png(size: [u32; 2], depth: BitDepth, byte: u8) -> Vec<u8> {
     png_with(size, set, &vec![byte; row * size[1] as usize])
 }
 
-/// A glTF document of `sections`, with an accessor for each of `arrays`: the description of its
-/// elements, and their bytes, which are embedded.
+/// A glTF document of `sections`. Each of `arrays` becomes an accessor: its JSON members, and its
+/// bytes, embedded.
 pub fn gltf<K: Display>(sections: &str, arrays: &[(K, Vec<u8>)]) -> String {
     let (mut accessors, mut views, mut data) = (Vec::new(), Vec::new(), Vec::new());
     for (view, (kind, bytes)) in arrays.iter().enumerate() {

@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView};
-use trivox::base::numbers::binary_bytes_apart;
 use trivox::formats::{
     GridFormat, LoadedGrid, ReadError, ReadOptions, Reporting, WriteError, is_mesh, read_grid_from,
     read_grid_with, replace_file, temporary,
 };
 
-use crate::error::Failure;
+use crate::error::{Failure, check_left};
 use crate::glue;
 use crate::grid::PyGrid;
 use crate::job::{self, Job};
@@ -24,18 +23,8 @@ pub fn grid_format(name: &str) -> Result<GridFormat, Failure> {
 /// # Errors
 /// Bytes of this size, if it is known, are more than there is memory for.
 pub fn check_room(size: Option<u64>) -> Result<(), Failure> {
-    let left = trivox::base::memory::left();
-    match size.filter(|&size| size > left) {
-        None => Ok(()),
-        Some(size) => {
-            let [size, left] = binary_bytes_apart([size, left]);
-            let message = format!(
-                "the bytes would be at least {size}, and there is memory for {left}: use a sparse \
-                 format such as 'bricks' or 'vdb', or a lower resolution"
-            );
-            Err(Failure::own("memory", message))
-        }
-    }
+    let advice = "use a sparse format such as 'bricks' or 'vdb', or a lower resolution";
+    size.map_or(Ok(()), |size| check_left(size, "the bytes would be at least", advice))
 }
 
 /// A copy of the bytes of an object with a buffer.

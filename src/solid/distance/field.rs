@@ -156,7 +156,7 @@ impl DistanceField {
         })
     }
 
-    /// The signed distances of the voxels of a brick, by the word and the bit of their mask;
+    /// A function from a voxel of a brick, the word and the bit in its mask, to its signed distance:
     /// outside the band plus or minus the width.
     pub(crate) fn in_brick(&self, key: BrickKey) -> impl Fn(u32, u32) -> f32 {
         let at = self.keys.binary_search(&key);

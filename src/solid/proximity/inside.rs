@@ -19,7 +19,7 @@ const MAX_OFFSET: f64 = (1_u64 << 40) as f64;
 
 /// The inside of a mesh.
 pub(super) struct Inside {
-    /// The fill of a solid with the same inside: parity, winding or vote.
+    /// The rule for inside, as that of a solid: parity, winding or vote.
     pub(super) fill: Fill,
     /// For the winding of a mesh with a boundary: inside is a generalized winding number of at
     /// least 1/2, not any other than 0.

@@ -209,7 +209,7 @@ impl Proximity {
         self.mesh.lattice()
     }
 
-    /// The fill of a solid with the same inside: parity, winding or vote.
+    /// The rule for inside, as that of a solid: parity, winding or vote.
     #[must_use]
     pub fn fill(&self) -> Fill {
         self.inside.fill

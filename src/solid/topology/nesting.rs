@@ -42,13 +42,14 @@ const WEIGHTS: [[i64; 3]; 10] = [
     [1, 2, 3],
 ];
 
-/// Whether each of these closed patches faces back, if all its triangles are oriented like its
-/// root. If `progress` is cancelled, the result has no meaning.
-pub(super) fn faces_back(
+/// Whether each of these closed patches faces back, if all its triangles are oriented like its root;
+/// and whether it is a cavity, once it is oriented. If `progress` is cancelled, the result has no
+/// meaning.
+pub(super) fn orientation(
     mesh: &PlacedMesh,
     patches: &Patches,
     progress: &dyn Progress,
-) -> Vec<bool> {
+) -> (Vec<bool>, Vec<bool>) {
     let as_given = if patches.are_consistent() {
         vec![false; patches.len()]
     } else {
@@ -56,33 +57,26 @@ pub(super) fn faces_back(
     };
     let shells = Shell::all(mesh, patches, &as_given);
     let has = |sign: i128| shells.iter().any(|shell| shell.volume.signum() == sign);
-    let is_turned = match (has(1), has(-1)) {
-        (_, false) => vec![false; shells.len()],
-        (false, true) => vec![true; shells.len()],
+    let outward = vec![false; shells.len()];
+    let (is_turned, is_cavity) = match (has(1), has(-1)) {
+        (_, false) => (outward.clone(), outward),
+        (false, true) => (vec![true; shells.len()], outward),
         (true, true) => {
             // Rays along x pass all nodes of a line along x.
             let bvh = TriangleBvh::new(mesh, &[1, 2]);
             Nesting { mesh, patches, as_given: &as_given, shells, bvh }.is_turned(progress)
         }
     };
-    as_given.iter().zip(is_turned).map(|(&as_given, is_turned)| as_given != is_turned).collect()
+    let faces_back = as_given.iter().zip(is_turned);
+    let faces_back = faces_back.map(|(&as_given, is_turned)| as_given != is_turned).collect();
+    (faces_back, is_cavity)
 }
 
-/// Maximum memory of [`faces_back`], in bytes: shells, and if they are nested their triangles, the
+/// Maximum memory of [`orientation`], in bytes: shells, and if they are nested their triangles, the
 /// shells around each, and the BVH.
 pub(super) fn bytes(triangles: usize, patches: usize) -> u64 {
     let of_patch = size_of::<Shell>() + 2 * size_of::<Vec<u32>>() + 48;
     (of_patch * patches + 8 * triangles) as u64 + TriangleBvh::bytes(triangles)
-}
-
-/// Six times the volume of the tetrahedron from the mesh's first vertex to a triangle, in cubic
-/// lattice units: below `2^77`, so that of `2^32` triangles the sum is below `2^109`.
-pub(super) fn signed_volume(mesh: &PlacedMesh, triangle: usize, is_flipped: bool) -> i128 {
-    let origin = mesh.vertices().first().copied().unwrap_or_default();
-    let corners = mesh.triangle(triangle);
-    let [a, b, c] = corners.map(|p| minus(p.map(i128::from), origin.map(i128::from)));
-    let volume = dot(a, cross(b, c));
-    if is_flipped { -volume } else { volume }
 }
 
 /// A closed shell.
@@ -100,18 +94,26 @@ impl Shell {
 
     /// The shell of each patch.
     fn all(mesh: &PlacedMesh, patches: &Patches, as_given: &[bool]) -> Vec<Self> {
+        let origin = mesh.vertices().first().copied().unwrap_or_default();
         let mut shells = vec![Self::NONE; patches.len()];
         for index in 0..mesh.len() {
             let patch = patches.patch(index);
             let is_flipped = patches.is_flipped(index) != as_given[patch];
-            let triangle = &mesh.triangle(index);
-            shells[patch] = shells[patch].and(Self {
-                volume: signed_volume(mesh, index, is_flipped),
-                twice_area: twice_area(triangle),
-                bounds: Aabb::of(triangle),
-            });
+            shells[patch] = shells[patch].and(Self::of(&mesh.triangle(index), origin, is_flipped));
         }
         shells
+    }
+
+    /// A triangle, with the tetrahedron from `origin`: below `2^77`, so that of `2^32` triangles
+    /// the sum is below `2^109`.
+    fn of(triangle: &Triangle, origin: [i32; 3], is_flipped: bool) -> Self {
+        let [a, b, c] = triangle.map(|p| minus(p.map(i128::from), origin.map(i128::from)));
+        let volume = dot(a, cross(b, c));
+        Self {
+            volume: if is_flipped { -volume } else { volume },
+            twice_area: twice_area(triangle),
+            bounds: Aabb::of(triangle),
+        }
     }
 
     fn and(self, other: Self) -> Self {
@@ -144,8 +146,8 @@ struct Nesting<'a> {
 }
 
 impl Nesting<'_> {
-    /// Whether each shell is turned.
-    fn is_turned(&self, progress: &dyn Progress) -> Vec<bool> {
+    /// Whether each shell is turned, and whether it is a cavity.
+    fn is_turned(&self, progress: &dyn Progress) -> (Vec<bool>, Vec<bool>) {
         let members = self.members();
         let enclosing: Vec<Vec<u32>> = (0..self.shells.len())
             .into_par_iter()
@@ -169,7 +171,7 @@ impl Nesting<'_> {
             };
             adds[shell] = if is_turned[shell] { -sign } else { sign };
         }
-        is_turned
+        (is_turned, adds.into_iter().map(|adds| adds < 0).collect())
     }
 
     /// The smallest of the shells around one; among copies of it, the one opposite to `sign`: the

@@ -52,8 +52,8 @@ pub(super) fn flips(matching: &Matching, topology: &Topology, progress: &dyn Pro
     let is_manifold = topology.non_manifold_edges == 0;
     let roots = matching.shells();
     let shells = match topology.shells {
-        2..=MAX_SHELLS => Shells::new(mesh, &roots),
-        _ => Shells::default(),
+        2..=MAX_SHELLS => shell_bounds(mesh, &roots),
+        _ => Vec::new(),
     };
     let (patches, are_closed) = if topology.is_oriented() {
         let roots = if is_manifold { roots } else { matching.paired_shells() };
@@ -63,13 +63,16 @@ pub(super) fn flips(matching: &Matching, topology: &Topology, progress: &dyn Pro
     } else {
         Patches::paired(matching)
     };
-    let orient = if are_closed { nesting::faces_back } else { sight::faces_back };
-    let faces_back = orient(mesh, &patches, progress);
+    let (faces_back, is_cavity) = match are_closed {
+        true => nesting::orientation(mesh, &patches, progress),
+        false => (sight::faces_back(mesh, &patches, progress), vec![false; patches.len()]),
+    };
+    let solid = |(root, _): &(u32, Aabb)| !is_cavity[patches.patch(*root as usize)];
+    let shells = shells.into_iter().filter(solid).map(|(_, bounds)| bounds).collect();
     let is_flipped: Vec<bool> = (0..mesh.len())
         .into_par_iter()
         .map(|triangle| patches.is_flipped(triangle) != faces_back[patches.patch(triangle)])
         .collect();
-    let shells = if are_closed { shells.solid(mesh, &is_flipped) } else { shells.bounds };
     let mut has_flipped = vec![false; patches.len()];
     let mut flipped_triangles = 0;
     for triangle in (0..mesh.len()).filter(|&triangle| is_flipped[triangle]) {
@@ -94,9 +97,8 @@ pub(super) fn bytes(triangles: usize, topology: &Topology) -> u64 {
         _ => triangles,
     };
     let judged = nesting::bytes(triangles, patches);
-    let shell = size_of::<Aabb>() + size_of::<i128>();
-    let boxes = shell as u64 * topology.shells.min(MAX_SHELLS);
-    let forest = boxes + (32 * triangles) as u64;
+    let boxes = size_of::<(u32, Aabb)>() as u64 * topology.shells.min(MAX_SHELLS);
+    let forest = boxes + (28 * triangles) as u64;
     if topology.is_oriented() {
         return forest + judged;
     }
@@ -108,49 +110,29 @@ pub(super) fn bytes(triangles: usize, topology: &Topology) -> u64 {
     areas as u64 + forest + judged.max(sight::bytes(triangles))
 }
 
-/// The shells of a mesh.
-#[derive(Default)]
-struct Shells {
-    bounds: Vec<Aabb>,
-    /// The index of each triangle's shell; 0 for collapsed triangles, which have none.
-    of_triangle: Vec<u32>,
-}
-
-impl Shells {
-    /// Those whose lowest triangles are the `roots` of their triangles.
-    fn new(mesh: &PlacedMesh, roots: &[u32]) -> Self {
-        let mut bounds: Vec<Aabb> = Vec::new();
-        // The root comes first.
-        let mut of_triangle = vec![0_u32; roots.len()];
-        for (at, &root) in roots.iter().enumerate() {
-            let triangle = mesh.triangle(at);
-            let [a, b, c] = triangle;
-            if a == b || b == c || c == a {
-                continue;
-            }
-            let bounds_of_triangle = Aabb::of(&triangle);
-            if root as usize == at {
-                of_triangle[at] = bounds.len() as u32;
-                bounds.push(bounds_of_triangle);
-            } else {
-                of_triangle[at] = of_triangle[root as usize];
-                let shell = &mut bounds[of_triangle[at] as usize];
-                *shell = shell.union(bounds_of_triangle);
-            }
+/// The root and the bounding box of each shell, by the roots of the triangles: a root is the lowest
+/// triangle of its shell. Collapsed triangles belong to none.
+fn shell_bounds(mesh: &PlacedMesh, roots: &[u32]) -> Vec<(u32, Aabb)> {
+    let mut bounds: Vec<(u32, Aabb)> = Vec::new();
+    // The index of each triangle's shell: its root, the lowest triangle, comes first.
+    let mut shells = vec![0_u32; roots.len()];
+    for (at, &root) in roots.iter().enumerate() {
+        let triangle = mesh.triangle(at);
+        let [a, b, c] = triangle;
+        if a == b || b == c || c == a {
+            continue;
         }
-        Self { bounds, of_triangle }
-    }
-
-    /// The bounding boxes of closed shells that are no cavities: those of a positive volume, once
-    /// their triangles are flipped.
-    fn solid(self, mesh: &PlacedMesh, is_flipped: &[bool]) -> Vec<Aabb> {
-        let mut volumes = vec![0; self.bounds.len()];
-        for (at, &shell) in self.of_triangle.iter().enumerate() {
-            volumes[shell as usize] += nesting::signed_volume(mesh, at, is_flipped[at]);
+        let of_triangle = Aabb::of(&triangle);
+        if root as usize == at {
+            shells[at] = bounds.len() as u32;
+            bounds.push((root, of_triangle));
+        } else {
+            shells[at] = shells[root as usize];
+            let (_, shell) = &mut bounds[shells[at] as usize];
+            *shell = shell.union(of_triangle);
         }
-        let shells = self.bounds.into_iter().zip(volumes);
-        shells.filter(|(_, volume)| *volume >= 0).map(|(bounds, _)| bounds).collect()
     }
+    bounds
 }
 
 /// The patches of a mesh, and the orientation of each triangle in its patch.

@@ -192,7 +192,7 @@ impl Crossings {
             exits[a] = (time - within + side[a]) ^ self.stays[a];
             index = index << 3 | at & !self.stays[a] as u32 | self.layer[a] >> (3 * level) & 7;
         }
-        // One plane may be this near: that of entry.
+        // Only the plane of entry may be this near.
         if near < -i64::from(time & 3 != NO_PLANE) {
             return Err(Tie);
         }

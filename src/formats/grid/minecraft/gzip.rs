@@ -27,7 +27,7 @@ pub(super) fn write(
     out.write_all(&(len as u32).to_le_bytes())
 }
 
-/// Calls `take` with the tags in the root compound of `input`, a file of the format `what`.
+/// Calls `take` with the tags in the root compound of `input`, a `what` file.
 pub(super) fn unzip(
     input: &mut dyn BufRead,
     what: &str,

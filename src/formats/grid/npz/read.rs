@@ -238,8 +238,8 @@ fn is_rows(name: &str) -> bool {
     name == COORDS || all.any(|&of| name == file_of(of) || name == file_of_names(of))
 }
 
-/// Takes the attributes of `grid` from `rows`, if `coords` are the voxels in the grid's order; in at
-/// most `limit` bytes of memory.
+/// Takes the attributes of `grid` from `rows`, within `limit` bytes of memory, if `coords` are the
+/// voxels in the grid's order.
 fn attributes(
     grid: &VoxelGrid,
     rows: &mut BTreeMap<String, (Rows, Vec<u8>)>,

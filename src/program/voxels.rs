@@ -27,8 +27,8 @@ pub struct Voxels {
 }
 
 impl Voxels {
-    /// Reads a grid (of a `.vox` the selection `scene`), or voxelizes a mesh. `sink` is the output, if
-    /// there is one.
+    /// Reads a grid (of a `.vox` the selection `scene`), or voxelizes a mesh. `sink` is the output,
+    /// if there is one.
     pub fn load(
         file: &Path,
         args: &MeshArgs,

@@ -128,8 +128,8 @@ pub struct Tally<C> {
     pub wrong: Vec<C>,
 }
 
-/// Runs `cases`, of `IN` words each, on each of `kernels`, and compares its answers, of `OUT` words,
-/// with the expected ones: a tally for each kernel.
+/// Runs `cases`, of `IN` words each, on each of `kernels`, and compares its answers, of `OUT`
+/// words, with the expected ones: a tally for each kernel.
 pub fn tallies<C: Copy + Sync, E: Send, const IN: usize, const OUT: usize>(
     kernels: &[Kernel],
     cases: impl Iterator<Item = C>,

@@ -156,8 +156,8 @@ impl DistanceField {
         })
     }
 
-    /// A function from a voxel of a brick, the word and the bit in its mask, to its signed distance:
-    /// outside the band plus or minus the width.
+    /// A function from the word and the bit of a voxel in a brick's mask to its signed distance,
+    /// which outside the band is plus or minus the width.
     pub(crate) fn in_brick(&self, key: BrickKey) -> impl Fn(u32, u32) -> f32 {
         let at = self.keys.binary_search(&key);
         let own = at.map_or(&[][..], |at| &self.distances[self.starts[at]..self.starts[at + 1]]);

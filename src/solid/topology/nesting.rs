@@ -42,9 +42,9 @@ const WEIGHTS: [[i64; 3]; 10] = [
     [1, 2, 3],
 ];
 
-/// Whether each of these closed patches faces back, if all its triangles are oriented like its root;
-/// and whether it is a cavity, once it is oriented. If `progress` is cancelled, the result has no
-/// meaning.
+/// Whether each of these closed patches faces back, if all its triangles are oriented like its
+/// root; and whether it is a cavity, once it is oriented. If `progress` is cancelled, the result
+/// has no meaning.
 pub(super) fn orientation(
     mesh: &PlacedMesh,
     patches: &Patches,

@@ -16,7 +16,7 @@ use trivox::mesh::appearance::Texture;
 use trivox::view::gpu::{MeshBuffers, SCENE_SOURCE, SceneBuffers, SceneBuilder, SceneCapacity};
 use trivox::wgpu::util::{BufferInitDescriptor, DeviceExt};
 use trivox::wgpu::{self, BufferUsages as Usage, ShaderStages};
-use trivox::{Gpu, Lattice, Mesh, PlaceOptions, Sizing};
+use trivox::{Gpu, Lattice, Mesh, Mode, PlaceOptions, Sizing};
 
 /// From a point below the middle of the grid to the eye, in units of its longest side.
 const TO_EYE: [f32; 3] = [0.96, 0.90, 1.42];
@@ -103,7 +103,7 @@ impl Renderer {
         let voxels = bricks.saturating_mul(100);
         let pairs = triangle_count.saturating_add(bricks).saturating_mul(4);
         let capacity = SceneCapacity { vertices, triangles: triangle_count, pairs, bricks, voxels };
-        let builder = SceneBuilder::new(&gpu, &lattice, capacity)?;
+        let builder = SceneBuilder::new(&gpu, &lattice, Mode::Surface, capacity)?;
 
         let buffer = |label, contents: &[u8], usage| {
             own.create_buffer_init(&BufferInitDescriptor { label: Some(label), contents, usage })

@@ -12,9 +12,12 @@ const GROUP: u32 = 256u;
 struct Source {
     // From the mesh to lattice units.
     transform: array<vec4<f32>, 3>,
-    // The centre of the grid's cube on each axis, and the largest distance of a vertex from it.
+    // The centre of the grid's cube along y and z, and the largest distance of a vertex from it.
     center: f32,
     limit: f32,
+    // The same along x.
+    center_x: f32,
+    limit_x: f32,
     // Workgroups per dispatch dimension.
     max_groups: u32,
     // Offset of the vertices in the mesh, in words.
@@ -28,7 +31,6 @@ struct Source {
     index_count: u32,
     // 16 or 32.
     index_bits: u32,
-    padding: vec2<u32>,
 }
 
 @group(0) @binding(0) var<uniform> source: Source;
@@ -37,12 +39,15 @@ struct Source {
 @group(0) @binding(4) var<storage, read_write> mesh: array<u32>;
 
 // 0, and a failure, beyond the limit.
-fn coordinate(row: vec4<f32>, position: vec3<f32>) -> i32 {
+fn coordinate(axis: u32, position: vec3<f32>) -> i32 {
+    let row = source.transform[axis];
+    let center = select(source.center, source.center_x, axis == 0u);
+    let limit = select(source.limit, source.limit_x, axis == 0u);
     let rounded = round(row.x * position.x + row.y * position.y + row.z * position.z + row.w);
     // A comparison of bits, since compilers may assume that no number is NaN. Differences of
     // integers up to 2^24 are exact.
-    let distance = bitcast<u32>(rounded - source.center) & 0x7fffffffu;
-    if distance > bitcast<u32>(source.limit) {
+    let distance = bitcast<u32>(rounded - center) & 0x7fffffffu;
+    if distance > bitcast<u32>(limit) {
         atomicOr(&counters[FAILURES], INVALID_MESH);
         return 0i;
     }
@@ -56,7 +61,7 @@ fn quantize_vertex(index: u32) {
     );
     let at = source.vertex_words + 3u * index;
     for (var axis = 0u; axis < 3u; axis++) {
-        mesh[at + axis] = bitcast<u32>(coordinate(source.transform[axis], position));
+        mesh[at + axis] = bitcast<u32>(coordinate(axis, position));
     }
 }
 

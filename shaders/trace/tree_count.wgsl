@@ -32,10 +32,9 @@ fn tree_count(
         nodes[word] = nodes[word] | (count << (16u * (x & 1u)));
         count += countOneBits(nodes[node + 2u * x]) + countOneBits(nodes[node + 2u * x + 1u]);
     }
-    if count == 0u {
-        return;
+    if count > 0u {
+        nodes[node + FIRST] = atomicAdd(&counters[CHILDREN], count);
     }
-    nodes[node + FIRST] = atomicAdd(&counters[CHILDREN], count);
     let place = place_of(index);
     if place.level < params.top {
         let parent = Place(place.position >> vec3<u32>(3u), place.level + 1u);

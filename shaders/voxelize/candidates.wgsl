@@ -13,12 +13,17 @@ const KIND_COLUMN: u32 = 1u;
 const KIND_VOXEL: u32 = 2u;
 // Columns along x, with bricks by direction.
 const KIND_DIRECTED_COLUMN: u32 = 3u;
+// Columns along x; a brick without any has one candidate, which is none, so that it is marked.
+const KIND_SOLID_COLUMN: u32 = 4u;
 
 // The node is one level above `level`.
 fn count_in_node(triangle: Triangle, node: vec3<i32>, level: u32) -> u32 {
     let is_column = (CANDIDATE_KIND == KIND_COLUMN) || (CANDIDATE_KIND == KIND_DIRECTED_COLUMN);
     if is_column && (level == 0u) {
         return column_count(triangle, node);
+    }
+    if CANDIDATE_KIND == KIND_SOLID_COLUMN && (level == 0u) {
+        return select(0u, max(column_count(triangle, node), 1u), is_in_region(node));
     }
     let range = children_in_bounds(triangle, node, level);
     if CANDIDATE_KIND == KIND_ROW && (level == 0u) {

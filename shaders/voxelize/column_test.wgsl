@@ -49,7 +49,13 @@ fn column_hit(group: vec3<u32>, lane: u32) -> ColumnHit {
     }
     let brick = unpack_node(candidate.pair);
     let triangle = triangle_at(candidate.pair.triangle);
-    let column = column_at(centers_in_bounds(triangle, brick), candidate.rank);
+    let centers = centers_in_bounds(triangle, brick);
+    let columns = columns_along(centers);
+    // The candidate of a brick without columns.
+    if candidate.rank >= columns.x + columns.y + columns.z {
+        return hit;
+    }
+    let column = column_at(centers, candidate.rank);
     let half = 1i << (params.fraction_bits - 1u);
     let center = (column.position << vec2<u32>(params.fraction_bits)) + half;
     let projected = project_triangle(triangle, column.axis);

@@ -23,12 +23,14 @@ fn columns_along(centers: NodeRange) -> vec3<u32> {
     return size.yzx * size.zxy * params.axes;
 }
 
+fn is_in_region(brick: vec3<i32>) -> bool {
+    let bits = vec3<u32>(3u);
+    return all(brick >= params.region_lo >> bits) && all(brick <= params.region_hi >> bits);
+}
+
 // 0 for a brick outside the region, even if columns of the region pass through it.
 fn column_count(triangle: Triangle, brick: vec3<i32>) -> u32 {
-    let bits = vec3<u32>(3u);
-    let first = params.region_lo >> bits;
-    let last = params.region_hi >> bits;
-    if any(brick < first) || any(last < brick) {
+    if !is_in_region(brick) {
         return 0u;
     }
     let columns = columns_along(centers_in_bounds(triangle, brick));

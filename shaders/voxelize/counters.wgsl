@@ -23,3 +23,4 @@ const BRICKS_FULL: u32 = 2u;
 const TOO_MANY_CANDIDATES: u32 = 4u;
 const INVALID_MESH: u32 = 8u;
 const VOXELS_FULL: u32 = 16u;
+const NOT_CLOSED: u32 = 32u;

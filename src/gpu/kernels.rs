@@ -57,6 +57,7 @@ pub const MODULES: &[File] = &[
     file!("trace/float_rays"),
     file!("trace/tree"),
     file!("trace/tree_bricks"),
+    file!("trace/tree_masks"),
     file!("draw/params"),
     file!("draw/hit"),
     file!("draw/faces"),
@@ -114,6 +115,8 @@ kernels! {
     FIRST_TRIANGLES = "scene/first_triangles";
     /// Replaces the triangles of voxels by their colours.
     COLOR_VOXELS = "scene/color_voxels";
+    /// Fills a solid along rows of bricks.
+    FILL_ROWS = "scene/fill_rows";
     /// Sets the masks of a tree's nodes.
     TREE_FILL = "trace/tree_fill";
     /// Counts the cells of nodes.

@@ -2,7 +2,9 @@
 #![cfg(feature = "gpu")]
 use crate::common::prelude::*;
 use trivox::gpu::{BRICK_WORDS, Device, GpuError, KEY_WORDS};
-use trivox::view::gpu::{MeshBuffers, SceneBuilder, SceneCapacity, SceneFailure, SceneStatus};
+use trivox::view::gpu::{
+    MeshBuffers, NO_NODES, SceneBuilder, SceneCapacity, SceneFailure, SceneStatus, WordNode,
+};
 use trivox::view::trace::{Hit, Ray, Scene};
 use wgpu::{BufferUsages as Usage, IndexFormat};
 
@@ -152,6 +154,43 @@ fn colors(device: &Device, builder: &SceneBuilder, count: u32) -> HashMap<[u32; 
     colors
 }
 
+/// The voxels of the scene, by the published layout.
+fn voxels(device: &Device, builder: &SceneBuilder, dims: [u32; 3]) -> VoxelGrid {
+    let buffers = builder.scene().buffers();
+    let all = |buffer: &wgpu::Buffer| read(device, buffer, buffer.size() / 4);
+    let [header, nodes] = [&buffers.header, &buffers.nodes].map(all);
+    let [children, bricks] = [&buffers.children, &buffers.bricks].map(all);
+    let nodes: &[WordNode] = bytemuck::cast_slice(&nodes);
+    let bits = |mask: &[u32]| -> Vec<usize> {
+        (0..512).filter(|bit| mask[bit / 32] >> (bit % 32) & 1 == 1).collect()
+    };
+    let at = |base: [u32; 3], bit: usize| {
+        let within = [bit / 64, bit / 8 % 8, bit % 8];
+        [0, 1, 2].map(|a| 8 * base[a] + within[a] as u32)
+    };
+    let (top, root) = (header[1], header[2]);
+    let mut voxels = Vec::new();
+    // Level, index and position of nodes.
+    let mut open = if root == NO_NODES { vec![] } else { vec![(top, root, [0; 3])] };
+    while let Some((level, index, position)) = open.pop() {
+        if level == 0 {
+            let brick = &bricks[index as usize * BRICK_WORDS..][..BRICK_WORDS];
+            assert_eq!([brick[0] & 0xffff, brick[0] >> 16, brick[1]], position);
+            voxels.extend(bits(&brick[KEY_WORDS..]).into_iter().map(|bit| at(position, bit)));
+            continue;
+        }
+        let node = &nodes[index as usize];
+        let cells = bits(&node.partial).into_iter().zip(&children[node.first as usize..]);
+        open.extend(cells.map(|(bit, &child)| (level - 1, child, at(position, bit))));
+        for bit in bits(&node.full) {
+            assert_eq!(level, 1, "full cells are bricks");
+            let brick = at(position, bit);
+            voxels.extend((0..512).map(|bit| at(brick, bit)));
+        }
+    }
+    VoxelGrid::from_voxels(dims, voxels).unwrap()
+}
+
 /// The colours of the first triangles that touch the voxels of `grid`, by the oracle.
 fn first_colors(mesh: &PlacedMesh, grid: &VoxelGrid) -> HashMap<[u32; 3], u32> {
     let unit = mesh.lattice().units_per_voxel();
@@ -213,7 +252,7 @@ fn recorded_scenes_have_the_bricks_of_the_cpu() {
     let end = 100 * UNIT;
     let whole = placed(&[[[0, 0, 0], [end, 0, end / 3], [end / 2, end, end]]], [100; 3]);
     for (label, gpu) in gpus(adapters()) {
-        let builder = SceneBuilder::new(&gpu, whole.lattice(), CAPACITY).unwrap();
+        let builder = SceneBuilder::new(&gpu, whole.lattice(), Mode::Surface, CAPACITY).unwrap();
         // One after another in the same buffers: many bricks, then few, then many.
         let meshes = [
             ("a soup", of_size(400, 100)),
@@ -237,8 +276,101 @@ fn recorded_scenes_have_the_bricks_of_the_cpu() {
                 520 => place_on(&mesh_of(&mesh), &lattice([dim, 30, dim], 13)).unwrap(),
                 _ => mesh,
             };
-            let builder = SceneBuilder::new(&gpu, mesh.lattice(), CAPACITY).unwrap();
+            let builder = SceneBuilder::new(&gpu, mesh.lattice(), Mode::Surface, CAPACITY).unwrap();
             check(&Floats::of(&mesh), &mesh, &builder, gpu.device(), &format!("{label}, {dim}"));
+        }
+    }
+}
+
+const PARITY: Solid = Solid { fill: Fill::Parity, include_surface: false };
+
+#[test]
+fn recorded_solids_and_thin_surfaces_have_the_voxels_of_the_cpu() {
+    let lattice = lattice([70, 64, 48], 10);
+    let moved = |mesh: Mesh, by: [f64; 3]| {
+        mesh.with_positions(|p| [0, 1, 2].map(|a| ((p[a] + by[a]) * 1024.0).round() / 1024.0))
+    };
+    let boxes = |rng: &mut Rng| {
+        let corner = |_| {
+            let low = [70, 64, 48].map(|d| f64::from(rng.u32(0..d - 1)));
+            let high = [70.0, 64.0, 48.0].map(|d: f64| d.min(rng.f64() * 2.0 * d));
+            cuboid(low, [0, 1, 2].map(|a| high[a].max(low[a] + 0.25)))
+        };
+        let boxes: Vec<Mesh> = (0..12).map(corner).collect();
+        Mesh::join(boxes.iter().map(|mesh| ("", mesh))).unwrap()
+    };
+    let mut rng = Rng::with_seed(3);
+    let meshes = [
+        ("a ball", moved(sphere(20.3, 20, 40), [33.1, 31.9, 24.2]).unwrap()),
+        ("a ring", moved(torus(18.0, 6.0, 30, 16), [30.0, 32.0, 24.0]).unwrap()),
+        // Its faces pass through corners of bricks, and end with the grid.
+        ("the grid", cuboid([0.0; 3], [70.0, 64.0, 48.0])),
+        ("half the grid, between centres", cuboid([7.75, 0.5, 8.5], [40.5, 63.75, 47.25])),
+        ("a ball past the grid across x", moved(sphere(33.0, 20, 40), [35.0, 60.0, 30.0]).unwrap()),
+        ("a body thinner than a voxel", cuboid([8.6, 8.6, 8.6], [9.4, 20.0, 20.0])),
+        ("boxes", boxes(&mut rng)),
+        ("other boxes", boxes(&mut rng)),
+    ];
+    let capacity = SceneCapacity { voxels: 0, ..CAPACITY };
+    for (label, gpu) in gpus(adapters()) {
+        for mode in [Mode::Solid(PARITY), Mode::Thin] {
+            let builder = SceneBuilder::new(&gpu, &lattice, mode, capacity).unwrap();
+            for (name, mesh) in &meshes {
+                let what = format!("{label}, {mode:?}, {name}");
+                let grid = in_mode(&place_on(mesh, &lattice).unwrap(), mode).grid;
+                let floats = Floats::new(mesh.positions(), mesh.triangles(), 1.0, [0.0; 3]);
+                assert_eq!(floats.run(&builder, gpu.device()).failure, None, "{what}");
+                let found = voxels(gpu.device(), &builder, grid.dims());
+                assert_eq!(found.occupied(), grid.occupied(), "{what}");
+                assert!(found == grid, "{what}");
+                let (rays, expected) = hits(&grid);
+                assert!(builder.scene().first_hits(&rays).unwrap() == expected, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_solid_that_cannot_be_filled_is_empty_and_says_why() {
+    let lattice = lattice([64; 3], 10);
+    let floats = |mesh: &Mesh| Floats::new(mesh.positions(), mesh.triangles(), 1.0, [0.0; 3]);
+    let closed = cuboid([9.0; 3], [50.0; 3]);
+    // Two sheets across x: each column through them crosses both.
+    let sheets: Vec<_> = closed.triangles().to_vec();
+    let is_across = |t: &[u32; 3]| {
+        let [a, b, c] = t.map(|i| closed.positions()[i as usize][0]);
+        a == b && b == c
+    };
+    let sheets = sheets.into_iter().filter(is_across).collect();
+    let sheets = Mesh::new(closed.positions().to_vec(), sheets).unwrap();
+    let without_one = Mesh::new(closed.positions().to_vec(), closed.triangles()[1..].to_vec());
+    for (label, gpu) in gpus(adapters()) {
+        let new = |lattice, mode, voxels| {
+            SceneBuilder::new(&gpu, lattice, mode, SceneCapacity { voxels, ..CAPACITY })
+        };
+        let builder = new(&lattice, Mode::Solid(Solid::default()), 0).unwrap();
+        let failure = |mesh: &Mesh| floats(mesh).run(&builder, gpu.device()).failure;
+        for open in [&sheets, &without_one.clone().unwrap()] {
+            assert_eq!(failure(open), Some(SceneFailure::NotClosed), "{label}");
+            assert_eq!(voxels(gpu.device(), &builder, [64; 3]).occupied(), 0, "{label}");
+        }
+        for x in [[-0.25, 20.0], [20.0, 64.25]] {
+            let past = cuboid([x[0], 20.0, 20.0], [x[1], 30.0, 30.0]);
+            assert_eq!(failure(&past), Some(SceneFailure::Mesh), "{label}");
+        }
+        assert_eq!(failure(&cuboid([0.0, 20.0, -9.0], [64.0, 30.0, 70.0])), None, "{label}");
+        let thick = Mode::Solid(Solid { include_surface: true, ..PARITY });
+        let wound = Mode::Solid(Solid { fill: Fill::Winding, ..PARITY });
+        let cut = lattice_at([0.0; 3], 1.0, [64, 64, 60], 10);
+        for (lattice, mode, voxels, word) in [
+            (&lattice, Mode::Solid(PARITY), 1, "only the voxels of surfaces"),
+            (&lattice, Mode::Thin, 1, "only the voxels of surfaces"),
+            (&lattice, thick, 0, "filled by parity"),
+            (&lattice, wound, 0, "filled by parity"),
+            (&cut, Mode::Solid(PARITY), 0, "multiple of 8"),
+        ] {
+            let error = new(lattice, mode, voxels).unwrap_err().to_string();
+            assert!(error.contains(word), "{label}: {error}");
         }
     }
 }
@@ -260,7 +392,7 @@ fn floats_are_rounded_as_on_the_host_where_nothing_else_is() {
     let triangles: Vec<[u32; 3]> = (0..100).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
     let lattice = lattice([90, 80, 70], 6);
     for (label, gpu) in gpus(adapters()) {
-        let builder = SceneBuilder::new(&gpu, &lattice, CAPACITY).unwrap();
+        let builder = SceneBuilder::new(&gpu, &lattice, Mode::Surface, CAPACITY).unwrap();
         // The second reaches out of the grid on some sides, and the third misses it.
         for (scale, offset) in
             [(16.0, [3.5, 0.25, 1.0]), (32.0, [-40.5, 7.0, -9.0]), (0.5, [200.0, 0.0, 0.0])]
@@ -286,7 +418,7 @@ fn a_mesh_may_reach_half_a_grid_beyond_a_grid_of_any_size() {
             let mesh = Mesh::new(corners.to_vec(), triangle.to_vec()).unwrap();
             let options = PlaceOptions::new(Sizing::Resolution(dim));
             let tight = Lattice::of(&mesh, &options).unwrap();
-            let builder = SceneBuilder::new(&gpu, &tight, CAPACITY).unwrap();
+            let builder = SceneBuilder::new(&gpu, &tight, Mode::Surface, CAPACITY).unwrap();
             let what = format!("{label}, {dim}");
             let per_unit = 1.0 / tight.voxel_size;
             let offset = tight.origin.map(|c| (-c * per_unit) as f32);
@@ -312,7 +444,7 @@ fn the_scene_of_a_frame_is_that_of_the_mesh_recorded_last() {
     let lattice = lattice([64; 3], 10);
     for (label, gpu) in gpus(fast_adapters()) {
         let device = gpu.device();
-        let builder = SceneBuilder::new(&gpu, &lattice, CAPACITY).unwrap();
+        let builder = SceneBuilder::new(&gpu, &lattice, Mode::Surface, CAPACITY).unwrap();
         // Multiples of 2^-10, so that rounding is that of the host.
         let whole = |mesh: &Mesh| {
             let round = |c: f64| (c * 1024.0).round() / 1024.0;
@@ -356,7 +488,7 @@ fn a_scene_that_overflows_is_empty_and_says_why() {
     for (label, gpu) in gpus(fast_adapters()) {
         let device = gpu.device();
         let fails = |capacity: SceneCapacity, floats: &Floats| {
-            let builder = SceneBuilder::new(&gpu, mesh.lattice(), capacity).unwrap();
+            let builder = SceneBuilder::new(&gpu, mesh.lattice(), Mode::Surface, capacity).unwrap();
             let status = floats.run(&builder, device);
             let is_empty = builder.scene().first_hits(&rays).unwrap().iter().all(Option::is_none);
             assert_eq!(is_empty, status.failure.is_some(), "{label}, {status:?}");
@@ -380,7 +512,7 @@ fn a_scene_that_overflows_is_empty_and_says_why() {
             assert_eq!(fails(CAPACITY, broken).failure, Some(SceneFailure::Mesh), "{label}");
         }
         // After a failure, the next scene is complete again.
-        let builder = SceneBuilder::new(&gpu, mesh.lattice(), exact).unwrap();
+        let builder = SceneBuilder::new(&gpu, mesh.lattice(), Mode::Surface, exact).unwrap();
         assert!(broken[0].run(&builder, device).failure.is_some());
         assert_eq!(floats.run(&builder, device).failure, None);
         assert!(builder.scene().first_hits(&rays).unwrap() == expected, "{label}");
@@ -393,7 +525,7 @@ fn a_mesh_that_cannot_be_recorded_is_an_error_and_the_next_one_is_not() {
     for (_, gpu) in gpus(adapters()).take(1) {
         let device = gpu.device();
         let small = SceneCapacity { vertices: 3, triangles: 1, pairs: 64, bricks: 64, voxels: 64 };
-        let builder = SceneBuilder::new(&gpu, mesh.lattice(), small).unwrap();
+        let builder = SceneBuilder::new(&gpu, mesh.lattice(), Mode::Surface, small).unwrap();
         let buffer = |usage| device.buffer("mesh", 9, usage);
         let (right, wrong) = (buffer(Usage::STORAGE), buffer(Usage::VERTEX));
         let good = MeshBuffers {
@@ -429,9 +561,12 @@ fn a_mesh_that_cannot_be_recorded_is_an_error_and_the_next_one_is_not() {
         }
         builder.record(&mut encoder, &good).unwrap();
         let outside = Lattice { fraction_bits: 16, ..lattice([1000; 3], 14) };
-        assert!(matches!(SceneBuilder::new(&gpu, &outside, small), Err(GpuError::Scene(_))));
+        assert!(matches!(
+            SceneBuilder::new(&gpu, &outside, Mode::Surface, small),
+            Err(GpuError::Scene(_))
+        ));
         let large = lattice([1 << 16; 3], 8);
-        let refused = SceneBuilder::new(&gpu, &large, small).unwrap_err();
+        let refused = SceneBuilder::new(&gpu, &large, Mode::Surface, small).unwrap_err();
         assert!(matches!(refused, GpuError::TooLarge { .. }), "{refused}");
         assert_eq!(device.check(), Ok(()));
     }

@@ -273,8 +273,8 @@ fn host_structs_are_laid_out_as_in_the_shaders() {
             "scene/quantize",
             "Source",
             fields_of! { Source:
-                transform center limit max_groups vertex_words first_vertex vertex_stride
-                vertex_count first_index index_count index_bits padding
+                transform center limit center_x limit_x max_groups vertex_words first_vertex vertex_stride
+                vertex_count first_index index_count index_bits
             },
         ),
         (
@@ -362,6 +362,7 @@ fn every_constant_that_host_and_shaders_share_has_one_value() {
         ("TOO_MANY_CANDIDATES", data::TOO_MANY_CANDIDATES),
         ("INVALID_MESH", data::INVALID_MESH),
         ("VOXELS_FULL", data::VOXELS_FULL),
+        ("NOT_CLOSED", data::NOT_CLOSED),
         ("PAIR_GROUPS", data::PAIR_GROUPS as u32),
         ("CANDIDATE_GROUPS", data::CANDIDATE_GROUPS as u32),
         ("DISPATCH_WORDS", data::DISPATCH_WORDS as u32),
@@ -370,6 +371,7 @@ fn every_constant_that_host_and_shaders_share_has_one_value() {
         ("KIND_COLUMN", data::KIND_COLUMN),
         ("KIND_VOXEL", data::KIND_VOXEL),
         ("KIND_DIRECTED_COLUMN", data::KIND_DIRECTED_COLUMN),
+        ("KIND_SOLID_COLUMN", data::KIND_SOLID_COLUMN),
         ("SCENE_VERSION", rays::SCENE_VERSION),
         ("SCENE_BRICK_WORDS", gpu::BRICK_WORDS as u32),
         ("SCENE_KEY_WORDS", gpu::KEY_WORDS as u32),

@@ -51,6 +51,8 @@ pub const TOO_MANY_CANDIDATES: u32 = 4;
 pub const INVALID_MESH: u32 = 8;
 /// Failure bit: more voxels than capacity, of a scene with colours.
 pub const VOXELS_FULL: u32 = 16;
+/// Failure bit: a mesh that is not closed, of a solid scene.
+pub const NOT_CLOSED: u32 = 32;
 
 /// First word of a level's dispatch arguments of kernels with one invocation per pair.
 pub const PAIR_GROUPS: u64 = 0;
@@ -106,3 +108,5 @@ pub const KIND_COLUMN: u32 = 1;
 pub const KIND_VOXEL: u32 = 2;
 /// Columns along `x`, with bricks by direction.
 pub const KIND_DIRECTED_COLUMN: u32 = 3;
+/// Columns along `x`, and all bricks that triangles touch.
+pub const KIND_SOLID_COLUMN: u32 = 4;

@@ -146,7 +146,8 @@ impl<'a> Job<'a> {
             true => self.batch_limits.candidates,
             false => self.pass_candidates.load(Relaxed),
         };
-        Setting { rule: self.rule, kernel: self.kernel, dims, fraction_bits, candidates, groups }
+        let Self { rule, kernel, keeps_bricks, .. } = *self;
+        Setting { rule, kernel, keeps_bricks, dims, fraction_bits, candidates, groups }
     }
 
     /// Adapts the next pass to a run of so many candidates, if these are enough to tell the speed.

@@ -18,6 +18,8 @@ pub(crate) const PARAMS_BYTES: usize = LEVELS * PARAMS_STRIDE;
 pub(crate) struct Setting {
     pub(crate) rule: Rule,
     pub(crate) kernel: VoxelKernel,
+    /// Whether the bricks stay on the GPU.
+    pub(crate) keeps_bricks: bool,
     pub(crate) dims: [u32; 3],
     pub(crate) fraction_bits: u32,
     /// Candidates per pass.
@@ -39,7 +41,7 @@ impl Setting {
 
     /// The steps of a run.
     pub(crate) fn steps(&self) -> Vec<Step> {
-        steps(self.rule, self.kernel, self.top_level())
+        steps(self.rule, self.kernel, self.keeps_bricks, self.top_level())
     }
 }
 

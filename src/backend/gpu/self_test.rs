@@ -52,7 +52,7 @@ impl SelfTest {
         if result_of(run) == known {
             return Ok(());
         }
-        let kernel = last_kernel(self.rule, self.kernel).0.name();
+        let kernel = last_kernel(self.rule, self.kernel, false).0.name();
         Err(BackendError::SelfTest { kernel, driver: gpu.device.driver() })
     }
 }
@@ -211,7 +211,7 @@ mod tests {
         let (rule, kernel, name, from, to) = fault;
         let gpu = Gpu::over(adapter.open().unwrap());
         let mut planted = 0;
-        for step in steps(rule, kernel, 2) {
+        for step in steps(rule, kernel, false, 2) {
             let kernel = step.kernel;
             if kernel.name() == name {
                 let source = kernel.source();

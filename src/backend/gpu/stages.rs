@@ -4,14 +4,19 @@ use std::sync::Arc;
 
 use crate::backend::gpu::data::{
     BRICK_WORDS, CANDIDATE_GROUPS, CROSSING_WORDS, KIND_COLUMN, KIND_DIRECTED_COLUMN, KIND_ROW,
-    KIND_VOXEL, LEVELS, PAIR_GROUPS,
+    KIND_SOLID_COLUMN, KIND_VOXEL, LEVELS, PAIR_GROUPS,
 };
 use crate::backend::{Rule, VoxelKernel};
 use crate::gpu::{Constants, Device, GpuError, Kernel, Pipeline, kernels};
 
 /// The last kernel of `rule`, which finds the voxels, and the kind of its candidates in a brick: the
-/// constant `CANDIDATE_KIND` of the kernels that count them.
-pub(crate) fn last_kernel(rule: Rule, kernel: VoxelKernel) -> (Kernel, Constants) {
+/// constant `CANDIDATE_KIND` of the kernels that count them. A solid whose bricks stay on the GPU is
+/// filled there, which needs all bricks that are inside in part.
+pub(crate) fn last_kernel(
+    rule: Rule,
+    kernel: VoxelKernel,
+    keeps_bricks: bool,
+) -> (Kernel, Constants) {
     const COLUMN: Constants = &[("CANDIDATE_KIND", KIND_COLUMN)];
     match (rule, kernel) {
         (Rule::Conservative, VoxelKernel::Rows) => {
@@ -21,6 +26,9 @@ pub(crate) fn last_kernel(rule: Rule, kernel: VoxelKernel) -> (Kernel, Constants
             (kernels::VOXELS, &[("CANDIDATE_KIND", KIND_VOXEL)])
         }
         (Rule::SixSeparating, _) => (kernels::SIX_SEPARATING, COLUMN),
+        (Rule::Parity(_), _) if keeps_bricks => {
+            (kernels::PARITY, &[("CANDIDATE_KIND", KIND_SOLID_COLUMN)])
+        }
         (Rule::Parity(_), _) => (kernels::PARITY, COLUMN),
         (Rule::Winding | Rule::Crossings, _) => {
             (kernels::MARK_CROSSINGS, &[("CANDIDATE_KIND", KIND_DIRECTED_COLUMN)])
@@ -92,8 +100,13 @@ pub(crate) const MAX_STEPS: u32 = LEVELS as u32 + 4;
 /// The steps of a run by `rule` in which no triangle starts above `top_level`: triangles are
 /// appended to their start levels; then, level by level, touched nodes become pairs of the level
 /// below.
-pub(crate) fn steps(rule: Rule, kernel: VoxelKernel, top_level: u32) -> Vec<Step> {
-    let (last, kind) = last_kernel(rule, kernel);
+pub(crate) fn steps(
+    rule: Rule,
+    kernel: VoxelKernel,
+    keeps_bricks: bool,
+    top_level: u32,
+) -> Vec<Step> {
+    let (last, kind) = last_kernel(rule, kernel, keeps_bricks);
     let step = |kernel, constants, level, size| Step { kernel, constants, level, size };
     let mut steps = vec![step(kernels::SEED, kind, 0, Size::Triangles)];
     let candidates = Size::Indirect(CANDIDATE_GROUPS);
@@ -108,7 +121,7 @@ pub(crate) fn steps(rule: Rule, kernel: VoxelKernel, top_level: u32) -> Vec<Step
 
 /// Compiles the kernels of a rule, unless cached.
 pub(crate) fn prepare(device: &Device, rule: Rule, kernel: VoxelKernel) -> Result<(), GpuError> {
-    for step in steps(rule, kernel, 1) {
+    for step in steps(rule, kernel, false, 1) {
         step.pipeline(device);
     }
     device.check()

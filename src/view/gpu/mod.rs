@@ -207,7 +207,7 @@ impl Gpu {
                 return Ok(GpuScene::upload(device, &Scene::new(&empty))?);
             }
             let ResidentBricks { bricks, count, counters } = self.resident_bricks(mesh).await?;
-            let tree = Tree::new(device, dims, bricks, count, 0, &counters)?;
+            let tree = Tree::new(device, dims, bricks, count, 0, &counters, None)?;
             let mut encoder = device.encoder();
             tree.record(device, &mut encoder);
             device.queue.submit([encoder.finish()]);

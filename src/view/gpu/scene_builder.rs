@@ -5,18 +5,22 @@ use thiserror::Error;
 use wgpu::BufferUsages as Usage;
 use wgpu::util::DeviceExt;
 
+use crate::backend::gpu::Gpu;
 use crate::backend::gpu::buffers::{Buffers, Sizes};
 use crate::backend::gpu::data::{
     BRICK_WORDS, BRICKS, BRICKS_FULL, CANDIDATE_GROUPS, COUNTERS, FAILURES, GROUP, INVALID_MESH,
-    PAIRS_FULL, Pair, SCENE_VOXELS, TOO_MANY_CANDIDATES, VOXELS_FULL,
+    NOT_CLOSED, PAIRS_FULL, Pair, SCENE_VOXELS, TOO_MANY_CANDIDATES, VOXELS_FULL,
 };
 use crate::backend::gpu::job::{MAX_BITMAP_WORDS, SubBatch};
 use crate::backend::gpu::record::{PARAMS_BYTES, Setting};
 use crate::backend::gpu::workspace::needed_pairs;
-use crate::backend::gpu::{Gpu, stages};
 use crate::backend::{Rule, VoxelKernel};
 use crate::gpu::{Device, GpuError, MAX_GROUPS, kernels};
+use crate::grid::BRICK;
 use crate::lattice::{Lattice, MAX_DIM, SPAN_BITS};
+use crate::predicate::crosses::Axis;
+use crate::solid::mode::Mode;
+use crate::solid::{Fill, Solid};
 use crate::view::gpu::GpuScene;
 use crate::view::gpu::tree::Tree;
 
@@ -30,7 +34,8 @@ pub struct SceneCapacity {
     /// (triangle, brick) pairs: for each triangle, the bricks of 8 x 8 x 8 voxels that it touches.
     /// They take about 50 bytes each.
     pub pairs: u32,
-    /// Bricks that triangles touch. They take 72 bytes each, and 4 more in scenes with colours.
+    /// Bricks that triangles touch. They take 72 bytes each, and 4 more in scenes with colours. The
+    /// bricks inside a solid take none.
     pub bricks: u32,
     /// Voxels with a colour. They take 4 bytes each; 0 for scenes without colours.
     pub voxels: u32,
@@ -85,11 +90,12 @@ pub struct SceneStatus {
 pub enum SceneFailure {
     /// An index is not below the number of vertices; or a coordinate is NaN, or farther than `2^23`
     /// lattice units from the centre of the grid's cube, whose edge is the longest of the grid,
-    /// rounded up to a power of two, at least 64. This distance is that edge or more.
+    /// rounded up to a power of two, at least 64. This distance is that edge or more. Along `x`, a
+    /// solid ends with the grid.
     #[error(
         "an index is not below the number of vertices, or a coordinate is NaN or too far from the \
-         grid: a vertex may be half the longest side of the grid beyond it, so enlarge the grid, \
-         or move the mesh by `voxels_from_mesh`"
+         grid: a vertex may be half the longest side of the grid beyond it, of a solid not along x, \
+         so enlarge the grid, or move the mesh by `voxels_from_mesh`"
     )]
     Mesh,
     /// More pairs than [`SceneCapacity::pairs`].
@@ -104,6 +110,10 @@ pub enum SceneFailure {
     /// More voxels than [`SceneCapacity::voxels`], of a scene with colours.
     #[error("too many voxels: make a builder with a capacity of those in its status")]
     Voxels,
+    /// A column along `x` crosses a solid an odd number of times, or voxels are inside where no
+    /// triangle is. Without this failure, too, a mesh may have gaps between the columns.
+    #[error("the mesh is not closed: see where by `Topology` of its triangles")]
+    NotClosed,
 }
 
 /// `Source` in `shaders/scene/quantize.wgsl`, which documents the fields.
@@ -114,6 +124,8 @@ pub struct Source {
     pub transform: [[f32; 4]; 3],
     pub center: f32,
     pub limit: f32,
+    pub center_x: f32,
+    pub limit_x: f32,
     pub max_groups: u32,
     pub vertex_words: u32,
     pub first_vertex: u32,
@@ -122,12 +134,18 @@ pub struct Source {
     pub first_index: u32,
     pub index_count: u32,
     pub index_bits: u32,
-    pub padding: [u32; 2],
 }
 
-/// Voxelizes meshes in GPU memory by [`Rule::Conservative`] into one [`GpuScene`], each time that
-/// [`record`](Self::record) is executed. All buffers are made once. Nothing is read back between
-/// the stages: their sizes stay on the card.
+/// Voxelizes meshes in GPU memory into one [`GpuScene`], each time that [`record`](Self::record) is
+/// executed. All buffers are made once. Nothing is read back between the stages: their sizes stay on
+/// the card.
+///
+/// # Solids
+/// A solid is filled by parity along `x` ([`Fill::Parity`]): a voxel is inside if a column crosses
+/// the mesh an odd number of times up to the voxel's centre. Parts that overlap are outside where an
+/// even number of them does. The mesh must be closed, which is a property of its indices: examine
+/// them once by [`Topology`](crate::solid::topology::Topology). Bricks inside as a whole are full
+/// cells of the tree, and not among its bricks.
 ///
 /// # Exactness
 /// The voxels of the rounded vertices are exact, and have the same bits on every card and on the
@@ -143,7 +161,7 @@ pub struct Source {
 ///
 /// ```no_run
 /// use trivox::view::gpu::{MeshBuffers, SceneBuilder, SceneCapacity};
-/// use trivox::{Gpu, Lattice, wgpu};
+/// use trivox::{Gpu, Lattice, Mode, wgpu};
 ///
 /// fn frame(
 ///     builder: &SceneBuilder,
@@ -161,14 +179,16 @@ pub struct Source {
 ///     let (vertices, triangles) = (50_000, 100_000);
 ///     let capacity =
 ///         SceneCapacity { vertices, triangles, pairs: 1 << 19, bricks: 1 << 17, voxels: 0 };
-///     SceneBuilder::new(gpu, lattice, capacity)
+///     SceneBuilder::new(gpu, lattice, Mode::Surface, capacity)
 /// }
 /// ```
 pub struct SceneBuilder {
     device: Device,
     setting: Setting,
-    /// Of the grid's cube, in lattice units.
-    center: f32,
+    /// Of the vertices along `x`, and along `y` and `z`, in lattice units: the middle, and the largest
+    /// distance from it.
+    center: [f32; 2],
+    limit: [f32; 2],
     capacity: SceneCapacity,
     source: wgpu::Buffer,
     buffers: Buffers,
@@ -182,15 +202,27 @@ impl SceneBuilder {
     /// of the grid's cube beyond it, 15 at 256 voxels, has that many in the scene.
     ///
     /// # Errors
-    /// The lattice is not valid, or larger than a grid; a buffer exceeds the device's limit; the
-    /// device fails.
-    pub fn new(gpu: &Gpu, lattice: &Lattice, capacity: SceneCapacity) -> Result<Self, GpuError> {
-        gpu.device().in_scopes(|| Self::unscoped(gpu, lattice, capacity))?
+    /// The lattice is not valid, or larger than a grid; a solid is not to be filled by parity, has
+    /// colours or its surface, or no multiple of 8 voxels along `y` or `z`; a thin surface has
+    /// colours; a buffer exceeds the device's limit; the device fails.
+    pub fn new(
+        gpu: &Gpu,
+        lattice: &Lattice,
+        mode: Mode,
+        capacity: SceneCapacity,
+    ) -> Result<Self, GpuError> {
+        gpu.device().in_scopes(|| Self::unscoped(gpu, lattice, mode, capacity))?
     }
 
-    fn unscoped(gpu: &Gpu, lattice: &Lattice, capacity: SceneCapacity) -> Result<Self, GpuError> {
+    fn unscoped(
+        gpu: &Gpu,
+        lattice: &Lattice,
+        mode: Mode,
+        capacity: SceneCapacity,
+    ) -> Result<Self, GpuError> {
         lattice.check().map_err(|error| GpuError::Scene(error.to_string()))?;
         let Lattice { dims, fraction_bits, .. } = *lattice;
+        let rule = rule_of(mode, dims, capacity.voxels > 0)?;
         let cube = lattice.cube();
         let units = u64::from(cube) << fraction_bits;
         if dims.iter().any(|&d| d > MAX_DIM) || units > 1 << SPAN_BITS {
@@ -199,10 +231,18 @@ impl SceneBuilder {
         // A mesh that fills the cube would reach past all of the span by the rounding of floats, and
         // one that moves by more: the cube takes half of it.
         let fraction_bits = fraction_bits.min(SPAN_BITS - 1 - cube.ilog2());
+        let center = ((cube << fraction_bits) / 2) as f32;
+        let limit = (1_u32 << (SPAN_BITS - 1)) as f32;
+        let is_solid = rule.counting_axis().is_some();
+        // Exact: half of at most 2^23 units, of 16 or more a voxel.
+        let half_x = ((dims[0] << fraction_bits) / 2) as f32;
         let device = gpu.device().clone();
+        // All rows of a solid end outside: there is room for the last crossings.
+        let dims = rule.grid_dims(dims);
         let setting = Setting {
-            rule: Rule::Conservative,
+            rule,
             kernel: VoxelKernel::default(),
+            keeps_bricks: true,
             dims,
             fraction_bits,
             candidates: gpu.batch_limits.candidates,
@@ -225,7 +265,6 @@ impl SceneBuilder {
                 return Err(GpuError::TooLarge { what, size: unit * count, limit: unit * limit });
             }
         }
-        stages::prepare(&device, setting.rule, setting.kernel)?;
         let of_colors = [kernels::RESERVE_COLORS, kernels::FIRST_TRIANGLES, kernels::COLOR_VOXELS];
         let of_colors = of_colors.into_iter().filter(|_| voxels > 0);
         for kernel in of_colors.chain([kernels::QUANTIZE]) {
@@ -236,13 +275,16 @@ impl SceneBuilder {
         let mut buffers = Buffers::new(&device, mesh, sizes);
         buffers.bind_all(&device, &setting.steps())?;
         let counters = &buffers.counters;
-        let tree = Tree::new(&device, dims, buffers.bricks.clone(), bricks, voxels, counters)?;
+        let ranks = is_solid.then_some([&buffers.bitmap, &buffers.bricks_before]);
+        let brick_buffer = buffers.bricks.clone();
+        let tree = Tree::new(&device, dims, brick_buffer, bricks, voxels, counters, ranks)?;
         Ok(Self {
             source: device.filled("source", &[0; size_of::<Source>()], Usage::UNIFORM)?,
             scene: GpuScene::new(&device, tree.buffers.clone())?,
             device,
             setting,
-            center: ((cube << fraction_bits) / 2) as f32,
+            center: [if is_solid { half_x } else { center }, center],
+            limit: [if is_solid { half_x } else { limit }, limit],
             capacity,
             buffers,
             tree,
@@ -425,12 +467,15 @@ impl SceneBuilder {
 
     fn source_of(&self, mesh: &MeshBuffers, vertex_words: u32) -> Source {
         let units = (1_u32 << self.setting.fraction_bits) as f32;
+        let ([center_x, center], [limit_x, limit]) = (self.center, self.limit);
         // A buffer has less than 2^32 bytes, which `check` ensures: words and indices fit in `u32`.
         let of = |bytes: u64, size: u32| (bytes / u64::from(size)) as u32;
         Source {
             transform: mesh.voxels_from_mesh.map(|row| row.map(|c| c * units)),
-            center: self.center,
-            limit: (1_u32 << (SPAN_BITS - 1)) as f32,
+            center,
+            limit,
+            center_x,
+            limit_x,
             max_groups: MAX_GROUPS,
             vertex_words,
             first_vertex: of(mesh.vertex_offset, 4),
@@ -439,7 +484,6 @@ impl SceneBuilder {
             first_index: of(mesh.index_offset, index_bits(mesh) / 8),
             index_count: 3 * mesh.triangle_count,
             index_bits: index_bits(mesh),
-            padding: [0; 2],
         }
     }
 }
@@ -451,6 +495,25 @@ impl std::fmt::Debug for SceneBuilder {
         debug.field("device", device).field("setting", setting).field("capacity", capacity);
         debug.finish_non_exhaustive()
     }
+}
+
+/// The rule of scenes of `mode`, of `dims` voxels.
+fn rule_of(mode: Mode, dims: [u32; 3], has_colors: bool) -> Result<Rule, GpuError> {
+    let why = match mode {
+        Mode::Surface => return Ok(Rule::Conservative),
+        Mode::Thin | Mode::Solid(_) if has_colors => {
+            "only the voxels of surfaces have colours: set `voxels` to 0"
+        }
+        Mode::Thin => return Ok(Rule::SixSeparating),
+        Mode::Solid(Solid { fill: Fill::Auto | Fill::Parity, include_surface: false }) => {
+            if dims[1..].iter().all(|d| d.is_multiple_of(BRICK)) {
+                return Ok(Rule::Parity(Axis::X));
+            }
+            "a solid needs a multiple of 8 voxels along y and z"
+        }
+        Mode::Solid(_) => "a solid is filled by parity, without its surface",
+    };
+    Err(GpuError::Scene(why.to_owned()))
 }
 
 fn index_bits(mesh: &MeshBuffers) -> u32 {
@@ -469,6 +532,7 @@ fn status_of(counters: &[u32]) -> SceneStatus {
         (TOO_MANY_CANDIDATES, SceneFailure::Candidates),
         (BRICKS_FULL, SceneFailure::Bricks),
         (VOXELS_FULL, SceneFailure::Voxels),
+        (NOT_CLOSED, SceneFailure::NotClosed),
     ]
     .into_iter()
     .find_map(|(bit, failure)| (failures & bit != 0).then_some(failure));

@@ -42,7 +42,8 @@ pub(crate) struct Tree {
 impl Tree {
     /// The tree of a grid of `dims`, over a buffer for `capacity` bricks. Their number is in
     /// `counters`, which the voxelization writes. With room for the colours of so many `voxels`; no
-    /// voxels have colours if it is 0.
+    /// voxels have colours if it is 0. The bricks of a solid are filled by their `ranks`: the bitmap,
+    /// and the bricks before each word of it.
     ///
     /// # Errors
     /// The nodes exceed the device's limit; the device fails.
@@ -53,6 +54,7 @@ impl Tree {
         capacity: u32,
         voxels: u32,
         counters: &wgpu::Buffer,
+        ranks: Option<[&wgpu::Buffer; 2]>,
     ) -> Result<Self, GpuError> {
         let top = top_of(dims);
         let nodes: u64 = (1..=top).map(|level| nodes_on(dims, level)).sum();
@@ -81,13 +83,9 @@ impl Tree {
         };
         // Fits, since the buffer of the nodes could be made.
         let nodes = nodes as u32;
-        let params = TreeParams {
-            bricks: dims.map(|d| d.div_ceil(BRICK)),
-            top,
-            nodes,
-            max_groups: MAX_GROUPS,
-            padding: [0; 2],
-        };
+        let in_bricks = dims.map(|d| d.div_ceil(BRICK));
+        let params =
+            TreeParams { bricks: in_bricks, top, nodes, max_groups: MAX_GROUPS, padding: [0; 2] };
         let params = device.filled("params", bytemuck::bytes_of(&params), Usage::UNIFORM)?;
         let stage = |kernel, invocations: u32| {
             let groups = device.pipeline(kernel, &[]).bind(&device.device, |name| {
@@ -98,6 +96,8 @@ impl Tree {
                     "nodes" => &buffers.nodes,
                     "header" => &buffers.header,
                     "children" => &buffers.children,
+                    "bitmap" => ranks?[0],
+                    "bricks_before" => ranks?[1],
                     _ => return None,
                 };
                 Some(buffer.as_entire_binding())
@@ -105,7 +105,10 @@ impl Tree {
             Ok((kernel, groups, invocations.div_ceil(GROUP)))
         };
         let stages = [
-            stage(kernels::TREE_FILL, capacity)?,
+            match ranks {
+                Some(_) => stage(kernels::FILL_ROWS, in_bricks[1] * in_bricks[2])?,
+                None => stage(kernels::TREE_FILL, capacity)?,
+            },
             stage(kernels::TREE_COUNT, nodes)?,
             stage(kernels::TREE_LINK, capacity.max(nodes))?,
         ];

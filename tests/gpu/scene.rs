@@ -3,7 +3,8 @@
 use crate::common::prelude::*;
 use trivox::gpu::{BRICK_WORDS, Device, GpuError, KEY_WORDS};
 use trivox::view::gpu::{
-    MeshBuffers, NO_NODES, SceneBuilder, SceneCapacity, SceneFailure, SceneStatus, WordNode,
+    MeshBuffers, NO_NODES, SCENE_SOURCE, SceneBuffers, SceneBuilder, SceneCapacity, SceneFailure,
+    SceneStatus, WordNode,
 };
 use trivox::view::trace::{Hit, Ray, Scene};
 use wgpu::{BufferUsages as Usage, IndexFormat};
@@ -327,6 +328,100 @@ fn recorded_solids_and_thin_surfaces_have_the_voxels_of_the_cpu() {
                 assert!(builder.scene().first_hits(&rays).unwrap() == expected, "{what}");
             }
         }
+    }
+}
+
+/// A 3D texture of a scene's voxels, filled by the kernel of the documents.
+fn texture(device: &Device, builder: &SceneBuilder, size: [u32; 3]) -> Vec<u32> {
+    let page = include_str!("../../docs/library.md");
+    let start = page.find("@group(0) @binding(0) var occupancy").expect("the kernel");
+    let source = page[start..].split("```").next().unwrap();
+    let Device { device: wgpu, queue, .. } = device;
+    let module = wgpu.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: None,
+        source: wgpu::ShaderSource::Wgsl(format!("{SCENE_SOURCE}{source}").into()),
+    });
+    let [width, height, depth_or_array_layers] = size;
+    let size = wgpu::Extent3d { width, height, depth_or_array_layers };
+    let texture = wgpu.create_texture(&wgpu::TextureDescriptor {
+        label: None,
+        size,
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D3,
+        format: wgpu::TextureFormat::R32Uint,
+        usage: wgpu::TextureUsages::STORAGE_BINDING | wgpu::TextureUsages::COPY_SRC,
+        view_formats: &[],
+    });
+    let own = wgpu.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+        label: None,
+        entries: &[wgpu::BindGroupLayoutEntry {
+            binding: 0,
+            visibility: wgpu::ShaderStages::COMPUTE,
+            ty: wgpu::BindingType::StorageTexture {
+                access: wgpu::StorageTextureAccess::WriteOnly,
+                format: wgpu::TextureFormat::R32Uint,
+                view_dimension: wgpu::TextureViewDimension::D3,
+            },
+            count: None,
+        }],
+    });
+    let layout = wgpu.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        bind_group_layouts: &[Some(&own), Some(&SceneBuffers::layout(device))],
+        ..Default::default()
+    });
+    let pipeline = wgpu.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: None,
+        layout: Some(&layout),
+        module: &module,
+        entry_point: None,
+        compilation_options: Default::default(),
+        cache: None,
+    });
+    let view = texture.create_view(&Default::default());
+    let group = wgpu.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: None,
+        layout: &own,
+        entries: &[wgpu::BindGroupEntry {
+            binding: 0,
+            resource: wgpu::BindingResource::TextureView(&view),
+        }],
+    });
+    let mut encoder = wgpu.create_command_encoder(&Default::default());
+    let mut pass = encoder.begin_compute_pass(&Default::default());
+    pass.set_pipeline(&pipeline);
+    pass.set_bind_group(0, &group, &[]);
+    pass.set_bind_group(1, &builder.scene().buffers().bind_group(device), &[]);
+    pass.dispatch_workgroups(width / 4, height / 4, depth_or_array_layers / 4);
+    drop(pass);
+    let words = u64::from(width * height * depth_or_array_layers);
+    let copied = device.buffer("copied", words, Usage::COPY_DST | Usage::COPY_SRC);
+    let layout = wgpu::TexelCopyBufferLayout {
+        offset: 0,
+        bytes_per_row: Some(4 * width),
+        rows_per_image: Some(height),
+    };
+    let to = wgpu::TexelCopyBufferInfo { buffer: &copied, layout };
+    encoder.copy_texture_to_buffer(texture.as_image_copy(), to, size);
+    queue.submit([encoder.finish()]);
+    read(device, &copied, words)
+}
+
+#[test]
+fn the_kernel_of_the_documents_fills_a_texture_with_the_voxels() {
+    let lattice = lattice([64; 3], 10);
+    let mesh = cuboid([10.2; 3], [51.7, 40.3, 33.3]);
+    let capacity = SceneCapacity { voxels: 0, ..CAPACITY };
+    for (label, gpu) in gpus(adapters()) {
+        let mode = Mode::Solid(PARITY);
+        let builder = SceneBuilder::new(&gpu, &lattice, mode, capacity).unwrap();
+        Floats::new(mesh.positions(), mesh.triangles(), 1.0, [0.0; 3]).run(&builder, gpu.device());
+        let texels = texture(gpu.device(), &builder, [64; 3]);
+        let grid = in_mode(&place_on(&mesh, &lattice).unwrap(), mode).grid;
+        let occupied = (0..64_u32.pow(3)).filter(|&i| texels[i as usize] == 1);
+        let found = occupied.map(|i| [i % 64, i / 64 % 64, i / 64 / 64]);
+        assert!(VoxelGrid::from_voxels([64; 3], found).unwrap() == grid, "{label}");
+        assert!(texels.iter().all(|&texel| texel <= 1), "{label}");
     }
 }
 

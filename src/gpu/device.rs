@@ -21,7 +21,7 @@ const LOST: &str = "the device was lost";
 const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(120);
 
 /// Cache of compiled kernels, by name and pipeline constants.
-type Pipelines = HashMap<(&'static str, Constants), Arc<Pipeline>>;
+type Pipelines = HashMap<(&'static str, Constants), Arc<OnceLock<Arc<Pipeline>>>>;
 
 /// An open device: one that [`Adapter::open`](crate::gpu::Adapter::open) opened, or
 /// [one of yours](Self::from_wgpu). Its errors are asynchronous; the next [`check`](Self::check)
@@ -103,18 +103,19 @@ impl Device {
         Ok(is_right)
     }
 
-    /// A compiled kernel from the cache; compiled on first use with these constants.
+    /// A compiled kernel from the cache; compiled on first use with these constants. Threads
+    /// compile different kernels at the same time.
     pub(crate) fn pipeline(&self, kernel: Kernel, constants: Constants) -> Arc<Pipeline> {
-        let mut pipelines = lock(&self.pipelines);
+        let cached = lock(&self.pipelines).entry((kernel.name(), constants)).or_default().clone();
         let compile = || Arc::new(Pipeline::new(&self.device, kernel, kernel.source(), constants));
-        pipelines.entry((kernel.name(), constants)).or_insert_with(compile).clone()
+        cached.get_or_init(compile).clone()
     }
 
     /// Replaces a kernel by one with another source, as a faulty driver would.
     #[cfg(test)]
     pub(crate) fn plant(&self, kernel: Kernel, source: String, constants: Constants) {
         let pipeline = Arc::new(Pipeline::new(&self.device, kernel, source, constants));
-        lock(&self.pipelines).insert((kernel.name(), constants), pipeline);
+        lock(&self.pipelines).insert((kernel.name(), constants), Arc::new(pipeline.into()));
     }
 
     /// Records a dispatch of `kernel` with `groups` workgroups in a pass of its own. `buffers` maps

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use crate::backend::gpu::data::{
     BRICK_WORDS, CANDIDATE_GROUPS, CROSSING_WORDS, KIND_COLUMN, KIND_DIRECTED_COLUMN, KIND_ROW,
     KIND_SOLID_COLUMN, KIND_VOXEL, LEVELS, PAIR_GROUPS,
@@ -119,10 +121,8 @@ pub(crate) fn steps(
     steps
 }
 
-/// Compiles the kernels of a rule, unless cached.
+/// Compiles the kernels of a rule, unless cached, in parallel.
 pub(crate) fn prepare(device: &Device, rule: Rule, kernel: VoxelKernel) -> Result<(), GpuError> {
-    for step in steps(rule, kernel, false, 1) {
-        step.pipeline(device);
-    }
-    device.check()
+    let compile = |step: &Step| device.in_scopes(|| drop(step.pipeline(device)));
+    steps(rule, kernel, false, 1).par_iter().try_for_each(compile)
 }

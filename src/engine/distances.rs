@@ -87,7 +87,7 @@ impl Voxelizer {
             voxelizer.place.pad = self.place.pad.max(width.ceil() as u32);
         }
         let placed = voxelizer.place(source)?;
-        let voxelized = voxelizer.voxelize(&placed.mesh)?.with_placing(&placed);
+        let voxelized = voxelizer.voxelize(&placed)?;
         let Voxelized { grid, lattice, triangles, fill_report, backend, .. } = voxelized;
         let measured = voxelizer.measure(&placed.mesh, grid, width, &backend)?;
         let Measured { field, backend, warnings, time } = measured;

@@ -115,25 +115,26 @@ impl Voxelizer {
         Ok(self.install(|| self.transform.apply(mesh))??)
     }
 
-    /// The second step: the voxels, without colours. For a mesh in a window, the grid includes a
-    /// halo of one brick. [`paint`](Self::paint) needs the halo, and removes it.
+    /// The second step: the voxels, without colours, with the warnings and times of the first. For
+    /// a mesh in a window, the grid includes a halo of one brick. [`paint`](Self::paint) needs the
+    /// halo, and removes it.
     ///
     /// # Errors
     /// The backend failed; too little memory; cancelled.
-    pub fn voxelize(&self, mesh: &PlacedMesh) -> Result<Voxelized, BackendError> {
-        let (chosen, start) = timed(|| self.choose(mesh))?;
-        let mut voxelized = self.voxelize_on(chosen, mesh)?;
+    pub fn voxelize(&self, placed: &Placed) -> Result<Voxelized, BackendError> {
+        let (chosen, start) = timed(|| self.choose(&placed.mesh))?;
+        let mut voxelized = self.voxelize_on(chosen, placed)?;
         voxelized.timings.start = start;
         Ok(voxelized)
     }
 
     /// The voxels of `chosen`, or of the CPU that replaces it.
-    fn voxelize_on(&self, chosen: Chosen, mesh: &PlacedMesh) -> Result<Voxelized, BackendError> {
+    fn voxelize_on(&self, chosen: Chosen, placed: &Placed) -> Result<Voxelized, BackendError> {
         let options = self.run_options();
         let (voxels, Chosen { used, warning, .. }) = self.run_on(chosen, |by| {
-            by.wait(voxelize_async(by, mesh, self.mode, &options, &*self.progress))
+            by.wait(voxelize_async(by, &placed.mesh, self.mode, &options, &*self.progress))
         })?;
-        self.placed_voxels(mesh, voxels, used, warning)
+        self.placed_voxels(placed, voxels, used, warning)
     }
 
     /// This voxelizer on the backend that is not the one `used`: the CPU after a GPU, and a GPU
@@ -182,7 +183,7 @@ impl Voxelizer {
     #[cfg(feature = "gpu")]
     pub async fn voxelize_async(
         &self,
-        mesh: &PlacedMesh,
+        placed: &Placed,
         gpu: Result<(&Gpu, &str), &str>,
     ) -> Result<Voxelized, BackendError> {
         let (choice, options) = (self.backends.choice(), self.run_options());
@@ -194,7 +195,8 @@ impl Voxelizer {
             }
             (BackendChoice::Auto | BackendChoice::Gpu, Ok((gpu, label))) => {
                 let by = Backend::Gpu(gpu);
-                match voxelize_async(by, mesh, self.mode, &options, &*self.progress).await {
+                let run = voxelize_async(by, &placed.mesh, self.mode, &options, &*self.progress);
+                match run.await {
                     Ok(voxels) => {
                         let reason = match choice {
                             BackendChoice::Gpu => "asked for",
@@ -202,7 +204,7 @@ impl Voxelizer {
                         };
                         let (adapter, reason) = (Some(label.to_owned()), reason.to_owned());
                         let used = UsedBackend { adapter, reason };
-                        return self.placed_voxels(mesh, voxels, used, None);
+                        return self.placed_voxels(placed, voxels, used, None);
                     }
                     Err(error)
                         if choice == BackendChoice::Gpu || error == BackendError::Cancelled =>
@@ -213,7 +215,7 @@ impl Voxelizer {
                 }
             }
         };
-        self.voxelize_on(chosen, mesh)
+        self.voxelize_on(chosen, placed)
     }
 
     fn run_options(&self) -> RunOptions {
@@ -221,23 +223,24 @@ impl Voxelizer {
         RunOptions { memory, time_stages: self.time_stages, kernel: self.kernel }
     }
 
-    /// The voxels of a backend, in the world of `mesh`. `failure` is the error of a GPU that the
+    /// The voxels of a backend, in the world of the mesh. `failure` is the error of a GPU that the
     /// CPU replaced.
     fn placed_voxels(
         &self,
-        mesh: &PlacedMesh,
+        placed: &Placed,
         voxels: Voxels,
         backend: UsedBackend,
         failure: Option<String>,
     ) -> Result<Voxelized, BackendError> {
+        let Placed { mesh, warnings, timings, .. } = placed;
         let Voxels { mut grid, fill_report, report, voxelize_time, fill_time } = voxels;
         check_cancelled(&*self.progress)?;
         grid.world = World::of(mesh.lattice(), self.up);
         let doubts = fill_report.iter().flat_map(|report| report.doubts.clone());
-        let warnings = failure.map(Warning::Backend).into_iter();
+        let warnings = warnings.iter().cloned().chain(failure.map(Warning::Backend));
         let warnings = warnings.chain(doubts.map(Warning::Fill)).collect();
         let fill = fill_report.as_ref().map(|_| fill_time);
-        let timings = Timings { voxelize: voxelize_time, fill, ..Timings::default() };
+        let timings = Timings { voxelize: voxelize_time, fill, ..*timings };
         Ok(Voxelized {
             grid,
             lattice: *mesh.whole().lattice(),
@@ -410,10 +413,10 @@ mod tests {
         let mesh = Mesh::new(corners, vec![[0, 1, 2]]).unwrap();
         let cpu = Backends::new(BackendChoice::Cpu, None);
         let voxelizer = Voxelizer::new().resolution(16).backends(Arc::new(cpu));
-        let mesh = voxelizer.place(&mesh).unwrap().mesh;
-        let known = voxelizer.voxelize(&mesh).unwrap();
+        let placed = voxelizer.place(&mesh).unwrap();
+        let known = voxelizer.voxelize(&placed).unwrap();
 
-        let voxelize = |chosen| voxelizer.voxelize_on(chosen, &mesh);
+        let voxelize = |chosen| voxelizer.voxelize_on(chosen, &placed);
         let refused = voxelize(chosen(false));
         assert!(matches!(refused, Err(BackendError::Gpu(_))), "{refused:?}");
         let replaced = voxelize(chosen(true)).unwrap();
@@ -426,7 +429,7 @@ mod tests {
         assert!(warning.ends_with("; computed on the CPU instead"), "{warning}");
 
         let empty = || VoxelGrid::empty(known.grid.dims()).unwrap();
-        let measure = |chosen| voxelizer.measure_on(chosen, &mesh, empty(), 2.0);
+        let measure = |chosen| voxelizer.measure_on(chosen, &placed.mesh, empty(), 2.0);
         assert!(matches!(measure(chosen(false)), Err(BackendError::Gpu(_))));
         let measured = measure(chosen(true)).unwrap();
         assert!(measured.field == measure(Chosen::cpu("a test")).unwrap().field);

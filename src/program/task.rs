@@ -7,8 +7,7 @@ use anyhow::{Context, Result, bail};
 use trivox::engine::{Measured, Placed};
 use trivox::formats::{GridFormat, LoadedMesh, ReadError};
 use trivox::{
-    ColorSource, DistanceField, PlacedMesh, Progress, VoxelGrid, VoxelizeError, Voxelized,
-    Voxelizer,
+    ColorSource, DistanceField, Progress, VoxelGrid, VoxelizeError, Voxelized, Voxelizer,
 };
 
 use crate::check::Check;
@@ -64,11 +63,10 @@ impl Plan<'_> {
         let sidecars = Inputs::of_meshes(task.meshes(), &voxelizer, &placed, targets.files());
         let sidecars = sidecars.with_context(named).map_err(explain)?;
         self.check_targets(&targets, mesh.window_dims(), &sidecars)?;
-        let voxelized = voxelizer.voxelize(mesh).with_context(named).map_err(explain)?;
-        let inspected = self.inspect(&voxelizer, mesh, &voxelized).with_context(named);
+        let voxelized = voxelizer.voxelize(&placed).with_context(named).map_err(explain)?;
+        let inspected = self.inspect(&voxelizer, &placed, &voxelized).with_context(named);
         let (check, measured) = inspected.map_err(explain)?;
         let voxelized = voxelizer.paint(mesh, voxelized).with_context(named).map_err(explain)?;
-        let voxelized = voxelized.with_placing(&placed);
         let field = measured.as_ref().map(|measured| &measured.field);
         let mut summary = MeshSummary::new(self, task, mesh, &voxelized, targets.format());
         (summary.check, summary.timings_ms.check) = check.unzip();
@@ -172,17 +170,18 @@ impl Plan<'_> {
     fn inspect(
         &self,
         voxelizer: &Voxelizer,
-        mesh: &PlacedMesh,
+        placed: &Placed,
         voxels: &Voxelized,
     ) -> Result<(Option<TimedCheck>, Option<Measured>)> {
-        let check = || Check::of_voxels(voxelizer, mesh, voxels);
+        let check = || Check::of_voxels(voxelizer, placed, voxels);
         let mut check = self.job.check.then(|| timed(check)).transpose()?;
         let differs = check.as_ref().is_some_and(|(check, _)| check.differing > 0);
         let is_written = !differs && (self.job.force || !self.job.refuses(voxels));
         let Some(width) = self.job.distance.filter(|_| is_written) else {
             return Ok((check, None));
         };
-        let measured = voxelizer.measure(mesh, voxels.grid.clone(), width, &voxels.backend)?;
+        let (mesh, inside) = (&placed.mesh, voxels.grid.clone());
+        let measured = voxelizer.measure(mesh, inside, width, &voxels.backend)?;
         if let Some((check, time)) = &mut check {
             let (again, ms) = timed(|| Check::of_measured(voxelizer, mesh, &measured))?;
             (*check, *time) = (again, *time + ms);

@@ -44,8 +44,8 @@ impl Voxels {
             return Ok(Self { grid, warnings, sidecars: Inputs::default() });
         }
         let memory = Memory::new(memory);
-        let voxelizer = memory
-            .limit(Voxelizer::new())
+        let voxelizer = Voxelizer::new()
+            .memory_from(move || memory.left())
             .backend(BackendChoice::Cpu)
             .progress(progress.clone())
             .place_options(PlaceOptions::new(sizing(args.res, args.voxel_size)));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::backend::{BackendError, Chosen, UsedBackend};
-use crate::engine::steps::timed;
+use crate::base::timed;
 use crate::engine::{
     ColorSource, MeshSource, Timings, VoxelizeError, Voxelized, Voxelizer, Warning,
 };

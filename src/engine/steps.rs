@@ -1,15 +1,12 @@
 //! The steps: read, place, voxelize, colour.
 
-use std::time::Duration;
-
-use web_time::Instant;
-
 #[cfg(feature = "gpu")]
 use crate::backend::BackendChoice;
 #[cfg(feature = "gpu")]
 use crate::backend::gpu::Gpu;
 use crate::backend::pool::LazyPool;
 use crate::backend::{Backend, BackendError, Chosen, RunOptions, UsedBackend, check_cancelled};
+use crate::base::timed;
 use crate::engine::{
     ColorSource, MeshSource, Placed, Timings, VoxelizeError, Voxelized, Voxelizer, Warning,
 };
@@ -377,12 +374,6 @@ impl Voxelizer {
             None => Ok(work()),
         }
     }
-}
-
-pub(super) fn timed<T, E>(step: impl FnOnce() -> Result<T, E>) -> Result<(T, Duration), E> {
-    let began = Instant::now();
-    let result = step()?;
-    Ok((result, began.elapsed()))
 }
 
 #[cfg(all(test, feature = "gpu"))]

@@ -21,14 +21,11 @@ use crate::text::shown;
 use crate::write::sink::{refuse_folder, refuse_shared_stdout};
 use crate::write::terminal;
 
-/// The default resolution.
-pub const DEFAULT_RES: u32 = Sizing::DEFAULT_RESOLUTION;
-
 /// The voxel size; at most one of the options is given.
 pub fn sizing(res: Option<u32>, voxel_size: Option<f64>) -> Sizing {
     match voxel_size {
         Some(size) => Sizing::VoxelSize(size),
-        None => Sizing::Resolution(res.unwrap_or(DEFAULT_RES)),
+        None => Sizing::Resolution(res.unwrap_or(Sizing::DEFAULT_RESOLUTION)),
     }
 }
 

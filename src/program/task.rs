@@ -1,9 +1,10 @@
 //! One task: reads, voxelizes, checks, writes and draws one mesh.
 
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use trivox::base::timed;
 use trivox::engine::{Measured, Placed};
 use trivox::formats::{GridFormat, LoadedMesh, ReadError};
 use trivox::view::render::Renderer;
@@ -17,7 +18,7 @@ use crate::grids::Contents;
 use crate::inputs::Task;
 use crate::plan::Plan;
 use crate::resume::{self, Origin};
-use crate::summary::{MeshSummary, Outcome, milliseconds, timed};
+use crate::summary::{MeshSummary, Outcome, milliseconds};
 use crate::text::shown;
 use crate::write::destination::same_file;
 use crate::write::output::Output;
@@ -71,7 +72,8 @@ impl Plan<'_> {
         let voxelized = voxelizer.paint(mesh, voxelized).with_context(named).map_err(explain)?;
         let field = measured.as_ref().map(|measured| &measured.field);
         let mut summary = MeshSummary::new(self, task, mesh, &voxelized, targets.format());
-        (summary.check, summary.timings_ms.check) = check.unzip();
+        let (check, check_time) = check.unzip();
+        (summary.check, summary.timings_ms.check) = (check, check_time.map(milliseconds));
         if let Some(measured) = &measured {
             summary.add_distances(measured);
         }
@@ -153,14 +155,13 @@ impl Plan<'_> {
         }
     }
 
-    /// Compares the backends, with the time in milliseconds, and measures distances, as the job
-    /// wants.
+    /// Compares the backends, with the time of that, and measures distances, as the job wants.
     fn inspect(
         &self,
         voxelizer: &Voxelizer,
         placed: &Placed,
         voxels: &Voxelized,
-    ) -> Result<(Option<(Check, f64)>, Option<Measured>)> {
+    ) -> Result<(Option<(Check, Duration)>, Option<Measured>)> {
         let check = || Check::of_voxels(voxelizer, placed, voxels);
         let mut check = self.job.check.then(|| timed(check)).transpose()?;
         let differs = check.as_ref().is_some_and(|(check, _)| check.differing > 0);
@@ -171,8 +172,8 @@ impl Plan<'_> {
         let (mesh, inside) = (&placed.mesh, voxels.grid.clone());
         let measured = voxelizer.measure(mesh, inside, width, &voxels.backend)?;
         if let Some((check, time)) = &mut check {
-            let (again, ms) = timed(|| Check::of_measured(voxelizer, mesh, &measured))?;
-            (*check, *time) = (again, *time + ms);
+            let (again, more) = timed(|| Check::of_measured(voxelizer, mesh, &measured))?;
+            (*check, *time) = (again, *time + more);
         }
         Ok((check, Some(measured)))
     }
@@ -207,11 +208,11 @@ impl Plan<'_> {
         let has_failed = written.as_ref().is_err_and(|error| !error.is::<StdoutClosedEarly>());
         if !has_failed && let Some((picture, time)) = drawn {
             summary.preview = Some(picture.finish()?.name);
-            summary.timings_ms.preview = Some(time);
+            summary.timings_ms.preview = Some(milliseconds(time));
         }
         if let Some((Written { name, bytes, .. }, time)) = written? {
             (summary.output, summary.bytes) = (Some(name), Some(bytes));
-            summary.timings_ms.write = Some(time);
+            summary.timings_ms.write = Some(milliseconds(time));
         }
         Ok(())
     }

@@ -127,11 +127,11 @@ impl Voxelizer {
 
     /// The voxels of `chosen`, or of the CPU that replaces it.
     fn voxelize_on(&self, chosen: Chosen, placed: &Placed) -> Result<Voxelized, BackendError> {
-        let options = self.run_options();
-        let (voxels, Chosen { used, warning, .. }) = self.run_on(chosen, |by| {
-            by.wait(voxelize_async(by, &placed.mesh, self.mode, &options, &*self.progress))
-        })?;
-        self.placed_voxels(placed, voxels, used, warning)
+        let run = |chosen: &Chosen| {
+            let (by, failure) = (chosen.backend(), chosen.warning.as_deref());
+            by.wait(self.voxelize_by(by, &chosen.used, failure, placed))
+        };
+        Ok(self.run_on(chosen, run)?.0)
     }
 
     /// This voxelizer on the backend that is not the one `used`: the CPU after a GPU, and a GPU
@@ -154,13 +154,13 @@ impl Voxelizer {
     pub(super) fn run_on<T: Send>(
         &self,
         chosen: Chosen,
-        work: impl Fn(Backend<'_>) -> Result<T, BackendError> + Sync,
+        work: impl Fn(&Chosen) -> Result<T, BackendError> + Sync,
     ) -> Result<(T, Chosen), BackendError> {
         let threads = self.pool.as_deref().map(LazyPool::threads);
         let threads = threads.unwrap_or_else(rayon::current_num_threads);
         let run = |chosen: &Chosen| match chosen.used.adapter {
-            None => self.install(|| work(chosen.backend()))?,
-            Some(_) => chosen.backend().exclusively(threads, || work(chosen.backend()))?,
+            None => self.install(|| work(chosen))?,
+            Some(_) => chosen.backend().exclusively(threads, || work(chosen))?,
         };
         match run(&chosen) {
             Ok(result) => Ok((result, chosen)),
@@ -183,7 +183,7 @@ impl Voxelizer {
         placed: &Placed,
         gpu: Result<(&Gpu, &str), &str>,
     ) -> Result<Voxelized, BackendError> {
-        let (choice, options) = (self.backends.choice(), self.run_options());
+        let choice = self.backends.choice();
         let chosen = match (choice, gpu) {
             (BackendChoice::Cpu, _) => Chosen::cpu("asked for"),
             (BackendChoice::Auto, Err(why)) => Chosen::cpu(why),
@@ -191,51 +191,41 @@ impl Voxelizer {
                 return Err(GpuError::NoAdapter(format!("no GPU to compute on: {why}")).into());
             }
             (BackendChoice::Auto | BackendChoice::Gpu, Ok((gpu, label))) => {
-                let by = Backend::Gpu(gpu);
-                let run = voxelize_async(by, &placed.mesh, self.mode, &options, &*self.progress);
-                match run.await {
-                    Ok(voxels) => {
-                        let reason = match choice {
-                            BackendChoice::Gpu => "asked for",
-                            _ => "there is a GPU",
-                        };
-                        let (adapter, reason) = (Some(label.to_owned()), reason.to_owned());
-                        let used = UsedBackend { adapter, reason };
-                        return self.placed_voxels(placed, voxels, used, None);
+                let is_asked_for = choice == BackendChoice::Gpu;
+                let reason = if is_asked_for { "asked for" } else { "there is a GPU" };
+                let (adapter, reason) = (Some(label.to_owned()), reason.to_owned());
+                let used = UsedBackend { adapter, reason };
+                match self.voxelize_by(Backend::Gpu(gpu), &used, None, placed).await {
+                    Err(error) if !is_asked_for && error != BackendError::Cancelled => {
+                        Chosen::instead_of(label, &error)
                     }
-                    Err(error)
-                        if choice == BackendChoice::Gpu || error == BackendError::Cancelled =>
-                    {
-                        return Err(error);
-                    }
-                    Err(error) => Chosen::instead_of(label, &error),
+                    done => return done,
                 }
             }
         };
         self.voxelize_on(chosen, placed)
     }
 
-    fn run_options(&self) -> RunOptions {
-        let memory = (self.memory)();
-        RunOptions { memory, time_stages: self.time_stages, kernel: self.kernel }
-    }
-
-    /// The voxels of a backend, in the world of the mesh. `failure` is the error of a GPU that the
+    /// The voxels by one backend, in the world of the mesh. `failure` is the error of a GPU that the
     /// CPU replaced.
-    fn placed_voxels(
+    async fn voxelize_by(
         &self,
+        by: Backend<'_>,
+        used: &UsedBackend,
+        failure: Option<&str>,
         placed: &Placed,
-        voxels: Voxels,
-        backend: UsedBackend,
-        failure: Option<String>,
     ) -> Result<Voxelized, BackendError> {
         let Placed { mesh, warnings, timings, .. } = placed;
-        let Voxels { mut grid, fill_report, report, voxelize_time, fill_time } = voxels;
+        let (memory, time_stages) = ((self.memory)(), self.time_stages);
+        let options = RunOptions { memory, time_stages, kernel: self.kernel };
+        let run = voxelize_async(by, mesh, self.mode, &options, &*self.progress);
+        let Voxels { mut grid, fill_report, report, voxelize_time, fill_time } = run.await?;
         check_cancelled(&*self.progress)?;
         grid.world = World::of(mesh.lattice(), self.up);
+        let failure = failure.map(|error| Warning::Backend(error.to_owned()));
         let doubts = fill_report.iter().flat_map(|report| report.doubts.clone());
-        let warnings = warnings.iter().cloned().chain(failure.map(Warning::Backend));
-        let warnings = warnings.chain(doubts.map(Warning::Fill)).collect();
+        let warnings = warnings.iter().cloned().chain(failure).chain(doubts.map(Warning::Fill));
+        let warnings = warnings.collect();
         let fill = fill_report.as_ref().map(|_| fill_time);
         let timings = Timings { voxelize: voxelize_time, fill, ..*timings };
         Ok(Voxelized {
@@ -246,7 +236,7 @@ impl Voxelizer {
             fill_report,
             transparent: 0,
             report,
-            backend,
+            backend: used.clone(),
             warnings,
             timings,
         })

@@ -14,8 +14,22 @@ pub mod srgb;
 pub(crate) mod vector;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use web_time::Instant;
 
 /// Locks, ignoring poison: no holder leaves the data in an invalid state.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The result of `step`, and its time.
+///
+/// # Errors
+/// Those of `step`.
+#[doc(hidden)]
+pub fn timed<T, E>(step: impl FnOnce() -> Result<T, E>) -> Result<(T, Duration), E> {
+    let began = Instant::now();
+    let result = step()?;
+    Ok((result, began.elapsed()))
 }

@@ -1,6 +1,5 @@
 //! Progress reports and cancellation of long steps.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -40,15 +39,14 @@ pub struct NoProgress;
 impl Progress for NoProgress {}
 
 /// Cancels when the time is over.
-pub struct Deadline {
+pub(crate) struct Deadline {
     progress: Arc<dyn Progress>,
     end: Option<Instant>,
 }
 
 impl Deadline {
     /// `progress` until `limit` from now; without a limit its time never ends.
-    #[must_use]
-    pub fn new(progress: Arc<dyn Progress>, limit: Option<Duration>) -> Self {
+    pub(crate) fn new(progress: Arc<dyn Progress>, limit: Option<Duration>) -> Self {
         Self { progress, end: limit.and_then(|limit| Instant::now().checked_add(limit)) }
     }
 }
@@ -64,12 +62,6 @@ impl Progress for Deadline {
 
     fn is_cancelled(&self) -> bool {
         self.progress.is_cancelled() || self.end.is_some_and(|end| Instant::now() > end)
-    }
-}
-
-impl fmt::Debug for Deadline {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Deadline").field("end", &self.end).finish_non_exhaustive()
     }
 }
 

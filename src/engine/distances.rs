@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::backend::{BackendError, Chosen, UsedBackend};
-use crate::engine::steps::timed;
+use crate::base::timed;
 use crate::engine::{
     ColorSource, MeshSource, Timings, VoxelizeError, Voxelized, Voxelizer, Warning,
 };
@@ -87,7 +87,7 @@ impl Voxelizer {
             voxelizer.place.pad = self.place.pad.max(width.ceil() as u32);
         }
         let placed = voxelizer.place(source)?;
-        let voxelized = voxelizer.voxelize(&placed.mesh)?.with_placing(&placed);
+        let voxelized = voxelizer.voxelize(&placed)?;
         let Voxelized { grid, lattice, triangles, fill_report, backend, .. } = voxelized;
         let measured = voxelizer.measure(&placed.mesh, grid, width, &backend)?;
         let Measured { field, backend, warnings, time } = measured;
@@ -129,7 +129,7 @@ impl Voxelizer {
         let memory = (self.memory)();
         let ((field, chosen), time) = timed(|| {
             let (band, chosen) =
-                self.run_on(chosen, |by| band(by, mesh, width, memory, &*self.progress))?;
+                self.run_on(chosen, |by| band(by.backend(), mesh, width, memory, &*self.progress))?;
             let field = self.install(|| field_of(mesh, inside, width, band))??;
             Ok::<_, BackendError>((field, chosen))
         })?;

@@ -5,7 +5,7 @@ use std::thread::Builder;
 
 use crate::backend::BackendError;
 use crate::base::ordered::{Ordered, Worker};
-use crate::base::progress::Deadline;
+use crate::base::progress::{Deadline, Progress};
 use crate::engine::{Distances, MeshSource, VoxelizeError, Voxelized, Voxelizer};
 
 /// Inputs that each worker may be ahead of the caller by: finished grids take memory.
@@ -48,17 +48,8 @@ impl Voxelizer {
         let workers = self.install(rayon::current_num_threads)?;
         let shares = self.in_shares(workers);
         let work = move |(key, source): (K, MeshSource<'static>)| {
-            let run = |voxelizer: &Voxelizer, source| {
-                let voxelizer = voxelizer.clone();
-                let deadline = Deadline::new(voxelizer.progress.clone(), voxelizer.time_limit);
-                run(&voxelizer.progress(Arc::new(deadline)), source)
-            };
-            let result = match workers {
-                // Bytes are not copied.
-                1 => run(&shares.whole, source),
-                _ => shares.run(|of| run(of, source.clone()), VoxelizeError::is_memory),
-            };
-            (key, result)
+            let run = |voxelizer: Self, _: &dyn Progress, source| run(&voxelizer, source);
+            (key, shares.run(source, run, VoxelizeError::is_memory))
         };
         let items = items.into_iter().map(|(key, source)| (key, source.into()));
         let spawn = |thread: Builder, worker: Worker<'static>| thread.spawn(worker).map(drop);
@@ -87,24 +78,34 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// Calls `work` with a voxelizer that has a share of the memory; if that is too little, again
-    /// with one that has all memory, while no other mesh is in work.
+    /// Calls `work` with a voxelizer that has a share of the memory, its progress and `item`; if the
+    /// memory is too little, again with all of it, while no other mesh is in work. The progress
+    /// cancels at the time limit, from the beginning of each call.
     ///
     /// # Errors
     /// Those of `work`.
-    pub fn run<T, E>(
+    pub fn run<I: Clone, T, E>(
         &self,
-        work: impl Fn(&Voxelizer) -> Result<T, E>,
+        item: I,
+        work: impl Fn(Voxelizer, &dyn Progress, I) -> Result<T, E>,
         is_memory: impl FnOnce(&E) -> bool,
     ) -> Result<T, E> {
+        let work = |by: &Voxelizer, item| {
+            let deadline = Arc::new(Deadline::new(by.progress.clone(), by.time_limit));
+            work(by.clone().progress(deadline.clone()), &*deadline, item)
+        };
+        if self.number == 1 {
+            // Bytes are not copied.
+            return work(&self.whole, item);
+        }
         let shared = {
             let _one_of_several = self.turn.read().unwrap_or_else(PoisonError::into_inner);
-            work(&self.share)
+            work(&self.share, item.clone())
         };
         match shared {
-            Err(error) if self.number > 1 && is_memory(&error) => {
+            Err(error) if is_memory(&error) => {
                 let _alone = self.turn.write().unwrap_or_else(PoisonError::into_inner);
-                work(&self.whole)
+                work(&self.whole, item)
             }
             result => result,
         }

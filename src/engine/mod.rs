@@ -124,8 +124,7 @@ impl Voxelizer {
     /// cancelled.
     pub fn run<'a>(&self, source: impl Into<MeshSource<'a>>) -> Result<Voxelized, VoxelizeError> {
         let placed = self.place(source)?;
-        let voxelized = self.voxelize(&placed.mesh)?;
-        Ok(self.paint(&placed.mesh, voxelized)?.with_placing(&placed))
+        Ok(self.paint(&placed.mesh, self.voxelize(&placed)?)?)
     }
 
     /// The voxels of `mesh` in a window of a lattice that was chosen before, for it or for another

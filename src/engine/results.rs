@@ -49,7 +49,7 @@ pub struct Voxelized {
     pub report: Option<RunReport>,
     /// The backend used.
     pub backend: UsedBackend,
-    /// Warnings.
+    /// Warnings, those of reading and placing first.
     pub warnings: Vec<Warning>,
     /// The time of each step.
     pub timings: Timings,
@@ -176,14 +176,6 @@ impl Summary {
 }
 
 impl Voxelized {
-    /// These voxels with the warnings and times of reading and placing, the steps that came before.
-    #[must_use]
-    pub fn with_placing(mut self, placed: &Placed) -> Self {
-        self.warnings.splice(..0, placed.warnings.iter().cloned());
-        let Timings { load, place, .. } = placed.timings;
-        Self { timings: Timings { load, place, ..self.timings }, ..self }
-    }
-
     /// The properties of the voxels.
     #[must_use]
     pub fn summary(&self) -> Summary {

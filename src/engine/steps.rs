@@ -1,15 +1,12 @@
 //! The steps: read, place, voxelize, colour.
 
-use std::time::Duration;
-
-use web_time::Instant;
-
 #[cfg(feature = "gpu")]
 use crate::backend::BackendChoice;
 #[cfg(feature = "gpu")]
 use crate::backend::gpu::Gpu;
 use crate::backend::pool::LazyPool;
 use crate::backend::{Backend, BackendError, Chosen, RunOptions, UsedBackend, check_cancelled};
+use crate::base::timed;
 use crate::engine::{
     ColorSource, MeshSource, Placed, Timings, VoxelizeError, Voxelized, Voxelizer, Warning,
 };
@@ -115,25 +112,26 @@ impl Voxelizer {
         Ok(self.install(|| self.transform.apply(mesh))??)
     }
 
-    /// The second step: the voxels, without colours. For a mesh in a window, the grid includes a
-    /// halo of one brick. [`paint`](Self::paint) needs the halo, and removes it.
+    /// The second step: the voxels, without colours, with the warnings and times of the first. For
+    /// a mesh in a window, the grid includes a halo of one brick. [`paint`](Self::paint) needs the
+    /// halo, and removes it.
     ///
     /// # Errors
     /// The backend failed; too little memory; cancelled.
-    pub fn voxelize(&self, mesh: &PlacedMesh) -> Result<Voxelized, BackendError> {
-        let (chosen, start) = timed(|| self.choose(mesh))?;
-        let mut voxelized = self.voxelize_on(chosen, mesh)?;
+    pub fn voxelize(&self, placed: &Placed) -> Result<Voxelized, BackendError> {
+        let (chosen, start) = timed(|| self.choose(&placed.mesh))?;
+        let mut voxelized = self.voxelize_on(chosen, placed)?;
         voxelized.timings.start = start;
         Ok(voxelized)
     }
 
     /// The voxels of `chosen`, or of the CPU that replaces it.
-    fn voxelize_on(&self, chosen: Chosen, mesh: &PlacedMesh) -> Result<Voxelized, BackendError> {
-        let options = self.run_options();
-        let (voxels, Chosen { used, warning, .. }) = self.run_on(chosen, |by| {
-            by.wait(voxelize_async(by, mesh, self.mode, &options, &*self.progress))
-        })?;
-        self.placed_voxels(mesh, voxels, used, warning)
+    fn voxelize_on(&self, chosen: Chosen, placed: &Placed) -> Result<Voxelized, BackendError> {
+        let run = |chosen: &Chosen| {
+            let (by, failure) = (chosen.backend(), chosen.warning.as_deref());
+            by.wait(self.voxelize_by(by, &chosen.used, failure, placed))
+        };
+        Ok(self.run_on(chosen, run)?.0)
     }
 
     /// This voxelizer on the backend that is not the one `used`: the CPU after a GPU, and a GPU
@@ -156,13 +154,13 @@ impl Voxelizer {
     pub(super) fn run_on<T: Send>(
         &self,
         chosen: Chosen,
-        work: impl Fn(Backend<'_>) -> Result<T, BackendError> + Sync,
+        work: impl Fn(&Chosen) -> Result<T, BackendError> + Sync,
     ) -> Result<(T, Chosen), BackendError> {
         let threads = self.pool.as_deref().map(LazyPool::threads);
         let threads = threads.unwrap_or_else(rayon::current_num_threads);
         let run = |chosen: &Chosen| match chosen.used.adapter {
-            None => self.install(|| work(chosen.backend()))?,
-            Some(_) => chosen.backend().exclusively(threads, || work(chosen.backend()))?,
+            None => self.install(|| work(chosen))?,
+            Some(_) => chosen.backend().exclusively(threads, || work(chosen))?,
         };
         match run(&chosen) {
             Ok(result) => Ok((result, chosen)),
@@ -182,10 +180,10 @@ impl Voxelizer {
     #[cfg(feature = "gpu")]
     pub async fn voxelize_async(
         &self,
-        mesh: &PlacedMesh,
+        placed: &Placed,
         gpu: Result<(&Gpu, &str), &str>,
     ) -> Result<Voxelized, BackendError> {
-        let (choice, options) = (self.backends.choice(), self.run_options());
+        let choice = self.backends.choice();
         let chosen = match (choice, gpu) {
             (BackendChoice::Cpu, _) => Chosen::cpu("asked for"),
             (BackendChoice::Auto, Err(why)) => Chosen::cpu(why),
@@ -193,51 +191,43 @@ impl Voxelizer {
                 return Err(GpuError::NoAdapter(format!("no GPU to compute on: {why}")).into());
             }
             (BackendChoice::Auto | BackendChoice::Gpu, Ok((gpu, label))) => {
-                let by = Backend::Gpu(gpu);
-                match voxelize_async(by, mesh, self.mode, &options, &*self.progress).await {
-                    Ok(voxels) => {
-                        let reason = match choice {
-                            BackendChoice::Gpu => "asked for",
-                            _ => "there is a GPU",
-                        };
-                        let (adapter, reason) = (Some(label.to_owned()), reason.to_owned());
-                        let used = UsedBackend { adapter, reason };
-                        return self.placed_voxels(mesh, voxels, used, None);
+                let is_asked_for = choice == BackendChoice::Gpu;
+                let reason = if is_asked_for { "asked for" } else { "there is a GPU" };
+                let (adapter, reason) = (Some(label.to_owned()), reason.to_owned());
+                let used = UsedBackend { adapter, reason };
+                match self.voxelize_by(Backend::Gpu(gpu), &used, None, placed).await {
+                    Err(error) if !is_asked_for && error != BackendError::Cancelled => {
+                        Chosen::instead_of(label, &error)
                     }
-                    Err(error)
-                        if choice == BackendChoice::Gpu || error == BackendError::Cancelled =>
-                    {
-                        return Err(error);
-                    }
-                    Err(error) => Chosen::instead_of(label, &error),
+                    done => return done,
                 }
             }
         };
-        self.voxelize_on(chosen, mesh)
+        self.voxelize_on(chosen, placed)
     }
 
-    fn run_options(&self) -> RunOptions {
-        let memory = (self.memory)();
-        RunOptions { memory, time_stages: self.time_stages, kernel: self.kernel }
-    }
-
-    /// The voxels of a backend, in the world of `mesh`. `failure` is the error of a GPU that the
+    /// The voxels by one backend, in the world of the mesh. `failure` is the error of a GPU that the
     /// CPU replaced.
-    fn placed_voxels(
+    async fn voxelize_by(
         &self,
-        mesh: &PlacedMesh,
-        voxels: Voxels,
-        backend: UsedBackend,
-        failure: Option<String>,
+        by: Backend<'_>,
+        used: &UsedBackend,
+        failure: Option<&str>,
+        placed: &Placed,
     ) -> Result<Voxelized, BackendError> {
-        let Voxels { mut grid, fill_report, report, voxelize_time, fill_time } = voxels;
+        let Placed { mesh, warnings, timings, .. } = placed;
+        let (memory, time_stages) = ((self.memory)(), self.time_stages);
+        let options = RunOptions { memory, time_stages, kernel: self.kernel };
+        let run = voxelize_async(by, mesh, self.mode, &options, &*self.progress);
+        let Voxels { mut grid, fill_report, report, voxelize_time, fill_time } = run.await?;
         check_cancelled(&*self.progress)?;
         grid.world = World::of(mesh.lattice(), self.up);
+        let failure = failure.map(|error| Warning::Backend(error.to_owned()));
         let doubts = fill_report.iter().flat_map(|report| report.doubts.clone());
-        let warnings = failure.map(Warning::Backend).into_iter();
-        let warnings = warnings.chain(doubts.map(Warning::Fill)).collect();
+        let warnings = warnings.iter().cloned().chain(failure).chain(doubts.map(Warning::Fill));
+        let warnings = warnings.collect();
         let fill = fill_report.as_ref().map(|_| fill_time);
-        let timings = Timings { voxelize: voxelize_time, fill, ..Timings::default() };
+        let timings = Timings { voxelize: voxelize_time, fill, ..*timings };
         Ok(Voxelized {
             grid,
             lattice: *mesh.whole().lattice(),
@@ -246,7 +236,7 @@ impl Voxelizer {
             fill_report,
             transparent: 0,
             report,
-            backend,
+            backend: used.clone(),
             warnings,
             timings,
         })
@@ -376,12 +366,6 @@ impl Voxelizer {
     }
 }
 
-pub(super) fn timed<T, E>(step: impl FnOnce() -> Result<T, E>) -> Result<(T, Duration), E> {
-    let began = Instant::now();
-    let result = step()?;
-    Ok((result, began.elapsed()))
-}
-
 #[cfg(all(test, feature = "gpu"))]
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
@@ -410,10 +394,10 @@ mod tests {
         let mesh = Mesh::new(corners, vec![[0, 1, 2]]).unwrap();
         let cpu = Backends::new(BackendChoice::Cpu, None);
         let voxelizer = Voxelizer::new().resolution(16).backends(Arc::new(cpu));
-        let mesh = voxelizer.place(&mesh).unwrap().mesh;
-        let known = voxelizer.voxelize(&mesh).unwrap();
+        let placed = voxelizer.place(&mesh).unwrap();
+        let known = voxelizer.voxelize(&placed).unwrap();
 
-        let voxelize = |chosen| voxelizer.voxelize_on(chosen, &mesh);
+        let voxelize = |chosen| voxelizer.voxelize_on(chosen, &placed);
         let refused = voxelize(chosen(false));
         assert!(matches!(refused, Err(BackendError::Gpu(_))), "{refused:?}");
         let replaced = voxelize(chosen(true)).unwrap();
@@ -426,7 +410,7 @@ mod tests {
         assert!(warning.ends_with("; computed on the CPU instead"), "{warning}");
 
         let empty = || VoxelGrid::empty(known.grid.dims()).unwrap();
-        let measure = |chosen| voxelizer.measure_on(chosen, &mesh, empty(), 2.0);
+        let measure = |chosen| voxelizer.measure_on(chosen, &placed.mesh, empty(), 2.0);
         assert!(matches!(measure(chosen(false)), Err(BackendError::Gpu(_))));
         let measured = measure(chosen(true)).unwrap();
         assert!(measured.field == measure(Chosen::cpu("a test")).unwrap().field);

@@ -3,7 +3,7 @@
 use crate::backend::BackendError;
 use crate::backend::UsedBackend;
 use crate::engine::verify::{Verdict, VerifyOptions, verify};
-use crate::engine::{MeshSource, VoxelizeError, Voxelizer, Warning};
+use crate::engine::{MeshSource, Placed, Timings, VoxelizeError, Voxelizer, Warning};
 use crate::formats::LoadedMesh;
 use crate::grid::VoxelGrid;
 use crate::lattice::PlacedMesh;
@@ -39,16 +39,19 @@ impl Voxelizer {
         let voxelizer = self.clone().attributes([]);
         let LoadedMesh { mesh, warnings, .. } = voxelizer.load(source)?;
         let mesh = voxelizer.transformed(mesh)?;
+        let warnings: Vec<Warning> = warnings.into_iter().map(Warning::File).collect();
         let mut made = None;
-        let mut exact = |placed: &PlacedMesh| {
-            let exact = voxelizer.voxelize(placed)?;
+        let mut exact = |mesh: &PlacedMesh| {
+            let (mesh, warnings) = (mesh.clone(), warnings.clone());
+            let placed =
+                Placed { mesh, sidecars: Vec::new(), warnings, timings: Timings::default() };
+            let exact = voxelizer.voxelize(&placed)?;
             made = Some((exact.backend.clone(), exact.fill_report.clone(), exact.warnings.clone()));
-            Ok(voxelizer.paint(placed, exact)?.grid)
+            Ok(voxelizer.paint(&placed.mesh, exact)?.grid)
         };
         let verdict = self.install(|| verify(&mesh, grid, options, &mut exact))??;
         let no_grid = || BackendError::Failed("no grid was made".to_owned());
-        let (backend, fill_report, of_voxels) = made.ok_or_else(no_grid)?;
-        let warnings = warnings.into_iter().map(Warning::File).chain(of_voxels).collect();
+        let (backend, fill_report, warnings) = made.ok_or_else(no_grid)?;
         Ok(Verified { verdict, backend, fill_report, warnings })
     }
 }

@@ -22,7 +22,7 @@ pub use crate::formats::io::reporting::Reporting;
 pub use crate::formats::io::save::{check_file, check_space, replaceable, write_counted};
 pub use crate::formats::io::save::{replace_file, save_distances, save_grid, save_grid_with};
 #[doc(hidden)]
-pub use crate::formats::io::temporary::{self, Replacement};
+pub use crate::formats::io::temporary;
 pub use crate::formats::mesh::sidecars::{Sidecar, Sidecars};
 pub use crate::formats::read::{
     LoadedGrid, LoadedMesh, MeshFile, ReadOptions, read_grid, read_grid_from, read_grid_from_with,

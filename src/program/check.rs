@@ -4,7 +4,7 @@ use std::fmt;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
-use trivox::engine::Measured;
+use trivox::engine::{Measured, Placed};
 use trivox::{Comparison, DistanceField, PlacedMesh, VoxelGrid, Voxelized, Voxelizer, compare};
 
 use crate::text::{counted, listed};
@@ -26,8 +26,8 @@ const NAMED: usize = 8;
 
 impl Check {
     /// Voxelizes again on the other backend, and compares.
-    pub fn of_voxels(voxelizer: &Voxelizer, mesh: &PlacedMesh, voxels: &Voxelized) -> Result<Self> {
-        let again = voxelizer.on_other_backend(&voxels.backend).voxelize(mesh);
+    pub fn of_voxels(voxelizer: &Voxelizer, placed: &Placed, voxels: &Voxelized) -> Result<Self> {
+        let again = voxelizer.on_other_backend(&voxels.backend).voxelize(placed);
         let again = again.context("--compare-backends")?;
         let backends = [&voxels.backend, &again.backend].map(ToString::to_string);
         Ok(Self::new(&voxels.grid, &again.grid, backends))

@@ -37,8 +37,10 @@ fn main() -> ExitCode {
     let (status, is_json) = match Cli::of_process() {
         Ok((cli, is_json)) => (signals::handle(is_json).and_then(|()| run(cli)), is_json),
         Err(error) if error.use_stderr() => refuse(error),
-        // Help or the version, which was asked for.
-        Err(text) => (print_text(&text), false),
+        Err(help_or_version) => {
+            let printed = help_or_version.print().and_then(|()| io::stdout().flush());
+            (printed.map(|()| ExitStatus::Done).map_err(stdout_error), false)
+        }
     };
     let status = status.or_else(|error| error.downcast().map(|StdoutClosed { status }| status));
     match status {
@@ -48,12 +50,6 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
-}
-
-/// Prints clap's text for standard output.
-fn print_text(text: &clap::Error) -> Result<ExitStatus> {
-    text.print().and_then(|()| io::stdout().flush()).map_err(stdout_error)?;
-    Ok(ExitStatus::Done)
 }
 
 fn run(mut cli: Cli) -> Result<ExitStatus> {

@@ -6,7 +6,7 @@ use anyhow::Error;
 use bytesize::ByteSize;
 use trivox::base::memory::{address_space_left, address_space_limit, available, of_process};
 use trivox::formats::ReadError;
-use trivox::{BackendError, VoxelizeError, Voxelizer};
+use trivox::{BackendError, VoxelizeError};
 
 use crate::console::{CodedError, ErrorReport};
 
@@ -30,16 +30,6 @@ impl Memory {
     pub fn new(asked: Option<ByteSize>) -> Self {
         let total = asked.map_or_else(|| available() / 10 * 9, |size| size.as_u64());
         Self { total, is_explicit: asked.is_some(), at_once: 1 }
-    }
-
-    /// The same limit, shared by so many meshes: one on each thread at a time.
-    pub fn shared_by(self, meshes: usize) -> Self {
-        Self { at_once: meshes.min(rayon::current_num_threads()), ..self }
-    }
-
-    /// `voxelizer` with this limit.
-    pub fn limit(self, voxelizer: Voxelizer) -> Voxelizer {
-        voxelizer.memory_from(move || self.left())
     }
 
     /// Bytes that all meshes together may take now, beyond the memory of the process.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
-use trivox::backend::{BackendChoice, Backends, UsedBackend};
+use trivox::backend::{BackendChoice, UsedBackend};
 use trivox::formats::{Blocks, GridFormat, WriteOptions, is_mesh};
 use trivox::lattice::transform::CenteredGrid;
 use trivox::solid::{Fill, Solid};
@@ -21,14 +21,11 @@ use crate::text::shown;
 use crate::write::sink::{refuse_folder, refuse_shared_stdout};
 use crate::write::terminal;
 
-/// The default resolution.
-pub const DEFAULT_RES: u32 = Sizing::DEFAULT_RESOLUTION;
-
 /// The voxel size; at most one of the options is given.
 pub fn sizing(res: Option<u32>, voxel_size: Option<f64>) -> Sizing {
     match voxel_size {
         Some(size) => Sizing::VoxelSize(size),
-        None => Sizing::Resolution(res.unwrap_or(DEFAULT_RES)),
+        None => Sizing::Resolution(res.unwrap_or(Sizing::DEFAULT_RESOLUTION)),
     }
 }
 
@@ -323,11 +320,6 @@ pub fn read_lattice(path: &Path) -> Result<Lattice> {
 }
 
 impl ComputeArgs {
-    /// The selected backends; none is started yet.
-    pub fn backends(&self) -> Backends {
-        Backends::new(self.backend, self.adapter.clone())
-    }
-
     /// Refuses options of a GPU without effect: `mode` tests no voxels, or the CPU computes, and
     /// `compares_backends` does not make a GPU compute too.
     pub fn refuse_contradictions(&self, mode: Mode, compares_backends: bool) -> Result<()> {

@@ -65,7 +65,8 @@ impl<'a> Plan<'a> {
             let why = "--show had no effect: standard error is no terminal with colours";
             print_warnings(&[why.to_owned()], job.quiet);
         }
-        let memory = Memory::new(job.compute.memory).shared_by(tasks.len());
+        let mut memory = Memory::new(job.compute.memory);
+        memory.at_once = tasks.len().min(rayon::current_num_threads());
         let write_options = job.palette.write_options()?;
         let resume = job.resume.then(|| job.determining(lattice, &write_options));
         let lists = job.meshes.iter().filter_map(|arg| inputs::list(arg).map(Path::new));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::Serialize;
 use trivox::backend::report::{RunReport, StageReport};
@@ -10,13 +10,12 @@ use trivox::engine::{self, BandSummary, Measured, Summary};
 use trivox::formats::{BlockList, Blocks, GridFormat};
 use trivox::grid::{Attribute, Attributes, Channel, ContentHash, VoxelValues};
 use trivox::surface::palette::count_colors;
-use trivox::{ColorSource, PlacedMesh, Up, VoxelGrid, Voxelized, Window};
+use trivox::{ColorSource, PlacedMesh, Sizing, Up, VoxelGrid, Voxelized, Window};
 
 use crate::check::Check;
 use crate::console::ErrorReport;
 use crate::grids::{Contents, block_lines, fill_lines};
 use crate::inputs::Task;
-use crate::options::DEFAULT_RES;
 use crate::plan::Plan;
 use crate::text::{
     counted, counted_as, duration, escaped, grouped, listed, rounded, sentences, short,
@@ -104,13 +103,6 @@ pub struct Timings {
     pub total: f64,
 }
 
-/// Runs `step`; returns its result and its time in milliseconds.
-pub fn timed<T, E>(step: impl FnOnce() -> Result<T, E>) -> Result<(T, f64), E> {
-    let start = Instant::now();
-    let result = step()?;
-    Ok((result, milliseconds(start.elapsed())))
-}
-
 /// Rounded to three decimals, the resolution of the clock.
 pub fn milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e3
@@ -146,9 +138,8 @@ impl MeshSummary {
         let plain = format.filter(|_| is_plain);
         notes.extend(plain.and_then(|format| colorless_as(format, &blocks)));
         if job.has_default_res() {
-            notes.push(format!(
-                "no resolution given: {DEFAULT_RES} voxels along the longest axis (--res)"
-            ));
+            let res = Sizing::DEFAULT_RESOLUTION;
+            notes.push(format!("no resolution given: {res} voxels along the longest axis (--res)"));
         }
         if let (Some(what), Some(_), ColorSource::Mesh) = (&colorless, mesh.appearance(), job.color)
         {

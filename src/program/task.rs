@@ -1,14 +1,15 @@
 //! One task: reads, voxelizes, checks, writes and draws one mesh.
 
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use trivox::base::timed;
 use trivox::engine::{Measured, Placed};
 use trivox::formats::{GridFormat, LoadedMesh, ReadError};
+use trivox::view::render::Renderer;
 use trivox::{
-    ColorSource, DistanceField, PlacedMesh, Progress, VoxelGrid, VoxelizeError, Voxelized,
-    Voxelizer,
+    ColorSource, DistanceField, Progress, VoxelGrid, VoxelizeError, Voxelized, Voxelizer,
 };
 
 use crate::check::Check;
@@ -17,11 +18,11 @@ use crate::grids::Contents;
 use crate::inputs::Task;
 use crate::plan::Plan;
 use crate::resume::{self, Origin};
-use crate::summary::{MeshSummary, Outcome, milliseconds, timed};
+use crate::summary::{MeshSummary, Outcome, milliseconds};
 use crate::text::shown;
 use crate::write::destination::same_file;
 use crate::write::output::Output;
-use crate::write::pictures::{draw, preview};
+use crate::write::pictures::{preview, preview_options};
 use crate::write::sink::{Inputs, Sink, StdoutClosedEarly, Written};
 use crate::write::terminal;
 
@@ -30,9 +31,6 @@ const BYTES_A_VERTEX: usize = 24 + 8;
 
 /// Bytes of a triangle: its corners, material and texture coordinates.
 const BYTES_A_TRIANGLE: usize = 12 + 4 + 24;
-
-/// A comparison of the backends, and its time in milliseconds.
-type TimedCheck = (Check, f64);
 
 impl Plan<'_> {
     /// Runs `task` by `voxelizer`, which has the options that all tasks share, and its share of the
@@ -61,34 +59,34 @@ impl Plan<'_> {
         };
         let placed = placed.map_err(explain)?;
         let mesh = &placed.mesh;
-        let sidecars = Inputs::of_meshes(task.meshes(), &voxelizer, &placed, targets.files());
+        let replaced = targets.sinks().filter_map(Sink::file);
+        let sidecars = Inputs::of_meshes(task.meshes(), &voxelizer, &placed, replaced);
         let sidecars = sidecars.with_context(named).map_err(explain)?;
-        self.check_targets(&targets, mesh.window_dims(), &sidecars)?;
-        let voxelized = voxelizer.voxelize(mesh).with_context(named).map_err(explain)?;
-        let inspected = self.inspect(&voxelizer, mesh, &voxelized).with_context(named);
+        targets.sinks().try_for_each(|sink| sink.refuse(&sidecars))?;
+        if let Some(output) = &targets.output {
+            output.check_dims(mesh.window_dims(), self.job.distance.is_some())?;
+        }
+        let voxelized = voxelizer.voxelize(&placed).with_context(named).map_err(explain)?;
+        let inspected = self.inspect(&voxelizer, &placed, &voxelized).with_context(named);
         let (check, measured) = inspected.map_err(explain)?;
         let voxelized = voxelizer.paint(mesh, voxelized).with_context(named).map_err(explain)?;
-        let voxelized = voxelized.with_placing(&placed);
         let field = measured.as_ref().map(|measured| &measured.field);
         let mut summary = MeshSummary::new(self, task, mesh, &voxelized, targets.format());
-        (summary.check, summary.timings_ms.check) = check.unzip();
+        let (check, check_time) = check.unzip();
+        (summary.check, summary.timings_ms.check) = (check, check_time.map(milliseconds));
         if let Some(measured) = &measured {
             summary.add_distances(measured);
         }
         if !summary.differs() && (!summary.refused || self.job.force) {
-            let written = self.write(&targets, &voxelized.grid, field, &mut summary, progress)?;
-            if let Some(Written { name, bytes, .. }) = written {
-                let contents = || Contents::of(&voxelized.grid, field);
-                // A doubtful solid must fail again in the next run.
-                if let Some(origin) = origin.filter(|_| !summary.refused)
-                    && let Err(why) = resume::remember(task, origin, &placed.sidecars, contents)
-                {
-                    summary.warnings.push(format!(
-                        "--resume will make the output again: its record cannot be written: {why:#}"
-                    ));
-                }
-                summary.bytes = Some(bytes);
-                summary.output = Some(name);
+            self.write(&targets, &voxelized.grid, field, &mut summary, progress)?;
+            let contents = || Contents::of(&voxelized.grid, field);
+            // A doubtful solid must fail again in the next run.
+            if let Some(origin) = origin.filter(|_| !summary.refused)
+                && let Err(why) = resume::remember(task, origin, &placed.sidecars, contents)
+            {
+                summary.warnings.push(format!(
+                    "--resume will make the output again: its record cannot be written: {why:#}"
+                ));
             }
         }
         summary.timings_ms.total = milliseconds(began.elapsed());
@@ -157,35 +155,25 @@ impl Plan<'_> {
         }
     }
 
-    /// Checks what is known of the mesh: its sidecar files, and the dimensions of its grid, of
-    /// voxels or of distances.
-    fn check_targets(&self, targets: &Targets, dims: [u32; 3], sidecars: &Inputs) -> Result<()> {
-        if let Some(output) = &targets.output {
-            output.sink.refuse(sidecars)?;
-            output.check_dims(dims, self.job.distance.is_some())?;
-        }
-        targets.preview.as_ref().map_or(Ok(()), |preview| preview.refuse(sidecars))
-    }
-
-    /// Compares the backends, with the time in milliseconds, and measures distances, as the job
-    /// wants.
+    /// Compares the backends, with the time of that, and measures distances, as the job wants.
     fn inspect(
         &self,
         voxelizer: &Voxelizer,
-        mesh: &PlacedMesh,
+        placed: &Placed,
         voxels: &Voxelized,
-    ) -> Result<(Option<TimedCheck>, Option<Measured>)> {
-        let check = || Check::of_voxels(voxelizer, mesh, voxels);
+    ) -> Result<(Option<(Check, Duration)>, Option<Measured>)> {
+        let check = || Check::of_voxels(voxelizer, placed, voxels);
         let mut check = self.job.check.then(|| timed(check)).transpose()?;
         let differs = check.as_ref().is_some_and(|(check, _)| check.differing > 0);
         let is_written = !differs && (self.job.force || !self.job.refuses(voxels));
         let Some(width) = self.job.distance.filter(|_| is_written) else {
             return Ok((check, None));
         };
-        let measured = voxelizer.measure(mesh, voxels.grid.clone(), width, &voxels.backend)?;
+        let (mesh, inside) = (&placed.mesh, voxels.grid.clone());
+        let measured = voxelizer.measure(mesh, inside, width, &voxels.backend)?;
         if let Some((check, time)) = &mut check {
-            let (again, ms) = timed(|| Check::of_measured(voxelizer, mesh, &measured))?;
-            (*check, *time) = (again, *time + ms);
+            let (again, more) = timed(|| Check::of_measured(voxelizer, mesh, &measured))?;
+            (*check, *time) = (again, *time + more);
         }
         Ok((check, Some(measured)))
     }
@@ -199,7 +187,7 @@ impl Plan<'_> {
         field: Option<&DistanceField>,
         summary: &mut MeshSummary,
         progress: &dyn Progress,
-    ) -> Result<Option<Written>> {
+    ) -> Result<()> {
         let format = targets.format();
         let painted = format.filter(|_| self.job.draws());
         let painted = painted.and_then(|format| format.painted(grid, &self.write_options));
@@ -208,8 +196,11 @@ impl Plan<'_> {
         if self.job.show && terminal::has_colors() {
             summary.shown = Some(terminal::draw(pictured, progress)?);
         }
-        let draw = |sink| timed(|| draw(pictured, sink, progress));
-        let drawn = targets.preview.as_ref().map(draw).transpose()?;
+        let draw = |sink: &Sink| {
+            let picture = Renderer::new(pictured).render(&preview_options(), progress)?;
+            sink.write(|out| Ok(picture.write_png(out)?))
+        };
+        let drawn = targets.preview.as_ref().map(|sink| timed(|| draw(sink))).transpose()?;
         let write =
             |output: &Output| timed(|| output.write(grid, field, &self.write_options, progress));
         let written = targets.output.as_ref().map(write).transpose();
@@ -217,11 +208,13 @@ impl Plan<'_> {
         let has_failed = written.as_ref().is_err_and(|error| !error.is::<StdoutClosedEarly>());
         if !has_failed && let Some((picture, time)) = drawn {
             summary.preview = Some(picture.finish()?.name);
-            summary.timings_ms.preview = Some(time);
+            summary.timings_ms.preview = Some(milliseconds(time));
         }
-        let (written, time) = written?.unzip();
-        summary.timings_ms.write = time;
-        Ok(written)
+        if let Some((Written { name, bytes, .. }, time)) = written? {
+            (summary.output, summary.bytes) = (Some(name), Some(bytes));
+            summary.timings_ms.write = Some(milliseconds(time));
+        }
+        Ok(())
     }
 }
 
@@ -236,9 +229,7 @@ impl Targets {
         self.output.as_ref().map(|output| output.format)
     }
 
-    /// The files that are replaced, which may not exist yet.
-    fn files(&self) -> impl Iterator<Item = &Path> {
-        let output = self.output.as_ref().and_then(|output| output.sink.file());
-        output.into_iter().chain(self.preview.as_ref().and_then(Sink::file))
+    fn sinks(&self) -> impl Iterator<Item = &Sink> {
+        self.output.iter().map(|output| &output.sink).chain(&self.preview)
     }
 }

@@ -44,8 +44,8 @@ impl Voxels {
             return Ok(Self { grid, warnings, sidecars: Inputs::default() });
         }
         let memory = Memory::new(memory);
-        let voxelizer = memory
-            .limit(Voxelizer::new())
+        let voxelizer = Voxelizer::new()
+            .memory_from(move || memory.left())
             .backend(BackendChoice::Cpu)
             .progress(progress.clone())
             .place_options(PlaceOptions::new(sizing(args.res, args.voxel_size)));
@@ -55,8 +55,7 @@ impl Voxels {
             let placed = voxelizer.place(file)?;
             let replaced = sink.and_then(Sink::file).into_iter();
             let sidecars = Inputs::of_meshes(iter::once(file), &voxelizer, &placed, replaced)?;
-            let voxelized = voxelizer.voxelize(&placed.mesh)?;
-            let voxelized = voxelizer.paint(&placed.mesh, voxelized)?.with_placing(&placed);
+            let voxelized = voxelizer.paint(&placed.mesh, voxelizer.voxelize(&placed)?)?;
             let warnings = sentences(&voxelized.warnings).collect();
             anyhow::Ok(Self { grid: voxelized.grid, warnings, sidecars })
         };

@@ -121,8 +121,8 @@ fn the_voxels_are_those_of_the_steps() {
     assert!(of_file.timings.load > Some(Duration::ZERO) && of_file.timings.color.is_some());
     assert_eq!(voxelizer.run(&mesh).unwrap().grid, of_file.grid);
     let placed = voxelizer.place(LIGHTHOUSE).unwrap();
-    let voxelized = voxelizer.voxelize(&placed.mesh).unwrap();
-    let painted = voxelizer.paint(&placed.mesh, voxelized).unwrap().with_placing(&placed);
+    let voxelized = voxelizer.voxelize(&placed).unwrap();
+    let painted = voxelizer.paint(&placed.mesh, voxelized).unwrap();
     let colors = |grid: &VoxelGrid| -> Vec<_> { grid.voxels().map(|at| grid.color(at)).collect() };
     assert!(painted.grid == of_file.grid && colors(&painted.grid) == colors(&of_file.grid));
     assert_eq!(painted.warnings, of_file.warnings);
@@ -456,7 +456,7 @@ fn without_a_gpu_a_browser_says_why_the_cpu_computes_unless_a_gpu_was_asked_for(
     let run = |choice| {
         let voxelizer = Voxelizer::new().resolution(9).backend(choice);
         let placed = voxelizer.place(octahedron(1.0)).unwrap();
-        let run = voxelizer.voxelize_async(&placed.mesh, Err("there is no WebGPU here"));
+        let run = voxelizer.voxelize_async(&placed, Err("there is no WebGPU here"));
         pollster::block_on(run).map(|made| (made.backend.name(), made.backend.reason))
     };
     let on_cpu = |reason: &str| Ok(("cpu", reason.to_owned()));

@@ -343,7 +343,7 @@ fn callers_on_threads_of_a_pool_and_on_others_share_a_gpu() {
             .backend(BackendChoice::Gpu)
             .adapter(adapter.label())
             .pool(Arc::clone(&pool));
-        let placed = Arc::new(voxelizer.place(unit_cube()).unwrap().mesh);
+        let placed = Arc::new(voxelizer.place(unit_cube()).unwrap());
         let expected = voxelizer.voxelize(&placed).unwrap().grid;
         let runs = Arc::new(move || {
             for _ in 0..RUNS {

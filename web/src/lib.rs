@@ -125,9 +125,8 @@ impl Engine {
         let placed = voxelizer.place(model.mesh()).map_err(Failure::of_file(model.name()))?;
         let without = self.without.as_deref().unwrap_or_default();
         let gpu = self.gpu.as_ref().map(|(gpu, label)| (gpu, label.as_str())).ok_or(without);
-        let done = voxelizer.voxelize_async(&placed.mesh, gpu).await.map_err(of_file())?;
-        let done = voxelizer.paint(&placed.mesh, done).map_err(of_file())?;
-        let mut done = done.with_placing(&placed);
+        let done = voxelizer.voxelize_async(&placed, gpu).await.map_err(of_file())?;
+        let mut done = voxelizer.paint(&placed.mesh, done).map_err(of_file())?;
         Ok(Voxels { report: model.report(&placed.mesh, &mut done), grid: done.grid })
     }
 

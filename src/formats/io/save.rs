@@ -8,7 +8,7 @@ use crate::base::numbers::grouped;
 use crate::formats::io::checked::Checked;
 #[cfg(any(unix, windows))]
 use crate::formats::io::temporary::folder_of;
-use crate::formats::io::temporary::{Replacement, TemporaryFile, behind_links};
+use crate::formats::io::temporary::{TemporaryFile, behind_links};
 use crate::formats::{
     GridFormat, UnknownFormat, WriteError, WriteOptions, write_distances, write_grid_with,
 };
@@ -116,7 +116,9 @@ pub fn replace_file(
     path: impl AsRef<Path>,
     write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
 ) -> Result<(), WriteError> {
-    Replacement::write(path.as_ref(), write)?.finish()
+    let new = TemporaryFile::beside(&replaceable(path.as_ref())?)?;
+    new.write(write)?;
+    new.finish()
 }
 
 /// The file that a new one at `path` replaces: the target of a symbolic link. It may be missing.
@@ -142,21 +144,19 @@ pub fn replaceable(path: &Path) -> Result<PathBuf, WriteError> {
     }
 }
 
-impl Replacement {
-    /// Writes the file that will replace the one at `path`.
+impl TemporaryFile {
+    /// Writes what `write` writes to the disk; returns the number of bytes.
     ///
     /// # Errors
-    /// As [`replace_file`].
+    /// Errors of `write` and of the disk.
     pub fn write(
-        path: &Path,
+        &self,
         write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
-    ) -> Result<Self, WriteError> {
-        let target = replaceable(path)?;
-        let temporary = TemporaryFile::beside(&target)?;
-        let bytes = write_counted(&temporary.file, write)?;
+    ) -> Result<u64, WriteError> {
+        let bytes = write_counted(&self.file, write)?;
         // Some file systems only report a full disk here.
-        temporary.file.sync_all()?;
-        Ok(Self { entry: temporary.entry, target, bytes })
+        self.file.sync_all()?;
+        Ok(bytes)
     }
 }
 

@@ -30,25 +30,18 @@ fn files() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A file that is being written; removed when dropped.
+/// A file beside the one that it replaces; removed if it is dropped.
 #[derive(Debug)]
 pub struct TemporaryFile {
     pub(super) file: File,
     // Dropped after the file.
-    pub(super) entry: Entry,
-}
-
-/// A complete file, on the disk, beside the one that it replaces; removed if it is dropped.
-#[derive(Debug)]
-pub struct Replacement {
-    pub(super) entry: Entry,
-    pub(super) target: PathBuf,
-    pub(super) bytes: u64,
+    entry: Entry,
+    target: PathBuf,
 }
 
 /// A path in the list; its file is removed when it is dropped, and then its entry.
 #[derive(Debug)]
-pub(super) struct Entry(PathBuf);
+struct Entry(PathBuf);
 
 impl Drop for Entry {
     fn drop(&mut self) {
@@ -85,15 +78,7 @@ impl TemporaryFile {
                 io::Error::new(error.kind(), message)
             })?;
         files.insert(path.clone());
-        Ok(Self { file, entry: Entry(path) })
-    }
-}
-
-impl Replacement {
-    /// Its length.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.bytes
+        Ok(Self { file, entry: Entry(path), target: target.to_owned() })
     }
 
     /// Renames the file, and keeps the permissions of an existing one.
@@ -101,7 +86,8 @@ impl Replacement {
     /// # Errors
     /// The operating system reports an error; an existing file is unchanged.
     pub fn finish(self) -> Result<(), WriteError> {
-        let Self { entry, target, .. } = self;
+        let Self { file, entry, target } = self;
+        drop(file);
         if let Ok(old) = fs::metadata(&target) {
             fs::set_permissions(&entry.0, old.permissions())?;
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
+use trivox::backend::Backends;
 use trivox::engine::Verified;
 use trivox::engine::verify::{
     Alignment, KnownPlacement, PlacementSource, Verdict, VerifyOptions, Wrong,
@@ -38,7 +39,7 @@ pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
     start_threads(compute.threads)?;
     let progress = Arc::new(TerminalProgress::new(args.report.quiet));
     let voxelizer = Voxelizer::new()
-        .backends(Arc::new(compute.backends()))
+        .backends(Arc::new(Backends::new(compute.backend, compute.adapter.clone())))
         .kernel(compute.kernel.unwrap_or_default())
         .progress(progress.clone());
     let voxelizer = args.voxels.apply_to(voxelizer).color(ColorSource::Transparency);
@@ -46,7 +47,8 @@ pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
     voxelizer.check()?;
     let memory = Memory::new(compute.memory);
     let grid = progress.load(&args.grid, compute.memory, SceneArgs::default())?;
-    let verified = memory.limit(voxelizer).verify(&args.mesh, &grid.grid, &options(args));
+    let voxelizer = voxelizer.memory_from(move || memory.left());
+    let verified = voxelizer.verify(&args.mesh, &grid.grid, &options(args));
     progress.finish();
     let verified = verified.map_err(|error| memory.explain(error.into()));
     let verified = verified.with_context(|| shown(&args.mesh))?;

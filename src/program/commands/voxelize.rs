@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::thread::{self, Builder};
 
 use anyhow::{Context, Error, Result};
+use trivox::backend::Backends;
 use trivox::base::ordered::Ordered;
-use trivox::base::progress::Deadline;
 use trivox::grid::Attribute;
 use trivox::solid::Solid;
 use trivox::{Lattice, Mode, NoProgress, Progress, Voxelizer};
@@ -37,9 +37,7 @@ pub fn run(mut job: Job) -> Result<ExitStatus> {
     let voxelizer = voxelizer(job, lattice);
     voxelizer.check()?;
     let plan = &Plan::new(job, lattice.as_ref())?;
-    let (tasks, at_once) = (&plan.tasks, plan.memory.at_once);
-    let backends = Arc::new(job.compute.backends().for_meshes(tasks.len()));
-    let voxelizers = plan.memory.limit(voxelizer.backends(backends.clone())).in_shares(at_once);
+    let (tasks, memory) = (&plan.tasks, plan.memory);
     let progress = Arc::new(TerminalProgress::new(job.quiet));
     let mut report = Report::new(plan, &progress);
     // Of one mesh the steps are shown, of several how many are done.
@@ -48,16 +46,18 @@ pub fn run(mut job: Job) -> Result<ExitStatus> {
         steps = Arc::new(NoProgress);
         progress.count("meshes", tasks.len());
     }
+    let backends = Backends::new(job.compute.backend, job.compute.adapter.clone());
+    let backends = Arc::new(backends.for_meshes(tasks.len()));
+    let voxelizer = voxelizer.backends(backends.clone()).progress(steps);
+    let shares = voxelizer.memory_from(move || memory.left()).in_shares(memory.at_once);
+    let run = |voxelizer: Voxelizer, progress: &dyn Progress, task: &Task| {
+        // A panic is an error of one task, and the others go on.
+        catch_unwind(AssertUnwindSafe(|| plan.run(task, voxelizer, progress)))
+            .unwrap_or_else(|panic| Err(bug(&*panic)))
+            .map_err(|error| explain_late(error, job.time_limit, &task.mesh))
+    };
     let work = |task: &Task| {
-        let attempt = |voxelizer: &Voxelizer| {
-            let deadline = Arc::new(Deadline::new(steps.clone(), job.time_limit));
-            let voxelizer = voxelizer.clone().progress(deadline.clone());
-            // A panic is an error of one task, and the others go on.
-            catch_unwind(AssertUnwindSafe(|| plan.run(task, voxelizer, &*deadline)))
-                .unwrap_or_else(|panic| Err(bug(&*panic)))
-                .map_err(|error| explain_late(error, job.time_limit, &task.mesh))
-        };
-        let result = voxelizers.run(attempt, is_memory);
+        let result = shares.run(task, run, is_memory);
         if plan.is_batch {
             progress.advance(1)
         } else {
@@ -73,7 +73,7 @@ pub fn run(mut job: Job) -> Result<ExitStatus> {
             _ = Builder::new().spawn_scoped(scope, open);
         }
         let spawn = |thread: Builder, worker| thread.spawn_scoped(scope, worker).map(drop);
-        let results = Ordered::new(tasks.iter(), at_once, usize::MAX, &work, spawn);
+        let results = Ordered::new(tasks.iter(), memory.at_once, usize::MAX, &work, spawn);
         let results = results.context("cannot start a thread")?;
         tasks.iter().zip(results).try_for_each(|(task, result)| report.take(task, result))
     })?;
@@ -97,6 +97,9 @@ fn voxelizer(job: &Job, lattice: Option<Lattice>) -> Voxelizer {
         .up(job.up)
         .time_stages(job.json || job.verbose > 0)
         .kernel(job.compute.kernel.unwrap_or_default());
+    if let Some(limit) = job.time_limit {
+        voxelizer = voxelizer.time_limit(limit);
+    }
     if let Some(tile) = job.tile {
         voxelizer = voxelizer.tile(tile);
     }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use trivox::view::render::{
     GifAnimation, MAX_GIF_FPS, Picture, PngAnimation, RenderOptions, Renderer,
 };
-use trivox::{NoProgress, Progress, VoxelGrid};
+use trivox::{NoProgress, Progress};
 
 use crate::progress::TerminalProgress;
 use crate::text::shown;
@@ -112,12 +112,6 @@ pub fn preview_options() -> RenderOptions {
 pub fn preview(path: &Path, inputs: &Inputs) -> Result<Sink> {
     check_extension(path).with_context(|| shown(path))?;
     Sink::new(path, inputs)
-}
-
-/// Draws `grid` with [`preview_options`].
-pub fn draw(grid: &VoxelGrid, sink: &Sink, progress: &dyn Progress) -> Result<Written> {
-    let picture = Renderer::new(grid).render(&preview_options(), progress)?;
-    sink.write(|out| Ok(picture.write_png(out)?))
 }
 
 /// Checks the extension of a picture.

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use trivox::engine::Placed;
 use trivox::formats::temporary::TemporaryFile;
-use trivox::formats::{GridFormat, Replacement, Sidecar, WriteError, replaceable, write_counted};
+use trivox::formats::{GridFormat, Sidecar, WriteError, replaceable, write_counted};
 use trivox::{ColorSource, VoxelizeError, Voxelizer};
 
 use crate::console::{StdoutClosed, stdout_error};
@@ -139,8 +139,8 @@ impl Sink {
                 .and_then(|stream| write_counted(stream, write))
                 .with_context(named)?,
             Target::File(path) => {
-                let replacement = Replacement::write(path, write).with_context(named)?;
-                file.insert(replacement).bytes()
+                let new = replaceable(path).and_then(|path| TemporaryFile::beside(&path));
+                file.insert(new.with_context(named)?).write(write).with_context(named)?
             }
         };
         Ok(Written {
@@ -184,7 +184,7 @@ pub struct Written {
     /// What the format does not hold.
     pub notes: Vec<String>,
     #[serde(skip)]
-    file: Option<Replacement>,
+    file: Option<TemporaryFile>,
 }
 
 impl Written {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use serde::Serialize;
 use trivox::backend::BackendChoice;
+use trivox::base::timed;
 use trivox::formats::is_mesh;
 use trivox::view::render::{Camera, Projection, RenderError, RenderOptions, Renderer};
 #[cfg(feature = "gpu")]
@@ -19,7 +20,7 @@ use crate::cli::RenderArgs;
 use crate::grids::GridSummary;
 use crate::options::{refuse_adapter_of_cpu, start_threads};
 use crate::progress::TerminalProgress;
-use crate::summary::timed;
+use crate::summary::milliseconds;
 use crate::text::{counted, duration, escaped, shown};
 use crate::voxels::Voxels;
 use crate::write::pictures::{Pictures, check_extension, is_gif};
@@ -71,7 +72,7 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
         backend: if card.is_some() { "gpu" } else { "cpu" },
         adapter: card.map(|card| card.label),
         bytes,
-        timings_ms: RenderTimings { load, render: draw },
+        timings_ms: RenderTimings { load: milliseconds(load), render: milliseconds(draw) },
         warnings,
     };
     args.report.print(&report, &report.warnings, || report.text())?;

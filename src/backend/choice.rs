@@ -117,9 +117,13 @@ const START_MILLISECONDS: u64 = 200;
 /// 1 ms on an NVIDIA H200.
 const RUN_MILLISECONDS: u64 = 1;
 
-/// Number of pairs that all CPU threads process in a time.
-fn pairs_in(milliseconds: u64) -> u64 {
-    milliseconds * 1_000_000 / NANOSECONDS_PER_PAIR * rayon::current_num_threads() as u64
+/// CPU time per pair for voxels, and for the distances in a band of so many voxels around them; 0
+/// for none. Distances take 0.4 to 1.4 microseconds per thread, times the width and one more, on the
+/// models measured; 16 threads take 1.3 to 3.5 times the time of an NVIDIA H200, so that about half
+/// of it can be saved.
+fn nanoseconds_per_pair(band: f32) -> u64 {
+    let of_distances = if band > 0.0 { 500.0 * (1.0 + band) } else { 0.0 };
+    NANOSECONDS_PER_PAIR + of_distances as u64
 }
 
 /// The backends of a process, shared by any number of meshes: the CPU, and at most one GPU.
@@ -209,16 +213,17 @@ impl Backends {
         Self { choice: BackendChoice::Gpu, adapter: None, gpu, meshes: self.meshes }
     }
 
-    /// The backend for `mesh`. A GPU is opened when it is first chosen.
+    /// The backend for the voxels of `mesh`, and for the distances in a `band` of so many voxels
+    /// around them; 0 for none. A GPU is opened when it is first chosen.
     ///
     /// # Errors
     /// A GPU that was requested, by choice or by name, cannot be opened.
-    pub(crate) fn choose(&self, mesh: &PlacedMesh) -> Result<Chosen, BackendError> {
+    pub(crate) fn choose(&self, mesh: &PlacedMesh, band: f32) -> Result<Chosen, BackendError> {
         match self.choice {
             BackendChoice::Cpu => Ok(Chosen::cpu("asked for")),
             BackendChoice::Gpu => self.open("asked for"),
             BackendChoice::Auto if self.adapter.is_some() => self.open("its adapter was asked for"),
-            BackendChoice::Auto => Ok(self.weigh(brick_pairs(mesh))),
+            BackendChoice::Auto => Ok(self.weigh(brick_pairs(mesh), band)),
         }
     }
 
@@ -235,8 +240,8 @@ impl Backends {
     }
 
     /// The backend for a mesh of `pairs` (triangle, brick) pairs.
-    fn weigh(&self, pairs: u64) -> Chosen {
-        let least = self.pairs_worth_a_gpu();
+    fn weigh(&self, pairs: u64, band: f32) -> Chosen {
+        let least = self.pairs_worth_a_gpu(band);
         let work = |relation: &str| {
             format!(
                 "about {}, {relation} the {} that are worth a GPU",
@@ -259,7 +264,11 @@ impl Backends {
         }
     }
 
-    fn pairs_worth_a_gpu(&self) -> u64 {
+    /// The number of pairs that all CPU threads process while a GPU starts and runs.
+    fn pairs_worth_a_gpu(&self, band: f32) -> u64 {
+        let threads = rayon::current_num_threads() as u64;
+        let pairs_in =
+            |milliseconds: u64| milliseconds * 1_000_000 / nanoseconds_per_pair(band) * threads;
         let start = if self.is_ready() { 0 } else { pairs_in(START_MILLISECONDS) };
         pairs_in(RUN_MILLISECONDS) + start / self.meshes
     }
@@ -303,20 +312,31 @@ mod tests {
         Backends::new(BackendChoice::Auto, None).for_meshes(meshes)
     }
 
+    /// The pairs that all threads process in a time.
+    fn pairs_in(milliseconds: u64) -> u64 {
+        milliseconds * 1_000_000 / NANOSECONDS_PER_PAIR * rayon::current_num_threads() as u64
+    }
+
     #[test]
     fn meshes_of_a_batch_share_the_start() {
         let (start, run) = (pairs_in(START_MILLISECONDS), pairs_in(RUN_MILLISECONDS));
         assert!(start > run && run > 0);
-        assert_eq!(auto(1).pairs_worth_a_gpu(), run + start);
-        assert_eq!(auto(8).pairs_worth_a_gpu(), run + start / 8);
-        assert_eq!(auto(usize::MAX).pairs_worth_a_gpu(), run);
-        assert_eq!(auto(0).pairs_worth_a_gpu(), auto(1).pairs_worth_a_gpu());
+        assert_eq!(auto(1).pairs_worth_a_gpu(0.0), run + start);
+        assert_eq!(auto(8).pairs_worth_a_gpu(0.0), run + start / 8);
+        assert_eq!(auto(usize::MAX).pairs_worth_a_gpu(0.0), run);
+        assert_eq!(auto(0).pairs_worth_a_gpu(0.0), auto(1).pairs_worth_a_gpu(0.0));
+    }
+
+    #[test]
+    fn distances_make_a_gpu_worth_its_start_for_fewer_pairs() {
+        let least = |band| auto(1).pairs_worth_a_gpu(band);
+        assert!(least(0.0) > 30 * least(1.0) && least(1.0) > 5 * least(12.0) && least(12.0) > 0);
     }
 
     #[test]
     fn a_small_job_stays_on_the_cpu_and_says_the_numbers() {
-        let least = auto(1).pairs_worth_a_gpu();
-        let chosen = auto(1).weigh(least - 1);
+        let least = auto(1).pairs_worth_a_gpu(0.0);
+        let chosen = auto(1).weigh(least - 1, 0.0);
         assert_eq!((chosen.used.name(), chosen.warning), ("cpu", None));
         let [pairs, least] = [least - 1, least].map(grouped);
         let reason = format!(
@@ -327,7 +347,7 @@ mod tests {
 
     #[test]
     fn a_large_job_asks_for_a_gpu() {
-        let reason = auto(1).weigh(auto(1).pairs_worth_a_gpu()).used.reason;
+        let reason = auto(1).weigh(auto(1).pairs_worth_a_gpu(0.0), 0.0).used.reason;
         assert!(!reason.contains("fewer than the"), "{reason}");
     }
 
@@ -342,6 +362,6 @@ mod tests {
         }
         let start = if backends.gpu.why_not().is_none() { 0 } else { START_MILLISECONDS };
         let least = pairs_in(RUN_MILLISECONDS) + pairs_in(start);
-        assert_eq!(backends.pairs_worth_a_gpu(), least);
+        assert_eq!(backends.pairs_worth_a_gpu(0.0), least);
     }
 }

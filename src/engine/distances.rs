@@ -82,7 +82,7 @@ impl Voxelizer {
             _ => Fill::default(),
         };
         let solid = Mode::Solid(Solid { fill, include_surface: false });
-        let mut voxelizer = self.clone().mode(solid).color(ColorSource::None);
+        let mut voxelizer = self.clone().mode(solid).color(ColorSource::None).band(width);
         if self.place.bounds.is_none() && self.place.dims.is_none() {
             voxelizer.place.pad = self.place.pad.max(width.ceil() as u32);
         }

@@ -45,6 +45,7 @@ impl Voxelizer {
             filter: FilterChoice::default(),
             lattice: None,
             tile: None,
+            band: 0.0,
             window: None,
             memory: Arc::new(|| u64::MAX),
             time_stages: false,
@@ -234,6 +235,13 @@ impl Voxelizer {
     #[must_use]
     pub fn time_limit(self, limit: Duration) -> Self {
         Self { time_limit: Some(limit), ..self }
+    }
+
+    /// Sets the width of the distances that [`measure`](Self::measure) will take from the voxels:
+    /// the backend is chosen for both.
+    #[must_use]
+    pub fn band(self, width: f32) -> Self {
+        Self { band: width, ..self }
     }
 
     /// Sets whether a GPU measures the time of each stage, at some cost.

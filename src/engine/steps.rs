@@ -145,7 +145,7 @@ impl Voxelizer {
     pub(super) fn choose(&self, mesh: &PlacedMesh) -> Result<Chosen, BackendError> {
         self.install(|| match &self.other_than {
             Some(used) => self.backends.other_than(used.adapter.as_deref()),
-            None => self.backends.choose(mesh),
+            None => self.backends.choose(mesh, self.band),
         })?
     }
 

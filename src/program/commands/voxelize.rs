@@ -92,6 +92,7 @@ fn bug(panic: &(dyn Any + Send)) -> Error {
 fn voxelizer(job: &Job, lattice: Option<Lattice>) -> Voxelizer {
     let mut voxelizer = (job.voxels.apply_to(Voxelizer::new()))
         .attributes(job.attributes.iter().copied())
+        .band(job.distance.unwrap_or(0.0))
         .transform(job.transform())
         .place_options(job.place_options())
         .up(job.up)

@@ -54,6 +54,7 @@ fn previews_that_cannot_be_are_refused_before_the_work() {
         ("mesh.obj --res 8 --preview a.gif", "a.gif: a .gif is an animation: use --turntable N of"),
         ("mesh.obj --res 8 --preview mesh.obj", "mesh.obj: unknown file extension"),
         ("mesh.obj --res 8 --preview none/a.png", "none/a.png: "),
+        ("mesh.obj --res 8 --preview -", "-: this picture needs a file"),
         ("0.obj 1.obj --res 8 --preview a.png", "--preview draws one mesh"),
     ] {
         refuses(&folder, args, complaint);
@@ -77,6 +78,12 @@ fn a_picture_is_shown_in_a_terminal_with_colours() {
     assert!(rows[rows.len() / 2].contains("\x1b[48;2;"), "{picture}");
     assert!(!picture.contains("no file is written"), "{picture}");
     assert!(show("", "").contains("\x1b[38;5;"));
+    // A voxel is an eighth of a pixel wide.
+    let line = "v 0 0 0\nv 512 0 0\nv 512 0.5 0.5\nf 1 2 3\n";
+    fs::write(folder.join("line.obj"), line).unwrap();
+    let mut command = Command::new(VOXELIZE);
+    command.current_dir(&folder).args(["line.obj", "--res", "512", "--show"]);
+    assert!(stderr(&command.env("CLICOLOR_FORCE", "1").output().unwrap()).contains(['▀', '▄']));
     // The colours of the file.
     let drawn = |more| -> Vec<String> {
         let said = show("truecolor", more);

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use trivox::view::render::{
     GifAnimation, MAX_GIF_FPS, Picture, PngAnimation, RenderOptions, Renderer,
 };
@@ -110,6 +110,7 @@ pub fn preview_options() -> RenderOptions {
 
 /// The destination of a picture besides the main output, which must be none of `inputs`.
 pub fn preview(path: &Path, inputs: &Inputs) -> Result<Sink> {
+    ensure!(path.as_os_str() != "-", "-: this picture needs a file: name a .png");
     check_extension(path).with_context(|| shown(path))?;
     Sink::new(path, inputs)
 }

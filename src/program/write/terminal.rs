@@ -14,7 +14,7 @@ use trivox::{Progress, VoxelGrid};
 /// Most pixels a side: 64 columns of characters, 32 rows.
 const SIDE: u32 = 64;
 
-/// Opacity of the faintest pixel that is drawn.
+/// Opacity of the faintest pixel that is drawn; half of the highest if all are fainter.
 const OPAQUE: u8 = 128;
 
 /// Whether standard error shows colours.
@@ -48,10 +48,14 @@ pub fn draw(grid: &VoxelGrid, progress: &dyn Progress) -> Result<String> {
 /// The rows of characters of `picture`, without empty ones above and below.
 fn text(picture: &Picture, color: fn(Rgba) -> Color) -> String {
     let [width, height] = picture.size();
+    let pixels = (0..height).flat_map(|y| (0..width).map(move |x| [x, y]));
+    // Of voxels thinner than a pixel, all pixels may be faint.
+    let most = pixels.map(|[x, y]| picture.at(x, y)[3]).max().unwrap_or_default();
+    let opaque = if most < OPAQUE { (most / 2).max(1) } else { OPAQUE };
     let character = |x: u32, y: u32| {
         let [top, bottom] = [y, y + 1].map(|y| {
             let pixel = picture.at(x, y);
-            (pixel[3] >= OPAQUE).then(|| color(pixel))
+            (pixel[3] >= opaque).then(|| color(pixel))
         });
         let (ink, glyph) = if top.is_some() { (top, '▀') } else { (bottom, '▄') };
         let paper = top.and(bottom);

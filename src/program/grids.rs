@@ -4,9 +4,9 @@ use std::iter;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use trivox::VoxelGrid;
 use trivox::grid::{ContentHash, Place};
 use trivox::solid::FillReport;
-use trivox::{DistanceField, VoxelGrid};
 
 use crate::text::{counted, escaped, grouped, path_text, sized};
 
@@ -15,15 +15,8 @@ use crate::text::{counted, escaped, grouped, path_text, sized};
 pub struct Contents {
     pub dims: [u32; 3],
     pub occupied: u64,
-    hash: ContentHash,
-}
-
-impl Contents {
-    /// Those of `grid`, or of the distances in it.
-    pub fn of(grid: &VoxelGrid, field: Option<&DistanceField>) -> Self {
-        let hash = field.map_or_else(|| grid.hash(), DistanceField::hash);
-        Self { dims: grid.dims(), occupied: grid.occupied(), hash }
-    }
+    /// That of the distances, if it holds them.
+    pub hash: ContentHash,
 }
 
 /// A grid of a file.
@@ -36,7 +29,8 @@ pub struct GridSummary {
 
 impl GridSummary {
     pub fn new(path: &Path, grid: &VoxelGrid) -> Self {
-        Self { file: path_text(path), contents: Contents::of(grid, None) }
+        let (dims, occupied, hash) = (grid.dims(), grid.occupied(), grid.hash());
+        Self { file: path_text(path), contents: Contents { dims, occupied, hash } }
     }
 
     pub fn text(&self) -> String {

@@ -95,7 +95,7 @@ pub fn remember(
     task: &Task,
     origin: io::Result<Origin>,
     sidecars: &[Sidecar],
-    contents: impl FnOnce() -> Contents,
+    contents: Contents,
 ) -> Result<()> {
     let origin = origin?;
     let Some(target) = task.target.as_deref().filter(|target| target.is_file()) else {
@@ -105,7 +105,7 @@ pub fn remember(
     let folder = &folder_of(&task.mesh);
     let used = sidecars.iter().filter(|sidecar| sidecar.is_used);
     let sidecars = used.map(|sidecar| state_of(sidecar, folder)).collect::<Result<_>>()?;
-    let record = Record { origin, sidecars, bytes: hash_of(target)?, contents: contents() };
+    let record = Record { origin, sidecars, bytes: hash_of(target)?, contents };
     fs::create_dir_all(folder_of(&path)).with_context(|| shown(&path))?;
     let write =
         |out: &mut dyn Write| Ok(serde_json::to_writer(out, &record).map_err(io::Error::from)?);

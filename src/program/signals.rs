@@ -54,7 +54,7 @@ fn stop(why: &str, code: i32, is_json: bool) -> ! {
         _ = fs::remove_dir_all(folder_of(copy));
     }
     let files = remove_temporary_files();
-    let removed = if files.any() { ": the unfinished output was removed" } else { "" };
+    let removed = if files.is_empty() { "" } else { ": the unfinished output was removed" };
     let report = ErrorReport { error: format!("{why}{removed}"), code: "cancelled" };
     // Standard error and output may be full pipes, which must not block the exit.
     let (sender, receiver) = std::sync::mpsc::channel();

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use trivox::base::timed;
-use trivox::engine::{Measured, Placed};
+use trivox::engine::{Measured, Placed, Summary};
 use trivox::formats::{GridFormat, LoadedMesh, ReadError};
 use trivox::view::render::Renderer;
 use trivox::{
@@ -45,8 +45,9 @@ impl Plan<'_> {
         // Recorded before the mesh is read: if the file changes meanwhile, the record must not
         // match it.
         let origin = self.resume.as_ref().map(|options| Origin::new(options, &task.mesh));
-        let kept = origin.as_ref().and_then(|origin| resume::kept(task, origin.as_ref().ok()?));
-        if let Some(skipped) = kept {
+        if let Some(Ok(origin)) = &origin
+            && let Some(skipped) = resume::kept(task, origin)
+        {
             return Ok(Outcome::Skipped(skipped));
         }
         let targets = self.targets(task)?;
@@ -79,7 +80,8 @@ impl Plan<'_> {
         }
         if !summary.differs() && (!summary.refused || self.job.force) {
             self.write(&targets, &voxelized.grid, field, &mut summary, progress)?;
-            let contents = || Contents::of(&voxelized.grid, field);
+            let Summary { dims, occupied, .. } = summary.result;
+            let contents = Contents { dims, occupied, hash: summary.hash };
             // A doubtful solid must fail again in the next run.
             if let Some(origin) = origin.filter(|_| !summary.refused)
                 && let Err(why) = resume::remember(task, origin, &placed.sidecars, contents)

@@ -96,28 +96,14 @@ impl TemporaryFile {
     }
 }
 
-/// The list of the files that were removed. While it is held, no temporary file is created or
-/// renamed.
-#[derive(Debug)]
-pub struct Removed(MutexGuard<'static, BTreeSet<PathBuf>>);
-
-impl Removed {
-    /// Whether there were any.
-    #[must_use]
-    pub fn any(&self) -> bool {
-        !self.0.is_empty()
-    }
-}
-
 /// Removes the temporary files of this process, for its end: by a signal, or with the Python
-/// interpreter.
-#[must_use]
-pub fn remove_temporary_files() -> Removed {
+/// interpreter. Returns their list; while it is held, no temporary file is created or renamed.
+pub fn remove_temporary_files() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     let (mut files, own) = (files(), tag());
     // Not those of the process that this one was forked from.
     files.retain(|path| path.file_name().and_then(tag_of).is_some_and(|tag| tag == own));
     files.iter().for_each(|path| _ = fs::remove_file(path));
-    Removed(files)
+    files
 }
 
 /// The folder of a file.

@@ -128,7 +128,7 @@ impl Renderer {
         Ok(Self {
             vertices: buffer("vertices", bytemuck::cast_slice(&floats), Usage::STORAGE),
             indices: buffer("indices", bytemuck::cast_slice(triangles), Usage::STORAGE),
-            colors: buffer("colours", bytemuck::cast_slice(&colors), Usage::STORAGE),
+            colors: buffer("colours", bytemuck::cast_slice(&colors), Usage::COPY_SRC),
             vertex_count: vertices,
             triangle_count,
             groups: [own_group, builder.scene().buffers().bind_group(&device)],
@@ -158,7 +158,7 @@ impl Renderer {
         };
         let Device { device, queue, .. } = &self.device;
         let mut encoder = device.create_command_encoder(&Default::default());
-        self.builder.record(&mut encoder, &mesh)?;
+        self.builder.record(&mut encoder, &[mesh])?;
         let mut pass = encoder.begin_compute_pass(&Default::default());
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, &self.groups[0], &[]);
@@ -228,12 +228,7 @@ fn mean(of: [f32; 3]) -> f32 {
 /// The transform to voxels of a mesh that is turned about the vertical axis of its grid, and made
 /// smaller until it fits.
 fn turned(lattice: &Lattice, angle: f32) -> [[f32; 4]; 3] {
-    let per_unit = 1.0 / lattice.voxel_size;
-    let rows = [0, 1, 2].map(|a| {
-        let mut row = [0.0, 0.0, 0.0, (-lattice.origin[a] * per_unit) as f32];
-        row[a] = per_unit as f32;
-        row
-    });
+    let rows = lattice.voxels_from_mesh();
     let [width, _, depth] = lattice.dims.map(|d| d as f32);
     let (sin, cos) = angle.sin_cos();
     let turned = [width * cos.abs() + depth * sin.abs(), width * sin.abs() + depth * cos.abs()];

@@ -1,4 +1,5 @@
-// Stage: rounds the vertices of a mesh, in the caller's buffers, to the lattice; copies its indices.
+// Stage: rounds the vertices of a mesh, in the caller's buffers, to the lattice; copies its indices,
+// after those of other meshes.
 // Dispatch: one invocation per vertex or index, whichever are more.
 //
 // A coordinate is a row of the transform times the position, in `f32`, rounded to the nearest
@@ -31,6 +32,10 @@ struct Source {
     index_count: u32,
     // 16 or 32.
     index_bits: u32,
+    // The vertices and the indices of the meshes before.
+    vertex_base: u32,
+    index_base: u32,
+    padding: vec2<u32>,
 }
 
 @group(0) @binding(0) var<uniform> source: Source;
@@ -48,7 +53,7 @@ fn coordinate(axis: u32, position: vec3<f32>) -> i32 {
     // integers up to 2^24 are exact.
     let distance = bitcast<u32>(rounded - center) & 0x7fffffffu;
     if distance > bitcast<u32>(limit) {
-        atomicOr(&counters[FAILURES], INVALID_MESH);
+        atomicOr(&counters[FAILURES], INVALID_VERTEX);
         return 0i;
     }
     return i32(rounded);
@@ -59,7 +64,7 @@ fn quantize_vertex(index: u32) {
     let position = bitcast<vec3<f32>>(
         vec3<u32>(vertices[word], vertices[word + 1u], vertices[word + 2u]),
     );
-    let at = source.vertex_words + 3u * index;
+    let at = source.vertex_words + 3u * (source.vertex_base + index);
     for (var axis = 0u; axis < 3u; axis++) {
         mesh[at + axis] = bitcast<u32>(coordinate(axis, position));
     }
@@ -74,10 +79,10 @@ fn copy_index(index: u32) {
         vertex = indices[at];
     }
     if vertex >= source.vertex_count {
-        atomicOr(&counters[FAILURES], INVALID_MESH);
+        atomicOr(&counters[FAILURES], INVALID_INDEX);
         vertex = 0u;
     }
-    mesh[index] = vertex;
+    mesh[source.index_base + index] = source.vertex_base + vertex;
 }
 
 @compute @workgroup_size(GROUP)

@@ -4,11 +4,14 @@
 // #import trace/faces
 
 // The ray from `origin`, in voxels from the grid's minimum corner and at most 2^20 along each axis,
-// towards `direction`, of any length. One of length 0 touches nothing.
+// towards `direction`, of any length. Its origin is rounded down to 2^-16 voxels. One of length 0, or
+// from an origin that is farther or NaN, touches nothing.
 fn ray_of(origin: vec3<f32>, direction: vec3<f32>) -> Ray {
+    // A comparison of bits, since compilers may assume that no number is NaN.
+    let far = bitcast<vec3<u32>>(abs(origin)) > vec3<u32>(bitcast<u32>(1048576.0));
     return Ray(
         array<Int64, 3>(in_units(origin.x), in_units(origin.y), in_units(origin.z)),
-        direction_of(direction),
+        select(direction_of(direction), vec3<i32>(0), any(far)),
     );
 }
 
@@ -26,6 +29,14 @@ fn hit_point(ray: Ray, touch: Touch) -> vec3<f32> {
         in_voxels(point_at(ray.origin[1], ray.direction.y, touch.time)),
         in_voxels(point_at(ray.origin[2], ray.direction.z, touch.time)),
     );
+}
+
+// The distance from the ray's origin to a touch, in voxels.
+fn hit_distance(ray: Ray, touch: Touch) -> f32 {
+    let start = vec3<f32>(
+        in_voxels(ray.origin[0]), in_voxels(ray.origin[1]), in_voxels(ray.origin[2]),
+    );
+    return distance(hit_point(ray, touch), start);
 }
 
 // The outward normal at a touch.

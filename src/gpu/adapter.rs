@@ -167,6 +167,8 @@ pub(super) fn check(info: &wgpu::AdapterInfo, limits: &wgpu::Limits) -> Result<(
         ("workgroup size", limits.max_compute_workgroup_size_x, GROUP),
         ("workgroup storage bytes", limits.max_compute_workgroup_storage_size, WORKGROUP_BYTES),
         ("workgroups per dimension", limits.max_compute_workgroups_per_dimension, MAX_GROUPS),
+        ("bind groups", limits.max_bind_groups, 2),
+        ("uniform buffers per stage", limits.max_uniform_buffers_per_shader_stage, 2),
     ];
     match needs.into_iter().find(|(_, has, needs)| has < needs) {
         None => Ok(()),

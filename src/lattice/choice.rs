@@ -205,6 +205,16 @@ impl Lattice {
         MAX_FRACTION_BITS.min(SPAN_BITS.saturating_sub(bits))
     }
 
+    /// The rows of the affine transform from mesh coordinates to voxels: voxel `(i, j, k)` is the
+    /// cube from `(i, j, k)` to `(i + 1, j + 1, k + 1)`.
+    #[must_use]
+    pub fn voxels_from_mesh(&self) -> [[f32; 4]; 3] {
+        let per_unit = 1.0 / self.voxel_size;
+        let mut rows = self.origin.map(|c| [0.0, 0.0, 0.0, (-c * per_unit) as f32]);
+        (0..3).for_each(|a| rows[a][a] = per_unit as f32);
+        rows
+    }
+
     /// A voxel's edge in lattice units: `2^fraction_bits`, `S`.
     #[must_use]
     pub fn units_per_voxel(&self) -> i32 {

@@ -195,7 +195,7 @@ fn a_device_whose_limits_are_too_low_is_refused() {
         let what = "storage buffers per stage";
         let GpuError::Unsuitable { adapter, .. } = &error else { panic!("{error}") };
         let expected = format!("{adapter}: the limit of {what} is 7, but at least 8 is needed");
-        assert_eq!(error.to_string(), expected);
+        assert!(error.to_string().starts_with(&expected), "{error}");
     }
 }
 

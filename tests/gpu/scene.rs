@@ -1,6 +1,7 @@
 //! Scenes that are recorded into an encoder, on every adapter: the bricks of the CPU's grids.
 #![cfg(feature = "gpu")]
 use crate::common::prelude::*;
+use trivox::Gpu;
 use trivox::gpu::{BRICK_WORDS, Device, GpuError, KEY_WORDS};
 use trivox::view::gpu::{
     MeshBuffers, NO_NODES, SCENE_SOURCE, SceneBuffers, SceneBuilder, SceneCapacity, SceneFailure,
@@ -58,9 +59,15 @@ impl Floats {
         encoder: &mut wgpu::CommandEncoder,
         index_format: IndexFormat,
     ) -> Result<(), GpuError> {
+        builder.record(encoder, &[self.mesh(&self.buffers(device, index_format, 0))])
+    }
+
+    /// Its buffers. The colours are those of triangles from `first_triangle` on.
+    fn buffers(&self, device: &Device, index_format: IndexFormat, first_triangle: u32) -> Uploaded {
         let fill = |bytes: &[u8]| {
             let words = bytes.len().div_ceil(4) as u64;
-            let buffer = device.buffer("mesh", words, Usage::STORAGE | Usage::COPY_DST);
+            let usage = Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST;
+            let buffer = device.buffer("mesh", words, usage);
             let padded: Vec<u8> = bytes.iter().copied().chain([0; 3]).collect();
             device.queue.write_buffer(&buffer, 0, &padded[..4 * words as usize]);
             buffer
@@ -70,24 +77,30 @@ impl Floats {
             [7, 7].into_iter().chain(self.indices.iter().flatten().map(|&i| i as u16)).collect();
         let long: Vec<u32> =
             [7, 7].into_iter().chain(self.indices.iter().flatten().copied()).collect();
-        let (indices, index_offset) = match index_format {
-            IndexFormat::Uint16 => (fill(bytemuck::cast_slice(&short)), 4),
-            IndexFormat::Uint32 => (fill(bytemuck::cast_slice(&long)), 8),
+        let indices = match index_format {
+            IndexFormat::Uint16 => fill(bytemuck::cast_slice(&short)),
+            IndexFormat::Uint32 => fill(bytemuck::cast_slice(&long)),
         };
-        let colors: Vec<u32> = (0..self.indices.len() as u32).map(color_of).collect();
-        let mesh = MeshBuffers {
-            colors: Some(&fill(bytemuck::cast_slice(&colors))),
-            vertices: &fill(bytemuck::cast_slice(&self.vertices)),
+        let triangles = first_triangle..first_triangle + self.indices.len() as u32;
+        let colors: Vec<u32> = triangles.map(color_of).collect();
+        let vertices = fill(bytemuck::cast_slice(&self.vertices));
+        Uploaded { vertices, indices, index_format, colors: fill(bytemuck::cast_slice(&colors)) }
+    }
+
+    fn mesh<'a>(&self, buffers: &'a Uploaded) -> MeshBuffers<'a> {
+        let Uploaded { vertices, indices, index_format, colors } = buffers;
+        MeshBuffers {
+            colors: Some(colors),
+            vertices,
             vertex_offset: 4,
             vertex_stride: 4 * WORDS as u64,
             vertex_count: (self.vertices.len() / WORDS) as u32,
-            indices: &indices,
-            index_format,
-            index_offset,
+            indices,
+            index_format: *index_format,
+            index_offset: 2 * index_format.byte_size() as u64,
             triangle_count: self.indices.len() as u32,
             voxels_from_mesh: self.voxels_from_mesh,
-        };
-        builder.record(encoder, &mesh)
+        }
     }
 
     /// Records and submits it alone.
@@ -97,6 +110,14 @@ impl Floats {
         device.queue.submit([encoder.finish()]);
         builder.status().unwrap()
     }
+}
+
+/// The buffers of a mesh.
+struct Uploaded {
+    vertices: wgpu::Buffer,
+    indices: wgpu::Buffer,
+    index_format: IndexFormat,
+    colors: wgpu::Buffer,
 }
 
 /// The colour of a triangle.
@@ -231,8 +252,18 @@ fn check(
     device: &Device,
     what: &str,
 ) {
+    compare(floats.run(builder, device), expected, builder, device, what);
+}
+
+/// Compares the scene that was run last with the grid of `expected`.
+fn compare(
+    status: SceneStatus,
+    expected: &PlacedMesh,
+    builder: &SceneBuilder,
+    device: &Device,
+    what: &str,
+) {
     let grid = surface(expected);
-    let status = floats.run(builder, device);
     let known = bricks_of(&grid);
     assert_eq!(status.failure, None, "{what}");
     assert!(status.bricks as usize >= known.len() / BRICK_WORDS, "{what}");
@@ -412,12 +443,21 @@ fn the_kernel_of_the_documents_fills_a_texture_with_the_voxels() {
     let lattice = lattice([64; 3], 10);
     let mesh = cuboid([10.2; 3], [51.7, 40.3, 33.3]);
     let capacity = SceneCapacity { voxels: 0, ..CAPACITY };
-    for (label, gpu) in gpus(adapters()) {
+    // From textures of several layers wgpu 30 copies zeros on OpenGL (gfx-rs/wgpu#10015).
+    let is_copied = |(label, _): &(String, Gpu)| !label.starts_with("gl");
+    for (label, gpu) in gpus(adapters()).filter(is_copied) {
         let mode = Mode::Solid(PARITY);
         let builder = SceneBuilder::new(&gpu, &lattice, mode, capacity).unwrap();
         Floats::new(mesh.positions(), mesh.triangles(), 1.0, [0.0; 3]).run(&builder, gpu.device());
         let texels = texture(gpu.device(), &builder, [64; 3]);
         let grid = in_mode(&place_on(&mesh, &lattice).unwrap(), mode).grid;
+        eprintln!(
+            "DBG {label} {:?} {}",
+            (0..64)
+                .map(|z| texels[4096 * z..4096 * z + 4096].iter().filter(|&&t| t == 1).count())
+                .collect::<Vec<_>>(),
+            grid.occupied()
+        );
         let occupied = (0..64_u32.pow(3)).filter(|&i| texels[i as usize] == 1);
         let found = occupied.map(|i| [i % 64, i / 64 % 64, i / 64 / 64]);
         assert!(VoxelGrid::from_voxels([64; 3], found).unwrap() == grid, "{label}");
@@ -451,7 +491,7 @@ fn a_solid_that_cannot_be_filled_is_empty_and_says_why() {
         }
         for x in [[-0.25, 20.0], [20.0, 64.25]] {
             let past = cuboid([x[0], 20.0, 20.0], [x[1], 30.0, 30.0]);
-            assert_eq!(failure(&past), Some(SceneFailure::Mesh), "{label}");
+            assert_eq!(failure(&past), Some(SceneFailure::Vertex), "{label}");
         }
         assert_eq!(failure(&cuboid([0.0, 20.0, -9.0], [64.0, 30.0, 70.0])), None, "{label}");
         let thick = Mode::Solid(Solid { include_surface: true, ..PARITY });
@@ -528,7 +568,7 @@ fn a_mesh_may_reach_half_a_grid_beyond_a_grid_of_any_size() {
             check(&floats, &expected.unwrap(), &builder, gpu.device(), &what);
             let farther = Floats::new(&far, &triangle, 1.01, [0.0; 3]);
             let failure = farther.run(&builder, gpu.device()).failure;
-            assert_eq!(failure, (dim >= 128).then_some(SceneFailure::Mesh), "{what}");
+            assert_eq!(failure, (dim >= 128).then_some(SceneFailure::Vertex), "{what}");
         }
     }
 }
@@ -558,6 +598,58 @@ fn the_scene_of_a_frame_is_that_of_the_mesh_recorded_last() {
         assert!(bricks(device, &builder, status.bricks) == bricks_of(&grid), "{label}");
         let placed = place_on(&ring, &lattice).unwrap();
         check(&floats(&ring), &placed, &builder, device, &label);
+    }
+}
+
+#[test]
+fn meshes_of_one_recording_are_one_scene() {
+    let whole = placed_soup(6, 300, 100, UNIT / 4);
+    let scale = 1.0 / whole.lattice().units_per_voxel() as f32;
+    // Triangles by mesh, and its coordinates by those of the lattice: exact in `f32`.
+    let parts =
+        [(0..100, 1.0, 0.0), (100..101, 0.5, -32.0), (101..101, 1.0, 0.0), (101..300, 4.0, 8.0)];
+    let parts = parts.map(|(range, factor, offset)| {
+        let corners = |index| whole.triangle(index);
+        let positions: Vec<[f64; 3]> = range
+            .flat_map(corners)
+            .map(|corner| corner.map(|c| (f64::from(c) * f64::from(scale) - offset) * factor))
+            .collect();
+        let triangles: Vec<_> =
+            (0..positions.len() as u32 / 3).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
+        Floats::new(&positions, &triangles, 1.0 / factor as f32, [offset as f32; 3])
+    });
+    for (label, gpu) in gpus(adapters()) {
+        let device = gpu.device();
+        let builder = SceneBuilder::new(&gpu, whole.lattice(), Mode::Surface, CAPACITY).unwrap();
+        let formats = [IndexFormat::Uint16, IndexFormat::Uint32].into_iter().cycle();
+        let buffers: Vec<Uploaded> = (parts.iter().zip(formats).zip([0, 100, 101, 101]))
+            .map(|((part, format), first)| part.buffers(device, format, first))
+            .collect();
+        let meshes: Vec<_> =
+            parts.iter().zip(&buffers).map(|(part, buffers)| part.mesh(buffers)).collect();
+        let mut encoder = device.device.create_command_encoder(&Default::default());
+        builder.record(&mut encoder, &meshes).unwrap();
+        device.queue.submit([encoder.finish()]);
+        compare(builder.status().unwrap(), &whole, &builder, device, &label);
+        // Nothing is a scene too.
+        let mut encoder = device.device.create_command_encoder(&Default::default());
+        builder.record(&mut encoder, &[]).unwrap();
+        device.queue.submit([encoder.finish()]);
+        let status = builder.status().unwrap();
+        assert_eq!((status.failure, status.bricks, status.triangles), (None, 0, 0), "{label}");
+    }
+}
+
+#[test]
+fn triangles_beside_the_grid_are_counted() {
+    let lattice = lattice([64; 3], 10);
+    let boxes = [cuboid([10.0; 3], [20.0; 3]), cuboid([70.0; 3], [90.0; 3])];
+    let both = Mesh::join(boxes.iter().map(|mesh| ("", mesh))).unwrap();
+    for (label, gpu) in gpus(fast_adapters()) {
+        let builder = SceneBuilder::new(&gpu, &lattice, Mode::Surface, CAPACITY).unwrap();
+        let floats = Floats::new(both.positions(), both.triangles(), 1.0, [0.0; 3]);
+        let status = floats.run(&builder, gpu.device());
+        assert_eq!((status.failure, status.triangles), (None, 12), "{label}");
     }
 }
 
@@ -603,8 +695,9 @@ fn a_scene_that_overflows_is_empty_and_says_why() {
         assert_eq!((plain.failure, plain.voxels), (None, 0), "{label}");
         let few = fails(SceneCapacity { pairs: 300, ..CAPACITY }, &floats);
         assert_eq!(few.failure, Some(SceneFailure::Pairs), "{label}");
-        for broken in &broken {
-            assert_eq!(fails(CAPACITY, broken).failure, Some(SceneFailure::Mesh), "{label}");
+        for (place, broken) in broken.iter().enumerate() {
+            let why = if place == 3 { SceneFailure::Index } else { SceneFailure::Vertex };
+            assert_eq!(fails(CAPACITY, broken).failure, Some(why), "{label}");
         }
         // After a failure, the next scene is complete again.
         let builder = SceneBuilder::new(&gpu, mesh.lattice(), Mode::Surface, exact).unwrap();
@@ -622,7 +715,8 @@ fn a_mesh_that_cannot_be_recorded_is_an_error_and_the_next_one_is_not() {
         let small = SceneCapacity { vertices: 3, triangles: 1, pairs: 64, bricks: 64, voxels: 64 };
         let builder = SceneBuilder::new(&gpu, mesh.lattice(), Mode::Surface, small).unwrap();
         let buffer = |usage| device.buffer("mesh", 9, usage);
-        let (right, wrong) = (buffer(Usage::STORAGE), buffer(Usage::VERTEX));
+        let right = buffer(Usage::STORAGE | Usage::COPY_SRC);
+        let wrong = buffer(Usage::VERTEX);
         let good = MeshBuffers {
             vertices: &right,
             vertex_offset: 0,
@@ -640,6 +734,8 @@ fn a_mesh_that_cannot_be_recorded_is_an_error_and_the_next_one_is_not() {
             (MeshBuffers { indices: &wrong, ..good }, "usage STORAGE"),
             (MeshBuffers { vertex_offset: 2, ..good }, "aligned"),
             (MeshBuffers { vertex_stride: 13, ..good }, "aligned"),
+            (MeshBuffers { vertex_stride: 0, ..good }, "less than the 12 bytes"),
+            (MeshBuffers { vertex_stride: 8, ..good }, "less than the 12 bytes"),
             (MeshBuffers { index_offset: 2, ..good }, "aligned"),
             (MeshBuffers { vertex_offset: 4, ..good }, "past"),
             (MeshBuffers { vertex_stride: u64::MAX - 3, ..good }, "past"),
@@ -647,14 +743,16 @@ fn a_mesh_that_cannot_be_recorded_is_an_error_and_the_next_one_is_not() {
             (MeshBuffers { vertex_count: 4, ..good }, "capacity"),
             (MeshBuffers { triangle_count: 2, ..good }, "capacity"),
             (MeshBuffers { colors: None, ..good }, "no colours"),
-            (MeshBuffers { colors: Some(&wrong), ..good }, "usage STORAGE"),
+            (MeshBuffers { colors: Some(&wrong), ..good }, "usage COPY_SRC"),
         ];
         let mut encoder = device.device.create_command_encoder(&Default::default());
         for (mesh, word) in bad {
-            let error = builder.record(&mut encoder, &mesh).unwrap_err().to_string();
+            let error = builder.record(&mut encoder, &[mesh]).unwrap_err().to_string();
             assert!(error.contains(word), "{error}");
         }
-        builder.record(&mut encoder, &good).unwrap();
+        let twice = builder.record(&mut encoder, &[good, good]).unwrap_err().to_string();
+        assert!(twice.contains("capacity"), "{twice}");
+        builder.record(&mut encoder, &[good]).unwrap();
         let outside = Lattice { fraction_bits: 16, ..lattice([1000; 3], 14) };
         assert!(matches!(
             SceneBuilder::new(&gpu, &outside, Mode::Surface, small),

@@ -275,6 +275,7 @@ fn host_structs_are_laid_out_as_in_the_shaders() {
             fields_of! { Source:
                 transform center limit center_x limit_x max_groups vertex_words first_vertex vertex_stride
                 vertex_count first_index index_count index_bits
+                vertex_base index_base padding
             },
         ),
         (
@@ -360,9 +361,10 @@ fn every_constant_that_host_and_shaders_share_has_one_value() {
         ("PAIRS_FULL", data::PAIRS_FULL),
         ("BRICKS_FULL", data::BRICKS_FULL),
         ("TOO_MANY_CANDIDATES", data::TOO_MANY_CANDIDATES),
-        ("INVALID_MESH", data::INVALID_MESH),
+        ("INVALID_VERTEX", data::INVALID_VERTEX),
         ("VOXELS_FULL", data::VOXELS_FULL),
         ("NOT_CLOSED", data::NOT_CLOSED),
+        ("INVALID_INDEX", data::INVALID_INDEX),
         ("PAIR_GROUPS", data::PAIR_GROUPS as u32),
         ("CANDIDATE_GROUPS", data::CANDIDATE_GROUPS as u32),
         ("DISPATCH_WORDS", data::DISPATCH_WORDS as u32),

@@ -209,6 +209,40 @@ fn a_ray_without_a_direction_ends_and_touches_nothing() {
     }
 }
 
+/// A shader that somebody else wrote: the distances to voxels, from origins that rays may have and
+/// others.
+const STAGE_OF_DISTANCES: &str = "
+@group(0) @binding(0) var<storage, read_write> found: array<u32>;
+
+fn exists_from(x: f32, y: f32) -> u32 {
+    return u32(first_hit(ray_of(vec3<f32>(x, y, 0.5), vec3<f32>(1.0, 0.0, 0.0))).exists);
+}
+
+@compute @workgroup_size(64)
+fn own(@builtin(global_invocation_id) id: vec3<u32>) {
+    let y = f32(id.x) + 0.5;
+    let ray = ray_of(vec3<f32>(-2.5, y, 0.5), vec3<f32>(3.0, 0.0, 0.0));
+    let touch = first_hit(ray);
+    let nan = bitcast<f32>(0x7fc00000u + id.x);
+    found[id.x] = select(0u, u32(2.0 * hit_distance(ray, touch)), touch.exists)
+        + 1000u * (exists_from(nan, y) + exists_from(-1048576.5, y) + exists_from(-1.0e9, y))
+        + 10000u * exists_from(-1048576.0, y);
+}
+";
+
+#[test]
+fn distances_of_hits_are_those_to_the_face_and_no_ray_begins_too_far_away() {
+    let voxels = (0..64).step_by(3).map(|y| [y / 2, y, 0]);
+    let grid = VoxelGrid::from_voxels([64; 3], voxels).unwrap();
+    let distance = |y: u32| if y.is_multiple_of(3) { 10_000 + 2 * (y / 2) + 5 } else { 0 };
+    let expected: Vec<u32> = (0..64).map(distance).collect();
+    for adapter in adapters() {
+        let device = adapter.open().unwrap();
+        let scene = GpuScene::upload(&device, &Scene::new(&grid)).unwrap();
+        assert_eq!(found_by(STAGE_OF_DISTANCES, &scene), expected, "{}", adapter.label());
+    }
+}
+
 /// What the stage `own` of a shader on [`SCENE_SOURCE`] finds, a word for each of 64 invocations.
 fn found_by(stage: &str, scene: &GpuScene) -> Vec<u32> {
     let device = scene.device();

@@ -47,12 +47,14 @@ pub const PAIRS_FULL: u32 = 1;
 pub const BRICKS_FULL: u32 = 2;
 /// Failure bit: more candidates in one pass than allowed.
 pub const TOO_MANY_CANDIDATES: u32 = 4;
-/// Failure bit: an index or a coordinate out of range.
-pub const INVALID_MESH: u32 = 8;
+/// Failure bit: a coordinate out of range.
+pub const INVALID_VERTEX: u32 = 8;
 /// Failure bit: more voxels than capacity, of a scene with colours.
 pub const VOXELS_FULL: u32 = 16;
 /// Failure bit: a mesh that is not closed, of a solid scene.
 pub const NOT_CLOSED: u32 = 32;
+/// Failure bit: an index out of range.
+pub const INVALID_INDEX: u32 = 64;
 
 /// First word of a level's dispatch arguments of kernels with one invocation per pair.
 pub const PAIR_GROUPS: u64 = 0;

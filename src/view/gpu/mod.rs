@@ -5,9 +5,9 @@
 //! uniform), the nodes, the children, the bricks and the colours. A shader that begins with this
 //! source and binds the buffers as group 1 can call `first_hit(ray)`. It returns the voxel of
 //! [`Scene::first_hit`], and the time as a fraction of integers. `ray_of` makes a ray of floats;
-//! `hit_point`, `hit_normal`, `linear_color_of` and `secondary_ray` shade the hit. Some
-//! drivers end loops early without an error: call `has_given_up()` at the shader's end to detect
-//! this.
+//! `hit_point`, `hit_distance`, `hit_normal`, `linear_color_of` and `secondary_ray` shade the hit.
+//! Some drivers end loops early without an error: call `has_given_up()` at the shader's end to
+//! detect this.
 //!
 //! [`GpuScene::upload`] copies a scene from the host; [`Gpu::scene`](crate::Gpu::scene) voxelizes a
 //! mesh and keeps the voxels in GPU memory; a [`SceneBuilder`] does so for a mesh that is in GPU

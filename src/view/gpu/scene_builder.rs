@@ -8,8 +8,9 @@ use wgpu::util::DeviceExt;
 use crate::backend::gpu::Gpu;
 use crate::backend::gpu::buffers::{Buffers, Sizes};
 use crate::backend::gpu::data::{
-    BRICK_WORDS, BRICKS, BRICKS_FULL, CANDIDATE_GROUPS, COUNTERS, FAILURES, GROUP, INVALID_MESH,
-    NOT_CLOSED, PAIRS_FULL, Pair, SCENE_VOXELS, TOO_MANY_CANDIDATES, VOXELS_FULL,
+    BRICK_WORDS, BRICKS, BRICKS_FULL, CANDIDATE_GROUPS, COUNTERS, FAILURES, GROUP, INVALID_INDEX,
+    INVALID_VERTEX, LEVELS, NOT_CLOSED, PAIRS_FULL, Pair, SCENE_VOXELS, STARTED,
+    TOO_MANY_CANDIDATES, VOXELS_FULL,
 };
 use crate::backend::gpu::job::{MAX_BITMAP_WORDS, SubBatch};
 use crate::backend::gpu::record::{PARAMS_BYTES, Setting};
@@ -27,12 +28,12 @@ use crate::view::gpu::tree::Tree;
 /// The capacity of the buffers of a [`SceneBuilder`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SceneCapacity {
-    /// Vertices of the mesh.
+    /// Vertices of all meshes.
     pub vertices: u32,
-    /// Triangles of the mesh.
+    /// Triangles of all meshes.
     pub triangles: u32,
     /// (triangle, brick) pairs: for each triangle, the bricks of 8 x 8 x 8 voxels that it touches.
-    /// They take about 50 bytes each.
+    /// They take about 50 bytes each. [`brick_pairs`](crate::backend::brick_pairs) estimates them.
     pub pairs: u32,
     /// Bricks that triangles touch. They take 72 bytes each, and 4 more in scenes with colours. The
     /// bricks inside a solid take none.
@@ -49,9 +50,9 @@ pub struct MeshBuffers<'a> {
     pub vertices: &'a wgpu::Buffer,
     /// Bytes before the first position, a multiple of 4.
     pub vertex_offset: u64,
-    /// Bytes from one position to the next, a multiple of 4.
+    /// Bytes from one position to the next, a multiple of 4, at least 12.
     pub vertex_stride: u64,
-    /// The number of positions.
+    /// The number of positions, all of them finite.
     pub vertex_count: u32,
     /// Holds three indices for each triangle.
     pub indices: &'a wgpu::Buffer,
@@ -62,20 +63,26 @@ pub struct MeshBuffers<'a> {
     /// The number of triangles.
     pub triangle_count: u32,
     /// The rows of the affine transform from mesh coordinates to voxels: voxel `(i, j, k)` is the
-    /// cube from `(i, j, k)` to `(i + 1, j + 1, k + 1)`.
+    /// cube from `(i, j, k)` to `(i + 1, j + 1, k + 1)`. [`Lattice::voxels_from_mesh`] for a mesh
+    /// that does not move.
     pub voxels_from_mesh: [[f32; 4]; 3],
     /// Holds a colour for each triangle: sRGB, red in the lowest byte, opacity in the highest. A
-    /// voxel has that of the first triangle, by index, that touches it. Needed if
-    /// [`SceneCapacity::voxels`] is above 0, and not used otherwise. In a colour's place
-    /// may be any word for `color_of` to return, such as the index of the triangle.
+    /// voxel has that of the first triangle that touches it, by mesh and index. Needed if
+    /// [`SceneCapacity::voxels`] is above 0, and not used otherwise. It has the usage
+    /// [`COPY_SRC`](Usage::COPY_SRC). In a colour's place may be any word for `color_of` to return,
+    /// such as the index of the triangle.
     pub colors: Option<&'a wgpu::Buffer>,
 }
 
 /// The state of the recorded scene that was submitted last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SceneStatus {
-    /// The reason if the scene is empty for want of room or of a mesh; otherwise it is complete.
+    /// The reason if the scene is empty because a mesh is not valid or a buffer is too small;
+    /// otherwise it is complete.
     pub failure: Option<SceneFailure>,
+    /// The number of triangles whose bounds meet the grid, of a thin surface those that lines
+    /// through voxel centres may cross. All others are beside the grid.
+    pub triangles: u32,
     /// The number of bricks. After [`SceneFailure::Bricks`], those needed.
     pub bricks: u32,
     /// The capacity of pairs that was needed. After a failure, perhaps more is.
@@ -88,16 +95,18 @@ pub struct SceneStatus {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SceneFailure {
-    /// An index is not below the number of vertices; or a coordinate is NaN, or farther than `2^23`
-    /// lattice units from the centre of the grid's cube, whose edge is the longest of the grid,
-    /// rounded up to a power of two, at least 64. This distance is that edge or more. Along `x`, a
-    /// solid ends with the grid.
+    /// An index is not below the number of vertices.
+    #[error("an index of a mesh is not below the number of its vertices")]
+    Index,
+    /// A coordinate is NaN, or farther than `2^23` lattice units from the centre of the grid's cube,
+    /// whose edge is the longest of the grid, rounded up to a power of two, at least 64: a vertex
+    /// may be half of it outside the cube. Along `x`, a solid ends with the grid.
     #[error(
-        "an index is not below the number of vertices, or a coordinate is NaN or too far from the \
-         grid: a vertex may be half the longest side of the grid beyond it, of a solid not along x, \
-         so enlarge the grid, or move the mesh by `voxels_from_mesh`"
+        "a coordinate is NaN or too far from the grid: a vertex may be half the longest side of \
+         the grid beyond it, of a solid not along x, so enlarge the grid, or move the mesh by \
+         `voxels_from_mesh`"
     )]
-    Mesh,
+    Vertex,
     /// More pairs than [`SceneCapacity::pairs`].
     #[error("too many pairs: make a builder with a capacity of at least those in its status")]
     Pairs,
@@ -134,6 +143,9 @@ pub struct Source {
     pub first_index: u32,
     pub index_count: u32,
     pub index_bits: u32,
+    pub vertex_base: u32,
+    pub index_base: u32,
+    pub padding: [u32; 2],
 }
 
 /// Voxelizes meshes in GPU memory into one [`GpuScene`], each time that [`record`](Self::record) is
@@ -142,8 +154,8 @@ pub struct Source {
 ///
 /// # Solids
 /// A solid is filled by parity along `x` ([`Fill::Parity`]): a voxel is inside if a column crosses
-/// the mesh an odd number of times up to the voxel's centre. Parts that overlap are outside where an
-/// even number of them does. The mesh must be closed, which is a property of its indices: examine
+/// the meshes an odd number of times up to the voxel's centre. Parts that overlap are outside where
+/// an even number of them does. The mesh must be closed, which is a property of its indices: examine
 /// them once by [`Topology`](crate::solid::topology::Topology). Bricks inside as a whole are full
 /// cells of the tree, and not among its bricks.
 ///
@@ -169,7 +181,7 @@ pub struct Source {
 ///     mut encoder: wgpu::CommandEncoder,
 ///     mesh: &MeshBuffers,
 /// ) -> Result<(), trivox::gpu::GpuError> {
-///     builder.record(&mut encoder, mesh)?;
+///     builder.record(&mut encoder, &[*mesh])?;
 ///     // Here, passes of yours bind `builder.scene().buffers()`.
 ///     queue.submit([encoder.finish()]);
 ///     Ok(())
@@ -190,7 +202,10 @@ pub struct SceneBuilder {
     center: [f32; 2],
     limit: [f32; 2],
     capacity: SceneCapacity,
+    /// A [`Source`], a uniform.
     source: wgpu::Buffer,
+    /// The colours of the triangles of all meshes.
+    triangle_colors: wgpu::Buffer,
     buffers: Buffers,
     tree: Tree,
     scene: GpuScene,
@@ -198,8 +213,9 @@ pub struct SceneBuilder {
 
 impl SceneBuilder {
     /// Makes the buffers for scenes of a grid with the dimensions and fraction bits of `lattice`.
-    /// Its scale and origin are not used. A lattice of more bits than leave vertices half the edge
-    /// of the grid's cube beyond it, 15 at 256 voxels, has that many in the scene.
+    /// Its scale and origin are not used. The scene has at most `23 - log2 P` fraction bits, `P` being
+    /// the longest side rounded up to a power of two: 16 to 128 voxels, 15 to 256, 14 to 512. A finer
+    /// lattice is coarsened to that: see [`fraction_bits`](Self::fraction_bits).
     ///
     /// # Errors
     /// The lattice is not valid, or larger than a grid; a solid is not to be filled by parity, has
@@ -226,7 +242,9 @@ impl SceneBuilder {
         let cube = lattice.cube();
         let units = u64::from(cube) << fraction_bits;
         if dims.iter().any(|&d| d > MAX_DIM) || units > 1 << SPAN_BITS {
-            return Err(GpuError::Scene(format!("no grid has {dims:?} voxels on its lattice")));
+            let [x, y, z] = dims;
+            let why = format!("no grid has {x} x {y} x {z} voxels on its lattice");
+            return Err(GpuError::Scene(why));
         }
         // A mesh that fills the cube would reach past all of the span by the rounding of floats, and
         // one that moves by more: the cube takes half of it.
@@ -278,8 +296,14 @@ impl SceneBuilder {
         let ranks = is_solid.then_some([&buffers.bitmap, &buffers.bricks_before]);
         let brick_buffer = buffers.bricks.clone();
         let tree = Tree::new(&device, dims, brick_buffer, bricks, voxels, counters, ranks)?;
+        let color_words = if voxels > 0 { triangles.into() } else { 1 };
         Ok(Self {
             source: device.filled("source", &[0; size_of::<Source>()], Usage::UNIFORM)?,
+            triangle_colors: device.checked_buffer(
+                "triangle colours",
+                color_words,
+                Usage::STORAGE | Usage::COPY_DST,
+            )?,
             scene: GpuScene::new(&device, tree.buffers.clone())?,
             device,
             setting,
@@ -291,68 +315,71 @@ impl SceneBuilder {
         })
     }
 
-    /// Records the voxelization of a mesh into [`scene`](Self::scene): it neither submits nor
-    /// waits. Later commands see the scene of this mesh, up to the next that is recorded.
+    /// Records the voxelization of the meshes into [`scene`](Self::scene), all together: it neither
+    /// submits nor waits. Later commands see the scene of these meshes, up to the next that is
+    /// recorded.
     ///
     /// # Errors
-    /// The mesh exceeds the capacity, or its buffers; a buffer has not the usage or the alignment
-    /// of [`MeshBuffers`]; the device fails.
+    /// [`GpuError::Scene`]: the meshes exceed the capacity, or their buffers; a buffer has not the
+    /// usage or the alignment of [`MeshBuffers`]. The encoder is as before. Others: the device fails.
+    /// Drop the encoder then, which may not be finished.
     pub fn record(
         &self,
         encoder: &mut wgpu::CommandEncoder,
-        mesh: &MeshBuffers,
+        meshes: &[MeshBuffers],
     ) -> Result<(), GpuError> {
-        self.check(mesh)?;
-        self.device.in_scopes(|| self.record_unscoped(encoder, mesh))?
+        let sources = self.sources_of(meshes)?;
+        self.device.in_scopes(|| self.record_unscoped(encoder, meshes, &sources))?
     }
 
     fn record_unscoped(
         &self,
         encoder: &mut wgpu::CommandEncoder,
-        mesh: &MeshBuffers,
+        meshes: &[MeshBuffers],
+        sources: &[Source],
     ) -> Result<(), GpuError> {
         let Self { device, setting, buffers, source, .. } = self;
-        let vertex_words = 3 * self.capacity.triangles;
-        let sub_batch = SubBatch::of_grid(mesh.triangle_count, vertex_words, setting.dims);
-        let uniforms = [
-            &buffers.params_of(setting, &sub_batch)[..],
-            bytemuck::bytes_of(&self.source_of(mesh, vertex_words)),
-        ]
-        .concat();
+        let triangles = meshes.iter().map(|mesh| mesh.triangle_count).sum();
+        let sub_batch = SubBatch::of_grid(triangles, self.vertex_words(), setting.dims);
         // A buffer of its own for each recording: several may wait in encoders.
+        let params = buffers.params_of(setting, &sub_batch);
         let staging = device.device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
             label: Some("uniforms"),
-            contents: &uniforms,
+            contents: &[&params[..], bytemuck::cast_slice(sources)].concat(),
             usage: Usage::COPY_SRC,
         });
         encoder.copy_buffer_to_buffer(&staging, 0, &buffers.params, 0, PARAMS_BYTES as u64);
-        let bytes = size_of::<Source>() as u64;
-        encoder.copy_buffer_to_buffer(&staging, PARAMS_BYTES as u64, source, 0, bytes);
         buffers.clear(encoder, buffers.sizes.bitmap);
-        let named = [
-            ("source", source),
-            ("vertices", mesh.vertices),
-            ("counters", &buffers.counters),
-            ("indices", mesh.indices),
-            ("mesh", &buffers.mesh),
-        ];
-        let invocations = mesh.vertex_count.max(3 * mesh.triangle_count);
-        device.record(encoder, kernels::QUANTIZE, &named, invocations.div_ceil(GROUP))?;
+        let bytes = size_of::<Source>() as u64;
+        for ((mesh, place), own) in meshes.iter().zip(0..).zip(sources) {
+            let from = PARAMS_BYTES as u64 + place * bytes;
+            encoder.copy_buffer_to_buffer(&staging, from, source, 0, bytes);
+            let named = [
+                ("source", source),
+                ("vertices", mesh.vertices),
+                ("counters", &buffers.counters),
+                ("indices", mesh.indices),
+                ("mesh", &buffers.mesh),
+            ];
+            let invocations = mesh.vertex_count.max(3 * mesh.triangle_count);
+            device.record(encoder, kernels::QUANTIZE, &named, invocations.div_ceil(GROUP))?;
+            if let Some(colors) = self.colors_of(mesh) {
+                let to = &self.triangle_colors;
+                let words = [own.index_base / 3, mesh.triangle_count].map(u64::from);
+                encoder.copy_buffer_to_buffer(colors, 0, to, 4 * words[0], 4 * words[1]);
+            }
+        }
         buffers.record(device, encoder, setting, &sub_batch, None);
-        if let Some(colors) = mesh.colors.filter(|_| self.capacity.voxels > 0) {
-            self.record_colors(encoder, colors)?;
+        if self.capacity.voxels > 0 {
+            self.record_colors(encoder)?;
         }
         self.tree.record(device, encoder);
         Ok(())
     }
 
     /// Records the stages that colour voxels, after those that find them.
-    fn record_colors(
-        &self,
-        encoder: &mut wgpu::CommandEncoder,
-        triangle_colors: &wgpu::Buffer,
-    ) -> Result<(), GpuError> {
-        let Self { device, buffers, tree, .. } = self;
+    fn record_colors(&self, encoder: &mut wgpu::CommandEncoder) -> Result<(), GpuError> {
+        let Self { device, buffers, tree, triangle_colors, .. } = self;
         let first_triangles = device.pipeline(kernels::FIRST_TRIANGLES, &[]);
         let rows = first_triangles.bind(&device.device, |name| match name {
             "colors" => Some(tree.buffers.colors.as_entire_binding()),
@@ -374,7 +401,13 @@ impl SceneBuilder {
         device.record(encoder, kernels::COLOR_VOXELS, &named, groups)
     }
 
-    /// The scene of the recorded mesh that was submitted last; empty before. It stays the same
+    /// The fraction bits of the vertices in the scene: those of the lattice, or fewer.
+    #[must_use]
+    pub fn fraction_bits(&self) -> u32 {
+        self.setting.fraction_bits
+    }
+
+    /// The scene of the recorded meshes that were submitted last; empty before. It stays the same
     /// object: bind its buffers once.
     #[must_use]
     pub fn scene(&self) -> &GpuScene {
@@ -403,11 +436,47 @@ impl SceneBuilder {
         self.device.block_on(self.status_async())
     }
 
+    /// The words of the indices in the mesh buffer, which come first.
+    fn vertex_words(&self) -> u32 {
+        3 * self.capacity.triangles
+    }
+
+    /// The colours of a mesh, if the scene has any.
+    fn colors_of<'a>(&self, mesh: &MeshBuffers<'a>) -> Option<&'a wgpu::Buffer> {
+        mesh.colors.filter(|_| self.capacity.voxels > 0)
+    }
+
+    /// The places of the meshes in the buffers, one after another.
+    ///
     /// # Errors
-    /// The mesh cannot be recorded: an error before the device sees it, which would fail for good.
+    /// A mesh cannot be recorded: an error before the device sees it, which would fail for good.
+    fn sources_of(&self, meshes: &[MeshBuffers]) -> Result<Vec<Source>, GpuError> {
+        let SceneCapacity { vertices, triangles, .. } = self.capacity;
+        let (mut vertex_base, mut first_triangle) = (0, 0);
+        let source = |mesh: &MeshBuffers| {
+            let own = self.source_of(mesh, vertex_base, 3 * first_triangle);
+            let fits = |before: u32, count, most| before.checked_add(count).filter(|&n| n <= most);
+            let ends = (
+                fits(vertex_base, mesh.vertex_count, vertices),
+                fits(first_triangle, mesh.triangle_count, triangles),
+            );
+            let (Some(vertex_end), Some(triangle_end)) = ends else {
+                return Err(GpuError::Scene(format!(
+                    "the capacity is {vertices} vertices and {triangles} triangles, and the meshes \
+                     have more"
+                )));
+            };
+            self.check(mesh)?;
+            (vertex_base, first_triangle) = (vertex_end, triangle_end);
+            Ok(own)
+        };
+        meshes.iter().map(source).collect()
+    }
+
+    /// # Errors
+    /// The buffers of a mesh are too short, not aligned, or of another usage.
     fn check(&self, mesh: &MeshBuffers) -> Result<(), GpuError> {
         let MeshBuffers { vertex_count, triangle_count, .. } = *mesh;
-        let SceneCapacity { vertices, triangles, .. } = self.capacity;
         let index_bytes = u64::from(index_bits(mesh) / 8);
         let vertex_end = match u64::from(vertex_count) {
             0 => Some(0),
@@ -426,12 +495,7 @@ impl SceneBuilder {
                 && size.is_multiple_of(4)
                 && (4..=limit).contains(&size)
         };
-        let problem = if vertex_count > vertices || triangle_count > triangles {
-            format!(
-                "it has {vertex_count} vertices and {triangle_count} triangles, and the capacity is \
-                 {vertices} and {triangles}"
-            )
-        } else if !is_bindable(mesh.vertices) || !is_bindable(mesh.indices) {
+        let problem = if !is_bindable(mesh.vertices) || !is_bindable(mesh.indices) {
             format!(
                 "its buffers must have the usage STORAGE, and sizes that are multiples of 4 up to \
                  {limit}"
@@ -441,9 +505,11 @@ impl SceneBuilder {
             || !mesh.index_offset.is_multiple_of(index_bytes)
         {
             "its offsets and its stride must be aligned".into()
+        } else if mesh.vertex_stride < 12 {
+            "its stride is less than the 12 bytes of a position".into()
         } else if !fits(vertex_end, mesh.vertices) || !fits(index_end, mesh.indices) {
             "its vertices or indices end past their buffer".into()
-        } else if let Some(problem) = self.problem_of_colors(mesh, is_bindable) {
+        } else if let Some(problem) = self.problem_of_colors(mesh) {
             problem.into()
         } else {
             return Ok(());
@@ -451,21 +517,19 @@ impl SceneBuilder {
         Err(GpuError::Scene(problem))
     }
 
-    fn problem_of_colors(
-        &self,
-        mesh: &MeshBuffers,
-        is_bindable: impl Fn(&wgpu::Buffer) -> bool,
-    ) -> Option<&'static str> {
+    fn problem_of_colors(&self, mesh: &MeshBuffers) -> Option<&'static str> {
         match mesh.colors {
             _ if self.capacity.voxels == 0 => None,
             None => Some("it has no colours, and the scene has room for them: set `colors`"),
-            Some(colors) if !is_bindable(colors) => Some("its colours must have the usage STORAGE"),
+            Some(colors) if !colors.usage().contains(Usage::COPY_SRC) => {
+                Some("its colours must have the usage COPY_SRC")
+            }
             Some(colors) => (colors.size() < 4 * u64::from(mesh.triangle_count))
                 .then_some("its colours end before its triangles"),
         }
     }
 
-    fn source_of(&self, mesh: &MeshBuffers, vertex_words: u32) -> Source {
+    fn source_of(&self, mesh: &MeshBuffers, vertex_base: u32, index_base: u32) -> Source {
         let units = (1_u32 << self.setting.fraction_bits) as f32;
         let ([center_x, center], [limit_x, limit]) = (self.center, self.limit);
         // A buffer has less than 2^32 bytes, which `check` ensures: words and indices fit in `u32`.
@@ -477,13 +541,16 @@ impl SceneBuilder {
             center_x,
             limit_x,
             max_groups: MAX_GROUPS,
-            vertex_words,
+            vertex_words: self.vertex_words(),
             first_vertex: of(mesh.vertex_offset, 4),
             vertex_stride: of(mesh.vertex_stride, 4),
             vertex_count: mesh.vertex_count,
             first_index: of(mesh.index_offset, index_bits(mesh) / 8),
-            index_count: 3 * mesh.triangle_count,
+            index_count: mesh.triangle_count.saturating_mul(3),
             index_bits: index_bits(mesh),
+            vertex_base,
+            index_base,
+            padding: [0; 2],
         }
     }
 }
@@ -527,7 +594,8 @@ fn status_of(counters: &[u32]) -> SceneStatus {
     let failures = counters[FAILURES];
     // In the order of the stages: after the first, others may follow from it.
     let failure = [
-        (INVALID_MESH, SceneFailure::Mesh),
+        (INVALID_INDEX, SceneFailure::Index),
+        (INVALID_VERTEX, SceneFailure::Vertex),
         (PAIRS_FULL, SceneFailure::Pairs),
         (TOO_MANY_CANDIDATES, SceneFailure::Candidates),
         (BRICKS_FULL, SceneFailure::Bricks),
@@ -538,6 +606,7 @@ fn status_of(counters: &[u32]) -> SceneStatus {
     .find_map(|(bit, failure)| (failures & bit != 0).then_some(failure));
     SceneStatus {
         failure,
+        triangles: counters[STARTED..][..LEVELS].iter().sum(),
         bricks: counters[BRICKS],
         pairs: needed_pairs(counters),
         voxels: counters[SCENE_VOXELS],

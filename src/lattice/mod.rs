@@ -279,7 +279,7 @@ impl Bounds {
         (0..3).map(|a| self.length(a)).fold(0.0, f64::max)
     }
 
-    /// 0 of an axis that is none.
+    /// 0 for an axis above 2.
     fn length(&self, axis: usize) -> f64 {
         self.max.get(axis).zip(self.min.get(axis)).map_or(0.0, |(max, min)| max - min)
     }
@@ -521,7 +521,7 @@ fn is_degenerate(&[a, b, c]: &Triangle) -> bool {
 /// [`MAX_DIM`]; a mesh that reaches too far past the bounds.
 pub fn place(mesh: &Mesh, options: &PlaceOptions) -> Result<PlacedMesh, PlaceError> {
     let lattice = Lattice::within(mesh.bounds(), options, MAX_DIM)?;
-    Ok(on(mesh, lattice))
+    Ok(rounded(mesh, lattice))
 }
 
 /// Places `mesh` on a given lattice, which may be larger than a grid in memory: then it is
@@ -539,10 +539,11 @@ pub fn place_on(mesh: &Mesh, lattice: &Lattice) -> Result<PlacedMesh, PlaceError
             limit: lattice.max_span_voxels(),
         });
     }
-    Ok(on(mesh, *lattice))
+    Ok(rounded(mesh, *lattice))
 }
 
-fn on(mesh: &Mesh, lattice: Lattice) -> PlacedMesh {
+/// The mesh with its vertices rounded to `lattice`.
+fn rounded(mesh: &Mesh, lattice: Lattice) -> PlacedMesh {
     let to_lattice = |p: &[f64; 3]| std::array::from_fn(|a| lattice.vertex_to_lattice(p[a], a));
     let positions = mesh.positions().par_iter().with_min_len(1 << 14);
     PlacedMesh {

@@ -89,10 +89,13 @@ const MAX_LEAKED_FRACTION: f64 = 0.01;
 /// The findings of a fill, besides the voxels.
 #[derive(Debug, Clone, Default)]
 struct Findings {
+    /// Columns along `x` that end inside.
     unended: Option<u64>,
     windings: Option<Windings>,
     disagreement: Option<AxisDisagreement>,
+    /// Voxels that a flood fill does not reach, without those of the surface.
     enclosed: Option<u64>,
+    /// Voxels that a vote has inside and a flood fill reaches.
     leaked: Option<u64>,
     caps: Option<Caps>,
 }
@@ -125,7 +128,7 @@ pub(crate) async fn solidify(
         ));
     }
     runner.progress.start("analyze", 0);
-    let surface = OrientedSurface::of(runner)?;
+    let surface = OrientedSurface::orient(runner)?;
     let (Outcome { fill, grid, findings }, reason) = filled(runner, solid.fill, &surface).await?;
     let kept = runner.mesh.kept().map(|window| grid.window(&window));
     let kept = kept.as_ref().unwrap_or(&grid);
@@ -170,7 +173,7 @@ pub(crate) fn unreported_solid(
     let options = RunOptions { memory, ..RunOptions::default() };
     let progress = &Latch::new(progress);
     let mut runner = Runner::new(by, mesh, &options, progress);
-    let surface = OrientedSurface::of(&mut runner)?;
+    let surface = OrientedSurface::orient(&mut runner)?;
     if only_closed && !surface.topology.is_closed() {
         return Ok(None);
     }
@@ -190,7 +193,7 @@ struct OrientedSurface {
 
 impl OrientedSurface {
     /// Whether [`Fill::Auto`] takes winding numbers for this surface of `mesh`, which has holes.
-    fn is_quickly_wound(&self, mesh: &PlacedMesh) -> bool {
+    fn has_quick_winding(&self, mesh: &PlacedMesh) -> bool {
         let (whole, origin) = (mesh.whole(), mesh.first_point());
         let most = AUTO_WORK_PER_MB * (1 + whole.len() as u64 / TRIANGLES_PER_MB);
         let bounds = whole.bounds().map(|corner| [0, 1, 2].map(|a| corner[a] - origin[a]));
@@ -202,7 +205,7 @@ impl OrientedSurface {
     }
 
     /// Analyzes the runner's mesh, and replaces it by the one with flipped parts.
-    fn of(runner: &mut Runner) -> Result<Self, BackendError> {
+    fn orient(runner: &mut Runner) -> Result<Self, BackendError> {
         let (mut surface, flips) = Self::analyzed(runner, true)?;
         if let Some(Flips { statistics, is_flipped, shells }) = flips {
             let is_oriented = surface.topology.is_oriented();
@@ -255,11 +258,11 @@ async fn automatic(
     const CLOSED: &str = "the mesh is closed";
     let topology = &surface.topology;
     if topology.is_closed() && topology.is_oriented() {
-        let wound = winding(runner, surface).await?;
-        let is_wound = wound.overlaps() || wound.findings.caps.is_some();
-        return Ok(match is_wound {
-            true => (wound, "the mesh is closed, and parts overlap".to_owned()),
-            false => (relabeled_as_parity(wound), CLOSED.to_owned()),
+        let by_winding = winding(runner, surface).await?;
+        let needs_winding = by_winding.overlaps() || by_winding.findings.caps.is_some();
+        return Ok(match needs_winding {
+            true => (by_winding, "the mesh is closed, and parts overlap".to_owned()),
+            false => (relabeled_as_parity(by_winding), CLOSED.to_owned()),
         });
     }
     if topology.is_closed() {
@@ -267,7 +270,7 @@ async fn automatic(
     }
     let holes = report::holes(topology.open_edges, topology.odd_edges);
     let holes = format!("the mesh has {holes}");
-    if surface.is_quickly_wound(&runner.mesh) {
+    if surface.has_quick_winding(&runner.mesh) {
         return Ok((winding(runner, surface).await?, holes));
     }
     if runner.mesh.window().is_some() {
@@ -320,8 +323,8 @@ async fn winding(
 }
 
 /// Where no part overlaps another, the voxels equal those of parity.
-fn relabeled_as_parity(wound: Outcome) -> Outcome {
-    Outcome { fill: Fill::Parity, ..wound }
+fn relabeled_as_parity(by_winding: Outcome) -> Outcome {
+    Outcome { fill: Fill::Parity, ..by_winding }
 }
 
 /// Fills by parity; for an oriented mesh, also determines whether parts overlap.
@@ -329,12 +332,12 @@ async fn parity(runner: &mut Runner<'_>, topology: &Topology) -> Result<Outcome,
     if !topology.is_oriented() {
         return along_x(runner, Fill::Parity).await;
     }
-    let wound = along_x(runner, Fill::Winding).await?;
-    if !wound.overlaps() {
-        return Ok(relabeled_as_parity(wound));
+    let by_winding = along_x(runner, Fill::Winding).await?;
+    if !by_winding.overlaps() {
+        return Ok(relabeled_as_parity(by_winding));
     }
-    let windings = wound.findings.windings;
-    drop(wound);
+    let windings = by_winding.findings.windings;
+    drop(by_winding);
     let mut filled = along_x(runner, Fill::Parity).await?;
     filled.findings.windings = windings;
     Ok(filled)

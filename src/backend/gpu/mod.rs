@@ -346,20 +346,22 @@ impl Gpu {
         workspace: &'a mut Option<Workspace>,
     ) -> Result<&'a mut Workspace, GpuError> {
         let bitmap = bitmap_words(job, batch);
-        let is_enough = |kept: &Workspace| {
-            let Buffers { mesh, sizes, .. } = &kept.buffers;
+        let is_enough = |previous: &Workspace| {
+            let Buffers { mesh, sizes, .. } = &previous.buffers;
             mesh.size() >= 4 * batch.words() && sizes.bitmap >= bitmap
         };
         let new = match workspace.take() {
-            Some(kept) if is_enough(&kept) => kept,
-            Some(kept) => self.new_workspace(job, batch, kept.buffers.sizes, kept.readback)?,
+            Some(previous) if is_enough(&previous) => previous,
+            Some(Workspace { buffers, readback, .. }) => {
+                self.new_workspace(job, batch, buffers.sizes, readback)?
+            }
             None => {
                 let readback = Readback::new(&self.device);
                 self.new_workspace(job, batch, Sizes::default(), readback)?
             }
         };
         let workspace = workspace.insert(new);
-        workspace.readback.expect(&self.device, job.rule, || expected_bricks(job.mesh))?;
+        workspace.readback.predict(&self.device, job.rule, || expected_bricks(job.mesh))?;
         Ok(workspace)
     }
 

@@ -94,7 +94,7 @@ impl Readback {
     }
 
     /// Predicts `guess()` bricks, within limits, for the first run by `rule`.
-    pub(crate) fn expect(
+    pub(crate) fn predict(
         &mut self,
         device: &Device,
         rule: Rule,

@@ -52,7 +52,7 @@ impl Inside {
         let bounds = mesh.bounds();
         let options = RunOptions { memory, ..RunOptions::default() };
         let mut runner = Runner::new(Backend::Cpu(&Cpu), mesh, &options, progress);
-        let OrientedSurface { topology, boundary, .. } = OrientedSurface::of(&mut runner)?;
+        let OrientedSurface { topology, boundary, .. } = OrientedSurface::orient(&mut runner)?;
         let is_unoriented = topology.is_closed() && !topology.is_oriented();
         let fill = match fill {
             Fill::Parity | Fill::Vote => fill,
@@ -68,7 +68,7 @@ impl Inside {
     /// What is doubtful about it, by the topology alone.
     pub(super) fn doubt(&self) -> Option<String> {
         let &Topology { open_edges, odd_edges, unbalanced_edges: edges, .. } = &self.topology;
-        let is_wound = self.fill == Fill::Winding;
+        let is_by_winding = self.fill == Fill::Winding;
         match self.topology.is_closed() {
             false => Some(format!(
                 "the mesh is not closed, as it has {}: what is inside depends on where its holes \
@@ -76,7 +76,7 @@ impl Inside {
                 holes(open_edges, odd_edges)
             )),
             true if edges == 0 => None,
-            true if is_wound => Some(FillWarning::Orientation { edges }.to_string()),
+            true if is_by_winding => Some(FillWarning::Orientation { edges }.to_string()),
             true => Some(FillWarning::MayOverlap { edges }.to_string()),
         }
     }

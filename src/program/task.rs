@@ -69,12 +69,12 @@ impl Plan<'_> {
         }
         let voxelized = voxelizer.voxelize(&placed).with_context(named).map_err(explain)?;
         let inspected = self.inspect(&voxelizer, &placed, &voxelized).with_context(named);
-        let (check, measured) = inspected.map_err(explain)?;
+        let (check, check_time, measured) = inspected.map_err(explain)?;
         let voxelized = voxelizer.paint(mesh, voxelized).with_context(named).map_err(explain)?;
         let field = measured.as_ref().map(|measured| &measured.field);
         let mut summary = MeshSummary::new(self, task, mesh, &voxelized, targets.format());
-        let (check, check_time) = check.unzip();
-        (summary.check, summary.timings_ms.check) = (check, check_time.map(milliseconds));
+        summary.timings_ms.check = self.job.check.then(|| milliseconds(check_time));
+        summary.check = check;
         if let Some(measured) = &measured {
             summary.add_distances(measured);
         }
@@ -163,21 +163,21 @@ impl Plan<'_> {
         voxelizer: &Voxelizer,
         placed: &Placed,
         voxels: &Voxelized,
-    ) -> Result<(Option<(Check, Duration)>, Option<Measured>)> {
+    ) -> Result<(Option<Check>, Duration, Option<Measured>)> {
         let check = || Check::of_voxels(voxelizer, placed, voxels);
-        let mut check = self.job.check.then(|| timed(check)).transpose()?;
-        let differs = check.as_ref().is_some_and(|(check, _)| check.differing > 0);
+        let (mut check, mut time) = timed(|| self.job.check.then(check).transpose())?;
+        let differs = check.as_ref().is_some_and(|check| check.differing > 0);
         let is_written = !differs && (self.job.force || !self.job.refuses(voxels));
         let Some(width) = self.job.distance.filter(|_| is_written) else {
-            return Ok((check, None));
+            return Ok((check, time, None));
         };
         let (mesh, inside) = (&placed.mesh, voxels.grid.clone());
         let measured = voxelizer.measure(mesh, inside, width, &voxels.backend)?;
-        if let Some((check, time)) = &mut check {
+        if self.job.check {
             let (again, more) = timed(|| Check::of_measured(voxelizer, mesh, &measured))?;
-            (*check, *time) = (again, *time + more);
+            (check, time) = (Some(again), time + more);
         }
-        Ok((check, Some(measured)))
+        Ok((check, time, Some(measured)))
     }
 
     /// Draws the voxels, and writes them or the distances. No file is replaced before all but the

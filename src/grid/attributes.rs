@@ -187,6 +187,11 @@ impl Attribute {
 pub struct AttributeSet(u16);
 
 impl AttributeSet {
+    /// All attributes.
+    pub(crate) fn all() -> Self {
+        Attribute::ALL.iter().copied().collect()
+    }
+
     /// Whether it has `attribute`.
     #[must_use]
     pub fn contains(self, attribute: Attribute) -> bool {
@@ -197,6 +202,11 @@ impl AttributeSet {
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.0 == 0
+    }
+
+    /// Those that are not in `others`.
+    pub(crate) fn without(self, others: Self) -> Self {
+        Self(self.0 & !others.0)
     }
 
     /// Those in it, in the order of [`Attribute::ALL`].

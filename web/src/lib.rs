@@ -570,7 +570,7 @@ pub fn formats() -> String {
             json!({
                 "extension": spec.extension, "name": spec.name, "carries": spec.carries,
                 "read": spec.is_read(), "written": spec.is_written(), "colors": spec.has_colors,
-                "attributes": spec.has_attributes, "distances": spec.has_distances(),
+                "attributes": spec.has_attributes(), "distances": spec.has_distances(),
             })
         })
         .collect();

@@ -1,9 +1,10 @@
 //! Attributes of voxels: what NumPy and VTK read is what the grid holds.
 
 use trivox::formats::read_grid_from_with;
-use trivox::grid::{Attribute, Attributes, Channel, count};
+use trivox::grid::{Attribute, AttributeSet, Attributes, Channel, count};
 use trivox::mesh::Labels;
 
+use super::colored::colored;
 use super::npy::{VTK, python};
 use super::*;
 use crate::common::environment::python_with;
@@ -93,6 +94,42 @@ for name in ['material_names', 'label_names']:
 "
     );
     python(&script, folder.path()).unwrap();
+}
+
+#[test]
+fn trimesh_reads_points_with_colours_and_attributes() {
+    let Some(_) = python_with("trimesh") else { return };
+    let points = WriteOptions::default().with_points(true);
+    for (origin, is_opaque) in [(-2.5, true), (1e6, false)] {
+        let mut grid = colored(&bent(), is_opaque);
+        grid.attributes = bent().attributes;
+        grid.world = World::at([origin, 0.5, 3.0], 0.125, Up::Y);
+        let folder = tempfile::tempdir().unwrap();
+        write_into(&folder, &grid, GridFormat::Npz);
+        let bytes = written_with(&grid, GridFormat::Ply, &points);
+        std::fs::write(folder.path().join("grid.ply"), bytes).unwrap();
+        let script = "
+import numpy, trimesh
+cloud = trimesh.load('grid.ply')
+assert isinstance(cloud, trimesh.PointCloud)
+file = numpy.load('grid.npz')
+coords = file['coords']
+centres = (cloud.vertices - file['origin']) / file['voxel_size'] - 0.5
+assert abs(centres - coords).max() < 1e-4
+rgba = file['rgba'][tuple(coords.T)]
+assert (cloud.colors == rgba).all() and len(numpy.unique(rgba, axis=0)) > 9
+found = cloud.metadata['_ply_raw']['vertex']['data']
+names = {'normal': ['nx', 'ny', 'nz'], 'uv': ['uv_u', 'uv_v'], 'alpha': ['opacity'],
+    'emission': ['emission_r', 'emission_g', 'emission_b']}
+for name in 'normal triangle material label area metallic roughness emission alpha uv'.split():
+    columns = [found[column] for column in names.get(name, [name])]
+    assert all(column.dtype == file[name].dtype for column in columns), name
+    assert (numpy.stack(columns, -1).reshape(file[name].shape) == file[name]).all(), name
+";
+        python(script, folder.path()).unwrap();
+        let lost = GridFormat::Ply.lost_with(&grid, &points);
+        assert_eq!(lost, ["the names of materials and objects are not kept"]);
+    }
 }
 
 #[test]
@@ -188,7 +225,9 @@ fn formats_without_attributes_say_so() {
     let grid = bent();
     for format in GridFormat::ALL {
         let is_lost = format.lost(&grid).iter().any(|lost| lost.contains("attributes"));
-        assert_eq!(is_lost, !format.spec().has_attributes, "{format:?}");
-        assert_eq!(format.check_attributes().is_err(), is_lost, "{format:?}");
+        assert_eq!(is_lost, !format.spec().has_attributes(), "{format:?}");
+        let normal = AttributeSet::from_iter([Attribute::Normal]);
+        let checked = format.check_attributes(normal, &WriteOptions::default());
+        assert_eq!(checked.is_err(), is_lost, "{format:?}");
     }
 }

@@ -36,7 +36,6 @@ pub struct GridSpec {
     pub(super) distances_size: fn([u32; 3]) -> Option<u64>,
     /// Whether the format stores colours.
     pub has_colors: bool,
-    /// The [attributes](VoxelGrid::attributes) that a file written with these options stores.
     pub(super) attributes: fn(&WriteOptions) -> AttributeSet,
 }
 
@@ -70,10 +69,10 @@ impl GridSpec {
         self.write.is_some()
     }
 
-    /// Whether the format stores [attributes](VoxelGrid::attributes) without further options.
+    /// The [attributes](VoxelGrid::attributes) that a file written with `options` stores.
     #[must_use]
-    pub fn has_attributes(&self) -> bool {
-        !(self.attributes)(&WriteOptions::default()).is_empty()
+    pub fn attributes(&self, options: &WriteOptions) -> AttributeSet {
+        (self.attributes)(options)
     }
 
     /// Whether the format stores a [`DistanceField`].

@@ -177,7 +177,7 @@ impl GridFormat {
         attributes: AttributeSet,
         options: &WriteOptions,
     ) -> Result<(), WriteError> {
-        let lost = |spec: &GridSpec| attributes.without((spec.attributes)(options)).iter().next();
+        let lost = |spec: &GridSpec| attributes.without(spec.attributes(options)).iter().next();
         let what = lost(self.spec()).map(|attribute| format!("the attribute '{attribute}'"));
         let or = if options.points { "" } else { ", or .ply with --points" };
         self.check(&what.unwrap_or_default(), |spec| lost(spec).is_none(), or)
@@ -225,7 +225,7 @@ impl GridFormat {
     #[must_use]
     pub fn lost_with(self, grid: &VoxelGrid, options: &WriteOptions) -> Vec<String> {
         let all = grid.attributes.as_ref().map(Attributes::set).unwrap_or_default();
-        let lost = all.without((self.spec().attributes)(options));
+        let lost = all.without(self.spec().attributes(options));
         let names: Vec<&str> = lost.iter().map(Attribute::name).collect();
         let attributes = format!("the voxels' attributes are not kept: {}", names.join(", "));
         let attributes = (!lost.is_empty()).then_some(attributes);

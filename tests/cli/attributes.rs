@@ -22,7 +22,7 @@ fn attributes_are_written_and_formats_without_them_are_refused_before_any_work()
         }
     }
     for (name, able) in [
-        ("out.vox", ", or .ply with --points"),
+        ("out.npy", ", or .ply with --points"),
         ("out.ply", ", or .ply with --points"),
         ("out.vox --points", ", .ply"),
     ] {

@@ -338,7 +338,7 @@ export interface Format {
   read?: boolean;
   written?: boolean;
   colors?: boolean;
-  attributes?: boolean;
+  attributes?: Attribute[];
   distances?: boolean;
 }
 /** The WGSL sources of all shaders, by name. */

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufWriter, Write};
 use crate::formats::{
     LoadedGrid, LoadedMesh, ReadError, ReadOptions, Sidecars, WriteError, WriteOptions,
 };
-use crate::grid::{Up, VoxelGrid};
+use crate::grid::{AttributeSet, Up, VoxelGrid};
 use crate::solid::distance::DistanceField;
 
 /// A reader of a file, within the memory limit as far as a small file could need more.
@@ -36,8 +36,7 @@ pub struct GridSpec {
     pub(super) distances_size: fn([u32; 3]) -> Option<u64>,
     /// Whether the format stores colours.
     pub has_colors: bool,
-    /// Whether the format stores [attributes](VoxelGrid::attributes).
-    pub has_attributes: bool,
+    pub(super) attributes: fn(&WriteOptions) -> AttributeSet,
 }
 
 impl GridSpec {
@@ -55,7 +54,7 @@ impl GridSpec {
         distances: None,
         distances_size: |_| None,
         has_colors: false,
-        has_attributes: false,
+        attributes: |_| AttributeSet::default(),
     };
 
     /// Whether the format can be read.
@@ -68,6 +67,12 @@ impl GridSpec {
     #[must_use]
     pub fn is_written(&self) -> bool {
         self.write.is_some()
+    }
+
+    /// The [attributes](VoxelGrid::attributes) that a file written with `options` stores.
+    #[must_use]
+    pub fn attributes(&self, options: &WriteOptions) -> AttributeSet {
+        (self.attributes)(options)
     }
 
     /// Whether the format stores a [`DistanceField`].

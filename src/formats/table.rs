@@ -17,7 +17,7 @@ use crate::formats::{
 };
 #[cfg(feature = "palette")]
 use crate::grid::Colors;
-use crate::grid::VoxelGrid;
+use crate::grid::{Attribute, AttributeSet, Attributes, VoxelGrid};
 use crate::lattice::MAX_DIM;
 
 /// The formats of meshes.
@@ -165,26 +165,38 @@ impl GridFormat {
     /// # Errors
     /// It cannot; the message lists the formats that can.
     pub fn check_distances(self) -> Result<(), WriteError> {
-        self.check("distances", GridSpec::has_distances)
+        self.check("distances", GridSpec::has_distances, "")
     }
 
-    /// Whether the format can hold attributes.
+    /// Whether a file of the format that is written with `options` can hold `attributes`.
     ///
     /// # Errors
-    /// It cannot; the message lists the formats that can.
-    pub fn check_attributes(self) -> Result<(), WriteError> {
-        self.check("attributes", |spec| spec.has_attributes)
+    /// It cannot; the message names one that it cannot hold, and the formats that hold all.
+    pub fn check_attributes(
+        self,
+        attributes: AttributeSet,
+        options: &WriteOptions,
+    ) -> Result<(), WriteError> {
+        let lost = |spec: &GridSpec| attributes.without(spec.attributes(options)).iter().next();
+        let what = lost(self.spec()).map(|attribute| format!("the attribute '{attribute}'"));
+        let or = if options.points { "" } else { ", or .ply with --points" };
+        self.check(&what.unwrap_or_default(), |spec| lost(spec).is_none(), or)
     }
 
-    /// Checks that the format can hold `what`; otherwise names the formats that can.
-    fn check(self, what: &str, can: impl Fn(&GridSpec) -> bool) -> Result<(), WriteError> {
+    /// Checks that the format can hold `what`; otherwise names the formats that can, and others.
+    fn check(
+        self,
+        what: &str,
+        can: impl Fn(&GridSpec) -> bool,
+        others: &str,
+    ) -> Result<(), WriteError> {
         if can(self.spec()) {
             return Ok(());
         }
         let able = Self::ALL.into_iter().filter(|format| can(format.spec()));
         let able: Vec<String> = able.map(|format| format!(".{}", format.extension())).collect();
         Err(WriteError::Unsupported(format!(
-            ".{} files cannot hold {what}: use one of {}",
+            ".{} files cannot hold {what}: use one of {}{others}",
             self.extension(),
             able.join(", ")
         )))
@@ -212,8 +224,11 @@ impl GridFormat {
     /// As [`lost`](Self::lost), of a file written with `options`.
     #[must_use]
     pub fn lost_with(self, grid: &VoxelGrid, options: &WriteOptions) -> Vec<String> {
-        let is_lost = grid.attributes.is_some() && !self.spec().has_attributes;
-        let attributes = is_lost.then(|| "the voxels' attributes are not kept".to_owned());
+        let all = grid.attributes.as_ref().map(Attributes::set).unwrap_or_default();
+        let lost = all.without(self.spec().attributes(options));
+        let names: Vec<&str> = lost.iter().map(Attribute::name).collect();
+        let attributes = format!("the voxels' attributes are not kept: {}", names.join(", "));
+        let attributes = (!lost.is_empty()).then_some(attributes);
         (self.spec().lost)(grid, options).into_iter().chain(attributes).collect()
     }
 

@@ -10,7 +10,7 @@ use crate::solid::distance::DistanceField;
 #[cfg(feature = "palette")]
 use crate::surface::palette::{IndexedColors, MAX_COLORS, Palette};
 
-/// Options of writing a grid, for formats with a palette.
+/// Options of writing a grid: of formats with a palette, or with several forms.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct WriteOptions {
@@ -29,6 +29,9 @@ pub struct WriteOptions {
     /// version 2; `.vox` of one model without a scene graph, for grids of up to 256 voxels along
     /// each axis, without their world position.
     pub plain: bool,
+    /// Whether a `.ply` is a point cloud: the centres of the voxels, with their attributes, and no
+    /// faces.
+    pub points: bool,
 }
 
 impl WriteOptions {
@@ -69,6 +72,12 @@ impl WriteOptions {
     #[must_use]
     pub fn with_plain(self, plain: bool) -> Self {
         Self { plain, ..self }
+    }
+
+    /// As a point cloud, or not.
+    #[must_use]
+    pub fn with_points(self, points: bool) -> Self {
+        Self { points, ..self }
     }
 
     /// With or without dithering, for indexed formats.

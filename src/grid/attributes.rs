@@ -187,6 +187,11 @@ impl Attribute {
 pub struct AttributeSet(u16);
 
 impl AttributeSet {
+    /// All attributes.
+    pub(crate) fn all() -> Self {
+        Attribute::ALL.iter().copied().collect()
+    }
+
     /// Whether it has `attribute`.
     #[must_use]
     pub fn contains(self, attribute: Attribute) -> bool {
@@ -197,6 +202,11 @@ impl AttributeSet {
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.0 == 0
+    }
+
+    /// Those that are not in `others`.
+    pub(crate) fn without(self, others: Self) -> Self {
+        Self(self.0 & !others.0)
     }
 
     /// Those in it, in the order of [`Attribute::ALL`].
@@ -267,13 +277,13 @@ pub enum Channel {
 }
 
 /// The values of an attribute in a brick.
-pub(super) enum BrickChannel<'a> {
+pub(crate) enum BrickChannel<'a> {
     Scalar(BrickValues<'a, u32>),
     Vector(BrickValues<'a, Bits>),
 }
 
 impl BrickChannel<'_> {
-    pub(super) fn at(&self, x: u32, bit: u32) -> Bits {
+    pub(crate) fn at(&self, x: u32, bit: u32) -> Bits {
         match self {
             Self::Scalar(values) => [values.at(x, bit), 0, 0],
             Self::Vector(values) => values.at(x, bit),
@@ -306,7 +316,7 @@ impl Channel {
         })
     }
 
-    pub(super) fn of_brick(&self, key: BrickKey) -> BrickChannel<'_> {
+    pub(crate) fn of_brick(&self, key: BrickKey) -> BrickChannel<'_> {
         match self {
             Self::Scalar(values) => BrickChannel::Scalar(values.of_brick(key)),
             Self::Vector(values) => BrickChannel::Vector(values.of_brick(key)),

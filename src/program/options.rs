@@ -65,7 +65,8 @@ impl Job {
             format.check_distances()?;
         }
         if !self.attributes.is_empty() {
-            format.check_attributes()?;
+            let options = WriteOptions::default().with_points(self.palette.points);
+            format.check_attributes(self.attributes.iter().copied().collect(), &options)?;
         }
         Ok(())
     }
@@ -216,7 +217,7 @@ impl PaletteArgs {
 
     /// Warnings about options without effect on a file of `grid` in this format, or on no file.
     pub fn without_effect(&self, format: Option<GridFormat>, grid: &VoxelGrid) -> Vec<String> {
-        let Self { palette, colors, blocks, dither, plain } = self;
+        let Self { palette, colors, blocks, dither, plain, points } = self;
         let has_palette = format.is_some_and(GridFormat::has_palette);
         let has_blocks = format.is_some_and(|format| format.blocks(grid).is_some());
         let of_plain = match format {
@@ -237,6 +238,7 @@ impl PaletteArgs {
             ("--colors", colors.is_some(), has_palette, "palette"),
             ("--blocks", blocks.is_some(), has_blocks, "blocks"),
             ("--dither", *dither, has_palette || has_blocks, "palette"),
+            ("--points", *points, format == Some(GridFormat::Ply), "point cloud"),
         ]
         .into_iter()
         .filter(|&(_, is_given, ..)| is_given)
@@ -245,7 +247,7 @@ impl PaletteArgs {
                 None => "no voxels are written".to_owned(),
                 Some(format) if !is_held => format!(".{} files hold no {what}", format.extension()),
                 // All become the first block.
-                Some(_) if grid.colors.is_none() && option != "--blocks" => {
+                Some(_) if grid.colors.is_none() && !["--blocks", "--points"].contains(&option) => {
                     "the voxels have no colours".to_owned()
                 }
                 Some(_) => return None,
@@ -256,9 +258,10 @@ impl PaletteArgs {
         .collect()
     }
 
-    /// The options for writing formats that have a palette, with the image and the list of blocks.
+    /// The options of writing, with the image of a palette and the list of blocks.
     pub fn write_options(&self) -> Result<WriteOptions> {
         let mut options = WriteOptions::default().with_dither(self.dither).with_plain(self.plain);
+        options.points = self.points;
         let blocks = self.blocks.as_deref().map(|path| read_named(path, read_blocks));
         options.blocks = blocks.transpose()?;
         let palette = |path: &Path| Ok(Palette::read(path)?);

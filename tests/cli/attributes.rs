@@ -21,8 +21,15 @@ fn attributes_are_written_and_formats_without_them_are_refused_before_any_work()
             assert!(has(attribute), "{name}: {attribute}");
         }
     }
-    let refused = ".vox files cannot hold attributes: use one of .npz, .vti";
-    refuses(&folder, "three.obj --attributes normal -o out.vox", refused);
+    for (name, able) in [
+        ("out.npy", ", or .ply with --points"),
+        ("out.ply", ", or .ply with --points"),
+        ("out.vox --points", ", .ply"),
+    ] {
+        let name = format!("three.obj --attributes normal -o {name}");
+        let able = format!("files cannot hold the attribute 'normal': use one of .npz, .vti{able}");
+        refuses(&folder, &name, &able);
+    }
     for (args, complaint) in [
         ("--attributes normal,colour -o out.npz", "invalid value 'colour'"),
         ("--attributes normal --distance 2 -o out.npz", "cannot be used with"),
@@ -42,9 +49,13 @@ fn files_of_attributes_are_described_and_converted() {
     let info = json(&voxelize(&folder, "info a.npz --json"));
     assert_eq!(info["attributes"]["triangle"], serde_json::json!({"min": [0], "max": [5]}));
     assert!(info["attributes"]["area"]["max"][0].as_f64().unwrap() > 0.5);
-    for name in ["b.npz", "b.vti"] {
+    for name in ["b.npz", "b.vti", "b.ply --points"] {
         succeeds(&folder, &format!("convert a.npz -o {name}"));
     }
+    succeeds(&folder, &format!("{} --points", run.replace("a.npz", "a.ply")));
+    assert!(folder.read("a.ply") == folder.read("b.ply"));
+    says(&folder, "convert a.npz c.ply", "the voxels' attributes are not kept: triangle, material");
+    says(&folder, "convert a.npz c.vti --points", "no effect: .vti files hold no point cloud");
     assert!(folder.read("a.npz") == folder.read("b.npz"));
     let vti = fs::read(folder.join("b.vti")).unwrap();
     assert!(String::from_utf8_lossy(&vti).contains("Name=\"material_names\" NumberOfTuples=\"3\""));
@@ -242,7 +253,7 @@ fn one_grid_of_several_files_is_one_output_of_a_format_with_attributes() {
         ("-o new/", "new/: is a folder, but --label file makes one grid"),
         ("-o a.npz --resume", "--resume is for many outputs, but --label file makes one"),
         ("-o a.npz --shard 1/2", "--shard is for many outputs, but --label file makes one"),
-        ("-o a.vox", "files cannot hold attributes"),
+        ("-o a.vox", "files cannot hold the attribute"),
         ("broken.obj -o a.npz", "broken.obj"),
     ] {
         refuses(&folder, &format!("a.obj b.obj --label file --res 8 {args}"), complaint);

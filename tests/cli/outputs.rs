@@ -263,7 +263,7 @@ fn a_refused_command_line_leaves_no_folder() {
         ("--preview x.png -o new", "--preview draws one mesh"),
         ("--format schem --blocks none.txt -o new", "none.txt"),
         ("--distance 3 --format schem -o new", "error: .schem files cannot hold distances"),
-        ("--attributes normal -o new", "error: .vox files cannot hold attributes"),
+        ("--attributes normal -o new", "error: .vox files cannot hold the attribute"),
     ] {
         fails(&folder, &format!("0.obj 1.obj --res 8 {args}"), complaint);
         assert!(!folder.join("new").exists(), "{args}");

@@ -55,7 +55,8 @@ pages! {
     commands_of_dependencies_run: "docs/dependencies.md" makes [];
     commands_of_exactness_run: "docs/exactness.md" makes [];
     commands_of_faq_run: "docs/faq.md" makes [];
-    commands_of_formats_run: "docs/formats.md" makes ["knot.glb", "knot.bricks", "again.npz"];
+    commands_of_formats_run: "docs/formats.md" makes
+        ["knot.glb", "knot.bricks", "again.npz", "lighthouse.ply"];
     commands_of_games_run: "docs/games.md" makes ["edit.vox", "cottage.schem", "lighthouse.glb"];
     commands_of_glossary_run: "docs/glossary.md" makes [];
     commands_of_guide_run: "docs/guide.md" makes

@@ -255,6 +255,8 @@ export class Grid {
 export interface FileOptions {
   /** Whether colours are dithered to the palette or the blocks of a format. */
   dither?: boolean;
+  /** Whether a .ply is a point cloud, the centres of the voxels with their attributes, and no mesh of faces. */
+  points?: boolean;
 }
 
 /** The options of `voxelize render`. */
@@ -336,7 +338,7 @@ export interface Format {
   read?: boolean;
   written?: boolean;
   colors?: boolean;
-  attributes?: boolean;
+  attributes?: Attribute[];
   distances?: boolean;
 }
 /** The WGSL sources of all shaders, by name. */

@@ -451,7 +451,7 @@ function saySame() {
   const { kind, extension } = settings.fileOf($('format').value);
   const made = {
     picture: kind === 'turntable' ? { ...TURNTABLE, ...pictureOptions() } : pictureOptions(),
-    width: Number($('distance').value), dither: isDithered(), hasAttributes: formatOf(extension)?.attributes,
+    width: Number($('distance').value), dither: isDithered(), attributes: formatOf(extension)?.attributes,
   };
   const command = settings.command(values, baseName(), $('format').value, !isMesh, made, fileNames());
   // Lines end between words only, not at a hyphen.

@@ -116,7 +116,7 @@ const quotedAll = (words) => words.map(quoted).join(' ');
 
 /**
  * The command that writes the file of `choice`. `made` has its options: those of a picture, the width of distances,
- * whether colours are dithered, and whether the format has attributes.
+ * whether colours are dithered, and the attributes that the format holds.
  */
 export function command(values, name, choice, isGrid, made, files) {
   const { kind, extension } = fileOf(choice);
@@ -132,7 +132,8 @@ export function command(values, name, choice, isGrid, made, files) {
   if (kind === 'voxels') {
     const ofFile = made.dither ? ['--dither'] : [];
     if (isGrid) return quotedAll(['voxelize', 'convert', file, '-o', out, ...ofFile]);
-    if (made.hasAttributes && values.attributes) ofFile.push('--attributes', values.attributes);
+    const attributes = values.attributes.split(',').filter((name) => made.attributes?.includes(name));
+    if (attributes.length) ofFile.push('--attributes', attributes.join());
     return quotedAll(['voxelize', file, '-o', out, ...placed(values), ...voxels(values), ...ofFile, ...backend]);
   }
   const ofPicture = Object.entries(made.picture).flatMap(([option, value]) => {

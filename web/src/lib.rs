@@ -12,9 +12,9 @@ use std::mem::take;
 
 use js_sys::Uint8Array;
 use serde_json::{Value, json};
-use trivox::formats::{self, GridFormat, LoadedGrid, MESH_FORMATS, WriteError};
+use trivox::formats::{self, GridFormat, LoadedGrid, MESH_FORMATS, WriteError, WriteOptions};
 use trivox::gpu::kernels::KERNELS;
-use trivox::grid::DEFAULT_COLOR;
+use trivox::grid::{Attribute, AttributeSet, DEFAULT_COLOR};
 use trivox::solid::distance::DistanceField;
 use trivox::view::mesher::{self, Rectangle};
 use trivox::view::render::{GifAnimation, Picture, PngAnimation, RenderOptions, Renderer};
@@ -564,12 +564,14 @@ impl Viewer {
 /// The file formats, as `voxelize formats --json` lists them.
 #[wasm_bindgen]
 pub fn formats() -> String {
+    let names = |set: AttributeSet| set.iter().map(Attribute::name).collect::<Vec<_>>();
     let grids: Vec<Value> = (GridFormat::ALL.iter().map(|format| format.spec()))
         .map(|spec| {
             json!({
                 "extension": spec.extension, "name": spec.name, "carries": spec.carries,
                 "read": spec.is_read(), "written": spec.is_written(), "colors": spec.has_colors,
-                "attributes": spec.has_attributes, "distances": spec.has_distances(),
+                "attributes": names(spec.attributes(&WriteOptions::default())),
+                "distances": spec.has_distances(),
             })
         })
         .collect();

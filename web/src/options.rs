@@ -217,11 +217,12 @@ pub struct NoOptions {}
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct FileOptions {
     dither: bool,
+    points: bool,
 }
 
 impl FileOptions {
     pub fn write_options(&self) -> WriteOptions {
-        WriteOptions::default().with_dither(self.dither)
+        WriteOptions::default().with_dither(self.dither).with_points(self.points)
     }
 }
 

@@ -246,9 +246,9 @@ impl Size {
     }
 }
 
-/// The position, in mesh units, of a corner of voxels.
-fn placed(Place { origin, voxel_size }: &Place, corner: [u32; 3]) -> [f64; 3] {
-    std::array::from_fn(|a| origin[a] + f64::from(corner[a]) * voxel_size)
+/// The position, in mesh units, of a corner or a centre of voxels.
+fn placed(Place { origin, voxel_size }: &Place, at: [impl Into<f64> + Copy; 3]) -> [f64; 3] {
+    std::array::from_fn(|a| origin[a] + at[a].into() * voxel_size)
 }
 
 /// The logarithm of the cache's size: the vertices of a few tiles of a typical surface.

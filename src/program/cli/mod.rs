@@ -263,6 +263,10 @@ pub struct PaletteArgs {
     /// .vox of one model, for grids of up to 256 voxels an axis.
     #[arg(long)]
     pub plain: bool,
+
+    /// Write a .ply of points in place of faces: the centres of the voxels, with their attributes.
+    #[arg(long)]
+    pub points: bool,
 }
 
 /// What to compute with.

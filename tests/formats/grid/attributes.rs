@@ -3,7 +3,9 @@
 use trivox::formats::read_grid_from_with;
 use trivox::grid::{Attribute, Attributes, Channel, count};
 use trivox::mesh::Labels;
+use trivox::surface::palette::Palette;
 
+use super::colored::colored;
 use super::npy::{VTK, python};
 use super::*;
 use crate::common::environment::python_with;
@@ -93,6 +95,113 @@ for name in ['material_names', 'label_names']:
 "
     );
     python(&script, folder.path()).unwrap();
+}
+
+#[test]
+fn trimesh_reads_points_with_colours_and_attributes() {
+    let Some(_) = python_with("trimesh") else { return };
+    let points = WriteOptions::default().with_points(true);
+    for (origin, is_opaque) in [(-2.5, true), (1e6, false)] {
+        let mut grid = colored(&bent(), is_opaque);
+        grid.attributes = bent().attributes;
+        grid.world = World::at([origin, 0.5, 3.0], 0.125, Up::Y);
+        let folder = tempfile::tempdir().unwrap();
+        write_into(&folder, &grid, GridFormat::Npz);
+        let bytes = written_with(&grid, GridFormat::Ply, &points);
+        std::fs::write(folder.path().join("grid.ply"), bytes).unwrap();
+        let script = "
+import numpy, trimesh
+cloud = trimesh.load('grid.ply')
+assert isinstance(cloud, trimesh.PointCloud)
+file = numpy.load('grid.npz')
+coords = file['coords']
+centres = (cloud.vertices - file['origin']) / file['voxel_size'] - 0.5
+assert abs(centres - coords).max() < 1e-4
+rgba = file['rgba'][tuple(coords.T)]
+assert (cloud.colors == rgba).all() and len(numpy.unique(rgba, axis=0)) > 9
+found = cloud.metadata['_ply_raw']['vertex']['data']
+names = {'normal': ['nx', 'ny', 'nz'], 'uv': ['uv_u', 'uv_v'], 'alpha': ['opacity'],
+    'emission': ['emission_r', 'emission_g', 'emission_b']}
+for name in 'normal triangle material label area metallic roughness emission alpha uv'.split():
+    columns = [found[column] for column in names.get(name, [name])]
+    assert all(column.dtype == file[name].dtype for column in columns), name
+    assert (numpy.stack(columns, -1).reshape(file[name].shape) == file[name]).all(), name
+";
+        python(script, folder.path()).unwrap();
+        let lost = GridFormat::Ply.lost_with(&grid, &points);
+        assert_eq!(lost, ["the names of materials and objects are not kept"]);
+    }
+}
+
+/// Metal, roughness and the strength of light of each voxel of `grid`, and its colour, as `dot_vox`
+/// reads them from the file of one model.
+fn magica_materials(grid: &VoxelGrid, options: &WriteOptions) -> Vec<([f32; 3], Rgba)> {
+    let bytes = written_with(grid, GridFormat::Vox, &options.clone().with_plain(true));
+    let data = dot_vox::load_bytes(&bytes).unwrap();
+    let materials: BTreeMap<u32, [f32; 3]> = (data.materials.iter())
+        .map(|material| {
+            let of = |key: &str| material.properties[key].parse::<f32>().unwrap();
+            assert_eq!(material.properties["_type"], "_emit");
+            (material.id, [of("_metal"), of("_rough"), of("_emit") * (of("_flux") + 1.0)])
+        })
+        .collect();
+    let voxels = data.models[0].voxels.iter().zip(grid.voxels()).map(|(found, voxel)| {
+        assert_eq!([found.x, found.y, found.z].map(u32::from), voxel);
+        (materials[&(u32::from(found.i) + 1)], data.palette[usize::from(found.i)].into())
+    });
+    voxels.collect()
+}
+
+#[test]
+fn vox_has_metal_roughness_and_light_as_materials_of_palette_entries() {
+    let mut grid = bent();
+    grid.world.up = Up::Z;
+    let samples: Vec<_> = grid.attributes.as_ref().unwrap().of_voxels(&grid).collect();
+    // The light of the materials is brighter than the brightest that the format holds.
+    let expected: Vec<_> = samples.iter().map(|of| [of.metallic, of.roughness, 5.0]).collect();
+    let light = "light has the colour of its voxels, and a strength of at most 5";
+    let palette = Palette::new(&[RED, [0; 4], BLUE]).unwrap();
+    let given = WriteOptions::default().with_palette(palette);
+    for (colors, options, color) in [
+        (None, WriteOptions::default(), [200, 200, 200, 255]),
+        (Some(Colors::uniform(RED)), given, RED),
+    ] {
+        grid.colors = colors;
+        let found = magica_materials(&grid, &options);
+        for ((found, own), expected) in found.iter().zip(&expected) {
+            let is_near = (0..3).all(|n| (found[n] - expected[n]).abs() < 0.1);
+            assert!(is_near && *own == color, "{found:?} {own:?}, {expected:?}");
+        }
+        let metals: BTreeSet<u32> = found.iter().map(|(of, _)| of[0].to_bits()).collect();
+        assert!((4..12).contains(&metals.len()), "{metals:?}");
+        let lost = GridFormat::Vox.lost_with(&grid, &options);
+        assert!(lost.iter().any(|lost| lost == light) && !lost.concat().contains("room"));
+    }
+
+    // Where all entries are taken, each has the mean of its voxels.
+    let mut next = 0..;
+    let mut own = |of: &Mask| -> Vec<Rgba> {
+        let numbers = next.by_ref().take(count(of) as usize);
+        numbers.map(|n: u32| [(n % 255) as u8, 7, 9, 255]).collect()
+    };
+    let bricks = grid.bricks().map(|(key, mask)| (key, mask, own(&mask))).collect();
+    grid.colors = Some(Colors::from_bricks(bricks, RED));
+    let found = magica_materials(&grid, &WriteOptions::default());
+    for (n, (of, color)) in found.iter().enumerate() {
+        assert_eq!(*color, [(n % 255) as u8, 7, 9, 255]);
+        let alike: Vec<f32> = expected.iter().skip(n % 255).step_by(255).map(|of| of[0]).collect();
+        let mean = alike.iter().sum::<f32>() / alike.len() as f32;
+        assert!((of[0] - mean).abs() < 0.001, "{of:?}, {mean}");
+    }
+    let lost = GridFormat::Vox.lost(&grid).concat();
+    assert!(lost.contains("the palette has no room for") && lost.contains("means are kept"));
+
+    let bytes = |grid: &VoxelGrid| written(grid, GridFormat::Vox);
+    let run = Voxelizer::new().resolution(9).attributes([Attribute::Normal]);
+    let mut others = run.run(asset("cube.obj")).unwrap().grid;
+    let with_others = bytes(&others);
+    others.attributes = None;
+    assert!(with_others == bytes(&others));
 }
 
 #[test]
@@ -186,9 +295,15 @@ numpy.savez('dense.npz', label=file['occupied'].astype('i4') * 7)
 #[test]
 fn formats_without_attributes_say_so() {
     let grid = bent();
+    let attributes = grid.attributes.as_ref().unwrap();
     for format in GridFormat::ALL {
+        let options = WriteOptions::default();
+        let held = format.spec().attributes(&options);
         let is_lost = format.lost(&grid).iter().any(|lost| lost.contains("attributes"));
-        assert_eq!(is_lost, !format.spec().has_attributes, "{format:?}");
-        assert_eq!(format.check_attributes().is_err(), is_lost, "{format:?}");
+        assert_eq!(is_lost, !attributes.set().iter().all(|of| held.contains(of)), "{format:?}");
+        for attribute in attributes.set().iter() {
+            let checked = format.check_attributes([attribute].into_iter().collect(), &options);
+            assert_eq!(checked.is_ok(), held.contains(attribute), "{format:?}: {attribute}");
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! place, and inside it the very voxels that it was made of.
 
 use trivox::base::srgb::Linear;
+use trivox::grid::{Attribute, Attributes, Channel};
 use trivox::view::mesher::Rectangle;
 use trivox::{Place, Topology};
 
@@ -164,6 +165,25 @@ fn ply_has_the_bytes_it_always_had() {
         expected.extend(quad.map(u32::to_le_bytes).as_flattened());
     }
     let found = written(&one_voxel(), GridFormat::Ply);
+    assert_eq!(found.escape_ascii().to_string(), expected.escape_ascii().to_string());
+}
+
+#[test]
+fn ply_of_points_has_a_vertex_for_each_voxel_and_no_faces() {
+    let mut grid = one_voxel();
+    let index = Channel::from_bricks(Attribute::Label, vec![]);
+    let names = BTreeMap::from([(Attribute::Label, vec![])]);
+    grid.attributes = Some(Attributes::new(names, BTreeMap::from([(Attribute::Label, index)])));
+    let mut expected = b"ply\nformat binary_little_endian 1.0\nelement vertex 1\n\
+        property float x\nproperty float y\nproperty float z\n\
+        property uchar red\nproperty uchar green\nproperty uchar blue\n\
+        property int label\ncomment voxel_size 0.125\nend_header\n"
+        .to_vec();
+    expected.extend([-1.4375_f32, 0.0625, 2.0625].map(f32::to_le_bytes).as_flattened());
+    expected.extend([255, 0, 51]);
+    expected.extend((-1_i32).to_le_bytes());
+    let points = WriteOptions::default().with_points(true);
+    let found = written_with(&grid, GridFormat::Ply, &points);
     assert_eq!(found.escape_ascii().to_string(), expected.escape_ascii().to_string());
 }
 

@@ -28,12 +28,13 @@
 //! colours to paint with.
 //!
 //! Reading uses the file's palette, or MagicaVoxel's default, without opacity, which has no effect
-//! in MagicaVoxel. Materials (`MATL`) are ignored with a warning; `IMAP`, the display order of the
+//! in MagicaVoxel. Materials (`MATL`) are [written](materials), and ignored with a warning; `IMAP`, the display order of the
 //! palette, affects no voxel. Where models overlap, the last in the scene graph wins, and of a
 //! model's voxels at one position the last. A grid that was written without colours is read without
 //! colours.
 
 mod assemble;
+mod materials;
 mod paint;
 mod parse;
 mod scene;
@@ -56,13 +57,14 @@ pub use write::{check_dims, write};
 pub const SPEC: GridSpec = GridSpec {
     extension: "vox",
     name: "MagicaVoxel",
-    carries: "up to 2,000 voxels per axis; 255 colours; position, voxel size and up axis in a custom \
-              attribute",
+    carries: "up to 2,000 voxels per axis; 255 colours, written with metal, roughness and light; \
+              position, voxel size and up axis in a custom attribute",
     read: Some(read),
     write: Some(write),
     check_dims,
     lost,
     has_colors: true,
+    attributes: |_| materials::ATTRIBUTES.into_iter().collect(),
     ..GridSpec::PLAIN
 };
 
@@ -113,6 +115,7 @@ fn lost(grid: &VoxelGrid, options: &WriteOptions) -> Vec<String> {
     if !lost_opacity(grid).is_empty() {
         lost.push("how opaque voxels are is not kept: all are opaque".to_owned());
     }
+    lost.extend(materials::lost(grid, options));
     lost
 }
 

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use super::materials::Materials;
 use super::{ATTRIBUTE, Description, Frame, MAX_MODEL, MAX_SCENE};
 use crate::base::numbers::{AXES, counted, grouped};
 use crate::base::ordered::in_pool;
@@ -24,9 +25,8 @@ pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<
     } else {
         scene_graph(grid, &models)
     };
-    let indexed = options.indexed(grid);
-    let voxels = Voxels { grid, colors: grid.colors.as_ref().zip(indexed) };
-    let palette = voxels.palette_chunk();
+    let voxels = Voxels::new(grid, options);
+    let palette = voxels.palette_chunks();
     let children =
         models.iter().map(Model::file_len).sum::<u64>() + (scene.len() + palette.len()) as u64;
     let Ok(children) = i32::try_from(children) else {
@@ -73,21 +73,37 @@ fn check_plain([x, y, z]: [u32; 3]) -> Result<(), WriteError> {
     )))
 }
 
-/// The voxels of a grid with their palette indices.
-struct Voxels<'a> {
-    grid: &'a VoxelGrid,
+/// The voxels of a grid with their palette indices, from 1.
+pub(super) struct Voxels<'a> {
+    pub(super) grid: &'a VoxelGrid,
     colors: Option<(&'a Colors, IndexedColors)>,
+    pub(super) materials: Option<Materials>,
 }
 
-impl Voxels<'_> {
-    fn palette_chunk(&self) -> Vec<u8> {
+impl<'a> Voxels<'a> {
+    pub(super) fn new(grid: &'a VoxelGrid, options: &WriteOptions) -> Self {
+        let colors = grid.colors.as_ref().zip(options.indexed(grid));
+        let mut voxels = Self { grid, colors, materials: None };
+        voxels.materials = Materials::new(&voxels);
+        voxels
+    }
+
+    /// The colour of each palette index, before materials divide it.
+    pub(super) fn palette(&self) -> [Rgba; 256] {
         let mut palette = uncolored_palette();
         if let Some((_, colors)) = &self.colors {
             palette.fill([0; 4]);
             let colors = colors.palette().colors();
             palette[..colors.len()].copy_from_slice(colors);
         }
-        Chunk::default().bytes(palette.as_flattened()).finish(b"RGBA")
+        palette
+    }
+
+    fn palette_chunks(&self) -> Vec<u8> {
+        let mut palette = self.palette();
+        let materials = self.materials.as_ref().map(|materials| materials.chunks(&mut palette));
+        let palette = Chunk::default().bytes(palette.as_flattened()).finish(b"RGBA");
+        [palette, materials.unwrap_or_default()].concat()
     }
 
     fn write_model(&self, model: &Model, out: &mut dyn Write) -> Result<(), WriteError> {
@@ -114,18 +130,28 @@ impl Voxels<'_> {
         let voxels: u32 = bricks.iter().map(|(_, mask)| count(mask)).sum();
         let mut bytes = Vec::with_capacity(4 * voxels as usize);
         for &(key, mask) in bricks {
-            let color_of = self.colors_of(key);
+            let index_of = self.indices_of(key);
             for voxel in mask_voxels(key.first_voxel(), mask) {
                 let place = std::array::from_fn(|a| voxel[a] - model.base[a]);
                 let [x, y, z] = model.frame.vox_from_grid(place).map(|c| c as u8);
-                bytes.extend([x, y, z, color_of(voxel)]);
+                bytes.extend([x, y, z, index_of(voxel)]);
             }
         }
         bytes
     }
 
-    /// The palette indices, from 1, of the voxels of a brick.
-    fn colors_of(&self, key: BrickKey) -> impl Fn([u32; 3]) -> u8 {
+    /// The palette indices of the voxels of a brick.
+    fn indices_of(&self, key: BrickKey) -> impl Fn([u32; 3]) -> u8 {
+        let color_of = self.colors_of(key);
+        let material_of = self.materials.as_ref().map(|all| (all, all.of_brick(self.grid, key)));
+        move |voxel| match &material_of {
+            Some((all, properties_of)) => all.index(color_of(voxel), properties_of(voxel)),
+            None => color_of(voxel),
+        }
+    }
+
+    /// The palette indices of the colours of a brick.
+    pub(super) fn colors_of(&self, key: BrickKey) -> impl Fn([u32; 3]) -> u8 {
         let colors = self.colors.as_ref().map(|(colors, indexed)| (colors.of_brick(key), indexed));
         move |voxel| {
             colors
@@ -253,7 +279,7 @@ fn write_head(
 
 /// A builder of chunks without children.
 #[derive(Default)]
-struct Chunk(Vec<u8>);
+pub(super) struct Chunk(Vec<u8>);
 
 impl Chunk {
     fn bytes(mut self, bytes: &[u8]) -> Self {
@@ -261,18 +287,18 @@ impl Chunk {
         self
     }
 
-    fn int(self, value: i32) -> Self {
+    pub(super) fn int(self, value: i32) -> Self {
         self.bytes(&value.to_le_bytes())
     }
 
-    fn dict(self, entries: &[(&str, &str)]) -> Self {
+    pub(super) fn dict(self, entries: &[(&str, &str)]) -> Self {
         let texts = entries.iter().flat_map(|&(key, value)| [key, value]);
         let chunk = self.int(entries.len() as i32);
         texts.fold(chunk, |chunk, text| chunk.int(text.len() as i32).bytes(text.as_bytes()))
     }
 
     /// The whole chunk, which must be shorter than 2 GiB.
-    fn finish(self, name: &[u8; 4]) -> Vec<u8> {
+    pub(super) fn finish(self, name: &[u8; 4]) -> Vec<u8> {
         let len = (self.0.len() as i32).to_le_bytes();
         [&name[..], &len, &[0; 4], &self.0].concat()
     }

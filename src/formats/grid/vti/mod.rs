@@ -22,7 +22,7 @@ use crate::formats::grid::dense;
 use crate::formats::grid::openvdb::WorldFromIndex;
 use crate::formats::io::deflate::MAX_RATIO;
 use crate::formats::{GridSpec, Out, WriteError, assumed_place};
-use crate::grid::{Attribute, Bits, Channel, Colors, Place, VoxelGrid, World};
+use crate::grid::{Attribute, AttributeSet, Bits, Channel, Colors, Place, VoxelGrid, World};
 use crate::solid::distance::DistanceField;
 
 /// VTK's `.vti`.
@@ -37,7 +37,7 @@ pub const SPEC: GridSpec = GridSpec {
     distances: Some(write_distances),
     distances_size: |dims| Some(4 * dense::volume(dims) / MAX_RATIO),
     has_colors: true,
-    has_attributes: true,
+    attributes: |_| AttributeSet::all(),
     ..GridSpec::PLAIN
 };
 

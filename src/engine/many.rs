@@ -78,8 +78,8 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// Calls `work` with a voxelizer that has a share of the memory, its progress and `item`; if the
-    /// memory is too little, again with all of it, while no other mesh is in work. The progress
+    /// Calls `work` with a voxelizer that has a share of the memory, its progress and `item`; if
+    /// the memory is too little, again with all of it, while no other mesh is in work. The progress
     /// cancels at the time limit, from the beginning of each call.
     ///
     /// # Errors

@@ -206,8 +206,8 @@ impl Voxelizer {
         self.voxelize_on(chosen, placed)
     }
 
-    /// The voxels by one backend, in the world of the mesh. `failure` is the error of a GPU that the
-    /// CPU replaced.
+    /// The voxels by one backend, in the world of the mesh. `failure` is the error of a GPU that
+    /// the CPU replaced.
     async fn voxelize_by(
         &self,
         by: Backend<'_>,

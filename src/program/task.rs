@@ -146,13 +146,9 @@ impl Plan<'_> {
     /// The source of colours, for outputs that hold them or do not.
     fn color(&self, targets: &Targets) -> ColorSource {
         let of_format = targets.format().is_some_and(|format| format.spec().has_colors);
-        let hold_colors = self.job.draws() || of_format;
+        let are_lost = self.job.distance.is_some() || !(self.job.draws() || of_format);
         match self.job.color {
-            ColorSource::Mesh | ColorSource::Uniform(_)
-                if !hold_colors || self.job.distance.is_some() =>
-            {
-                ColorSource::Transparency
-            }
+            ColorSource::Mesh | ColorSource::Uniform(_) if are_lost => ColorSource::Transparency,
             color => color,
         }
     }

@@ -35,4 +35,6 @@ pub use crate::formats::write::{WriteOptions, write_distances, write_grid, write
 
 use crate::formats::error::{checked_dims, checked_place, content, excerpt, shortened};
 use crate::formats::io::bytes::{bytes_within, check_memory};
-use crate::formats::spec::{Out, assumed_place, lost_colors, lost_opacity, lost_place, lost_up};
+use crate::formats::spec::{
+    Out, assumed_place, lost_colors, lost_names, lost_opacity, lost_place, lost_up,
+};

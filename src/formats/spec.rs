@@ -122,6 +122,13 @@ pub(super) fn lost_up(grid: &VoxelGrid) -> Vec<String> {
     (grid.world.up == Up::Z).then(|| "that z is up is not kept".to_owned()).into_iter().collect()
 }
 
+/// The losses of a format with attributes, but without their names.
+pub(super) fn lost_names(grid: &VoxelGrid) -> Vec<String> {
+    let mut names = grid.attributes.iter().flat_map(|all| all.names().values().flatten());
+    let lost = names.any(|name| !name.is_empty());
+    lost.then(|| "the names of materials and objects are not kept".to_owned()).into_iter().collect()
+}
+
 /// The losses of a format without colours.
 pub(super) fn lost_colors(grid: &VoxelGrid) -> Vec<String> {
     let lost = "the voxels' colours are not kept";

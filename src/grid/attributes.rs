@@ -323,6 +323,14 @@ impl Channel {
         }
     }
 
+    /// The components in all voxels without their own value.
+    pub(crate) fn rest(&self) -> Bits {
+        match self {
+            Self::Scalar(values) => [values.rest(), 0, 0],
+            Self::Vector(values) => values.rest(),
+        }
+    }
+
     /// The number of voxels with their own value.
     #[must_use]
     pub fn own_count(&self) -> u64 {

@@ -27,8 +27,9 @@ fn attributes_are_written_and_formats_without_them_are_refused_before_any_work()
         ("out.vox --points", ", .ply"),
     ] {
         let name = format!("three.obj --attributes normal -o {name}");
-        let able = format!("files cannot hold the attribute 'normal': use one of .npz, .vti{able}");
-        refuses(&folder, &name, &able);
+        let refused =
+            "files cannot hold the attribute 'normal': use one of .npz, .vti, .vdb, .nvdb";
+        refuses(&folder, &name, &format!("{refused}{able}"));
     }
     for (args, complaint) in [
         ("--attributes normal,colour -o out.npz", "invalid value 'colour'"),

@@ -48,7 +48,7 @@ export interface Options {
   interiorColor?: string;
   /** How textures are read where their texels are larger than voxels; `auto` is as the file says, or `nearest`. */
   filter?: 'auto' | 'nearest' | 'linear';
-  /** Properties of the surface for each voxel, which .npz and .vti files hold; of a mesh that was read with them. */
+  /** Properties of the surface for each voxel, which .npz, .vti, .vdb and .nvdb files hold; of a mesh that was read with them. */
   attributes?: Attribute[];
   /** The mesh's up axis. */
   up?: 'y' | 'z';

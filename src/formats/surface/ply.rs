@@ -12,20 +12,23 @@ use std::io::Write;
 
 use super::{Element, Surface, is_opaque, placed};
 use crate::base::srgb::Rgba;
-use crate::formats::{GridSpec, Out, WriteError, WriteOptions, lost_up};
+use crate::formats::{GridSpec, Out, WriteError, lost_names, lost_up};
 use crate::grid::{Attribute, AttributeSet, Attributes, Place, VoxelGrid, mask_voxels};
 
 /// Stanford PLY, as a mesh of voxel faces or as points.
 pub const SPEC: GridSpec = GridSpec {
     extension: "ply",
     name: "Stanford",
-    carries: "visible faces in quads of up to 64 by 64 voxels, with T-junctions; position; RGBA; or \
-              points with attributes (--points)",
+    carries: "visible faces in quads of up to 64 by 64 voxels, with T-junctions; position; RGBA; \
+              or points with attributes (--points)",
     write: Some(|grid, options, out| match options.points {
         true => write_points(grid, out),
         false => write(grid, out),
     }),
-    lost,
+    lost: |grid, options| match options.points {
+        true => [lost_up(grid), lost_names(grid)].concat(),
+        false => lost_up(grid),
+    },
     has_colors: true,
     attributes: |options| match options.points {
         true => AttributeSet::all(),
@@ -33,13 +36,6 @@ pub const SPEC: GridSpec = GridSpec {
     },
     ..GridSpec::PLAIN
 };
-
-fn lost(grid: &VoxelGrid, options: &WriteOptions) -> Vec<String> {
-    let mut names = grid.attributes.iter().flat_map(|all| all.names().values().flatten());
-    let is_named = options.points && names.any(|name| !name.is_empty());
-    let names = is_named.then(|| "the names of materials and objects are not kept".to_owned());
-    lost_up(grid).into_iter().chain(names).collect()
-}
 
 /// Writes the surface of `grid`.
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {

@@ -144,11 +144,11 @@ pub struct Job {
     #[arg(value_parser = parse_color, help_heading = "Colours")]
     pub color: ColorSource,
 
-    /// What each voxel holds of the mesh, in .npz, .vti and .ply with --points: the mean normal, the
-    /// triangle with the largest area in it, that triangle's material and object (label), the area in
-    /// faces of a voxel; the mean metal, roughness, emission and opacity (alpha), and that triangle's
-    /// mean uv. In solids, the label is the object around the voxel's centre, and coverage the
-    /// fraction of the voxel that is inside.
+    /// What each voxel holds of the mesh, in .npz, .vti, .vdb, .nvdb and .ply with --points: the mean
+    /// normal, the triangle with the largest area in it, that triangle's material and object (label),
+    /// the area in faces of a voxel; the mean metal, roughness, emission and opacity (alpha), and that
+    /// triangle's mean uv. In solids, the label is the object around the voxel's centre, and coverage
+    /// the fraction of the voxel that is inside.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = names::attribute())]
     #[arg(ignore_case = true, conflicts_with = "distance")]
     #[arg(help_heading = "Voxels", display_order = 1002)]

@@ -6,7 +6,8 @@ use trivox::mesh::Labels;
 use trivox::surface::palette::Palette;
 
 use super::colored::colored;
-use super::npy::{VTK, python};
+use super::npy::{VTK, openvdb_python, python};
+use super::nvdb::nanovdb;
 use super::*;
 use crate::common::environment::python_with;
 
@@ -130,6 +131,77 @@ for name in 'normal triangle material label area metallic roughness emission alp
         python(script, folder.path()).unwrap();
         let lost = GridFormat::Ply.lost_with(&grid, &points);
         assert_eq!(lost, ["the names of materials and objects are not kept"]);
+    }
+}
+
+#[test]
+fn openvdb_and_nanovdb_read_each_attribute_as_a_grid_of_its_name() {
+    // A solid has tiles.
+    let solid = Mode::Solid(Solid::default());
+    let solid = Voxelizer::new().resolution(40).mode(solid).attributes([
+        Attribute::Normal,
+        Attribute::Label,
+        Attribute::Coverage,
+        Attribute::Area,
+    ]);
+    for mut grid in [bent(), solid.run(asset("cube.obj")).unwrap().grid] {
+        let folder = tempfile::tempdir().unwrap();
+        write_into(&folder, &grid, GridFormat::Npz);
+        // OpenVDB's Python module has no grids of integers.
+        let mut bytes = written(&grid, GridFormat::Vdb);
+        // Reading leaves attributes out, and says so.
+        for format in [GridFormat::Vdb, GridFormat::Nvdb] {
+            write_into(&folder, &grid, format);
+            let loaded = load(&folder, "grid", format).unwrap();
+            let said = "only the grid density is read, not ";
+            assert!(loaded.grid == grid && loaded.warnings[0].starts_with(said), "{format:?}");
+        }
+        for at in 0..bytes.len() - 16 {
+            if &bytes[at..at + 16] == b"Tree_int32_5_4_3" {
+                bytes[at..at + 16].copy_from_slice(b"Tree_float_5_4_3");
+            }
+        }
+        std::fs::write(folder.path().join("grid.vdb"), bytes).unwrap();
+        let attributes = grid.attributes.take().unwrap();
+        let names: Vec<&str> = attributes.set().iter().map(Attribute::name).collect();
+        let script = "
+import numpy, sys
+import pyopenvdb as openvdb
+file = numpy.load('grid.npz')
+names = 'NAMES'.split()
+for name in names:
+    grid = openvdb.read('grid.vdb', name)
+    assert grid.activeVoxelCount() == len(file['coords'])
+    expected = file[name]
+    kind = expected.dtype
+    found = numpy.zeros(file['occupied'].shape + ((3,) if expected.ndim == 2 else ()), 'f4')
+    grid.copyToArray(found)
+    empty = found[~file['occupied']].view(kind)
+    found = found[tuple(file['coords'].T)].view(kind)
+    assert (empty == (-1 if kind == 'i4' else 0)).all(), name
+    found = found[:, :2] if name == 'uv' else found
+    assert (found == expected).all(), name
+print(len(names))
+"
+        .replace("NAMES", &names.join(" "));
+        let Some(said) = openvdb_python(&script, folder.path()) else { return };
+        assert_eq!(said.trim(), names.len().to_string());
+        for (attribute, channel) in attributes.channels() {
+            let kind = match (attribute.components(), attribute.is_float()) {
+                (1, true) => "float",
+                (1, false) => "int",
+                _ => "vector",
+            };
+            let line =
+                |([x, y, z], [a, b, c]): ([u32; 3], [u32; 3])| format!("{x} {y} {z} {a} {b} {c}\n");
+            let list: String = grid.voxels().zip(channel.of_voxels(&grid)).map(line).collect();
+            std::fs::write(folder.path().join(format!("{attribute}.txt")), list).unwrap();
+            let Some(said) = nanovdb(&["attribute", attribute.name(), kind], folder.path()) else {
+                return;
+            };
+            let count = grid.occupied();
+            assert_eq!(said.trim(), format!("1 {count} {count} 0"), "{attribute}");
+        }
     }
 }
 

@@ -5,6 +5,8 @@
 //                     its place as .txt; prints a line each
 //     nvdb far        reads far.nvdb beside the list of its voxels, and prints a line
 //     nvdb colors     reads the colours of grid.nvdb beside the list of them, and prints a line
+//     nvdb attribute NAME TYPE  reads the grid NAME of grid.nvdb beside the list NAME.txt of its bits,
+//                     and prints a line
 //     nvdb writecolors writes files whose colours are their places'
 //     nvdb distances NAME  reads the level set NAME.nvdb beside its distances as NAME.raw and what else is
 //                     known of it as NAME.txt, and prints a line
@@ -227,6 +229,22 @@ static void colors() {
         size_t(grid->activeVoxelCount()), differ, liesThere);
 }
 
+template <typename T>
+static void attribute(const std::string& name) {
+    auto handle = nanovdb::io::readGrid("grid.nvdb", name);
+    auto* grid = handle.grid<T>();
+    bool isValid = grid && nanovdb::isValid(*grid, true, true) && grid->isUnknown();
+    auto accessor = grid->getAccessor();
+    std::ifstream lines(name + ".txt");
+    size_t count = 0, differ = 0;
+    for (uint32_t n[6]; lines >> n[0] >> n[1] >> n[2] >> n[3] >> n[4] >> n[5]; ++count) {
+        Coord ijk(n[0], n[1], n[2]);
+        T value = accessor.getValue(ijk);
+        differ += !accessor.isActive(ijk) || memcmp(&value, &n[3], sizeof(T)) != 0;
+    }
+    printf("%d %zu %zu %zu\n", isValid, count, size_t(grid->activeVoxelCount()), differ);
+}
+
 static void distances(const std::string& name) {
     auto handle = nanovdb::io::readGrid(name + ".nvdb", std::string("surface"));
     auto* grid = handle.grid<float>();
@@ -311,6 +329,11 @@ int main(int argc, char** argv) {
         for (int n = 0; n < atoi(argv[2]); ++n) check(n);
     } else if (argc == 3 && !strcmp(argv[1], "pbrt")) {
         for (int n = 0; n < atoi(argv[2]); ++n) pbrt(n);
+    } else if (argc == 4 && !strcmp(argv[1], "attribute")) {
+        std::string type = argv[3];
+        if (type == "vector") attribute<nanovdb::Vec3f>(argv[2]);
+        else if (type == "float") attribute<float>(argv[2]);
+        else attribute<int32_t>(argv[2]);
     } else if (argc == 3 && !strcmp(argv[1], "distances")) {
         distances(argv[2]);
     } else if (argc == 2 && !strcmp(argv[1], "far")) {

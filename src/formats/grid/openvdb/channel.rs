@@ -4,7 +4,8 @@ use half::f16;
 
 use crate::base::srgb::{Rgba, linear_of, srgb_of};
 use crate::grid::{
-    BrickColors, BrickRun, Colors, FULL, Mask, Overlap, VoxelGrid, is_empty, mask_places, overlay,
+    self, Attribute, Bits, BrickColors, BrickKey, BrickRun, Colors, FULL, Mask, Overlap, VoxelGrid,
+    VoxelValues, is_empty, mask_places, overlay,
 };
 use crate::solid::distance::DistanceField;
 
@@ -27,13 +28,17 @@ pub(super) enum Channel<'a> {
     Density,
     /// Colours, in linear light from 0 to 1.
     Color(&'a Colors),
+    /// Numbers, or vectors of three floats; those of texture coordinates end in 0.
+    Attribute(Attribute, &'a grid::Channel),
     /// Signed distances, in world units. Voxels inside and not in the band have inactive values.
     Distance(&'a DistanceField),
 }
 
 impl<'a> Channel<'a> {
     pub(super) fn all(grid: &'a VoxelGrid) -> impl Iterator<Item = Self> {
-        [Self::Density].into_iter().chain(grid.colors.as_ref().map(Self::Color))
+        let attributes = grid.attributes.iter().flat_map(|all| all.channels());
+        let attributes = attributes.map(|(&of, values)| Self::Attribute(of, values));
+        [Self::Density].into_iter().chain(grid.colors.as_ref().map(Self::Color)).chain(attributes)
     }
 
     /// The grid's name, as renderers expect it.
@@ -41,11 +46,12 @@ impl<'a> Channel<'a> {
         match self {
             Self::Density => super::DENSITY,
             Self::Color(_) => super::COLOR,
+            Self::Attribute(of, _) => of.name(),
             Self::Distance(_) => super::SURFACE,
         }
     }
 
-    /// Floats per value.
+    /// Floats, or integers of the same size, per value.
     pub(super) fn floats(self) -> usize {
         self.tile().floats(float).count()
     }
@@ -56,6 +62,7 @@ impl<'a> Channel<'a> {
         match self {
             Self::Density => Value::Float(0.0),
             Self::Color(_) => self.tile(),
+            Self::Attribute(of, _) => Value::Attribute(of, of.none()),
             Self::Distance(field) => Value::Float(world_distance(field, field.width())),
         }
     }
@@ -64,6 +71,7 @@ impl<'a> Channel<'a> {
         match self {
             Self::Density => Value::Float(1.0),
             Self::Color(colors) => Value::Color(colors.rest()),
+            Self::Attribute(of, values) => Value::Attribute(of, values.rest()),
             Self::Distance(field) => Value::Float(world_distance(field, -field.width())),
         }
     }
@@ -92,12 +100,17 @@ impl<'a> Channel<'a> {
     /// Splits a run into runs whose bricks are the same kind of entry in their lower nodes.
     fn split(self, run: BrickRun) -> impl Iterator<Item = (BrickRun, Entry)> {
         let end = run.start.along_x(run.len);
-        let colors = match self {
-            Self::Color(colors) if run.mask == FULL => Some(colors),
-            _ => None,
+        let own: Box<dyn Iterator<Item = BrickKey>> = match self {
+            _ if run.mask != FULL => Box::new(std::iter::empty()),
+            Self::Color(colors) => Box::new(own_between(colors, run.start, end)),
+            Self::Attribute(_, grid::Channel::Scalar(values)) => {
+                Box::new(own_between(values, run.start, end))
+            }
+            Self::Attribute(_, grid::Channel::Vector(values)) => {
+                Box::new(own_between(values, run.start, end))
+            }
+            _ => Box::new(std::iter::empty()),
         };
-        let own = colors.into_iter().flat_map(move |colors| colors.between(run.start, end));
-        let own = own.filter(|(_, colors)| colors.differs_from_rest()).map(|(key, _)| key);
         let (mut own, mut at) = (own.peekable(), run.start);
         std::iter::from_fn(move || {
             let (stop, entry) = match own.peek() {
@@ -115,6 +128,15 @@ impl<'a> Channel<'a> {
     }
 }
 
+/// The bricks in `start..end` of which a voxel has another value than the default.
+fn own_between<T: Copy + PartialEq + Sync>(
+    values: &VoxelValues<T>,
+    start: BrickKey,
+    end: BrickKey,
+) -> impl Iterator<Item = BrickKey> {
+    values.between(start, end).filter(|(_, own)| own.differs_from_rest()).map(|(key, _)| key)
+}
+
 /// A distance of `field`, given in voxels, in world units.
 pub(super) fn world_distance(field: &DistanceField, voxels: f32) -> f32 {
     let voxel_size = field.world().place.unwrap_or_default().voxel_size;
@@ -126,6 +148,7 @@ pub(super) fn world_distance(field: &DistanceField, voxels: f32) -> f32 {
 pub(super) enum Value {
     Float(f32),
     Color(Rgba),
+    Attribute(Attribute, Bits),
 }
 
 impl Value {
@@ -134,6 +157,9 @@ impl Value {
         let (floats, count) = match self {
             Self::Float(float) => ([float; 3], 1),
             Self::Color([r, g, b, _]) => ([r, g, b].map(light), 3),
+            Self::Attribute(of, bits) => {
+                (bits.map(f32::from_bits), if of.components() > 1 { 3 } else { 1 })
+            }
         };
         floats.into_iter().take(count)
     }

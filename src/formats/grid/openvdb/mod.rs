@@ -2,7 +2,9 @@
 //! occupied voxels and 0 elsewhere; and where the voxels have colours a grid of vectors named `Cd`,
 //! red, green and blue in linear light.
 //!
-//! Both grids are active in the occupied voxels. The background of `Cd` is the default colour,
+//! Each attribute is a grid of its name: of floats, 32-bit integers or vectors of floats.
+//!
+//! All grids are active in the occupied voxels. The background of `Cd` is the default colour,
 //! which lets it use the tiles of `density` there. Opacity is not stored: the density is occupancy.
 //!
 //! A field of distances is a grid named `surface`, a level set: signed distances in world units,

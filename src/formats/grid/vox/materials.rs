@@ -1,13 +1,13 @@
 //! The materials of palette entries, from the attributes `metallic`, `roughness` and `emission`.
 //!
-//! MagicaVoxel has a material for each entry: a chunk `MATL` with the entry's index and a dictionary
-//! of texts. `_metal` and `_rough` are from 0 to 1; the strength of light is `_emit` times `_flux`
-//! plus 1, where `_flux` is 0 to 4, and its colour is that of the entry.
+//! MagicaVoxel has a material for each entry: a chunk `MATL` with the entry's index and a
+//! dictionary of texts. `_metal` and `_rough` are from 0 to 1; the strength of light is `_emit`
+//! times `_flux` plus 1, where `_flux` is 0 to 4, and its colour is that of the entry.
 //!
-//! Voxels of a colour are of several *kinds* if their properties, rounded to tenths, differ. The most
-//! frequent kind has the colour's entry. The others, by frequency, have entries of their own as long
-//! as there are unused ones; those left over join the most frequent. An entry has the means of its
-//! voxels.
+//! Voxels of a colour are of several *kinds* if their properties, rounded to tenths, differ. The
+//! most frequent kind has the colour's entry. The others, by frequency, have entries of their own
+//! as long as there are unused ones; those left over join the most frequent. An entry has the
+//! means of its voxels.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};

@@ -24,7 +24,7 @@ pub const SPEC: GridSpec = GridSpec {
     extension: "nvdb",
     name: "NanoVDB",
     carries: "up to 65,536 voxels per axis; position and voxel size; up axis in custom blind data; \
-              RGB",
+              RGB, attributes",
     read: Some(|input, options| read(input, options.memory)),
     write: Some(|grid, _, out| write(grid, out)),
     distances: Some(write_distances),
@@ -52,6 +52,8 @@ const CRC_DIGITS: usize = 8;
 
 /// `GridType::Float`.
 const FLOAT: u32 = 1;
+/// `GridType::Int32`.
+const INTEGER: u32 = 4;
 /// `GridType::Vec3f`.
 const VECTOR: u32 = 6;
 /// `GridClass::Unknown`.

@@ -7,7 +7,7 @@
 use std::io::Write;
 
 use super::{
-    ALIGNMENT, BLIND, CRC_DIGITS, CRC_LABEL, FLOAT, FOG_VOLUME, GRID, LEVEL_SET, MAGIC,
+    ALIGNMENT, BLIND, CRC_DIGITS, CRC_LABEL, FLOAT, FOG_VOLUME, GRID, INTEGER, LEVEL_SET, MAGIC,
     NO_CHECKSUM, ROOT_ENTRY, Sizes, TREE, UNKNOWN_CLASS, VECTOR, VERSION,
 };
 use crate::base::srgb::Rgba;
@@ -128,7 +128,7 @@ impl Layout {
             Channel::Density | Channel::Distance(_) => {
                 Some(Description::of(tree.grid).to_string() + CRC_LABEL + &"0".repeat(CRC_DIGITS))
             }
-            Channel::Color(_) => None,
+            Channel::Color(_) | Channel::Attribute(..) => None,
         };
         let sizes = Sizes::of(tree.channel.floats());
         let nodes = [counts.leaves, counts.lowers, uppers];
@@ -189,7 +189,9 @@ fn put_description(
 fn kind_and_class(channel: Channel) -> [u32; 2] {
     match channel {
         Channel::Density => [FLOAT, FOG_VOLUME],
-        Channel::Color(_) => [VECTOR, UNKNOWN_CLASS],
+        Channel::Attribute(of, _) if !of.is_float() => [INTEGER, UNKNOWN_CLASS],
+        Channel::Attribute(of, _) if of.components() == 1 => [FLOAT, UNKNOWN_CLASS],
+        Channel::Color(_) | Channel::Attribute(..) => [VECTOR, UNKNOWN_CLASS],
         Channel::Distance(_) => [FLOAT, LEVEL_SET],
     }
 }
@@ -211,7 +213,7 @@ fn grid_head(tree: &Tree, layout: &Layout, world_from_index: &WorldFromIndex) ->
     let bounds = if tree.root.is_empty() { 0 } else { HAS_BOUNDS };
     let statistics = match tree.channel {
         Channel::Density => HAS_STATISTICS,
-        Channel::Color(_) | Channel::Distance(_) => 0,
+        _ => 0,
     };
     head.u32(bounds | statistics | IS_BREADTH_FIRST);
     // Grid 0 of 1: the grids of a file are independent.
@@ -293,8 +295,8 @@ fn put_statistics(record: &mut Record, channel: Channel) {
     match channel {
         Channel::Density => record.each(STATISTICS, Record::f32),
         // Not used.
-        Channel::Color(_) => record.each([0.0; 8], Record::f32),
-        Channel::Distance(_) => record.each([0.0; 4], Record::f32),
+        _ if channel.floats() == 3 => record.each([0.0; 8], Record::f32),
+        _ => record.each([0.0; 4], Record::f32),
     }
 }
 
@@ -327,9 +329,9 @@ impl<'a> Nodes<'a> {
         put_bits(record, entries.clone().map(|entry| entry == Entry::Node));
         put_statistics(record, self.channel);
         record.align(ALIGNMENT);
-        let mut entry_of = |content: [u64; 2]| match self.channel {
-            Channel::Density | Channel::Distance(_) => record.u64(content[0]),
-            Channel::Color(_) => record.each(content, Record::u64),
+        let mut entry_of = |content: [u64; 2]| match self.channel.floats() {
+            1 => record.u64(content[0]),
+            _ => record.each(content, Record::u64),
         };
         let [background, tile] = [self.channel.background(), self.channel.tile()].map(words);
         for entry in entries {
@@ -389,6 +391,15 @@ fn put_leaf(leaf: &mut [u8], channel: Channel, sizes: Sizes, corner: [u32; 3], m
             for (x, bit) in mask_places(*mask) {
                 let value = &mut values[(64 * x + bit) as usize];
                 value.copy_from_slice(light(own.at(x, bit)).as_flattened());
+            }
+        }
+        Channel::Attribute(of, attribute) => {
+            let (own, count) = (attribute.of_brick(key), channel.floats());
+            for (slot, value) in (0..).zip(values.chunks_exact_mut(sizes.value)) {
+                let (x, bit) = (slot / 64, slot % 64);
+                let is_active = mask[x as usize] >> bit & 1 == 1;
+                let bits = if is_active { own.at(x, bit) } else { of.none() };
+                value.copy_from_slice(bits.map(u32::to_le_bytes)[..count].as_flattened());
             }
         }
         Channel::Distance(field) => {

@@ -13,19 +13,21 @@ mod write;
 pub use read::read;
 pub use write::{write, write_distances};
 
-use crate::formats::{GridSpec, lost_opacity};
+use crate::formats::{GridSpec, lost_names, lost_opacity};
+use crate::grid::AttributeSet;
 
 /// OpenVDB's `.vdb`.
 pub const SPEC: GridSpec = GridSpec {
     extension: "vdb",
     name: "OpenVDB",
     carries: "up to 65,536 voxels per axis; position and voxel size; up axis in custom metadata; \
-              RGB",
+              RGB, attributes",
     read: Some(|input, options| read(input, options.memory)),
     write: Some(|grid, _, out| write(grid, out)),
-    lost: |grid, _| lost_opacity(grid),
+    lost: |grid, _| [lost_opacity(grid), lost_names(grid)].concat(),
     distances: Some(write_distances),
     has_colors: true,
+    attributes: |_| AttributeSet::all(),
     ..GridSpec::PLAIN
 };
 

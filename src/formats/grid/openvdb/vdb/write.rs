@@ -27,6 +27,10 @@ const FLOATS: &str = "Tree_float_5_4_3_HalfFloat";
 const WHOLE_FLOATS: &str = "Tree_float_5_4_3";
 /// The first for vectors of three floats.
 const VECTORS: &str = "Tree_vec3s_5_4_3_HalfFloat";
+/// The same, stored as they are.
+const WHOLE_VECTORS: &str = "Tree_vec3s_5_4_3";
+/// The second for integers.
+const INTEGERS: &str = "Tree_int32_5_4_3";
 /// The library version that the file claims.
 const LIBRARY: [u32; 2] = [10, 0];
 /// 1.0 as a half float, for each voxel of a leaf.
@@ -94,7 +98,9 @@ fn write_grid(
         match tree.channel {
             Channel::Density => FLOATS,
             Channel::Color(_) => VECTORS,
-            Channel::Distance(_) => WHOLE_FLOATS,
+            Channel::Attribute(of, _) if of.components() > 1 => WHOLE_VECTORS,
+            Channel::Attribute(of, _) if !of.is_float() => INTEGERS,
+            Channel::Attribute(..) | Channel::Distance(_) => WHOLE_FLOATS,
         },
     );
     // No parent: the tree is not shared.
@@ -154,7 +160,7 @@ fn grid_head(tree: &Tree, world_from_index: &WorldFromIndex) -> Record {
     let (class, last): (_, (&str, &[u8])) = match tree.channel {
         Channel::Density => ("fog volume", (TEXT, text.as_bytes())),
         // A transform of the grid does not transform its values.
-        Channel::Color(_) => ("unknown", ("vector_type", b"invariant")),
+        Channel::Color(_) | Channel::Attribute(..) => ("unknown", ("vector_type", b"invariant")),
         Channel::Distance(_) => ("level set", (TEXT, text.as_bytes())),
     };
     let is_half = u8::from(storage(tree.channel).0 == HALF);
@@ -198,6 +204,7 @@ fn put_text(record: &mut Record, text: impl AsRef<[u8]>) {
 fn storage(channel: Channel) -> (u64, u64) {
     match channel {
         Channel::Density | Channel::Color(_) => (HALF, 2),
+        Channel::Attribute(..) => (WHOLE, 2),
         Channel::Distance(_) => (WHOLE, 3),
     }
 }
@@ -260,10 +267,12 @@ fn put_node(record: &mut Record, entries: impl Iterator<Item = Entry> + Clone, c
         return;
     }
     record.bytes(&[BACKGROUND_ELSEWHERE]);
-    let halves =
-        channel.tile().floats(rounded).flat_map(|float| f16::from_f32(float).to_le_bytes());
-    let halves: Vec<u8> = halves.collect();
-    entries.filter(|&entry| entry == Entry::Full).for_each(|_| record.bytes(&halves));
+    let (mut tile, floats) = (Record::default(), channel.tile().floats(rounded));
+    match channel {
+        Channel::Attribute(..) => tile.f32s(floats),
+        _ => floats.for_each(|float| tile.bytes(&f16::from_f32(float).to_le_bytes())),
+    }
+    entries.filter(|&entry| entry == Entry::Full).for_each(|_| record.bytes(&tile.0));
 }
 
 /// Leaves that are encoded at once, of at most 7 KiB each.
@@ -281,6 +290,13 @@ fn put_buffer(buffer: &mut Record, channel: Channel, corner: [u32; 3], mask: &Ma
             buffer.bytes(&[BACKGROUND_ELSEWHERE]);
             for [r, g, b, _] in colors_of(colors.of_brick(brick_at(corner)), mask) {
                 buffer.bytes([r, g, b].map(half).as_flattened());
+            }
+        }
+        Channel::Attribute(_, values) => {
+            buffer.bytes(&[BACKGROUND_ELSEWHERE]);
+            let (values, count) = (values.of_brick(brick_at(corner)), channel.floats());
+            for (x, bit) in mask_places(*mask) {
+                values.at(x, bit)[..count].iter().for_each(|&bits| buffer.u32(bits));
             }
         }
         Channel::Distance(field) => {

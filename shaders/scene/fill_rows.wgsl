@@ -3,10 +3,12 @@
 // full cells of their nodes, those inside in part are partial cells.
 // Dispatch: one invocation per row of bricks.
 //
-// The triangles of a closed mesh mark all bricks that are inside in part. If of two voxels side by
-// side, at the same x, one is inside, the surface passes between their centres. Moved by half a voxel
-// along x, as it is when bricks are marked, it touches the closed cube of their brick.
-// If a brick that is not marked is inside in part, or a row ends inside, the mesh is not closed.
+// The triangles of a closed mesh mark all bricks that are inside in part. A brick that is not marked
+// has no flips: its slices across x are equal. If it is inside in part, then of two voxels side by
+// side, at the same x, one is inside, and the surface passes between their centres. Half a voxel
+// further along x, where triangles are when bricks are marked, lies the face of both voxels: the
+// triangle touches the closed cube of the brick, and marks it.
+// So if a brick that is not marked is inside in part, or a row ends inside, the mesh is not closed.
 //
 // #import trace/tree_masks
 
@@ -56,9 +58,9 @@ fn fill_rows(
         }
         let brick = vec3<u32>(x, row % params.bricks.y, row / params.bricks.y);
         if all(all_inside == ALL) {
-            set_cell(brick, FULL);
+            set_cell(brick, FULL_MASK);
         } else if any(any_inside != NONE) {
-            set_cell(brick, PARTIAL);
+            set_cell(brick, PARTIAL_MASK);
         }
     }
     if !is_closed || any(inside != NONE) {

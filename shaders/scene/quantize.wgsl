@@ -13,14 +13,12 @@ const GROUP: u32 = 256u;
 struct Source {
     // From the mesh to lattice units.
     transform: array<vec4<f32>, 3>,
-    // The centre of the grid's cube along y and z, and the largest distance of a vertex from it.
-    center: f32,
-    limit: f32,
-    // The same along x.
-    center_x: f32,
-    limit_x: f32,
+    // The middle of the vertices' range, in lattice units.
+    center: vec3<f32>,
     // Workgroups per dispatch dimension.
     max_groups: u32,
+    // The largest distance of a vertex from the middle.
+    limit: vec3<f32>,
     // Offset of the vertices in the mesh, in words.
     vertex_words: u32,
     // In words of the vertex buffer.
@@ -35,7 +33,6 @@ struct Source {
     // The vertices and the indices of the meshes before.
     vertex_base: u32,
     index_base: u32,
-    padding: vec2<u32>,
 }
 
 @group(0) @binding(0) var<uniform> source: Source;
@@ -46,13 +43,11 @@ struct Source {
 // 0, and a failure, beyond the limit.
 fn coordinate(axis: u32, position: vec3<f32>) -> i32 {
     let row = source.transform[axis];
-    let center = select(source.center, source.center_x, axis == 0u);
-    let limit = select(source.limit, source.limit_x, axis == 0u);
     let rounded = round(row.x * position.x + row.y * position.y + row.z * position.z + row.w);
     // A comparison of bits, since compilers may assume that no number is NaN. Differences of
     // integers up to 2^24 are exact.
-    let distance = bitcast<u32>(rounded - center) & 0x7fffffffu;
-    if distance > bitcast<u32>(limit) {
+    let distance = bitcast<u32>(rounded - source.center[axis]) & 0x7fffffffu;
+    if distance > bitcast<u32>(source.limit[axis]) {
         atomicOr(&counters[FAILURES], INVALID_VERTEX);
         return 0i;
     }

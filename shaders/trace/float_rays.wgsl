@@ -8,7 +8,8 @@
 // from an origin that is farther or NaN, touches nothing.
 fn ray_of(origin: vec3<f32>, direction: vec3<f32>) -> Ray {
     // A comparison of bits, since compilers may assume that no number is NaN.
-    let far = bitcast<vec3<u32>>(abs(origin)) > vec3<u32>(bitcast<u32>(1048576.0));
+    let size = bitcast<vec3<u32>>(origin) & vec3<u32>(0x7fffffffu);
+    let far = size > vec3<u32>(bitcast<u32>(1048576.0));
     return Ray(
         array<Int64, 3>(in_units(origin.x), in_units(origin.y), in_units(origin.z)),
         select(direction_of(direction), vec3<i32>(0), any(far)),

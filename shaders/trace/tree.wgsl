@@ -23,8 +23,8 @@ struct Params {
 
 // Words of a node, and word offsets in it.
 const NODE_WORDS: u32 = 38u;
-const PARTIAL: u32 = 0u;
-const FULL: u32 = 16u;
+const PARTIAL_MASK: u32 = 0u;
+const FULL_MASK: u32 = 16u;
 const BEFORE: u32 = 32u;
 const FIRST: u32 = 36u;
 const PARENT: u32 = 37u;

@@ -11,6 +11,6 @@ fn tree_fill(
 ) {
     let index = index_of(group, lane);
     if index < brick_count() {
-        set_cell(brick_at(index), PARTIAL);
+        set_cell(brick_at(index), PARTIAL_MASK);
     }
 }

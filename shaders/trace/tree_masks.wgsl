@@ -4,7 +4,7 @@
 
 @group(0) @binding(3) var<storage, read_write> nodes: array<atomic<u32>>;
 
-// Sets the bit of a brick in the mask PARTIAL or FULL of its node, and that of its node among the
+// Sets the bit of a brick in the mask PARTIAL_MASK or FULL_MASK of its node, and that of its node among the
 // partial cells of the node above.
 fn set_cell(brick: vec3<u32>, brick_mask: u32) {
     var cell = brick;
@@ -18,6 +18,6 @@ fn set_cell(brick: vec3<u32>, brick_mask: u32) {
         if (atomicLoad(&nodes[word]) & bit) != 0u || (atomicOr(&nodes[word], bit) & bit) != 0u {
             return;
         }
-        mask = PARTIAL;
+        mask = PARTIAL_MASK;
     }
 }

@@ -18,6 +18,7 @@ use crate::grid::{Attribute, AttributeSet, Up};
 use crate::lattice::transform::Transform;
 use crate::lattice::{Bounds, Lattice, PlaceOptions, Sizing, Tile};
 use crate::mesh::appearance::FilterChoice;
+use crate::solid::distance::MAX_WIDTH;
 use crate::solid::mode::Mode;
 
 impl Default for Voxelizer {
@@ -241,7 +242,7 @@ impl Voxelizer {
     /// the backend is chosen for both.
     #[must_use]
     pub fn band(self, width: f32) -> Self {
-        Self { band: width, ..self }
+        Self { band: width.min(MAX_WIDTH), ..self }
     }
 
     /// Sets whether a GPU measures the time of each stage, at some cost.

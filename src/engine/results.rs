@@ -29,6 +29,13 @@ pub struct Placed {
     pub timings: Timings,
 }
 
+impl From<PlacedMesh> for Placed {
+    fn from(mesh: PlacedMesh) -> Self {
+        let (sidecars, warnings, timings) = Default::default();
+        Self { mesh, sidecars, warnings, timings }
+    }
+}
+
 /// The voxels of a mesh.
 #[derive(Debug, Clone)]
 #[non_exhaustive]

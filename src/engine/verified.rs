@@ -3,7 +3,7 @@
 use crate::backend::BackendError;
 use crate::backend::UsedBackend;
 use crate::engine::verify::{Verdict, VerifyOptions, verify};
-use crate::engine::{MeshSource, Placed, Timings, VoxelizeError, Voxelizer, Warning};
+use crate::engine::{MeshSource, Placed, VoxelizeError, Voxelizer, Warning};
 use crate::formats::LoadedMesh;
 use crate::grid::VoxelGrid;
 use crate::lattice::PlacedMesh;
@@ -42,9 +42,7 @@ impl Voxelizer {
         let warnings: Vec<Warning> = warnings.into_iter().map(Warning::File).collect();
         let mut made = None;
         let mut exact = |mesh: &PlacedMesh| {
-            let (mesh, warnings) = (mesh.clone(), warnings.clone());
-            let placed =
-                Placed { mesh, sidecars: Vec::new(), warnings, timings: Timings::default() };
+            let placed = Placed { warnings: warnings.clone(), ..mesh.clone().into() };
             let exact = voxelizer.voxelize(&placed)?;
             made = Some((exact.backend.clone(), exact.fill_report.clone(), exact.warnings.clone()));
             Ok(voxelizer.paint(&placed.mesh, exact)?.grid)

@@ -111,6 +111,31 @@ impl Device {
         cached.get_or_init(compile).clone()
     }
 
+    /// Compiles the kernels that are not in the cache, each in a thread of its own: rayon's may
+    /// begin other work in the error scopes of the caller.
+    pub(crate) fn compile(
+        &self,
+        kernels: impl IntoIterator<Item = (Kernel, Constants)>,
+    ) -> Result<(), GpuError> {
+        let missing = {
+            let pipelines = lock(&self.pipelines);
+            let is_compiled =
+                |key| pipelines.get(&key).is_some_and(|cached| cached.get().is_some());
+            let kernels = kernels.into_iter();
+            let missing = kernels.filter(|(kernel, of)| !is_compiled((kernel.name(), *of)));
+            missing.collect::<Vec<_>>()
+        };
+        #[cfg(target_arch = "wasm32")]
+        missing.into_iter().for_each(|(kernel, constants)| drop(self.pipeline(kernel, constants)));
+        #[cfg(not(target_arch = "wasm32"))]
+        std::thread::scope(|scope| {
+            for (kernel, constants) in missing {
+                scope.spawn(move || self.in_scopes(|| drop(self.pipeline(kernel, constants))));
+            }
+        });
+        self.check()
+    }
+
     /// Replaces a kernel by one with another source, as a faulty driver would.
     #[cfg(test)]
     pub(crate) fn plant(&self, kernel: Kernel, source: String, constants: Constants) {
@@ -323,7 +348,8 @@ impl Device {
     /// `map_async`.
     ///
     /// # Errors
-    /// A limit of the device is too low for the kernels. The defaults of wgpu suffice.
+    /// A limit that the device was requested with is too low for the kernels. The defaults of wgpu
+    /// suffice.
     pub fn from_wgpu(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self, GpuError> {
         crate::gpu::adapter::check(&device.adapter_info(), &device.limits())?;
         Ok(Self::over(device, queue))

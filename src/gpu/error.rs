@@ -13,10 +13,7 @@ pub enum GpuError {
     #[error("{0}")]
     NoAdapter(String),
     /// A limit of the adapter, or of a device of it, is too low for the kernels.
-    #[error(
-        "{adapter}: the limit of {what} is {has}, but at least {needs} is needed: request a device \
-         with the limits of its adapter, or use another adapter"
-    )]
+    #[error("{adapter}: the limit of {what} is {has}, but at least {needs} is needed")]
     Unsuitable {
         /// The adapter's label.
         adapter: String,
@@ -38,13 +35,13 @@ pub enum GpuError {
     /// The device was lost, ran out of memory, timed out or reported an error.
     #[error("the GPU failed: {0}")]
     Device(String),
-    /// A scene that cannot be made or recorded: its lattice, its mode, or a mesh.
-    #[error("not a scene: {0}")]
+    /// A scene that cannot be made or recorded: its lattice, its mode, its capacity, or a mesh.
+    #[error("the scene is refused: {0}")]
     Scene(String),
     /// A buffer would exceed the adapter's limit.
     #[error(
-        "the {what} take {}, and the GPU's buffers hold {} at most: use a lower resolution or \
-         capacity, or the CPU",
+        "the {what} take {}, and the GPU's buffers hold {} at most: use a lower resolution, \
+         or the CPU",
         binary_bytes_apart([*size, *limit])[0], binary_bytes_apart([*size, *limit])[1]
     )]
     TooLarge {

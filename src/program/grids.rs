@@ -15,7 +15,7 @@ use crate::text::{counted, escaped, grouped, path_text, sized};
 pub struct Contents {
     pub dims: [u32; 3],
     pub occupied: u64,
-    /// That of the distances, if it holds them.
+    /// Of the distances; of the voxels, if there are none.
     pub hash: ContentHash,
 }
 

@@ -54,7 +54,7 @@ fn previews_that_cannot_be_are_refused_before_the_work() {
         ("mesh.obj --res 8 --preview a.gif", "a.gif: a .gif is an animation: use --turntable N of"),
         ("mesh.obj --res 8 --preview mesh.obj", "mesh.obj: unknown file extension"),
         ("mesh.obj --res 8 --preview none/a.png", "none/a.png: "),
-        ("mesh.obj --res 8 --preview -", "-: this picture needs a file"),
+        ("mesh.obj --res 8 --preview -", "a picture beside other output needs a file"),
         ("0.obj 1.obj --res 8 --preview a.png", "--preview draws one mesh"),
     ] {
         refuses(&folder, args, complaint);

@@ -294,8 +294,8 @@ fn a_tile_is_painted_once() {
     let mesh = asset("torus-knot.obj");
     let lattice = Lattice::of(&mesh, &resolution(64)).unwrap();
     let window = Window { from: [24, 0, 0], to: [48, lattice.dims[1], lattice.dims[2]] };
-    let mut placed = on_cpu().lattice(lattice).place(&mesh).unwrap();
-    placed.mesh = placed.mesh.in_window(&window, WindowReach::Box).unwrap();
+    let placed = on_cpu().lattice(lattice).place(&mesh).unwrap().mesh;
+    let placed = trivox::engine::Placed::from(placed.in_window(&window, WindowReach::Box).unwrap());
     let painted = on_cpu().paint(&placed.mesh, on_cpu().voxelize(&placed).unwrap()).unwrap();
     assert_eq!(painted.grid, on_cpu().run_window(&mesh, &lattice, &window).unwrap().grid);
     let _ = on_cpu().paint(&placed.mesh, painted);

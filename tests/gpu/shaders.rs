@@ -273,9 +273,8 @@ fn host_structs_are_laid_out_as_in_the_shaders() {
             "scene/quantize",
             "Source",
             fields_of! { Source:
-                transform center limit center_x limit_x max_groups vertex_words first_vertex vertex_stride
-                vertex_count first_index index_count index_bits
-                vertex_base index_base padding
+                transform center max_groups limit vertex_words first_vertex vertex_stride
+                vertex_count first_index index_count index_bits vertex_base index_base
             },
         ),
         (

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use crate::backend::gpu::data::{
     BRICK_WORDS, CANDIDATE_GROUPS, CROSSING_WORDS, KIND_COLUMN, KIND_DIRECTED_COLUMN, KIND_ROW,
     KIND_SOLID_COLUMN, KIND_VOXEL, LEVELS, PAIR_GROUPS,
@@ -63,6 +61,11 @@ impl Step {
     pub(crate) fn pipeline(&self, device: &Device) -> Arc<Pipeline> {
         device.pipeline(self.kernel, self.constants)
     }
+
+    /// The kernel, as it is compiled.
+    pub(crate) fn variant(&self) -> (Kernel, Constants) {
+        (self.kernel, self.constants)
+    }
 }
 
 /// The size of a dispatch.
@@ -121,8 +124,7 @@ pub(crate) fn steps(
     steps
 }
 
-/// Compiles the kernels of a rule, unless cached, in parallel.
+/// Compiles the kernels of a rule, unless cached.
 pub(crate) fn prepare(device: &Device, rule: Rule, kernel: VoxelKernel) -> Result<(), GpuError> {
-    let compile = |step: &Step| device.in_scopes(|| drop(step.pipeline(device)));
-    steps(rule, kernel, false, 1).par_iter().try_for_each(compile)
+    device.compile(steps(rule, kernel, false, 1).iter().map(Step::variant))
 }

@@ -110,7 +110,10 @@ pub fn preview_options() -> RenderOptions {
 
 /// The destination of a picture besides the main output, which must be none of `inputs`.
 pub fn preview(path: &Path, inputs: &Inputs) -> Result<Sink> {
-    ensure!(path.as_os_str() != "-", "-: this picture needs a file: name a .png");
+    ensure!(
+        path.as_os_str() != "-",
+        "standard output: a picture beside other output needs a file: name a .png"
+    );
     check_extension(path).with_context(|| shown(path))?;
     Sink::new(path, inputs)
 }

@@ -14,8 +14,10 @@ use crate::backend::gpu::data::{
 };
 use crate::backend::gpu::job::{MAX_BITMAP_WORDS, SubBatch};
 use crate::backend::gpu::record::{PARAMS_BYTES, Setting};
+use crate::backend::gpu::stages::Step;
 use crate::backend::gpu::workspace::needed_pairs;
 use crate::backend::{Rule, VoxelKernel};
+use crate::base::numbers::binary_bytes_apart;
 use crate::gpu::{Device, GpuError, MAX_GROUPS, kernels};
 use crate::grid::BRICK;
 use crate::lattice::{Lattice, MAX_DIM, SPAN_BITS};
@@ -80,10 +82,10 @@ pub struct SceneStatus {
     /// The reason if the scene is empty because a mesh is not valid or a buffer is too small;
     /// otherwise it is complete.
     pub failure: Option<SceneFailure>,
-    /// The number of triangles whose bounds meet the grid, of a thin surface those that lines
-    /// through voxel centres may cross. All others are beside the grid.
+    /// The number of triangles whose bounds meet the grid; those of a thin surface also need a voxel
+    /// centre in a projection of their bounds.
     pub triangles: u32,
-    /// The number of bricks. After [`SceneFailure::Bricks`], those needed.
+    /// The number of bricks that triangles touch. After [`SceneFailure::Bricks`], those needed.
     pub bricks: u32,
     /// The capacity of pairs that was needed. After a failure, perhaps more is.
     pub pairs: u32,
@@ -102,8 +104,8 @@ pub enum SceneFailure {
     /// whose edge is the longest of the grid, rounded up to a power of two, at least 64: a vertex
     /// may be half of it outside the cube. Along `x`, a solid ends with the grid.
     #[error(
-        "a coordinate is NaN or too far from the grid: a vertex may be half the longest side of \
-         the grid beyond it, of a solid not along x, so enlarge the grid, or move the mesh by \
+        "a coordinate is NaN or too far from the grid: a vertex may be outside it by half its \
+         longest side, but of a solid not along x. Enlarge the grid, or move the mesh by \
          `voxels_from_mesh`"
     )]
     Vertex,
@@ -119,9 +121,10 @@ pub enum SceneFailure {
     /// More voxels than [`SceneCapacity::voxels`], of a scene with colours.
     #[error("too many voxels: make a builder with a capacity of those in its status")]
     Voxels,
-    /// A column along `x` crosses a solid an odd number of times, or voxels are inside where no
-    /// triangle is. Without this failure, too, a mesh may have gaps between the columns.
-    #[error("the mesh is not closed: see where by `Topology` of its triangles")]
+    /// A column along `x` crosses a solid an odd number of times, or a brick is inside in part that
+    /// no triangle touches. Holes through which columns pass an even number of times are not found:
+    /// a tube along `x` without its caps is empty.
+    #[error("the mesh of a solid is not closed: find its open edges by `Topology`")]
     NotClosed,
 }
 
@@ -131,11 +134,9 @@ pub enum SceneFailure {
 #[expect(missing_docs, reason = "documented in the shaders")]
 pub struct Source {
     pub transform: [[f32; 4]; 3],
-    pub center: f32,
-    pub limit: f32,
-    pub center_x: f32,
-    pub limit_x: f32,
+    pub center: [f32; 3],
     pub max_groups: u32,
+    pub limit: [f32; 3],
     pub vertex_words: u32,
     pub first_vertex: u32,
     pub vertex_stride: u32,
@@ -145,7 +146,6 @@ pub struct Source {
     pub index_bits: u32,
     pub vertex_base: u32,
     pub index_base: u32,
-    pub padding: [u32; 2],
 }
 
 /// Voxelizes meshes in GPU memory into one [`GpuScene`], each time that [`record`](Self::record) is
@@ -197,10 +197,9 @@ pub struct Source {
 pub struct SceneBuilder {
     device: Device,
     setting: Setting,
-    /// Of the vertices along `x`, and along `y` and `z`, in lattice units: the middle, and the largest
-    /// distance from it.
-    center: [f32; 2],
-    limit: [f32; 2],
+    /// Of the vertices, in lattice units: the middle, and the largest distance from it.
+    center: [f32; 3],
+    limit: [f32; 3],
     capacity: SceneCapacity,
     /// A [`Source`], a uniform.
     source: wgpu::Buffer,
@@ -254,6 +253,9 @@ impl SceneBuilder {
         let is_solid = rule.counting_axis().is_some();
         // Exact: half of at most 2^23 units, of 16 or more a voxel.
         let half_x = ((dims[0] << fraction_bits) / 2) as f32;
+        // Crossings less than half a voxel beside the grid flip its first or its last voxel, or that
+        // after it.
+        let beyond = (1_u32 << (fraction_bits - 1)) as f32 - 1.0;
         let device = gpu.device().clone();
         // All rows of a solid end outside: there is room for the last crossings.
         let dims = rule.grid_dims(dims);
@@ -280,14 +282,17 @@ impl SceneBuilder {
             ("bits of bricks", 4, bitmap.into(), MAX_BITMAP_WORDS.into()),
         ] {
             if count > limit {
-                return Err(GpuError::TooLarge { what, size: unit * count, limit: unit * limit });
+                let [size, limit] = binary_bytes_apart([unit * count, unit * limit]);
+                return Err(GpuError::Scene(format!(
+                    "its {what} take {size}, and a buffer of the device holds {limit}: reduce the \
+                     capacity or the grid, or request a device with the limits of its adapter"
+                )));
             }
         }
         let of_colors = [kernels::RESERVE_COLORS, kernels::FIRST_TRIANGLES, kernels::COLOR_VOXELS];
         let of_colors = of_colors.into_iter().filter(|_| voxels > 0);
-        for kernel in of_colors.chain([kernels::QUANTIZE]) {
-            device.pipeline(kernel, &[]);
-        }
+        let own = of_colors.chain([kernels::QUANTIZE]).map(|kernel| (kernel, &[][..]));
+        device.compile(setting.steps().iter().map(Step::variant).chain(own))?;
         let sizes = Sizes { pairs: pairs.max(1), bricks, crossings: 0, bitmap };
         let mesh = device.checked_buffer("mesh", mesh_words, Usage::STORAGE)?;
         let mut buffers = Buffers::new(&device, mesh, sizes);
@@ -307,8 +312,8 @@ impl SceneBuilder {
             scene: GpuScene::new(&device, tree.buffers.clone())?,
             device,
             setting,
-            center: [if is_solid { half_x } else { center }, center],
-            limit: [if is_solid { half_x } else { limit }, limit],
+            center: [if is_solid { half_x } else { center }, center, center],
+            limit: [if is_solid { half_x + beyond } else { limit }, limit, limit],
             capacity,
             buffers,
             tree,
@@ -453,29 +458,31 @@ impl SceneBuilder {
     fn sources_of(&self, meshes: &[MeshBuffers]) -> Result<Vec<Source>, GpuError> {
         let SceneCapacity { vertices, triangles, .. } = self.capacity;
         let (mut vertex_base, mut first_triangle) = (0, 0);
-        let source = |mesh: &MeshBuffers| {
+        let all = |count: fn(&MeshBuffers) -> u32| -> u64 {
+            meshes.iter().map(|mesh| u64::from(count(mesh))).sum()
+        };
+        let needed = [all(|mesh| mesh.vertex_count), all(|mesh| mesh.triangle_count)];
+        if needed[0] > vertices.into() || needed[1] > triangles.into() {
+            return Err(GpuError::Scene(format!(
+                "the meshes have {} vertices and {} triangles, and the capacity is {vertices} and \
+                 {triangles}",
+                needed[0], needed[1]
+            )));
+        }
+        let source = |(index, mesh): (usize, &MeshBuffers)| {
+            if let Some(problem) = self.problem_of(mesh) {
+                return Err(GpuError::Scene(format!("mesh {index}: {problem}")));
+            }
             let own = self.source_of(mesh, vertex_base, 3 * first_triangle);
-            let fits = |before: u32, count, most| before.checked_add(count).filter(|&n| n <= most);
-            let ends = (
-                fits(vertex_base, mesh.vertex_count, vertices),
-                fits(first_triangle, mesh.triangle_count, triangles),
-            );
-            let (Some(vertex_end), Some(triangle_end)) = ends else {
-                return Err(GpuError::Scene(format!(
-                    "the capacity is {vertices} vertices and {triangles} triangles, and the meshes \
-                     have more"
-                )));
-            };
-            self.check(mesh)?;
-            (vertex_base, first_triangle) = (vertex_end, triangle_end);
+            vertex_base += mesh.vertex_count;
+            first_triangle += mesh.triangle_count;
             Ok(own)
         };
-        meshes.iter().map(source).collect()
+        meshes.iter().enumerate().map(source).collect()
     }
 
-    /// # Errors
-    /// The buffers of a mesh are too short, not aligned, or of another usage.
-    fn check(&self, mesh: &MeshBuffers) -> Result<(), GpuError> {
+    /// The reason not to record a mesh: its buffers are too short, not aligned, or of another usage.
+    fn problem_of(&self, mesh: &MeshBuffers) -> Option<String> {
         let MeshBuffers { vertex_count, triangle_count, .. } = *mesh;
         let index_bytes = u64::from(index_bits(mesh) / 8);
         let vertex_end = match u64::from(vertex_count) {
@@ -495,7 +502,7 @@ impl SceneBuilder {
                 && size.is_multiple_of(4)
                 && (4..=limit).contains(&size)
         };
-        let problem = if !is_bindable(mesh.vertices) || !is_bindable(mesh.indices) {
+        Some(if !is_bindable(mesh.vertices) || !is_bindable(mesh.indices) {
             format!(
                 "its buffers must have the usage STORAGE, and sizes that are multiples of 4 up to \
                  {limit}"
@@ -506,15 +513,12 @@ impl SceneBuilder {
         {
             "its offsets and its stride must be aligned".into()
         } else if mesh.vertex_stride < 12 {
-            "its stride is less than the 12 bytes of a position".into()
+            format!("its stride of {} bytes is less than a position's 12", mesh.vertex_stride)
         } else if !fits(vertex_end, mesh.vertices) || !fits(index_end, mesh.indices) {
             "its vertices or indices end past their buffer".into()
-        } else if let Some(problem) = self.problem_of_colors(mesh) {
-            problem.into()
         } else {
-            return Ok(());
-        };
-        Err(GpuError::Scene(problem))
+            return self.problem_of_colors(mesh).map(str::to_owned);
+        })
     }
 
     fn problem_of_colors(&self, mesh: &MeshBuffers) -> Option<&'static str> {
@@ -531,16 +535,13 @@ impl SceneBuilder {
 
     fn source_of(&self, mesh: &MeshBuffers, vertex_base: u32, index_base: u32) -> Source {
         let units = (1_u32 << self.setting.fraction_bits) as f32;
-        let ([center_x, center], [limit_x, limit]) = (self.center, self.limit);
         // A buffer has less than 2^32 bytes, which `check` ensures: words and indices fit in `u32`.
         let of = |bytes: u64, size: u32| (bytes / u64::from(size)) as u32;
         Source {
             transform: mesh.voxels_from_mesh.map(|row| row.map(|c| c * units)),
-            center,
-            limit,
-            center_x,
-            limit_x,
+            center: self.center,
             max_groups: MAX_GROUPS,
+            limit: self.limit,
             vertex_words: self.vertex_words(),
             first_vertex: of(mesh.vertex_offset, 4),
             vertex_stride: of(mesh.vertex_stride, 4),
@@ -550,7 +551,6 @@ impl SceneBuilder {
             index_bits: index_bits(mesh),
             vertex_base,
             index_base,
-            padding: [0; 2],
         }
     }
 }
@@ -573,10 +573,10 @@ fn rule_of(mode: Mode, dims: [u32; 3], has_colors: bool) -> Result<Rule, GpuErro
         }
         Mode::Thin => return Ok(Rule::SixSeparating),
         Mode::Solid(Solid { fill: Fill::Auto | Fill::Parity, include_surface: false }) => {
-            if dims[1..].iter().all(|d| d.is_multiple_of(BRICK)) {
+            if dims[1..].iter().all(|d| d.is_multiple_of(BRICK)) && dims[0] < MAX_DIM {
                 return Ok(Rule::Parity(Axis::X));
             }
-            "a solid needs a multiple of 8 voxels along y and z"
+            "a solid needs a multiple of 8 voxels along y and z, and less than 65,536 along x"
         }
         Mode::Solid(_) => "a solid is filled by parity, without its surface",
     };

@@ -58,8 +58,11 @@ impl Tree {
     ) -> Result<Self, GpuError> {
         let top = top_of(dims);
         let nodes: u64 = (1..=top).map(|level| nodes_on(dims, level)).sum();
-        // Cells with bricks: the bricks, and nodes other than the root.
-        let upper = (nodes - 1).min(u64::from(top - 1) * u64::from(capacity));
+        // Nodes below the root that may have bricks; of a solid, all may have full cells.
+        let upper = match ranks {
+            Some(_) => nodes - 1,
+            None => (nodes - 1).min(u64::from(top - 1) * u64::from(capacity)),
+        };
         let header = Header {
             version: SCENE_VERSION,
             top,

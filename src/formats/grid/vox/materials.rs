@@ -4,11 +4,10 @@
 //! dictionary of texts. `_metal` and `_rough` are from 0 to 1; the strength of light is
 //! `_emit * (_flux + 1)`, where `_flux` is 0 to 4, and its colour is that of the entry.
 //!
-//! Voxels of a colour are of several *kinds* if properties that are drawn differ, rounded to tenths:
-//! the strength of light; without light metalness and, of metals, roughness. The
-//! most frequent kind has the colour's entry. The others, by frequency, have entries of their own
-//! as long as there are unused ones; those left over join the most frequent. An entry has the
-//! means of its voxels.
+//! Voxels of a colour are of several *kinds* if their properties, rounded to tenths, differ, also
+//! where MagicaVoxel ignores them, since other programs read them. The most frequent kind has the
+//! colour's entry. The others, by frequency, have entries of their own as long as there are unused
+//! ones; those left over join the most frequent. An entry has the means of its voxels.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -173,12 +172,7 @@ impl Materials {
     }
 }
 
-/// The properties that MagicaVoxel draws, in tenths.
+/// The properties in tenths.
 fn kind_of(properties: Properties) -> [u8; 3] {
-    let [metal, rough, light] = properties.map(|value| (10.0 * value).round() as u8);
-    match (metal, light) {
-        (0, 0) => [0; 3],
-        (_, 0) => [metal, rough, 0],
-        _ => [0, 0, light],
-    }
+    properties.map(|value| (10.0 * value).round() as u8)
 }

@@ -22,8 +22,8 @@ fn attributes_are_written_and_formats_without_them_are_refused_before_any_work()
         }
     }
     for (name, able) in [
-        ("out.npy", ", or .ply with --points"),
-        ("out.ply", ", or .ply with --points"),
+        ("out.npy", ", or .ply as points (--points)"),
+        ("out.ply", ", or .ply as points (--points)"),
         ("out.vox --points", ", .ply"),
     ] {
         let name = format!("three.obj --attributes normal -o {name}");

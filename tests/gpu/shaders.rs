@@ -384,6 +384,8 @@ fn every_constant_that_host_and_shaders_share_has_one_value() {
         ("GAVE_UP", rays::GAVE_UP),
         ("FRACTION_BITS", trivox::view::trace::FRACTION_BITS),
         ("NODE_WORDS", NODE_WORDS),
+        ("PARTIAL_MASK", words(offset_of!(WordNode, partial))),
+        ("FULL_MASK", words(offset_of!(WordNode, full))),
         ("BEFORE", words(offset_of!(WordNode, before))),
         ("FIRST", words(offset_of!(WordNode, first))),
         ("PARENT", words(offset_of!(WordNode, parent))),

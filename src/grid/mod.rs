@@ -18,10 +18,10 @@ use rayon::prelude::*;
 
 use crate::base::names::named;
 use crate::base::srgb::Rgba;
+pub(crate) use crate::grid::attributes::AttributeNames;
 pub use crate::grid::attributes::{
     Attribute, AttributeSet, Attributes, Bits, Channel, VoxelSample,
 };
-pub(crate) use crate::grid::attributes::{AttributeNames, BrickChannel};
 pub use crate::grid::brick::{BRICK, BrickKey, FULL, Mask, count, mask_place, mask_voxels};
 pub(crate) use crate::grid::brick::{
     FIRST_Z, brick_slot, is_empty, mask_below, mask_bounds, mask_places, mask_step, set_bits,

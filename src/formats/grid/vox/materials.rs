@@ -18,7 +18,7 @@ use crate::base::numbers::counted;
 use crate::base::srgb::Rgba;
 use crate::formats::WriteOptions;
 use crate::grid::{
-    Attribute, AttributeSet, Attributes, BrickChannel, BrickKey, VoxelGrid, mask_place, mask_voxels,
+    Attribute, AttributeSet, Attributes, BrickKey, VoxelGrid, mask_place, mask_voxels,
 };
 use crate::surface::palette::MAX_COLORS;
 
@@ -123,7 +123,7 @@ impl Materials {
         key: BrickKey,
     ) -> impl Fn([u32; 3]) -> Properties + use<'a> {
         let channel = |of| Some(grid.attributes.as_ref()?.channels().get(&of)?.of_brick(key));
-        let channels: [Option<BrickChannel>; 3] = ATTRIBUTES.map(channel);
+        let channels = ATTRIBUTES.map(channel);
         move |voxel| {
             let (x, bit) = mask_place(voxel);
             [0, 1, 2].map(|n| {

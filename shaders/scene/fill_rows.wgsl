@@ -1,14 +1,13 @@
-// Stage: fills a solid, in place of `tree_fill`. In each row of bricks along x the flips of `parity`
-// become the voxels inside, by a running XOR of the slices across x. Bricks inside as a whole are
-// full cells of their nodes, those inside in part are partial cells.
+// Stage: fills a solid, in place of `tree_fill`. In each row of bricks along x, the flips of
+// `parity` become the voxels inside by a running XOR over the slices. Bricks entirely inside are full
+// cells of their nodes, those partly inside are partial cells.
 // Dispatch: one invocation per row of bricks.
 //
-// The triangles of a closed mesh mark all bricks that are inside in part. A brick that is not marked
-// has no flips: its slices across x are equal. If it is inside in part, then of two voxels side by
-// side, at the same x, one is inside, and the surface passes between their centres. Half a voxel
-// further along x, where triangles are when bricks are marked, lies the face of both voxels: the
-// triangle touches the closed cube of the brick, and marks it.
-// So if a brick that is not marked is inside in part, or a row ends inside, the mesh is not closed.
+// The triangles of a closed mesh mark all bricks partly inside. An unmarked brick has no flips: its
+// slices are equal. If it is partly inside, one of two neighbouring voxels at the same x is inside,
+// and the surface passes between their centres. The bricks of triangles half a voxel further along x
+// are marked: there the point lies in the far face of both voxels, in the closed cube of the brick.
+// So an unmarked brick partly inside, or a row that ends inside, is of a mesh that is not closed.
 //
 // #import trace/tree_masks
 

@@ -1,5 +1,5 @@
-// Stage: rounds the vertices of a mesh, in the caller's buffers, to the lattice; copies its indices,
-// after those of other meshes.
+// Stage: rounds the vertices of a mesh, in the caller's buffers, to the lattice, and copies its
+// indices, after those of the meshes before.
 // Dispatch: one invocation per vertex or index, whichever are more.
 //
 // A coordinate is a row of the transform times the position, in `f32`, rounded to the nearest

@@ -27,8 +27,8 @@ const SCENE_VERSION: u32 = 1u;
 const NO_NODES: u32 = 0xffffffffu;
 
 struct Node {
-    // Cells with some, not all, voxels occupied, or with all occupied in several colours; in scenes of
-    // solids that a GPU filled also nodes with all occupied.
+    // Cells with some, not all, voxels occupied, or with all occupied in several colours; in solids
+    // filled on a GPU also nodes with all occupied.
     partial: array<u32, 16>,
     // Cells with all voxels occupied.
     full: array<u32, 16>,

@@ -4,8 +4,8 @@
 
 @group(0) @binding(3) var<storage, read_write> nodes: array<atomic<u32>>;
 
-// Sets the bit of a brick in a mask of its node, PARTIAL_MASK or FULL_MASK, and that of the node among
-// the partial cells of the node above.
+// Sets the bit of a brick in a mask of its node, PARTIAL_MASK or FULL_MASK, and that of the node
+// among the partial cells of the node above.
 fn set_cell(brick: vec3<u32>, brick_mask: u32) {
     var cell = brick;
     var mask = brick_mask;

@@ -51,7 +51,7 @@ fn column_hit(group: vec3<u32>, lane: u32) -> ColumnHit {
     let triangle = triangle_at(candidate.pair.triangle);
     let centers = centers_in_bounds(triangle, brick);
     let columns = columns_along(centers);
-    // The candidate of a brick without columns.
+    // The empty candidate of a brick without columns.
     if candidate.rank >= columns.x + columns.y + columns.z {
         return hit;
     }

@@ -117,10 +117,9 @@ const START_MILLISECONDS: u64 = 200;
 /// 1 ms on an NVIDIA H200.
 const RUN_MILLISECONDS: u64 = 1;
 
-/// CPU time per pair that a GPU saves: of voxels, and of the distances in a band of so many voxels
-/// around them; 0 for none. Distances take 0.4 to 1.4 microseconds on a thread, times the width plus
-/// 1, on the models measured. 16 threads take 1.3 to 3.5 times the time of an NVIDIA H200: it saves
-/// about half.
+/// CPU time that a GPU saves per pair, for voxels and the distances in a `band` of this width in
+/// voxels; 0 without distances. A thread takes 0.4 to 1.4 microseconds times the width plus 1 on the
+/// models measured, and 16 threads 1.3 to 3.5 times as long as an NVIDIA H200: it saves about half.
 fn nanoseconds_saved_per_pair(band: f32) -> u64 {
     let of_distances = if band > 0.0 { 500.0 * (1.0 + band) } else { 0.0 };
     NANOSECONDS_PER_PAIR + of_distances as u64
@@ -213,8 +212,8 @@ impl Backends {
         Self { choice: BackendChoice::Gpu, adapter: None, gpu, meshes: self.meshes }
     }
 
-    /// The backend for the voxels of `mesh`, and for the distances in a `band` of so many voxels
-    /// around them; 0 for none. A GPU is opened when it is first chosen.
+    /// The backend for the voxels of `mesh`, and for distances in a `band` of this width in voxels; 0
+    /// without distances. A GPU is opened when it is first chosen.
     ///
     /// # Errors
     /// A GPU that was requested, by choice or by name, cannot be opened.
@@ -264,7 +263,7 @@ impl Backends {
         }
     }
 
-    /// The number of pairs at which a GPU saves the time that its start and a run take.
+    /// The least number of pairs for which a GPU saves more time than its start and its run cost.
     fn pairs_worth_a_gpu(&self, band: f32) -> u64 {
         let threads = rayon::current_num_threads() as u64;
         let pairs_in = |milliseconds: u64| {

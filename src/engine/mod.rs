@@ -69,7 +69,7 @@ pub struct Voxelizer {
     /// For all meshes, instead of one chosen by `place`.
     lattice: Option<Lattice>,
     tile: Option<Tile>,
-    /// The width of the distances that are measured from the voxels; 0 for none.
+    /// The width of the band of distances, in voxels; 0 without distances.
     band: f32,
     /// The window of `lattice` to compute, instead of a tile.
     window: Option<Window>,

@@ -238,8 +238,8 @@ impl Voxelizer {
         Self { time_limit: Some(limit), ..self }
     }
 
-    /// Sets the width of the distances that [`measure`](Self::measure) will take from the voxels:
-    /// the backend is chosen for both.
+    /// Sets the width of the band that [`measure`](Self::measure) will compute, in voxels, so that
+    /// the backend is chosen for the distances too.
     #[must_use]
     pub fn band(self, width: f32) -> Self {
         Self { band: width.min(MAX_WIDTH), ..self }

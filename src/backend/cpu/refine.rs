@@ -82,13 +82,13 @@ struct Origin {
 /// Number of extents that a block can have.
 const EXTENTS: usize = (BLOCK * BLOCK * BLOCK) as usize;
 
-fn extent_index([x, y, z]: [i32; 3]) -> usize {
+fn queue_of([x, y, z]: [i32; 3]) -> usize {
     ((x - 1) << 4 | (y - 1) << 2 | (z - 1)) as usize % EXTENTS
 }
 
-fn extent_of(index: usize) -> [i32; 3] {
-    let index = index as i32;
-    [(index >> 4) + 1, (index >> 2 & 3) + 1, (index & 3) + 1]
+fn extent_of(queue: usize) -> [i32; 3] {
+    let queue = queue as i32;
+    [(queue >> 4) + 1, (queue >> 2 & 3) + 1, (queue & 3) + 1]
 }
 
 impl<S: Simd> Refiner<'_, S> {
@@ -135,7 +135,7 @@ impl<S: Simd> Refiner<'_, S> {
     #[inline(always)]
     fn finish(&mut self) {
         (0..LEVELS).rev().for_each(|level| self.solve(level));
-        (0..EXTENTS).for_each(|extent| self.solve_blocks(extent));
+        (0..EXTENTS).for_each(|queue| self.solve_blocks(queue));
     }
 
     #[inline(always)]
@@ -152,11 +152,11 @@ impl<S: Simd> Refiner<'_, S> {
 
     #[inline(always)]
     fn push_block(&mut self, triangle: &Triangle, range: &BoxRange) {
-        let extent = extent_index(range.extent());
-        let pairs = &mut self.blocks[extent];
+        let queue = queue_of(range.extent());
+        let pairs = &mut self.blocks[queue];
         pairs.push(triangle, range.lo);
         if pairs.len() == LANES {
-            self.solve_blocks(extent);
+            self.solve_blocks(queue);
         }
     }
 
@@ -166,8 +166,8 @@ impl<S: Simd> Refiner<'_, S> {
     }
 
     /// Processes the queue of one extent of blocks of voxels.
-    fn solve_blocks(&mut self, extent: usize) {
-        self.simd.vectorize(SolveBlocks { refiner: self, extent });
+    fn solve_blocks(&mut self, queue: usize) {
+        self.simd.vectorize(SolveBlocks { refiner: self, queue });
     }
 
     /// Queues a block of the level below for each box of `mask` on `level`.
@@ -212,7 +212,7 @@ impl<S: Simd> WithSimd for Solve<'_, '_, S> {
 
 struct SolveBlocks<'r, 'a, S> {
     refiner: &'r mut Refiner<'a, S>,
-    extent: usize,
+    queue: usize,
 }
 
 impl<S: Simd> WithSimd for SolveBlocks<'_, '_, S> {
@@ -220,9 +220,9 @@ impl<S: Simd> WithSimd for SolveBlocks<'_, '_, S> {
 
     #[inline(always)]
     fn with_simd<Same: Simd>(self, _: Same) {
-        let Self { refiner, extent } = self;
-        let pairs = &mut refiner.blocks[extent];
-        let (len, extent) = (pairs.len(), extent_of(extent));
+        let Self { refiner, queue } = self;
+        let pairs = &mut refiner.blocks[queue];
+        let (len, extent) = (pairs.len(), extent_of(queue));
         if len > 0 {
             let masks = pairs.solve(refiner.simd, extent);
             refiner.bricks.set_blocks(pairs.lowest(), extent, &masks, len);

@@ -10,8 +10,8 @@ use crate::backend::{Rule, VoxelKernel};
 use crate::gpu::{Constants, Device, GpuError, Kernel, Pipeline, kernels};
 
 /// The last kernel of `rule`, which finds the voxels, and the kind of its candidates in a brick: the
-/// constant `CANDIDATE_KIND` of the kernels that count them. A solid whose bricks stay on the GPU is
-/// filled there, which needs all bricks that are inside in part.
+/// constant `CANDIDATE_KIND` of the kernels that count them. With `keeps_bricks` a solid is filled on
+/// the GPU, for which all touched bricks are marked, also those between columns.
 pub(crate) fn last_kernel(
     rule: Rule,
     kernel: VoxelKernel,

@@ -145,7 +145,7 @@ pub fn replaceable(path: &Path) -> Result<PathBuf, WriteError> {
 }
 
 impl TemporaryFile {
-    /// Writes what `write` writes to the disk; returns the number of bytes.
+    /// Calls `write`, and flushes its output to the disk; returns the number of bytes.
     ///
     /// # Errors
     /// Errors of `write` and of the disk.

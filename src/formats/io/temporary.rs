@@ -30,7 +30,7 @@ fn files() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A file beside the one that it replaces; removed if it is dropped.
+/// A file that will replace its target, beside it; removed on drop.
 #[derive(Debug)]
 pub struct TemporaryFile {
     pub(super) file: File,

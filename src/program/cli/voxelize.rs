@@ -147,8 +147,8 @@ pub struct Job {
     /// What each voxel holds of the mesh, in .npz, .vti, .vdb, .nvdb and .ply with --points: the mean
     /// normal, the triangle with the largest area in it, that triangle's material and object (label),
     /// the area in faces of a voxel; the mean metal, roughness, emission (these three in .vox too) and
-    /// opacity (alpha), and that triangle's mean uv. In solids, the label is the object around the voxel's centre, and coverage
-    /// the fraction of the voxel that is inside.
+    /// opacity (alpha), and that triangle's mean uv. In solids, the label is the object around the
+    /// voxel's centre, and coverage the fraction of the voxel that is inside.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = names::attribute())]
     #[arg(ignore_case = true, conflicts_with = "distance")]
     #[arg(help_heading = "Voxels", display_order = 1002)]

@@ -37,8 +37,8 @@ pub struct SceneCapacity {
     /// (triangle, brick) pairs: for each triangle, the bricks of 8 x 8 x 8 voxels that it touches.
     /// They take about 50 bytes each. [`brick_pairs`](crate::backend::brick_pairs) estimates them.
     pub pairs: u32,
-    /// Bricks that triangles touch. They take 72 bytes each, and 4 more in scenes with colours. The
-    /// bricks inside a solid take none.
+    /// Bricks that triangles touch. They take 72 bytes each, and 4 more in scenes with colours; those
+    /// in the interior of a solid take none.
     pub bricks: u32,
     /// Voxels with a colour. They take 4 bytes each; 0 for scenes without colours.
     pub voxels: u32,
@@ -82,8 +82,8 @@ pub struct SceneStatus {
     /// The reason if the scene is empty because a mesh is not valid or a buffer is too small;
     /// otherwise it is complete.
     pub failure: Option<SceneFailure>,
-    /// The number of triangles whose bounds meet the grid; those of a thin surface also need a voxel
-    /// centre in a projection of their bounds.
+    /// The number of triangles with bounds that meet the grid; of a thin surface, with a voxel centre
+    /// in a projection of these bounds.
     pub triangles: u32,
     /// The number of bricks that triangles touch. After [`SceneFailure::Bricks`], those needed.
     pub bricks: u32,
@@ -102,7 +102,8 @@ pub enum SceneFailure {
     Index,
     /// A coordinate is NaN, or farther than `2^23` lattice units from the centre of the grid's cube,
     /// whose edge is the longest of the grid, rounded up to a power of two, at least 64: a vertex
-    /// may be half of it outside the cube. Along `x`, a solid ends with the grid.
+    /// may be half of it outside the cube. Along `x`, a vertex of a solid may be less than half a
+    /// voxel outside the grid.
     #[error(
         "a coordinate is NaN or too far from the grid: a vertex may be outside it by half its \
          longest side, but of a solid not along x. Enlarge the grid, or move the mesh by \
@@ -121,9 +122,9 @@ pub enum SceneFailure {
     /// More voxels than [`SceneCapacity::voxels`], of a scene with colours.
     #[error("too many voxels: make a builder with a capacity of those in its status")]
     Voxels,
-    /// A column along `x` crosses a solid an odd number of times, or a brick is inside in part that
-    /// no triangle touches. Holes through which columns pass an even number of times are not found:
-    /// a tube along `x` without its caps is empty.
+    /// A column along `x` crosses a solid an odd number of times, or a brick without triangles is
+    /// partly inside. Holes with an even number of missed crossings in each column are not found: a
+    /// tube along `x` without its caps is empty.
     #[error("the mesh of a solid is not closed: find its open edges by `Topology`")]
     NotClosed,
 }
@@ -156,8 +157,8 @@ pub struct Source {
 /// A solid is filled by parity along `x` ([`Fill::Parity`]): a voxel is inside if a column crosses
 /// the meshes an odd number of times up to the voxel's centre. Parts that overlap are outside where
 /// an even number of them does. The mesh must be closed, which is a property of its indices: examine
-/// them once by [`Topology`](crate::solid::topology::Topology). Bricks inside as a whole are full
-/// cells of the tree, and not among its bricks.
+/// them once by [`Topology`](crate::solid::topology::Topology). A brick entirely inside is a full cell
+/// of the tree, without a mask.
 ///
 /// # Exactness
 /// The voxels of the rounded vertices are exact, and have the same bits on every card and on the
@@ -368,7 +369,7 @@ impl SceneBuilder {
             ];
             let invocations = mesh.vertex_count.max(3 * mesh.triangle_count);
             device.record(encoder, kernels::QUANTIZE, &named, invocations.div_ceil(GROUP))?;
-            if let Some(colors) = self.colors_of(mesh) {
+            if let Some(colors) = mesh.colors.filter(|_| self.capacity.voxels > 0) {
                 let to = &self.triangle_colors;
                 let words = [own.index_base / 3, mesh.triangle_count].map(u64::from);
                 encoder.copy_buffer_to_buffer(colors, 0, to, 4 * words[0], 4 * words[1]);
@@ -444,11 +445,6 @@ impl SceneBuilder {
     /// The words of the indices in the mesh buffer, which come first.
     fn vertex_words(&self) -> u32 {
         3 * self.capacity.triangles
-    }
-
-    /// The colours of a mesh, if the scene has any.
-    fn colors_of<'a>(&self, mesh: &MeshBuffers<'a>) -> Option<&'a wgpu::Buffer> {
-        mesh.colors.filter(|_| self.capacity.voxels > 0)
     }
 
     /// The places of the meshes in the buffers, one after another.
@@ -535,7 +531,7 @@ impl SceneBuilder {
 
     fn source_of(&self, mesh: &MeshBuffers, vertex_base: u32, index_base: u32) -> Source {
         let units = (1_u32 << self.setting.fraction_bits) as f32;
-        // A buffer has less than 2^32 bytes, which `check` ensures: words and indices fit in `u32`.
+        // `problem_of` refuses buffers of 2^32 bytes: words and indices fit in `u32`.
         let of = |bytes: u64, size: u32| (bytes / u64::from(size)) as u32;
         Source {
             transform: mesh.voxels_from_mesh.map(|row| row.map(|c| c * units)),
@@ -547,7 +543,7 @@ impl SceneBuilder {
             vertex_stride: of(mesh.vertex_stride, 4),
             vertex_count: mesh.vertex_count,
             first_index: of(mesh.index_offset, index_bits(mesh) / 8),
-            index_count: mesh.triangle_count.saturating_mul(3),
+            index_count: 3 * mesh.triangle_count,
             index_bits: index_bits(mesh),
             vertex_base,
             index_base,

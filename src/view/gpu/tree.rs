@@ -58,7 +58,8 @@ impl Tree {
     ) -> Result<Self, GpuError> {
         let top = top_of(dims);
         let nodes: u64 = (1..=top).map(|level| nodes_on(dims, level)).sum();
-        // Nodes below the root that may have bricks; of a solid, all may have full cells.
+        // Nodes that may be children: at most `top - 1` above each brick; of a solid also those with
+        // full cells only.
         let upper = match ranks {
             Some(_) => nodes - 1,
             None => (nodes - 1).min(u64::from(top - 1) * u64::from(capacity)),

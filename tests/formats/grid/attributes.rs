@@ -12,6 +12,10 @@ use super::*;
 use crate::common::environment::python_with;
 
 fn bent() -> VoxelGrid {
+    bent_with(Attribute::ALL)
+}
+
+fn bent_with(attributes: &[Attribute]) -> VoxelGrid {
     let corners =
         vec![[0.0; 3], [29.0, 3.0, 1.0], [2.0, 18.5, 7.0], [28.0, 19.0, 42.0], [5.0, 3.0, 40.0]];
     let triangles = vec![[0, 1, 2], [1, 3, 2], [0, 4, 1], [2, 3, 4]];
@@ -31,8 +35,8 @@ fn bent() -> VoxelGrid {
     let labels = Labels::of([(0, "wheel"), (2, "long name of an axle")], 4, true);
     let mesh = Mesh::new(corners, triangles).unwrap().with_labels(labels);
     let mesh = mesh.with_appearance(look).unwrap();
-    let all = Attribute::ALL.iter().copied();
-    Voxelizer::new().voxel_size(1.0).pad(2).attributes(all).run(&mesh).unwrap().grid
+    let attributes = attributes.iter().copied();
+    Voxelizer::new().voxel_size(1.0).pad(2).attributes(attributes).run(&mesh).unwrap().grid
 }
 
 #[test]
@@ -267,6 +271,19 @@ fn vox_has_metal_roughness_and_light_as_materials_of_palette_entries() {
     }
     let lost = GridFormat::Vox.lost(&grid).concat();
     assert!(lost.contains("the palette has no room for") && lost.contains("means are kept"));
+
+    // Without light the type is that of the metalness, 0 in one of the materials.
+    for (attributes, types, properties) in [
+        (&[Attribute::Roughness][..], &["_diffuse"][..], &["_rough", "_type"][..]),
+        (&[Attribute::Metallic], &["_diffuse", "_metal"], &["_metal", "_type"]),
+    ] {
+        let bytes = written(&bent_with(attributes), GridFormat::Vox);
+        let materials = dot_vox::load_bytes(&bytes).unwrap().materials;
+        let found: BTreeSet<&str> = materials.iter().map(|of| &*of.properties["_type"]).collect();
+        assert_eq!(Vec::from_iter(found), types);
+        let of_all = materials.iter().flat_map(|of| of.properties.keys());
+        assert_eq!(Vec::from_iter(BTreeSet::from_iter(of_all)), properties);
+    }
 
     let bytes = |grid: &VoxelGrid| written(grid, GridFormat::Vox);
     let run = Voxelizer::new().resolution(9).attributes([Attribute::Normal]);

@@ -51,8 +51,8 @@ impl<'a> Channel<'a> {
         }
     }
 
-    /// Floats, or integers of the same size, per value.
-    pub(super) fn floats(self) -> usize {
+    /// 32-bit numbers per value.
+    pub(super) fn components(self) -> usize {
         self.tile().floats(float).count()
     }
 

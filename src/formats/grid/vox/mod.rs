@@ -28,10 +28,10 @@
 //! colours to paint with.
 //!
 //! Reading uses the file's palette, or MagicaVoxel's default, without opacity, which has no effect
-//! in MagicaVoxel. Materials (`MATL`), which are [written](materials), are ignored with a warning;
-//! `IMAP`, the display order of the palette, affects no voxel. Where models overlap, the last in
-//! the scene graph wins, and of a model's voxels at one position the last. A grid that was written
-//! without colours is read without colours.
+//! in MagicaVoxel. It ignores materials (`MATL`), with a warning; [`materials`] writes them. `IMAP`,
+//! the display order of the palette, affects no voxel. Where models overlap, the last in the scene
+//! graph wins, and of a model's voxels at one position the last. A grid that was written without
+//! colours is read without colours.
 
 mod assemble;
 mod materials;

@@ -130,7 +130,7 @@ impl Layout {
             }
             Channel::Color(_) | Channel::Attribute(..) => None,
         };
-        let sizes = Sizes::of(tree.channel.floats());
+        let sizes = Sizes::of(tree.channel.components());
         let nodes = [counts.leaves, counts.lowers, uppers];
         let root = (GRID + TREE + sizes.root + ROOT_ENTRY * tree.root.len()) as u64;
         let [leaf_bytes, lower_bytes, upper_bytes] =
@@ -295,7 +295,7 @@ fn put_statistics(record: &mut Record, channel: Channel) {
     match channel {
         Channel::Density => record.each(STATISTICS, Record::f32),
         // Not used.
-        _ if channel.floats() == 3 => record.each([0.0; 8], Record::f32),
+        _ if channel.components() == 3 => record.each([0.0; 8], Record::f32),
         _ => record.each([0.0; 4], Record::f32),
     }
 }
@@ -329,7 +329,7 @@ impl<'a> Nodes<'a> {
         put_bits(record, entries.clone().map(|entry| entry == Entry::Node));
         put_statistics(record, self.channel);
         record.align(ALIGNMENT);
-        let mut entry_of = |content: [u64; 2]| match self.channel.floats() {
+        let mut entry_of = |content: [u64; 2]| match self.channel.components() {
             1 => record.u64(content[0]),
             _ => record.each(content, Record::u64),
         };
@@ -394,7 +394,7 @@ fn put_leaf(leaf: &mut [u8], channel: Channel, sizes: Sizes, corner: [u32; 3], m
             }
         }
         Channel::Attribute(of, attribute) => {
-            let (own, count) = (attribute.of_brick(key), channel.floats());
+            let (own, count) = (attribute.of_brick(key), channel.components());
             for (slot, value) in (0..).zip(values.chunks_exact_mut(sizes.value)) {
                 let (x, bit) = (slot / 64, slot % 64);
                 let is_active = mask[x as usize] >> bit & 1 == 1;

@@ -213,7 +213,7 @@ fn topology_bytes(tree: &Tree) -> u64 {
     let [uppers, tiles] = [tree.uppers().count() as u64, tree.tiles().count() as u64];
     let (stored, masks) = storage(tree.channel);
     let node = |mask: usize| masks * mask as u64 + 1;
-    let [whole, half] = [WHOLE, stored].map(|bytes| bytes * tree.channel.floats() as u64);
+    let [whole, half] = [WHOLE, stored].map(|bytes| bytes * tree.channel.components() as u64);
     let Counts { lowers, leaves, leaf_tiles, lower_tiles, .. } = tree.counts;
     // A tile of the root has a corner, a value, and whether it is active.
     let root = whole + 2 * size_of::<u32>() as u64 + tiles * (12 + whole + 1);
@@ -227,7 +227,7 @@ fn buffer_bytes(tree: &Tree) -> u64 {
     let (stored, masks) = storage(tree.channel);
     // The mask of active voxels is in the topology too.
     let leaf = (masks - 1) * LEAF_MASK as u64 + 1;
-    leaves * leaf + leaf_voxels * tree.channel.floats() as u64 * stored
+    leaves * leaf + leaf_voxels * tree.channel.components() as u64 * stored
 }
 
 fn write_topology(tree: &Tree, out: &mut dyn Write) -> std::io::Result<()> {
@@ -294,7 +294,7 @@ fn put_buffer(buffer: &mut Record, channel: Channel, corner: [u32; 3], mask: &Ma
         }
         Channel::Attribute(_, values) => {
             buffer.bytes(&[BACKGROUND_ELSEWHERE]);
-            let (values, count) = (values.of_brick(brick_at(corner)), channel.floats());
+            let (values, count) = (values.of_brick(brick_at(corner)), channel.components());
             for (x, bit) in mask_places(*mask) {
                 values.at(x, bit)[..count].iter().for_each(|&bits| buffer.u32(bits));
             }

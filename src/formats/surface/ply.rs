@@ -5,7 +5,7 @@
 //! `blue` in sRGB, with `alpha` if a voxel is not opaque. The format has no up axis.
 //!
 //! A point cloud has no faces, but the centres of the occupied voxels in the order of
-//! [`VoxelGrid::voxels`], each with its attributes by the [names](names) that other programs read.
+//! [`VoxelGrid::voxels`], each with its attributes by the [names] that other programs read.
 //! A comment has the voxel size.
 
 use std::io::Write;

@@ -112,7 +112,7 @@ use crate::options::{
 ///     images and buffers that it names, is not interrupted.
 /// confine : bool, default False
 ///     Whether only files beside a mesh's file and below are read: a material file, image or buffer
-///     elsewhere counts as missing. For meshes from strangers.
+///     elsewhere counts as missing. For untrusted meshes.
 ///
 /// Raises
 /// ------

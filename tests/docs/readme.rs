@@ -54,7 +54,6 @@ pages! {
     commands_of_distances_run: "docs/distances.md" makes ["knot.vdb", "knot.npz", "knot.npy"];
     commands_of_dependencies_run: "docs/dependencies.md" makes [];
     commands_of_exactness_run: "docs/exactness.md" makes [];
-    commands_of_faq_run: "docs/faq.md" makes [];
     commands_of_formats_run: "docs/formats.md" makes
         ["knot.glb", "knot.bricks", "again.npz", "lighthouse.ply"];
     commands_of_games_run: "docs/games.md" makes ["edit.vox", "cottage.schem", "lighthouse.glb"];
@@ -334,8 +333,9 @@ fn every_code_of_an_error_is_explained() {
     let mut codes: BTreeSet<&str> = codes.filter(|&code| code != "gpu").collect();
     assert!(codes.len() > 40 && codes.contains("mesh.no_triangles"), "{codes:?}");
     codes.extend(["time_limit", "usage", "other"]);
-    let page = text_of("docs/troubleshooting.md");
-    let (_, table) = page.split_once("\n| code |").unwrap();
+    let page = text_of("docs/scripts.md");
+    let (_, section) = page.split_once("\n## Codes of errors\n").unwrap();
+    let (table, _) = section.split_once("\n## ").unwrap();
     let cells = table.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('|'));
     let named = cells.flat_map(|(cell, _)| cell.split('`').step_by(2));
     assert_eq!(named.filter(|code| !code.trim().is_empty()).collect::<BTreeSet<_>>(), codes);

@@ -39,7 +39,7 @@ pub struct InfoArgs {
 /// How a grid is written.
 #[derive(Debug, Args)]
 pub struct WriteArgs {
-    /// Format to write, by its extension, whatever the file is called.
+    /// Format to write, such as vox or npy [default: the extension of the output].
     #[arg(long, value_name = "FORMAT", value_parser = GridFormat::of_extension)]
     pub format: Option<GridFormat>,
 
@@ -83,7 +83,7 @@ pub struct ConvertArgs {
 
 #[derive(Debug, Args)]
 pub struct JoinArgs {
-    /// The tiles: voxel grids in formats that are read and hold where a grid lies, such as .npz.
+    /// The tiles: voxel grids in formats that are read and hold a position, such as .npz.
     #[arg(value_name = "TILE", required = true)]
     pub grids: Vec<PathBuf>,
 
@@ -121,7 +121,7 @@ pub struct DiffArgs {
     #[command(flatten)]
     pub read: ReadArgs,
 
-    /// Exit with 1 also if only colours or positions differ.
+    /// Exit with 1 also if only colours, attributes or positions differ.
     #[arg(long)]
     pub exact: bool,
 

@@ -71,7 +71,8 @@ fn first_or_hidden(arg: Arg, first: &str) -> Arg {
 /// A voxel is occupied if the mesh touches it, even in one point, or as --mode says.
 ///
 /// Exit codes: 0 done; 1 a check failed (--compare-backends, --strict, diff, verify); 2 bad usage,
-/// input or output; 128 + N stopped by signal N. One mesh that fails does not stop the others.
+/// input or output, also of one mesh among several; 128 + N stopped by signal N. A mesh that fails
+/// does not stop the others.
 #[derive(Debug, Parser)]
 #[command(name = "voxelize", version = long_version(), max_term_width = 100)]
 #[command(after_help = EXAMPLES, help_template = EXAMPLES_FIRST)]
@@ -118,19 +119,19 @@ pub enum Command {
     /// Compare two voxel grids, in any formats.
     ///
     /// Voxels are compared by their indices. Where one grid is larger, the other counts as empty.
-    /// The verdict also says in one line whether colours or positions differ; with --exact that
-    /// counts too.
+    /// The verdict also says in one line whether colours, attributes or positions differ; with
+    /// --exact these count too.
     ///
-    /// Exit codes: 0 equal, 1 different dimensions or voxels (with --exact also colours or
-    /// positions), 2 bad usage or input.
+    /// Exit codes: 0 equal, 1 different dimensions or voxels (with --exact also colours, attributes
+    /// or positions), 2 bad usage or input.
     Diff(DiffArgs),
     /// Check a voxel grid, made by any program, against the exact voxels of its mesh.
     ///
     /// The mesh is placed by the options below. Without any, the position in the grid's file is
     /// taken. If the file has none, the longest axis of the mesh fills the grid or the bounding box
-    /// of the occupied voxels. If the grid disagrees, the 48 permutations and mirrorings of its
-    /// axes are tried, with shifts by whole voxels. If one leaves at most a quarter of the wrong
-    /// voxels, the verdict is about that one, and says so.
+    /// of the occupied voxels, or the mesh lies in the grid's centre. If the grid disagrees, the 48
+    /// permutations and mirrorings of its axes are tried, with shifts by whole voxels. If one leaves
+    /// at most a quarter of the wrong voxels, the verdict is about that one, and says so.
     ///
     /// Exit codes: 0 no voxel is wrong, 1 some are, 2 bad usage or input.
     Verify(VerifyArgs),
@@ -188,7 +189,7 @@ pub struct VoxelArgs {
     pub keep_transparent: bool,
 
     /// Read only files beside the mesh and below: a material, image or buffer elsewhere counts as
-    /// missing. For meshes from strangers.
+    /// missing. For untrusted meshes.
     #[arg(long, help_heading = "Computing")]
     pub confine: bool,
 }
@@ -277,7 +278,8 @@ pub struct ComputeArgs {
     #[arg(value_parser = names::backend(), help_heading = "Computing")]
     pub backend: BackendChoice,
 
-    /// GPU adapter to use: any part of a name that `voxelize adapters` shows.
+    /// GPU adapter to compute on, whatever --backend auto would choose: any part of a name that
+    /// `voxelize adapters` shows.
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     #[arg(help_heading = "Computing")]
     pub adapter: Option<String>,

@@ -27,9 +27,9 @@ pub enum LabelBy {
 /// The solids that `--strict` refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Strict {
-    /// Doubtful ones
+    /// Doubtful solids
     Doubtful,
-    /// Doubtful ones, and those of meshes with holes
+    /// Doubtful solids, and all solids of meshes with holes
     Closed,
 }
 
@@ -59,24 +59,25 @@ pub struct Job {
     #[arg(value_parser = GridFormat::of_extension)]
     pub format: Option<GridFormat>,
 
-    /// Voxels along the longest axis [default: 256].
+    /// Voxels along the longest axis of the mesh, or of --bounds, without --pad [default: 256].
     ///
-    /// 1 to 65536, with --tile to 1048576.
+    /// 1 to 65536, with --tile to 1048576. One of --res, --height, --width, --length and
+    /// --voxel-size sets the size of a voxel.
     #[arg(short, long, alias = "resolution", value_name = "N", allow_negative_numbers = true)]
     #[arg(value_parser = parse_res, help_heading = "Size and place")]
     pub res: Option<u32>,
 
-    /// Voxels along the up axis: N high.
+    /// Voxels along the up axis.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_res)]
     #[arg(conflicts_with_all = ["cube", "dims"], help_heading = "Size and place")]
     pub height: Option<u32>,
 
-    /// Voxels along x: N wide.
+    /// Voxels along x.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_res)]
     #[arg(conflicts_with_all = ["cube", "dims"], help_heading = "Size and place")]
     pub width: Option<u32>,
 
-    /// Voxels along the other horizontal axis: N long.
+    /// Voxels along the other horizontal axis.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_res)]
     #[arg(conflicts_with_all = ["cube", "dims"], help_heading = "Size and place")]
     pub length: Option<u32>,
@@ -86,8 +87,9 @@ pub struct Job {
     #[arg(help_heading = "Size and place")]
     pub voxel_size: Option<f64>,
 
-    /// Make a grid of N x N x N voxels, with the mesh centred and not distorted. --res or
-    /// --voxel-size sets the size of the mesh; by default its longest axis spans all N voxels.
+    /// Make a grid of N x N x N voxels, with the mesh centred and not distorted. Its longest axis
+    /// spans all N voxels, unless --res or --voxel-size sets its size; a larger mesh is cut, with a
+    /// warning. Not with --bounds, --pad, --height, --width or --length.
     #[arg(long, value_name = "N", conflicts_with_all = ["dims", "bounds", "pad"])]
     #[arg(value_parser = parse_cube, allow_negative_numbers = true)]
     #[arg(help_heading = "Size and place")]
@@ -111,8 +113,10 @@ pub struct Job {
 
     /// Compute signed distances instead of occupancy, in a narrow band: for each voxel whose centre
     /// is nearer than W voxels to the surface; negative inside, as --fill finds it. W is at most
-    /// 1024. Without --bounds, --cube, --dims or --lattice the grid is padded by W. Formats: .vdb
-    /// and .nvdb (level sets), .vti, all in mesh units; .npz and .npy, in voxels.
+    /// 1024. Without --bounds, --cube, --dims or --lattice the grid is padded by W, rounded up, or
+    /// by --pad if that is more. Formats: .vdb and .nvdb (level sets), .vti, all in mesh units; .npz
+    /// and .npy, in voxels. Not with --mode, --include-surface, --tile, --attributes, --preview or
+    /// --show.
     #[arg(long, value_name = "W", value_parser = parse_width, allow_negative_numbers = true)]
     #[arg(conflicts_with_all = ["preview", "mode", "include_surface", "tile"])]
     #[arg(help_heading = "Voxels", display_order = 1000)]
@@ -131,7 +135,8 @@ pub struct Job {
 
     /// The mesh's up axis.
     ///
-    /// Formats with a fixed up axis (.vox, .glb, .schem, .litematic) are turned to it.
+    /// Voxels in .vox, .glb, .schem and .litematic are turned to the format's up axis; other files
+    /// keep the mesh's axes. --rotate x:90 turns a mesh with y up into one with z up.
     #[arg(long, value_name = "AXIS", default_value = "y", ignore_case = true)]
     #[arg(allow_hyphen_values = true, value_parser = names::up(), help_heading = "Size and place")]
     pub up: Up,
@@ -144,11 +149,12 @@ pub struct Job {
     #[arg(value_parser = parse_color, help_heading = "Colours")]
     pub color: ColorSource,
 
-    /// What each voxel holds of the mesh, in .npz, .vti, .vdb, .nvdb and .ply with --points: the mean
-    /// normal, the triangle with the largest area in it, that triangle's material and object (label),
-    /// the area in faces of a voxel; the mean metal, roughness, emission (these three in .vox too) and
-    /// opacity (alpha), and that triangle's mean uv. In solids, the label is the object around the
-    /// voxel's centre, and coverage the fraction of the voxel that is inside.
+    /// What to store for each voxel besides its colour, in .npz, .vti, .vdb, .nvdb and .ply with
+    /// --points. Means over the surface in the voxel: normal, metallic, roughness, emission (these
+    /// three in .vox too), alpha (opacity). Of the triangle with the largest area in it: triangle
+    /// (its index), material, label (its object), uv. The surface's area, in faces of a voxel. Of a
+    /// solid: coverage, the fraction of the voxel that is inside; label is the object around its
+    /// centre. Not with --distance.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = names::attribute())]
     #[arg(ignore_case = true, conflicts_with = "distance")]
     #[arg(help_heading = "Voxels", display_order = 1002)]
@@ -165,7 +171,7 @@ pub struct Job {
 
     /// Also draw a picture of the voxels to a .png file.
     ///
-    /// As `voxelize render --size 512 --samples 2` does.
+    /// As `voxelize render --size 512 --samples 2` does. Not with --resume or --distance.
     #[arg(long, value_name = "PNG", conflicts_with = "resume")]
     pub preview: Option<PathBuf>,
 
@@ -173,7 +179,8 @@ pub struct Job {
     #[arg(long, conflicts_with_all = ["quiet", "distance", "resume"])]
     pub show: bool,
 
-    /// Compute on both the CPU and the GPU; if any voxel differs, write nothing and exit with 1.
+    /// Compute on both the CPU and the GPU; if a voxel or a distance differs, write nothing and exit
+    /// with 1. Without a GPU it is an error.
     #[arg(long = "compare-backends", visible_alias = "check", help_heading = "Computing")]
     pub check: bool,
 
@@ -194,7 +201,8 @@ pub struct Job {
     #[arg(long, value_name = "I/N", help_heading = "Size and place")]
     pub tile: Option<Tile>,
 
-    /// Place the mesh on the lattice of another run: a file with what its --json printed.
+    /// Place the mesh on the lattice of another run: a file with what its --json printed. The
+    /// lattice has a size, bounds and padding, so the options for these are left out.
     #[arg(long, value_name = "JSON")]
     #[arg(conflicts_with_all = ["resolution", "bounds", "pad", "cube", "dims"])]
     #[arg(help_heading = "Size and place")]
@@ -202,11 +210,11 @@ pub struct Job {
 
     /// Skip meshes whose output exists, if a run with --resume made it with the same options from
     /// files of the same content: give it in the first run too. The records for this are kept in a
-    /// folder .voxelize beside the output.
+    /// folder .voxelize beside the output. Not with --preview, --show or --compare-backends.
     #[arg(long, requires = "output", conflicts_with = "check", help_heading = "Many meshes")]
     pub resume: bool,
 
-    /// Maximum time for each mesh. A mesh that takes longer fails; the others go on. Four steps are
+    /// Maximum time for each mesh [default: no limit]. A mesh that takes longer fails; the others go on. Four steps are
     /// not interrupted: waiting for a disk or a pipe, parsing the file, with the material files,
     /// images and buffers that it names, preparing the output, and the check of --resume.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]

@@ -29,6 +29,7 @@ use crate::lattice::{Lattice, MAX_DIM, MAX_SPAN_VOXELS, PlaceOptions, Tile, Wind
 use crate::mesh::Mesh;
 use crate::mesh::appearance::FilterChoice;
 use crate::solid::mode::Mode;
+use crate::surface::color::Blend;
 
 pub use crate::engine::distances::{Distances, Measured};
 pub use crate::engine::error::{VoxelizeError, code_of};
@@ -66,6 +67,7 @@ pub struct Voxelizer {
     /// The colour of a solid far from its surface.
     interior: Option<Rgba>,
     filter: FilterChoice,
+    blend: Blend,
     /// For all meshes, instead of one chosen by `place`.
     lattice: Option<Lattice>,
     tile: Option<Tile>,
@@ -164,7 +166,7 @@ impl Voxelizer {
 impl fmt::Debug for Voxelizer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { place, transform, up, mode, color, keep_transparent, interior, .. } = self;
-        let Self { filter, lattice, tile, kernel, backends, attributes, .. } = self;
+        let Self { filter, blend, lattice, tile, kernel, backends, attributes, .. } = self;
         f.debug_struct("Voxelizer")
             .field("place", place)
             .field("transform", transform)
@@ -175,6 +177,7 @@ impl fmt::Debug for Voxelizer {
             .field("keep_transparent", keep_transparent)
             .field("interior", interior)
             .field("filter", filter)
+            .field("blend", blend)
             .field("lattice", lattice)
             .field("tile", tile)
             .field("kernel", kernel)

@@ -20,6 +20,7 @@ use crate::lattice::{Bounds, Lattice, PlaceOptions, Sizing, Tile};
 use crate::mesh::appearance::FilterChoice;
 use crate::solid::distance::MAX_WIDTH;
 use crate::solid::mode::Mode;
+use crate::surface::color::Blend;
 
 impl Default for Voxelizer {
     fn default() -> Self {
@@ -44,6 +45,7 @@ impl Voxelizer {
             confined: false,
             interior: None,
             filter: FilterChoice::default(),
+            blend: Blend::default(),
             lattice: None,
             tile: None,
             band: 0.0,
@@ -149,6 +151,12 @@ impl Voxelizer {
     #[must_use]
     pub fn interior_color(self, color: Rgba) -> Self {
         Self { interior: Some(color), ..self }
+    }
+
+    /// Sets which surfaces in a voxel make its colour; by default all.
+    #[must_use]
+    pub fn blend(self, blend: Blend) -> Self {
+        Self { blend, ..self }
     }
 
     /// Sets the magnification filter of all textures; by default each has its own.

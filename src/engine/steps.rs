@@ -339,8 +339,8 @@ impl Voxelizer {
     }
 
     fn color_options(&self) -> ColorOptions {
-        let Self { mode, keep_transparent, interior, filter, .. } = *self;
-        ColorOptions { mode, keep_transparent, memory: (self.memory)(), interior, filter }
+        let Self { mode, keep_transparent, interior, filter, blend, .. } = *self;
+        ColorOptions { mode, keep_transparent, memory: (self.memory)(), interior, filter, blend }
     }
 
     /// Whether voxels may be left out for being transparent.

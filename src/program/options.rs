@@ -88,15 +88,21 @@ impl Job {
     /// they name, as a pipe can be read once: the lattice, the palette and the blocks.
     pub fn determining(&self, lattice: Option<&Lattice>, write: &WriteOptions) -> String {
         let Self { format, up, strict, color, attributes, distance, tile, voxels, .. } = self;
-        let VoxelArgs { keep_transparent: keep, interior_color: interior, confine, filter, .. } =
-            voxels;
+        let VoxelArgs {
+            keep_transparent: keep,
+            interior_color: interior,
+            confine,
+            filter,
+            blend,
+            ..
+        } = voxels;
         let (mode, place, transform) = (voxels.mode(), self.place_options(), self.transform());
         // A palette and blocks are long.
         let write = blake3::hash(format!("{write:?}").as_bytes()).to_hex();
         format!(
             "{place:?}, {transform:?}, {mode:?}, strict {strict:?}, {up:?} up, {format:?}, \
              {color:?}, keep {keep}, write {write}, {distance:?}, tile {tile:?} of {lattice:?}, \
-             interior {interior:?}, confined {confine}, {attributes:?}, {filter:?}"
+             interior {interior:?}, confined {confine}, {attributes:?}, {filter:?}, {blend:?}"
         )
     }
 
@@ -109,14 +115,19 @@ impl Job {
         for (option, is_given) in [
             ("--interior-color", voxels.interior_color.is_some()),
             ("--filter", voxels.filter.is_some()),
+            ("--blend", voxels.blend.is_some()),
             ("--label object", self.label == Some(LabelBy::Object)),
         ] {
             if self.distance.is_some() && is_given {
                 bail!("{option} is for voxels, but --distance writes distances: leave it out");
             }
         }
-        if self.color == ColorSource::None && voxels.filter.is_some() {
-            bail!("--filter is for textures, which --color none ignores: leave one of them out");
+        let of_colors =
+            [("--filter", voxels.filter.is_some()), ("--blend", voxels.blend.is_some())];
+        if self.color == ColorSource::None
+            && let Some((option, _)) = of_colors.iter().find(|(_, is_given)| *is_given)
+        {
+            bail!("{option} is for colours, which --color none ignores: leave one of them out");
         }
         if self.force && self.strict.is_none() {
             bail!(
@@ -180,6 +191,7 @@ impl VoxelArgs {
     pub fn apply_to(&self, voxelizer: Voxelizer) -> Voxelizer {
         let filter = self.filter.unwrap_or_default();
         let voxelizer = voxelizer.mode(self.mode()).filter(filter);
+        let voxelizer = voxelizer.blend(self.blend.unwrap_or_default());
         let voxelizer = voxelizer.keep_transparent(self.keep_transparent).confined(self.confine);
         match self.interior_color {
             Some(color) => voxelizer.interior_color(color),

@@ -94,7 +94,7 @@ impl MeshArgs {
             return voxels.refuse_contradictions().with_context(|| shown(file));
         }
         let &VoxelArgs { mode, fill, include_surface, interior_color, .. } = voxels;
-        let &VoxelArgs { keep_transparent, filter, confine, .. } = voxels;
+        let &VoxelArgs { keep_transparent, filter, blend, confine, .. } = voxels;
         let of_meshes = [
             ("--res", res.is_some()),
             ("--voxel-size", voxel_size.is_some()),
@@ -104,6 +104,7 @@ impl MeshArgs {
             ("--interior-color", interior_color.is_some()),
             ("--keep-transparent", keep_transparent),
             ("--filter", filter.is_some()),
+            ("--blend", blend.is_some()),
             ("--confine", confine),
             ("--color", color.is_some()),
         ];

@@ -121,11 +121,21 @@ fn texels_are_squares_unless_a_filter_is_asked_for() {
         assert_eq!(folder.grid("red.npz").occupied(), count, "{filter}");
     }
     succeeds(&folder, "render t.obj t2.png --res 8 --filter linear");
+    // Without blending each voxel has the colour of a texel.
+    let half = |blend| format!("t.obj --voxel-size 0.8 --blend {blend} -o half.npz --resume");
+    succeeds(&folder, &half("all"));
+    assert!(colors(&folder, "half.npz").iter().any(|&[r, _, b, _]| r > 0 && b > 0));
+    succeeds(&folder, &half("none"));
+    assert_eq!(colors(&folder, "half.npz"), [BLUE, RED]);
     for (args, complaint) in [
         ("t.obj --filter cubic -o old.npy", "possible values: auto, nearest, linear"),
         ("t.obj --filter linear --color none -o old.npy", "which --color none ignores"),
         ("t.obj --filter linear --distance 2 -o old.npy", "--distance writes distances"),
         ("render t.npz --filter linear", "so --filter has no effect"),
+        ("t.obj --blend most -o old.npy", "possible values: all, visible, none"),
+        ("t.obj --blend none --color none -o old.npy", "which --color none ignores"),
+        ("t.obj --blend none --distance 2 -o old.npy", "--distance writes distances"),
+        ("slice t.npz --blend none", "so --blend has no effect"),
     ] {
         fails(&folder, args, complaint);
     }

@@ -2,8 +2,9 @@
 use crate::common::oklab::{Light, distance, oklab};
 use crate::common::prelude::*;
 use trivox::grid::Attribute;
+use trivox::lattice::Tiles;
 use trivox::mesh::appearance::TextureRef;
-use trivox::{ColorOptions, Colored, color};
+use trivox::{Blend, ColorOptions, Colored, Tile, color};
 
 fn painted(mesh: &PlacedMesh, mode: Mode) -> Colored {
     color(mesh, in_mode(mesh, mode).grid, &ColorOptions::new(mode), &NoProgress).unwrap()
@@ -526,5 +527,115 @@ fn voxels_that_triangles_touch_only_in_points_have_their_colour() {
     for voxel in grid.voxels() {
         let [r, _, b, _] = colors.of(voxel);
         assert_eq!([r > 0, b > 0], if voxel[0] < 20 { [false, true] } else { [true, false] });
+    }
+}
+
+fn blended(mesh: &PlacedMesh, mode: Mode, blend: Blend) -> VoxelGrid {
+    let mut options = ColorOptions::new(mode);
+    options.blend = blend;
+    color(mesh, in_mode(mesh, mode).grid, &options, &NoProgress).unwrap().grid
+}
+
+/// A white box whose top has a red sheet in front of it, a hundredth of a voxel away, as a mesh on
+/// a lattice of unit voxels. The sheet's triangles are reversed if `is_reversed`.
+fn box_under_a_sheet(is_reversed: bool) -> PlacedMesh {
+    let sheet = quad([[2.0, 2.0, 9.61], [14.0, 2.0, 9.61], [14.0, 14.0, 9.61], [2.0, 14.0, 9.61]]);
+    let sheet = if is_reversed { inside_out(&sheet) } else { sheet };
+    let look = Appearance {
+        materials: vec![plain([255; 4]), plain(RED)],
+        material_of: [[0; 12].as_slice(), &[1; 2]].concat(),
+        ..Appearance::default()
+    };
+    let mesh = together(&[cuboid([1.5; 3], [14.5, 14.5, 9.6]), sheet]);
+    within(&mesh.with_appearance(look).unwrap(), 1.0, [0.0; 3], [16.0; 3])
+}
+
+#[test]
+fn surfaces_behind_others_are_not_seen() {
+    let top = |z: u32| (3..13).flat_map(move |x| (3..13).map(move |y| [x, y, z]));
+    let is = |grid: &VoxelGrid, voxel, color| grid.color(voxel) == Some(color);
+    for mode in [Mode::Surface, Mode::Thin, Mode::Solid(Solid::default())] {
+        let mesh = box_under_a_sheet(false);
+        let all = blended(&mesh, mode, Blend::All);
+        assert!(top(9).all(|voxel| !is(&all, voxel, RED)), "{mode}");
+        for blend in [Blend::Visible, Blend::None] {
+            let seen = blended(&mesh, mode, blend);
+            assert!(top(9).all(|voxel| is(&seen, voxel, RED)), "{mode} {blend}");
+            let [bottom, side] = [[8, 8, 1], [1, 8, 5]];
+            if mode == Mode::Surface {
+                assert!([bottom, side].iter().all(|&v| is(&seen, v, [255; 4])), "{mode} {blend}");
+            }
+            assert!(seen.voxels().eq(all.voxels()), "{mode} {blend}");
+        }
+    }
+    // From outside the reversed sheet shows its back, from inside the box shows its own: nothing is
+    // seen, and all surfaces count.
+    let mesh = box_under_a_sheet(true);
+    let [all, seen] = [Blend::All, Blend::Visible].map(|b| blended(&mesh, Mode::Surface, b));
+    assert!(top(9).all(|voxel| seen.color(voxel) == all.color(voxel)));
+}
+
+#[test]
+fn without_blending_each_colour_is_one_of_the_texture() {
+    let mut rng = Rng::with_seed(12);
+    let texels: Vec<[u8; 4]> = (0..64).map(|_| [rng.u8(..), rng.u8(..), rng.u8(..), 255]).collect();
+    let (mesh, uvs) = (cuboid([0.0; 3], [8.0; 3]), [[[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]; 12]);
+    let material =
+        Material { texture: Some(read_linearly([Wrap::Clamp; 2])), ..Material::default() };
+    let mesh = textured(mesh, material, Texture::new([8, 8], texels.clone()), &uvs);
+    for voxel_size in [1.0, 0.37, 2.5] {
+        let mesh = placed(&mesh, voxel_size);
+        let colors = |blend| {
+            let grid = blended(&mesh, Mode::Surface, blend);
+            let colors: BTreeSet<_> = grid.voxels().map(|v| grid.color(v).unwrap()).collect();
+            colors
+        };
+        assert!(colors(Blend::None).iter().all(|color| texels.contains(color)), "{voxel_size}");
+        assert!(!colors(Blend::Visible).iter().all(|color| texels.contains(color)));
+    }
+}
+
+#[test]
+fn what_is_cut_out_shows_what_is_behind_it() {
+    let look = Appearance {
+        materials: vec![
+            plain(BLUE),
+            Material {
+                texture: Some(read_linearly([Wrap::Clamp; 2])),
+                alpha: Alpha::Mask(32768),
+                ..Material::default()
+            },
+        ],
+        material_of: vec![0, 0, 1, 1],
+        textures: vec![Texture::new([2, 1], vec![RED, [0; 4]])],
+        uvs: [
+            [[[0.0; 2]; 3]; 2],
+            [[[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0]]],
+        ]
+        .concat(),
+        ..Appearance::default()
+    };
+    let mesh = together(&[square(8.0, 0.4), square(8.0, 0.5)]).with_appearance(look).unwrap();
+    let seen = blended(&in_grid(&mesh, [8, 8, 1]), Mode::Surface, Blend::None);
+    for voxel in seen.voxels() {
+        assert_eq!(seen.color(voxel), Some(if voxel[0] < 4 { RED } else { BLUE }), "{voxel:?}");
+    }
+}
+
+#[test]
+fn visible_colours_of_tiles_are_those_of_the_whole() {
+    let mesh = in_turn(float_soup(&mut Rng::with_seed(5), 300), vec![plain(RED), plain(BLUE)]);
+    for mode in [Mode::Surface, Mode::Thin] {
+        let voxelizer = Voxelizer::new().resolution(40).mode(mode).blend(Blend::Visible);
+        let whole = voxelizer.run(&mesh).unwrap().grid;
+        for index in 0..8 {
+            let tile = Tile { index, of: Tiles::Along([2; 3]) };
+            let part = voxelizer.clone().tile(tile).run(&mesh).unwrap();
+            let from = part.window.unwrap().from;
+            for voxel in part.grid.voxels() {
+                let at = [0, 1, 2].map(|a| from[a] + voxel[a]);
+                assert_eq!(part.grid.color(voxel), whole.color(at), "{mode} {tile:?} {at:?}");
+            }
+        }
     }
 }

@@ -212,8 +212,7 @@ fn mean(colors: impl Iterator<Item = Rgba>) -> [f64; 3] {
 fn dithered_areas_have_the_mean_of_their_colour() {
     let ends = [[0, 0, 0], [255, 0, 0], [0, 255, 0], [0, 0, 255], [255; 3]];
     let palette = Palette::new(&ends.map(|[r, g, b]| [r, g, b, 255])).unwrap();
-    for color in [[128, 128, 128, 255], [200, 90, 60, 255], [40, 50, 60, 255], [250, 240, 230, 255]]
-    {
+    for color in [[128, 128, 128, 255], [200, 90, 60, 255], [40, 50, 60, 255]] {
         let grid = grid_of(&vec![color; 4096]);
         let exact = mean([color].into_iter());
         let off = |dither| {
@@ -241,6 +240,29 @@ fn dithered_areas_are_nearer_to_their_colour_than_the_best_of_255() {
     }
     println!("off by {:.4}, without dithering {:.4}", sums[0], sums[1]);
     assert!(sums[0] < sums[1] / 3.0, "{sums:?}");
+}
+
+/// In Oklab with half of the difference in lightness, as given palettes are matched.
+fn far(a: Rgba, b: Rgba) -> f64 {
+    let light = |[r, g, b, _]: Rgba| [r, g, b].map(|c| f64::from(linear_of(c)) / 65535.0);
+    let [[p, a, b], [q, c, d]] = [a, b].map(|color| oklab::oklab(light(color)));
+    oklab::distance([p / 2.0, a, b], [q / 2.0, c, d])
+}
+
+#[test]
+fn no_voxel_of_a_dithered_area_stands_out() {
+    let palette: Vec<Rgba> = random_colors(16, 3);
+    let given = Palette::new(&palette).unwrap();
+    let mut mixed = 0;
+    for color in random_colors(200, 4) {
+        let dithered = indexed(&grid_of(&[color; 512]), Some(&given), true);
+        let nearest = palette.iter().map(|&other| far(other, color)).fold(1.0, f64::min);
+        for (_, found) in &dithered {
+            assert!(far(*found, color) < 2.0 * nearest + 0.041, "{color:?} {found:?} {nearest}");
+        }
+        mixed += usize::from(dithered.iter().any(|&(_, found)| found != dithered[0].1));
+    }
+    assert!(mixed > 50, "{mixed} of 200 are mixed");
 }
 
 #[test]

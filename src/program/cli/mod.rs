@@ -18,7 +18,7 @@ use trivox::base::srgb::Rgba;
 use trivox::lattice::transform::Rotation;
 use trivox::mesh::appearance::FilterChoice;
 use trivox::solid::Fill;
-use trivox::{ColorSource, Mode};
+use trivox::{Blend, ColorSource, Mode};
 
 use crate::cli::parse::{
     parse_color, parse_count, parse_in, parse_interior, parse_number, parse_res, parse_size,
@@ -178,6 +178,11 @@ pub struct VoxelArgs {
     #[arg(long, value_name = "FILTER", ignore_case = true, value_parser = names::filter())]
     #[arg(help_heading = "Colours")]
     pub filter: Option<FilterChoice>,
+
+    /// Which surfaces in a voxel make its colour [default: all].
+    #[arg(long, value_name = "BLEND", ignore_case = true, value_parser = names::blend())]
+    #[arg(help_heading = "Colours")]
+    pub blend: Option<Blend>,
 
     /// With --mode solid: add the voxels that the surface touches.
     #[arg(long = "include-surface", visible_alias = "shell", help_heading = "Voxels")]

@@ -8,7 +8,7 @@ use trivox::grid::Attribute;
 use trivox::mesh::appearance::FilterChoice;
 use trivox::solid::Fill;
 use trivox::view::render::{Projection, View};
-use trivox::{Mode, Up};
+use trivox::{Blend, Mode, Up};
 
 pub fn mode() -> impl TypedValueParser<Value = Mode> {
     named(&[
@@ -31,6 +31,14 @@ pub fn fill() -> impl TypedValueParser<Value = Fill> {
             "The surface, and what a flood fill from outside does not reach: for small holes",
         ),
         ("vote", "Where most rays along the three axes are inside, whichever way triangles face"),
+    ])
+}
+
+pub fn blend() -> impl TypedValueParser<Value = Blend> {
+    named(&[
+        ("all", "The mean of all, weighted by area"),
+        ("visible", "The mean of those that are seen from outside"),
+        ("none", "The most typical colour of those that are seen: for pixel art and flat colours"),
     ])
 }
 
@@ -136,6 +144,7 @@ mod tests {
         parses_all(mode(), Mode::ALL);
         parses_all(fill(), Fill::ALL);
         parses_all(filter(), FilterChoice::ALL);
+        parses_all(blend(), Blend::ALL);
         parses_all(backend(), BackendChoice::ALL);
         parses_all(kernel(), VoxelKernel::ALL);
         parses_all(render_backend(), &[BackendChoice::Cpu, BackendChoice::Gpu]);

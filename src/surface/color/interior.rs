@@ -3,7 +3,7 @@
 //! A voxel that the surface touches has its own colour. A solid may have exposed voxels that the
 //! surface does not touch: the surface passes between the centre of such a voxel, inside, and that
 //! of its neighbour, outside, and touches only the neighbour. Such a voxel is filled with the mean
-//! colour of its coloured face neighbours, of six. All other voxels share one colour.
+//! colour of its coloured face neighbours, of six, or their most typical one. All other voxels share one colour.
 
 use rayon::prelude::*;
 
@@ -12,17 +12,18 @@ use crate::grid::{
     BRICK, BrickKey, Colors, FIRST_Z, Mask, VoxelGrid, count, is_empty, mask_places,
 };
 use crate::lattice::MAX_DIM;
-use crate::surface::color::{LightSum, SurfaceColors};
+use crate::surface::color::visible::most_typical;
+use crate::surface::color::{Blend, LightSum, SurfaceColors};
 
 /// A value for a brick and for its six face neighbours: by axis, below and above.
-struct Neighborhood<T> {
+pub(super) struct Neighborhood<T> {
     center: T,
     sides: [[T; 2]; 3],
 }
 
 impl<T> Neighborhood<T> {
     /// `value` gets `None` outside the largest grid.
-    fn of(key: BrickKey, value: impl Fn(Option<BrickKey>) -> T) -> Self {
+    pub(super) fn of(key: BrickKey, value: impl Fn(Option<BrickKey>) -> T) -> Self {
         let side = |axis: usize, is_above: bool| {
             let mut at = key.position();
             at[axis] = match is_above {
@@ -53,20 +54,20 @@ impl Neighborhood<Mask> {
     }
 
     /// [`Self::shifted`] for all axes and directions.
-    fn all_shifted(&self) -> [[Mask; 2]; 3] {
+    pub(super) fn all_shifted(&self) -> [[Mask; 2]; 3] {
         [0, 1, 2].map(|axis| [false, true].map(|above| self.shifted(axis, above)))
     }
 }
 
 /// The colours of `grid`.
-pub(super) fn colors(grid: &VoxelGrid, surface: &SurfaceColors) -> Colors {
+pub(super) fn colors(grid: &VoxelGrid, surface: &SurfaceColors, blend: Blend) -> Colors {
     let bricks = surface_bricks(surface);
     let bricks = bricks.into_par_iter().filter_map(|key| {
         let occupied = grid.mask_of(key);
         if is_empty(&occupied) {
             return None;
         }
-        let (mask, colors) = brick_colors(key, &occupied, grid, surface);
+        let (mask, colors) = brick_colors(key, &occupied, grid, surface, blend);
         (!is_empty(&mask)).then_some((key, mask, colors))
     });
     Colors::from_bricks(bricks.collect(), surface.colors.rest())
@@ -90,6 +91,7 @@ fn brick_colors(
     occupied: &Mask,
     grid: &VoxelGrid,
     surface: &SurfaceColors,
+    blend: Blend,
 ) -> (Mask, Vec<Rgba>) {
     let own = surface.colors.of_brick(key);
     let visible =
@@ -119,7 +121,11 @@ fn brick_colors(
         };
         let sides = (0..3).flat_map(|axis| [(axis, 0), (axis, 1)]);
         let neighbors: Vec<Rgba> = sides.filter_map(neighbor).collect();
-        LightSum::of(&neighbors).mean().unwrap_or(surface.colors.rest())
+        let color = match blend {
+            Blend::None => most_typical(neighbors),
+            _ => LightSum::of(&neighbors).mean(),
+        };
+        color.unwrap_or(surface.colors.rest())
     };
     let mut colors = Vec::with_capacity(count(&mask) as usize);
     colors.extend(mask_places(mask).map(|(x, bit)| color(x, bit)));

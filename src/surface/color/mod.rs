@@ -16,6 +16,7 @@
 use rayon::prelude::*;
 
 use crate::backend::{BackendError, check_cancelled, check_memory};
+use crate::base::names::named;
 use crate::base::progress::{Latch, Progress};
 use crate::base::srgb::{Rgba, linear_of, rgba_of, srgb_of};
 use crate::grid::{BrickKey, Colors, Mask, VoxelGrid, count, is_empty};
@@ -39,6 +40,23 @@ mod shade;
 pub(super) mod sums;
 mod texels;
 mod touched;
+mod visible;
+
+/// Which surfaces in a voxel make its colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub enum Blend {
+    /// The mean of all, weighted by area.
+    #[default]
+    All,
+    /// The mean of those that are seen from outside: that 16 rays through each open face of the
+    /// voxel hit first, from the front. Where none is seen, as [`All`](Self::All).
+    Visible,
+    /// The most typical colour of those that are seen. Textures without a filter of the caller's
+    /// choice are not interpolated, so each colour is one that a surface has.
+    None,
+}
+
+named!(Blend, "blend", { All = "all", Visible = "visible", None = "none" });
 
 /// How voxels are coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,14 +73,22 @@ pub struct ColorOptions {
     pub interior: Option<Rgba>,
     /// The magnification filter of textures.
     pub filter: FilterChoice,
+    /// Which surfaces in a voxel count.
+    pub blend: Blend,
 }
 
 impl ColorOptions {
     /// For voxels of `mode`, without a memory limit.
     #[must_use]
     pub fn new(mode: Mode) -> Self {
-        let filter = FilterChoice::Auto;
-        Self { mode, keep_transparent: false, memory: u64::MAX, interior: None, filter }
+        Self {
+            mode,
+            keep_transparent: false,
+            memory: u64::MAX,
+            interior: None,
+            filter: FilterChoice::Auto,
+            blend: Blend::All,
+        }
     }
 }
 
@@ -104,9 +130,14 @@ pub fn color(
     progress.start("color", octree::SHARES);
     let needed = memory_bound(mesh, &grid, is_solid) + Shading::bytes(appearance, Layer::Color);
     check_memory(needed, options.memory)?;
-    let shading = Shading::new(appearance, options.filter, Layer::Color);
+    let filter = match (options.blend, options.filter) {
+        (Blend::None, FilterChoice::Auto) => FilterChoice::Nearest,
+        (_, filter) => filter,
+    };
+    let shading = Shading::new(appearance, filter, Layer::Color);
     let distinct = &Distinct::of(mesh, true);
-    let painter = Painter { distinct, shading, grid: &grid, is_solid, progress };
+    let blend = options.blend;
+    let painter = Painter { distinct, shading, grid: &grid, is_solid, blend, progress };
     let painted = painter.paint(options.memory - needed).map_err(|lists| BackendError::Memory {
         needed: needed + lists,
         allowed: options.memory,
@@ -120,7 +151,7 @@ pub fn color(
     drop(painted);
     let colors = match !is_solid && surface.colors.own_count() == grid.occupied() {
         true => surface.colors,
-        false => interior::colors(&grid, &surface),
+        false => interior::colors(&grid, &surface, options.blend),
     };
     Ok(Colored { grid: grid.with_colors(colors), transparent })
 }

@@ -4,12 +4,15 @@ use pulp::{Arch, Simd, WithSimd};
 
 use crate::base::progress::Progress;
 use crate::base::srgb::{Rgba, rgba_of};
-use crate::grid::{BrickKey, Mask, VoxelGrid, count, mask_below};
+use crate::grid::{BrickKey, Mask, VoxelGrid, count, is_empty, mask_below};
 use crate::lattice::Distinct;
+use crate::surface::color::Blend;
 use crate::surface::color::integrator::{BrickTriangles, Integrator, Shaded, voxels_of};
+use crate::surface::color::interior::Neighborhood;
 use crate::surface::color::octree;
 use crate::surface::color::shade::{Shade, Shading, TriangleShading};
 use crate::surface::color::sums::{Sums, Weights};
+use crate::surface::color::visible::Visible;
 
 /// An upper estimate of the bytes of coloured bricks, and of the colours of their voxels: each is
 /// in three lists at once, or in two of which one grows. For a solid, bricks are in more lists, and
@@ -51,19 +54,25 @@ pub(super) struct Painter<'a> {
     pub(super) shading: Shading<'a>,
     pub(super) grid: &'a VoxelGrid,
     pub(super) is_solid: bool,
+    pub(super) blend: Blend,
     pub(super) progress: &'a dyn Progress,
 }
 
 /// Scratch memory of a task.
 pub(super) struct Scratch {
     integrator: Integrator,
+    seen: Visible,
     /// By voxel.
     colors: Vec<Rgba>,
 }
 
 impl Default for Scratch {
     fn default() -> Self {
-        Self { integrator: Integrator::default(), colors: vec![[0; 4]; 512] }
+        Self {
+            integrator: Integrator::default(),
+            seen: Visible::default(),
+            colors: vec![[0; 4]; 512],
+        }
     }
 }
 
@@ -105,7 +114,9 @@ impl WithSimd for PaintBrick<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        let Self { painter: Painter { distinct, shading, grid, is_solid, .. }, brick, .. } = self;
+        let Self {
+            painter: Painter { distinct, shading, grid, is_solid, blend, .. }, brick, ..
+        } = self;
         // For a solid, empty voxels too: the exposed voxels next to them take the mean of their
         // colours.
         let first = brick.key.first_voxel();
@@ -123,9 +134,9 @@ impl WithSimd for PaintBrick<'_> {
             return self.push_uniform(wanted, color);
         }
         let triangles = brick.touched(simd, &wanted);
-        let ByShade { shades, mixed } = ByShade::new(&shadings, &triangles.masks);
+        let ByShade { shades, mut mixed } = ByShade::new(&shadings, &triangles.masks);
         let (mut touched, mut visible) = (mixed, Mask::default());
-        let Scratch { integrator, colors } = self.scratch;
+        let Scratch { integrator, seen, colors } = self.scratch;
         for (shade, mask) in &shades {
             let own: Mask = std::array::from_fn(|x| mask[x] & !mixed[x]);
             add(&mut touched, &own);
@@ -135,6 +146,17 @@ impl WithSimd for PaintBrick<'_> {
             }
         }
         let shaded = Shaded { brick: &brick, touched: &triangles, shadings: &shadings };
+        if *blend != Blend::All && !is_empty(&mixed) {
+            let occupied =
+                Neighborhood::of(brick.key, |key| key.map_or([0; 8], |key| grid.mask_of(key)));
+            let wanted = mixed;
+            seen.colors(shaded, &wanted, &occupied, *blend, |voxel, color| {
+                let bit = 1 << (voxel % 64);
+                visible[voxel / 64] |= bit;
+                mixed[voxel / 64] &= !bit;
+                colors[voxel] = color;
+            });
+        }
         integrator.add(simd, shaded, &mixed);
         for voxel in voxels_of(&mixed) {
             if let Some(mean) = integrator.take(voxel).mean() {

@@ -3,9 +3,9 @@
 //!
 //! A colour becomes a mixture of [`LEVELS`] palette colours, chosen greedily: each minimizes the
 //! distance to the remaining error in linear light, in which the eye mixes, plus a penalty for its
-//! distance to the colour in Oklab, which limits grain; of blocks only those near the colour are
-//! mixed. The mixture is sorted from dark to light
-//! and indexed by the threshold of the voxel's position.
+//! distance to the colour in Oklab. Only palette colours are mixed that are about as near as the
+//! nearest, so that no voxel stands out. The mixture is sorted from dark to light and indexed by the
+//! threshold of the voxel's position.
 
 use quantette::deps::palette::Oklab;
 
@@ -23,6 +23,10 @@ pub(super) type Mixture = [u8; LEVELS];
 /// The weight of a squared distance in Oklab against one in linear light. The mean of a mixture may
 /// be off by about its square root.
 const GRAIN: f32 = 1.0 / 16.0;
+
+/// The distance in Oklab, beyond twice that of the nearest colour, up to which colours are mixed:
+/// about twice the least that is seen between neighbours.
+const MARGIN: f32 = 0.04;
 
 /// Palette slots, a multiple of all vector widths; unused ones are at the distance `FAR`.
 const SLOTS: usize = 256;
@@ -65,7 +69,7 @@ impl Mixer {
         let distance =
             |other: &Oklab| square([oklab.l - other.l, oklab.a - other.a, oklab.b - other.b]);
         let least = self.oklab.iter().map(distance).fold(f32::INFINITY, f32::min);
-        let most = least.sqrt() + self.matching.mixing_margin();
+        let most = 2.0 * least.sqrt() + MARGIN;
         for (grain, other) in grain.iter_mut().zip(&self.oklab) {
             let distance = distance(other);
             *grain = if distance > most * most { FAR } else { GRAIN * distance };

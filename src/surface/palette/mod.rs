@@ -52,8 +52,6 @@ enum Matching {
     /// A palette of the user, perhaps of few colours: hue counts more than lightness, so that a
     /// coloured surface keeps its hue in the shade.
     Given,
-    /// Blocks, as a given palette. Blocks that differ much are not mixed.
-    Blocks,
 }
 
 impl Matching {
@@ -61,16 +59,7 @@ impl Matching {
     fn lightness(self) -> f32 {
         match self {
             Self::Chosen => 1.0,
-            Self::Given | Self::Blocks => 0.5,
-        }
-    }
-
-    /// How much farther than the nearest colour one may be that is mixed with it, in Oklab with
-    /// the weight of lightness.
-    fn mixing_margin(self) -> f32 {
-        match self {
-            Self::Chosen | Self::Given => f32::INFINITY,
-            Self::Blocks => 0.05,
+            Self::Given => 0.5,
         }
     }
 }
@@ -123,14 +112,6 @@ impl Palette {
             0..=MAX_COLORS => Ok(Self { colors, matching: Matching::Given }),
             _ => Err(PaletteError::TooMany),
         }
-    }
-
-    /// A palette of blocks.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub(crate) fn of_blocks(colors: &[Rgba]) -> Result<Self, PaletteError> {
-        Ok(Self { matching: Matching::Blocks, ..Self::new(colors)? })
     }
 
     /// The palette without the colours that look like one of more voxels, whose numbers are

@@ -330,7 +330,7 @@ try {
   await test('each option has its place in the link, the command and the file', async () => {
     const options = {
       'mode': 'solid', 'fill': 'vote', 'include-surface': 'true', 'color': '#40A0C0', 'up': 'z', 'backend': 'cpu', 'voxel-size': '0.25',
-      'pad': '2', 'rotate-x': '90', 'rotate-y': '-7.5', 'rotate-z': '30', 'attributes': 'normal,label', 'distance': '2.5', 'dither': 'true',
+      'pad': '2', 'rotate-x': '90', 'rotate-y': '-7.5', 'rotate-z': '30', 'attributes': 'normal,label', 'blend': 'visible', 'distance': '2.5', 'dither': 'true',
     };
     const tab = await opened(`no-cache#${new URLSearchParams(options)}`, { size: SMALL });
     await drop(tab, asset('torus-knot.obj'));
@@ -343,8 +343,8 @@ try {
       URL.createObjectURL = (blob) => create(window.lastBlob = blob);
     });
     const expected = {
-      'npz': '--mode solid --fill vote --include-surface --color #40A0C0 --up z --attributes normal,label --backend cpu',
-      'vox': '--mode solid --fill vote --include-surface --color #40A0C0 --up z --dither --backend cpu',
+      'npz': '--mode solid --fill vote --include-surface --color #40A0C0 --blend visible --up z --attributes normal,label --backend cpu',
+      'vox': '--mode solid --fill vote --include-surface --color #40A0C0 --blend visible --up z --dither --backend cpu',
       'vdb distances': '--distance 2.5 --fill vote --up z',
     };
     for (const [choice, rest] of Object.entries(expected)) {

@@ -10,7 +10,9 @@ use trivox::engine::{Distances, Remedy, Summary, Timings, Warning};
 use trivox::grid::Attribute;
 use trivox::mesh::appearance::FilterChoice;
 use trivox::solid::FillReport;
-use trivox::{ColorSource, Lattice, Mode, PlaceOptions, Tile, Transform, Up, Voxelized, Voxelizer};
+use trivox::{
+    Blend, ColorSource, Lattice, Mode, PlaceOptions, Tile, Transform, Up, Voxelized, Voxelizer,
+};
 
 use crate::distance::PyDistanceField;
 use crate::error::Failure;
@@ -29,6 +31,7 @@ pub struct Plan {
     pub color: ColorSource,
     pub keep_transparent: bool,
     pub filter: FilterChoice,
+    pub blend: Blend,
     pub attributes: Vec<Attribute>,
     pub interior: Option<[u8; 3]>,
     pub tile: Option<Tile>,
@@ -71,6 +74,7 @@ impl Plan {
             ("include_surface", is_closed),
             ("interior_color", self.interior.is_some()),
             ("filter", self.filter != FilterChoice::Auto),
+            ("blend", self.blend != Blend::All),
             ("attributes", !self.attributes.is_empty()),
             ("color", matches!(self.color, ColorSource::Uniform(_))),
         ];
@@ -91,6 +95,7 @@ impl Plan {
             .keep_transparent(self.keep_transparent)
             .confined(self.confine)
             .filter(self.filter)
+            .blend(self.blend)
             .attributes(self.attributes.iter().copied())
             .backends(self.backends())
             .pool(job::pool(self.threads)?)

@@ -150,6 +150,7 @@ pub mod named {
         adapter: Option<&'a str>,
         as_placed: bool,
         backend: &'a str,
+        blend: &'a str,
         camera: Option<&'a str>,
         center: bool,
         confine: bool,
@@ -272,10 +273,12 @@ fn numbers_of<'py>(
     is_fit: impl Fn(&[usize]) -> bool,
 ) -> PyResult<PyReadonlyArrayDyn<'py, f64>> {
     let py = value.py();
-    let wrong = || PyTypeError::new_err(format!("{name} takes numbers of shape {wanted}"));
-    let array = array_of(value).map_err(|_| wrong())?;
+    let takes = format!("{name} takes numbers of shape {wanted}");
+    // NumPy's or PyTorch's reason, such as a tensor that requires a gradient.
+    let array = array_of(value)
+        .map_err(|error| PyTypeError::new_err(format!("{takes}: {}", error.value(py))))?;
     if !matches!(array.dtype().kind(), b'f' | b'i' | b'u') {
-        return Err(wrong());
+        return Err(PyTypeError::new_err(format!("{takes}, not {}", array.dtype())));
     }
     if !is_fit(array.shape()) {
         let message =

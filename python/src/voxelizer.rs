@@ -86,6 +86,9 @@ use crate::options::{
 /// filter : {"auto", "nearest", "linear"}, default "auto"
 ///     How textures are read where their texels are larger than voxels: as squares, or interpolated
 ///     between the centres of texels. "auto" is as the file says, and "nearest" where it does not.
+/// blend : {"all", "visible", "none"}, default "all"
+///     Which surfaces in a voxel make its colour: the mean of all by area, the mean of those that
+///     are seen from outside, or the most typical colour of these, unmixed.
 /// attributes : sequence of {"normal", "triangle", "material", "label", "area", "metallic", "roughness", "emission", "alpha", "uv", "coverage"}, optional
 ///     What each voxel holds of the mesh besides colour: see ``Grid.attributes``.
 /// tile : str, optional
@@ -259,14 +262,14 @@ impl PyVoxelizer {
         bounds=None, pad=0, cube=None, dims=None, scale=None, rotate=None, center=false,
         mode="surface", fill="auto", include_surface=false, strict=Strict::Off, up="y",
         color=ColorSource::Mesh, keep_transparent=false,
-        interior_color=None, filter="auto", attributes=None, tile=None, lattice=None, backend="auto",
+        interior_color=None, filter="auto", blend="all", attributes=None, tile=None, lattice=None, backend="auto",
         adapter=None, threads=None, memory=None, time_limit=None, confine=false),
         text_signature = "(resolution=None, *, res=None, voxel_size=None, height=None, width=None, \
         length=None, \
         bounds=None, pad=0, cube=None, dims=None, scale=None, rotate=None, center=False, \
         mode='surface', fill='auto', include_surface=False, strict=False, up='y', color=True, \
         keep_transparent=False, \
-        interior_color=None, filter='auto', attributes=None, tile=None, lattice=None, \
+        interior_color=None, filter='auto', blend='all', attributes=None, tile=None, lattice=None, \
         backend='auto', adapter=None, threads=None, memory=None, time_limit=None, confine=False)")]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn new(
@@ -293,6 +296,7 @@ impl PyVoxelizer {
         #[pyo3(from_py_with = named::keep_transparent)] keep_transparent: bool,
         interior_color: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = named::filter)] filter: &str,
+        #[pyo3(from_py_with = named::blend)] blend: &str,
         attributes: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = tile_of)] tile: Option<Tile>,
         lattice: Option<&Bound<'_, PyAny>>,
@@ -364,8 +368,10 @@ impl PyVoxelizer {
         if keep_transparent && mode == "solid" {
             return refuse("keep_transparent is of surfaces: a solid keeps all its voxels");
         }
-        if filter != "auto" && color == ColorSource::None {
-            return refuse("filter is of textures, which color=False ignores");
+        for (option, is_given) in [("filter", filter != "auto"), ("blend", blend != "all")] {
+            if is_given && color == ColorSource::None {
+                return refuse(&format!("{option} is of colours, which color=False ignores"));
+            }
         }
         if lattice.is_some() && (has_size || bounds.is_some() || pad > 0) {
             return refuse("lattice is the size and the place of the grid: leave the others out");
@@ -377,7 +383,7 @@ impl PyVoxelizer {
         if let Some(bounds) = bounds {
             place = place.with_bounds(bounds);
         }
-        let filter_of = parsed(py, filter)?;
+        let (filter_of, blend_of) = (parsed(py, filter)?, parsed(py, blend)?);
         let options = PyDict::new(py);
         let resolution = match sizing {
             Sizing::Resolution(n) if lattice.is_none() && !(grid.is_some() && fills) => Some(n),
@@ -410,6 +416,7 @@ impl PyVoxelizer {
         }
         set(&options, "lattice", lattice.map(deep_copy).transpose()?)?;
         set(&options, "filter", (filter != "auto").then_some(filter))?;
+        set(&options, "blend", (blend != "all").then_some(blend))?;
         set(&options, "interior_color", interior_color.map(|rgb| rgb.map(u32::from)))?;
         let names: Vec<&str> = attributes.iter().map(|attribute| attribute.name()).collect();
         set(&options, "attributes", (!names.is_empty()).then_some(names))?;
@@ -427,6 +434,7 @@ impl PyVoxelizer {
             color,
             keep_transparent,
             filter: filter_of,
+            blend: blend_of,
             interior: interior_color,
             attributes,
             tile,

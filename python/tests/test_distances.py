@@ -133,8 +133,8 @@ def test_options_without_effect_on_distances_are_a_warning():
     for options, names in [
         ({"mode": "thin", "color": (1, 2, 3)}, 'mode="thin", color'),
         (
-            {"mode": "solid", "include_surface": True, "interior_color": (1, 2, 3), "filter": "linear"},
-            "include_surface, interior_color, filter",
+            {"mode": "solid", "include_surface": True, "interior_color": (1, 2, 3), "blend": "none"},
+            "include_surface, interior_color, blend",
         ),
     ]:
         vox = trivox.Voxelizer(8, **options)

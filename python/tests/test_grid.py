@@ -760,7 +760,10 @@ def test_grids_and_distances_are_collated(tetrahedron):
     batch = trivox.collate(iter([field, field]))
     np.testing.assert_array_equal(batch["distances"], np.tile(field.distances(), 2))
     assert batch["coords"][:, 0].tolist() == [0] * len(field) + [1] * len(field)
-    with pytest.raises(trivox.OptionError, match="sample 1 has no 'normal', which others have"):
-        trivox.collate([grey, trivox.Voxelizer(8)(tetrahedron)])
+    without = trivox.collate([grey, trivox.Voxelizer(8)(tetrahedron)])
+    assert not without["normal"][len(grey) :].any() and (without["label"][len(grey) :] == -1).all()
+    assert len(without["label"]) > len(grey)
+    with pytest.raises(trivox.OptionError, match="grids and distances are not put together"):
+        trivox.collate([grey, field])
     with pytest.raises(trivox.OptionError, match="there are no samples: give one or more"):
         trivox.collate([])

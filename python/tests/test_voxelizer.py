@@ -74,6 +74,8 @@ def test_arrays_are_a_mesh(tetrahedron, torus_obj):
         ({"fill": "vote"}, "mode='solid'"),
         ({"filter": "cubic"}, "'auto', 'nearest', 'linear'"),
         ({"filter": "linear", "color": False}, "color=False ignores"),
+        ({"blend": "most"}, "'all', 'visible', 'none'"),
+        ({"blend": "none", "color": False}, "color=False ignores"),
         ({"backend": "cuda"}, "'auto', 'gpu', 'cpu'"),
         ({"backend": "cpu", "adapter": "x"}, "leave one out"),
         ({"memory": "much"}, "2 GiB"),

@@ -157,13 +157,13 @@ def collate(
     dict of str to array
         ``coords`` (int32, shape (n, 4): sample, then coordinates), ``offsets`` (int64, shape (samples + 1,): those of
         sample i are from ``offsets[i]`` to before ``offsets[i + 1]``), and one value for each of ``coords``:
-        ``distances`` of distances; of grids their `Grid.attributes`, and ``colors`` if any has colours, which are 0
-        for the samples without.
+        ``distances`` of distances; of grids their `Grid.attributes`, and ``colors`` if any has colours. Samples without
+        an attribute or colours that others have get 0, or -1 for ``triangle``, ``material`` and ``label``.
 
     Raises
     ------
     OptionError
-        No sample; an attribute that one sample has, and another with voxels has not.
+        No sample; grids together with distances.
 
     Examples
     --------
@@ -180,18 +180,16 @@ def collate(
     if not samples:
         raise OptionError("there are no samples: give one or more", "option.samples")
     of_samples = [_values(grid) for grid in samples]
+    if len({"distances" in values for values in of_samples}) > 1:
+        raise OptionError("grids and distances are not put together: give samples of one kind", "option.samples")
     batch = {
         "coords": np.concatenate([grid.coords(order, batch=n) for n, grid in enumerate(samples)]),
         "offsets": np.cumsum([0, *map(len, samples)], dtype=np.int64),
     }
     for name, like in {name: array for values in of_samples for name, array in values.items()}.items():
-        for number, (grid, values) in enumerate(zip(samples, of_samples)):
-            if name not in values:
-                if len(grid) and name != "colors":
-                    message = f"sample {number} has no {name!r}, which others have: make all with the same options"
-                    raise OptionError(message, "option.attributes")
-                values[name] = np.zeros((len(grid), *like.shape[1:]), like.dtype)
-        batch[name] = np.concatenate([values[name] for values in of_samples])
+        none = -1 if np.issubdtype(like.dtype, np.signedinteger) else 0
+        absent = [np.full((len(grid), *like.shape[1:]), none, like.dtype) for grid in samples]
+        batch[name] = np.concatenate([values.get(name, rest) for values, rest in zip(of_samples, absent)])
     return batch if convert is None else {name: convert(array) for name, array in batch.items()}
 
 

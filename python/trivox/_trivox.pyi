@@ -316,6 +316,7 @@ class Voxelizer:
         keep_transparent: bool = False,
         interior_color: _Ints | None = None,
         filter: Literal["auto", "nearest", "linear"] = "auto",
+        blend: Literal["all", "visible", "none"] = "all",
         attributes: Sequence[_Attribute] | None = None,
         tile: str | None = None,
         lattice: Mapping[str, Any] | None = None,

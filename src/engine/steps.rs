@@ -77,6 +77,7 @@ impl Voxelizer {
         let is_read = !matches!(source, MeshSource::Mesh(_) | MeshSource::Loaded(_));
         let (loaded, load) = timed(|| self.load(source))?;
         let LoadedMesh { mesh, warnings, sidecars } = loaded;
+        let spacing = self.install(|| mesh.coarse_spacing())?;
         let mesh = self.transformed(mesh)?;
         self.begin("place")?;
         let on_lattice = || {
@@ -99,7 +100,14 @@ impl Voxelizer {
         let (placed, place) = timed(|| self.install(on_lattice))?;
         let placed = placed?;
         let of_mesh = self.install(|| Warning::of_mesh(placed.whole()))?;
-        let warnings = warnings.into_iter().map(Warning::File).chain(of_mesh).collect();
+        let spacing = spacing.map(|spacing| {
+            spacing * self.transform.scale.unwrap_or(1.0) / placed.lattice().voxel_size
+        });
+        let is_coarse = |spacing: &f64| *spacing > 0.125;
+        let coarse =
+            spacing.filter(is_coarse).map(|spacing| Warning::CoarseCoordinates { spacing });
+        let warnings =
+            warnings.into_iter().map(Warning::File).chain(of_mesh).chain(coarse).collect();
         let timings = Timings { load: is_read.then_some(load), place, ..Timings::default() };
         Ok(Placed { mesh: placed, sidecars, warnings, timings })
     }

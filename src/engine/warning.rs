@@ -32,6 +32,11 @@ pub enum Warning {
         /// The same without the part outside the bounds.
         of_grid: u32,
     },
+    /// The coordinates are 32-bit floats, so far from the origin that they are coarse.
+    CoarseCoordinates {
+        /// Their spacing, in voxels.
+        spacing: f64,
+    },
     /// The GPU failed, and the CPU took its place.
     Backend(String),
     /// The inside of a solid is not certain.
@@ -245,6 +250,12 @@ impl fmt::Display for Warning {
                 f,
                 "the mesh reaches so far past the bounds that vertices are rounded to 1/{units} of \
                  a voxel instead of 1/{of_grid}"
+            ),
+            Self::CoarseCoordinates { spacing } => write!(
+                f,
+                "the mesh has 32-bit coordinates so far from the origin that they are {} voxels \
+                 apart: export it nearer to the origin, or as OBJ",
+                significant(*spacing, 2)
             ),
             Self::Fill(doubt) => write!(f, "the fill is doubtful: {doubt}"),
             Self::Transparent { voxels } => {

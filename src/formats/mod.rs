@@ -30,7 +30,9 @@ pub use crate::formats::read::{
 };
 pub use crate::formats::spec::{GridSpec, MeshSpec, SIGN_ONLY};
 pub use crate::formats::surface::Surface;
-pub use crate::formats::table::{GridFormat, MESH_FORMATS, check_known_extension, is_mesh};
+pub use crate::formats::table::{
+    GridFormat, MESH_FORMATS, check_known_extension, is_mesh, is_unread_mesh,
+};
 pub use crate::formats::write::{WriteOptions, write_distances, write_grid, write_grid_with};
 
 use crate::formats::error::{checked_dims, checked_place, content, excerpt, shortened};

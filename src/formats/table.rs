@@ -299,6 +299,21 @@ pub(super) fn grid_of_path(
     })
 }
 
+/// Files of programs that also write glTF.
+const SCENES: [&str; 17] = [
+    "3ds", "abc", "blend", "c4d", "dae", "fbx", "lwo", "ma", "max", "mb", "usd", "usda", "usdc",
+    "usdz", "wrl", "x", "x3d",
+];
+/// Files of programs that also write STL.
+const PARTS: [&str; 9] = ["dwg", "dxf", "f3d", "ifc", "iges", "igs", "sldprt", "step", "stp"];
+
+/// Whether a file of this name is a mesh in a format that is not read.
+#[must_use]
+pub fn is_unread_mesh(path: &Path) -> bool {
+    let extension = plain(&extension_of(path));
+    SCENES.iter().chain(&PARTS).any(|unread| *unread == extension)
+}
+
 fn extension_of(path: &Path) -> Cow<'_, str> {
     path.extension().unwrap_or_default().to_string_lossy()
 }
@@ -315,13 +330,6 @@ fn plain(extension: &str) -> String {
 
 fn unknown_extension(extension: &str, known: &[&str]) -> UnknownFormat {
     let known: Vec<String> = known.iter().map(|known| format!(".{known}")).collect();
-    /// Files of programs that also write glTF.
-    const SCENES: [&str; 17] = [
-        "3ds", "abc", "blend", "c4d", "dae", "fbx", "lwo", "ma", "max", "mb", "usd", "usda",
-        "usdc", "usdz", "wrl", "x", "x3d",
-    ];
-    /// Files of programs that also write STL.
-    const PARTS: [&str; 9] = ["dwg", "dxf", "f3d", "ifc", "iges", "igs", "sldprt", "step", "stp"];
     let reads_meshes = known.iter().any(|known| known == ".stl");
     let known = known.join(", ");
     UnknownFormat(match extension {

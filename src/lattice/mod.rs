@@ -426,14 +426,37 @@ impl PlacedMesh {
         (0..self.len()).map(|index| self.triangle(index))
     }
 
-    /// The same mesh, with the orientation of the flagged triangles reversed.
-    fn with_reversed(&self, is_reversed: &[bool]) -> Self {
-        let orient = |(&[a, b, c], &is_reversed): (&[u32; 3], &bool)| match is_reversed {
-            true => [a, c, b],
-            false => [a, b, c],
+    /// The same mesh, with the flagged triangles replaced by those with the vertices that `replace`
+    /// returns.
+    fn replaced(&self, flags: &[bool], replace: fn([u32; 3]) -> [u32; 3]) -> Self {
+        let triangles = self.triangles.par_iter().zip(flags);
+        let replace = |(&triangle, &flag)| if flag { replace(triangle) } else { triangle };
+        Self { triangles: Arc::new(triangles.map(replace).collect()), ..self.clone() }
+    }
+
+    /// The triangles that repeat an earlier one, with the corners in the same cyclic order; `None`
+    /// if there are none.
+    pub(crate) fn repeated(&self) -> Option<Vec<bool>> {
+        let cyclic = |index: usize| {
+            let mut triangle = self.triangle(index);
+            let first = (0..3).min_by_key(|&corner| triangle[corner]).unwrap_or(0);
+            triangle.rotate_left(first);
+            (triangle, index)
         };
-        let triangles = self.triangles.par_iter().zip(is_reversed).map(orient).collect();
-        Self { triangles: Arc::new(triangles), ..self.clone() }
+        let mut sorted: Vec<_> = (0..self.len()).into_par_iter().map(cyclic).collect();
+        sorted.par_sort_unstable();
+        let repeats = sorted.windows(2).filter(|pair| pair[0].0 == pair[1].0);
+        let mut flags = Vec::new();
+        for pair in repeats {
+            flags.resize(self.len(), false);
+            flags[pair[1].1] = true;
+        }
+        (!flags.is_empty()).then_some(flags)
+    }
+
+    /// The bytes that [`repeated`](Self::repeated) takes.
+    pub(crate) fn repeated_bytes(&self) -> u64 {
+        self.len() as u64 * (size_of::<(Triangle, usize)>() + size_of::<bool>()) as u64
     }
 
     /// The materials and colours, if known.

@@ -482,10 +482,19 @@ impl PlacedMesh {
 
     /// The same mesh, with the orientation of the flagged triangles of the whole mesh reversed.
     pub(crate) fn with_flipped(&self, is_reversed: &[bool]) -> Self {
+        self.with_replaced(is_reversed, |[a, b, c]| [a, c, b])
+    }
+
+    /// The same mesh, with the flagged triangles of the whole mesh collapsed to a corner.
+    pub(crate) fn with_collapsed(&self, is_collapsed: &[bool]) -> Self {
+        self.with_replaced(is_collapsed, |[a, _, _]| [a; 3])
+    }
+
+    fn with_replaced(&self, flags: &[bool], replace: fn([u32; 3]) -> [u32; 3]) -> Self {
         match &self.part {
-            None => self.with_reversed(is_reversed),
+            None => self.replaced(flags, replace),
             Some(part) => {
-                let whole = part.whole.with_reversed(is_reversed);
+                let whole = part.whole.replaced(flags, replace);
                 let part = Part { whole, ..Part::clone(part) };
                 let triangles = Arc::new(part.triangles());
                 Self { triangles, part: Some(Arc::new(part)), ..self.clone() }

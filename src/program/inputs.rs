@@ -12,11 +12,11 @@ use std::sync::OnceLock;
 use anyhow::{Context, Result, bail};
 use bytesize::ByteSize;
 use tempfile::TempDir;
-use trivox::formats::{GridFormat, is_mesh};
+use trivox::formats::{GridFormat, check_known_extension, is_mesh, is_unread_mesh};
 
 use crate::cli::{self, Cli, Command};
 use crate::memory::Memory;
-use crate::text::{grouped, path_text, shown};
+use crate::text::{counted_as, grouped, listed, path_text, shown};
 
 /// The name of standard input in messages.
 const STDIN: &str = "standard input";
@@ -83,9 +83,10 @@ impl Task {
     }
 }
 
-/// The meshes that `args` name, and whether one of them stands for several.
-pub fn meshes(args: &[PathBuf], recursive: bool) -> Result<(Vec<Task>, bool)> {
-    let mut meshes: Vec<Task> = Vec::new();
+/// The meshes that `args` name, whether one of them stands for several, and the meshes of folders
+/// in formats that are not read.
+pub fn meshes(args: &[PathBuf], recursive: bool) -> Result<(Vec<Task>, bool, Vec<PathBuf>)> {
+    let (mut meshes, mut unread): (Vec<Task>, _) = (Vec::new(), Vec::new());
     let mut has_list = false;
     let mut has_folder = false;
     for arg in args {
@@ -93,7 +94,7 @@ pub fn meshes(args: &[PathBuf], recursive: bool) -> Result<(Vec<Task>, bool)> {
             meshes.extend(read_list(list)?.into_iter().map(Task::from));
             has_list = true;
         } else if arg.is_dir() {
-            meshes.extend(meshes_in(arg, recursive)?);
+            meshes.extend(meshes_in(arg, recursive, &mut unread)?);
             (has_list, has_folder) = (true, true);
         } else if let Some(found) = matching(arg)? {
             meshes.extend(found.into_iter().map(Task::from));
@@ -105,7 +106,7 @@ pub fn meshes(args: &[PathBuf], recursive: bool) -> Result<(Vec<Task>, bool)> {
     if recursive && !has_folder {
         bail!("--recursive is for folders, and no mesh is one: name a folder, or leave it out");
     }
-    Ok((meshes, has_list))
+    Ok((meshes, has_list, unread))
 }
 
 /// The list that an argument names.
@@ -114,24 +115,33 @@ pub fn list(arg: &Path) -> Option<&str> {
 }
 
 /// The meshes in a folder, by name; with `recursive` also those in subfolders.
-fn meshes_in(folder: &Path, recursive: bool) -> Result<Vec<Task>> {
+fn meshes_in(folder: &Path, recursive: bool, unread: &mut Vec<PathBuf>) -> Result<Vec<Task>> {
     let mut meshes = Vec::new();
-    add_meshes(folder, Path::new(""), recursive, &mut meshes)?;
+    add_meshes(folder, Path::new(""), recursive, (&mut meshes, unread))?;
     if meshes.is_empty() {
+        unread
+            .first()
+            .map_or(Ok(()), |mesh| check_known_extension(mesh))
+            .with_context(|| shown(folder))?;
         let deeper = if recursive { "" } else { ", or look below it with --recursive" };
         bail!("{}: no mesh is in this folder: name another{deeper}", shown(folder));
     }
     Ok(meshes)
 }
 
-fn add_meshes(folder: &Path, below: &Path, recursive: bool, meshes: &mut Vec<Task>) -> Result<()> {
+fn add_meshes(
+    folder: &Path,
+    below: &Path,
+    recursive: bool,
+    (meshes, unread): (&mut Vec<Task>, &mut Vec<PathBuf>),
+) -> Result<()> {
     for path in sorted(folder).with_context(|| shown(folder))? {
         let kind = fs::metadata(&path);
         if kind.as_ref().is_ok_and(fs::Metadata::is_dir) {
             // Links to folders are not followed: they may be cyclic.
             if recursive && !path.is_symlink() {
                 let below = below.join(path.file_name().unwrap_or_default());
-                add_meshes(&path, &below, recursive, meshes)?;
+                add_meshes(&path, &below, recursive, (meshes, unread))?;
             }
         } else if is_mesh(&path) {
             if kind.is_ok_and(|kind| !kind.is_file()) {
@@ -141,6 +151,8 @@ fn add_meshes(folder: &Path, below: &Path, recursive: bool, meshes: &mut Vec<Tas
             // What cannot be looked at, such as a link to a missing file, is an error when it is
             // read.
             meshes.push(Task { below: below.to_owned(), ..Task::from(path) });
+        } else if is_unread_mesh(&path) {
+            unread.push(path);
         } else if let Err(error) = kind
             && recursive
             && !path.is_symlink()
@@ -318,6 +330,18 @@ fn path_of(bytes: &[u8]) -> Result<PathBuf> {
 #[cfg(not(unix))]
 fn path_of(bytes: &[u8]) -> Result<PathBuf> {
     Ok(std::str::from_utf8(bytes).context("is not UTF-8 text: save the list as UTF-8")?.into())
+}
+
+/// The warning about meshes of a folder in formats that are not read.
+pub fn left_out(unread: &[PathBuf]) -> Option<String> {
+    /// Most names.
+    const MOST: usize = 5;
+    let names: Vec<String> = unread.iter().take(MOST).map(shown).collect();
+    let count = unread.len() as u64;
+    (count > 0).then(|| {
+        let meshes = counted_as(count, "mesh is", "meshes are");
+        format!("{meshes} left out, in formats that are not read: {}", listed(&names, count))
+    })
 }
 
 /// Keeps the first of several names of one file; a warning for each of the others.

@@ -39,7 +39,7 @@ impl<'a> Plan<'a> {
     /// `--show`.
     pub fn new(job: &'a Job, lattice: Option<&Lattice>) -> Result<Self> {
         refuse_likely_mistakes(job)?;
-        let (mut tasks, has_list) = inputs::meshes(&job.meshes, job.recursive)?;
+        let (mut tasks, has_list, unread) = inputs::meshes(&job.meshes, job.recursive)?;
         let left_out = inputs::leave_out_repeated(&mut tasks);
         let is_joined = job.label == Some(LabelBy::File);
         if is_joined {
@@ -61,6 +61,7 @@ impl<'a> Plan<'a> {
             bail!("--preview draws one mesh: use `voxelize render` for each of several");
         }
         print_warnings(&left_out, job.quiet);
+        print_warnings(inputs::left_out(&unread).as_slice(), job.quiet);
         if job.show && !terminal::has_colors() {
             let why = "--show had no effect: standard error is no terminal with colours";
             print_warnings(&[why.to_owned()], job.quiet);

@@ -202,7 +202,7 @@ impl MeshSummary {
         let triangles = counted(*triangles as u64, "triangle");
         line("mesh", format!("{}, {triangles}{degenerate}", escaped(&self.mesh)));
         let [x, y, z] = dims.map(|voxels| significant(f64::from(voxels) * voxel_size));
-        let corner = origin.map(rounded).join(", ");
+        let corner = origin.map(|c| rounded(c, *voxel_size)).join(", ");
         line("grid", format!("{} of {}", sized(*dims), significant(*voxel_size)));
         line("", format!("{x} x {y} x {z} mesh units, from ({corner})"));
         if verbose {

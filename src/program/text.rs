@@ -60,9 +60,10 @@ pub fn sized([x, y, z]: [u32; 3]) -> String {
     format!("{x} x {y} x {z} voxels")
 }
 
-/// A coordinate with six significant digits.
-pub fn rounded(coordinate: f64) -> String {
-    numbers::rounded(coordinate, 6)
+/// A coordinate with six significant digits, or as many as a hundredth of a voxel needs.
+pub fn rounded(coordinate: f64, voxel_size: f64) -> String {
+    let digits = (coordinate.abs() / voxel_size).log10().ceil() as usize + 2;
+    numbers::rounded(coordinate, digits.clamp(6, 17))
 }
 
 /// A length with six significant digits.
@@ -102,6 +103,13 @@ mod tests {
         let path = Path::new(OsStr::from_bytes(b"a/\xe9\n\xc3\xa9 \xff\xfe.obj"));
         assert_eq!(path_text(path), "a/\\xe9\n\u{e9} \\xff\\xfe.obj");
         assert_eq!(shown(path), "a/\\xe9\\n\u{e9} \\xff\\xfe.obj");
+    }
+
+    #[test]
+    fn coordinates_far_from_the_origin_have_the_digits_of_their_voxels() {
+        assert_eq!(rounded(4_599_988.25, 0.5), "4599988.25");
+        assert_eq!(rounded(-1.0 / 3.0, 1.0), "-0.333333");
+        assert_eq!(rounded(0.0, 1e-300), "0");
     }
 
     #[test]

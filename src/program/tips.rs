@@ -48,12 +48,16 @@ const SYNONYMS: [(&str, &str); 5] = [
 ];
 
 /// Options that are typed, and what to type for them.
-const OPTIONS: [(&[&str], &str); 27] = [
+const OPTIONS: [(&[&str], &str); 35] = [
     (&["--cpu"], "use --backend cpu"),
     (&["--gpu", "--cuda"], "use --backend gpu"),
     (&["--device"], "use --adapter NAME, with a name that `voxelize adapters` shows"),
     (&["--surface", "--hollow"], "surfaces are the default: leave it out, or use --mode surface"),
     (&["--thin"], "use --mode thin"),
+    (
+        &["--animation", "--pose", "--time"],
+        "meshes have their default pose: export the pose that you want",
+    ),
     (&["--solid", "--filled"], "use --mode solid"),
     (&["--frames"], "use --turntable N of `voxelize render`, or --frame N for one of a .vox"),
     (
@@ -70,14 +74,27 @@ const OPTIONS: [(&[&str], &str); 27] = [
     (&["--grid"], "use --res N for N voxels along the longest axis"),
     (&["--depth"], "use --length N"),
     (&["--labels"], "use --label object, or --label file for one grid of several meshes"),
-    (&["--pitch", "--spacing"], "use --voxel-size S"),
+    (&["--pitch", "--spacing", "--dx"], "use --voxel-size S"),
+    (&["--unit", "--units"], "use --scale S: 25.4 turns inches into millimetres"),
+    (
+        &["--origin", "--min", "--align", "--snap"],
+        "use --bounds X0,Y0,Z0,X1,Y1,Z1 with --voxel-size S: the grid begins at X0,Y0,Z0",
+    ),
+    (&["--like"], "use --lattice JSON, with what another run's --json printed"),
+    (
+        &["--coverage", "--fraction", "--volume-fraction"],
+        "use --attributes coverage, with --mode solid --include-surface",
+    ),
+    (&["--emission", "--materials"], "use --attributes metallic,roughness,emission"),
+    (&["--merge"], "use --label file: all meshes in one grid"),
+    (&["--translate"], "meshes are not moved: use --bounds for the box to voxelize, or --center"),
     (&["-i", "--input"], "inputs have no option: voxelize mesh.obj -o out.vox"),
     (&["-f"], "use --format F for a format; a mesh has no option: voxelize mesh.obj -o out.vox"),
     (&["-t"], "use --format F for a format, --threads N for threads"),
     (&["--output-format"], "use --format F"),
     (&["--outdir", "--output-dir"], "use -o DIR/"),
     (&["-m"], "use --mode M"),
-    (&["--sdf"], "use --distance W"),
+    (&["--sdf", "--esdf", "--level-set"], "use --distance W"),
     (&["--z-up"], "use --up z"),
     (&["-j", "--jobs"], "use --threads N"),
     (&["-y", "--overwrite"], "files are replaced without asking: leave it out"),

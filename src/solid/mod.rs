@@ -206,7 +206,22 @@ impl OrientedSurface {
 
     /// Analyzes the runner's mesh, and replaces it by the one with flipped parts.
     fn orient(runner: &mut Runner) -> Result<Self, BackendError> {
-        let (mut surface, flips) = Self::analyzed(runner, true)?;
+        let (mut surface, mut flips) = Self::analyzed(runner, true)?;
+        // The edges of a repeated triangle have two in the same direction.
+        let Topology { inconsistent_edges, non_manifold_edges, .. } = surface.topology;
+        if inconsistent_edges + non_manifold_edges > 0
+            && let Some(is_repeated) = Self::repeated(runner)?
+        {
+            let as_given = runner.mesh.clone();
+            runner.mesh = Cow::Owned(as_given.with_collapsed(&is_repeated));
+            let (mut once, flips_once) = Self::analyzed(runner, true)?;
+            if surface.topology.hides_holes_of(&once.topology) {
+                once.topology.collapsed = surface.topology.collapsed;
+                (surface, flips) = (once, flips_once);
+            } else {
+                runner.mesh = as_given;
+            }
+        }
         if let Some(Flips { statistics, is_flipped, shells }) = flips {
             let is_oriented = surface.topology.is_oriented();
             if let Some(is_flipped) = &is_flipped {
@@ -217,6 +232,15 @@ impl OrientedSurface {
             surface.shells = shells;
         }
         Ok(surface)
+    }
+
+    /// The triangles of the runner's mesh that repeat another.
+    fn repeated(runner: &Runner) -> Result<Option<Vec<bool>>, BackendError> {
+        let whole = runner.mesh.whole();
+        runner.within(0, |memory| {
+            check_memory(whole.repeated_bytes(), memory)?;
+            Ok(whole.repeated())
+        })
     }
 
     /// Analyzes the runner's mesh; if it `may_flip` and its topology needs it, also which triangles

@@ -168,7 +168,7 @@ pub enum FillWarning {
     /// A mesh that encloses no voxel centre.
     #[error(
         "no voxel of the grid has its centre inside the mesh; use smaller voxels or larger bounds \
-         (a sheet has no inside, only a surface)"
+         (a sheet, or two back to back, have no inside, only a surface)"
     )]
     Nothing,
     /// A flood fill entered the inside.
@@ -287,8 +287,10 @@ impl FillReport {
         let volume = Volume::new(mesh, &surface.topology, grid);
         let mut doubts = doubts(fill, &surface, &findings, grid.occupied());
         let is_empty = grid.occupied() == 0 && mesh.window().is_none();
-        // The included surface is a solid where it is closed.
-        let has_voxels = include_surface && surface.topology.is_closed();
+        // The included surface is a solid where it is closed, but not where it is a sheet back to
+        // back with another.
+        let encloses = surface.topology.is_closed() && surface.topology.volume_times_six != 0;
+        let has_voxels = include_surface && encloses;
         if is_empty && doubts.is_empty() && !has_voxels {
             doubts.push(FillWarning::Nothing);
         }

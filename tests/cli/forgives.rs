@@ -182,6 +182,50 @@ fn a_folder_stands_for_the_meshes_in_it() {
     // As if it were in quotes.
     assert_eq!(meshes("*.obj").len(), 2);
     refuses(&folder, "deep --res 8", "deep: no mesh is in this folder");
+    // A mesh that is not read is named.
+    folder.write("deep/er/b.FBX", "");
+    let run = succeeds(&folder, "deep --recursive --res 8");
+    let left_out = "warning: 1 mesh is left out, in formats that are not read: deep/er/b.FBX\n";
+    assert!(stderr(&run).contains(left_out), "{}", stderr(&run));
+    let sheet = succeeds(&folder, "render deep/er --res 8 -o sheet.png");
+    assert!(stderr(&sheet).contains(left_out), "{}", stderr(&sheet));
+    fs::remove_file(folder.join("deep/er/1.obj")).unwrap();
+    refuses(&folder, "deep/er --res 8", ".fbx files are not read: export glTF");
+}
+
+#[test]
+fn coordinates_far_from_the_origin_are_not_rounded_in_silence() {
+    let folder = folder();
+    let at = |x: f64, y: f64, scale: f64| {
+        let corner = |i: f64, j: f64, k: f64| [x + scale * i, y + scale * j, scale * k];
+        [corner(0.0, 0.0, 0.0), corner(1.0, 0.0, 0.0), corner(0.0, 1.0, 1.0)]
+    };
+    let binary = |name: &str, corners: [[f64; 3]; 3]| {
+        let mut bytes = [[0; 80].as_slice(), &1_u32.to_le_bytes(), &[0; 12]].concat();
+        let words = corners.as_flattened().iter().map(|&c| (c as f32).to_le_bytes());
+        bytes.extend(words.flatten().chain([0; 2]));
+        folder.write(name, bytes);
+    };
+    let far = at(500_000.25, 4_600_000.25, 20.0);
+    binary("far.stl", far);
+    binary("large.stl", at(500_000.25, 4_600_000.25, 1e6));
+    let [a, b, c] = far.map(|[x, y, z]| format!("v {x} {y} {z}\n"));
+    folder.write("far.obj", format!("{a}{b}{c}f 1 2 3\n"));
+    let coarse =
+        "the mesh has 32-bit coordinates so far from the origin that they are 1 voxels apart";
+    for (args, is_said) in [
+        ("far.stl --voxel-size 0.5", true),
+        ("far.stl --voxel-size 0.5 --center", true),
+        ("far.stl --voxel-size 1 --scale 2 --rotate z:30", true),
+        ("far.stl --voxel-size 5", false),
+        ("large.stl --res 100", false),
+        ("far.obj --voxel-size 0.5", false),
+    ] {
+        let said = stderr(&succeeds(&folder, args)).contains(coarse);
+        assert_eq!(said, is_said, "{args}");
+    }
+    let said = stderr(&succeeds(&folder, "far.obj --voxel-size 0.5"));
+    assert!(said.contains("from (500000.25, 4600000.25, 0)"), "{said}");
 }
 
 #[test]

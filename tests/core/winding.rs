@@ -60,7 +60,6 @@ fn broken_meshes() -> Vec<(String, Mesh)> {
         ("balls that overlap", overlapping),
         ("a torus that is cut", without(&torus(4.0, 1.5, 24, 12), |index| index < 40)),
         ("a ball of triangles apart", apart(&fine, 0.9)),
-        ("a side twice", with_triangles(&one, [one.triangles(), &one.triangles()[..2]].concat())),
         ("a wall within", together(&[one.clone(), wall])),
     ];
     meshes.map(|(name, mesh)| (name.to_owned(), mesh)).into()

@@ -48,6 +48,8 @@ export interface Options {
   interiorColor?: string;
   /** How textures are read where their texels are larger than voxels; `auto` is as the file says, or `nearest`. */
   filter?: 'auto' | 'nearest' | 'linear';
+  /** Which surfaces in a voxel make its colour: the mean of all, that of those that are seen, or the most typical of these. */
+  blend?: 'all' | 'visible' | 'none';
   /** Properties of the surface for each voxel, which .npz, .vti, .vdb and .nvdb files hold; of a mesh that was read with them. */
   attributes?: Attribute[];
   /** The mesh's up axis. */

@@ -3,11 +3,11 @@
 const DEFAULTS = {
   'res': '128', 'mode': 'surface', 'fill': 'auto', 'include-surface': false, 'color': 'auto', 'up': 'y',
   'backend': 'auto', 'voxel-size': '', 'pad': '0', 'rotate-x': '0', 'rotate-y': '0', 'rotate-z': '0', 'attributes': '',
-  'keep-transparent': false,
+  'keep-transparent': false, 'blend': 'all',
 };
 const NAMES = Object.keys(DEFAULTS);
 /** Those that are folded away at first. */
-const MORE = ['backend', 'voxel-size', 'pad', 'rotate-x', 'rotate-y', 'rotate-z', 'attributes', 'keep-transparent'];
+const MORE = ['backend', 'voxel-size', 'pad', 'rotate-x', 'rotate-y', 'rotate-z', 'attributes', 'keep-transparent', 'blend'];
 
 export const hasMore = (values) => MORE.some((name) => values[name] !== DEFAULTS[name]);
 
@@ -60,7 +60,7 @@ export function options(values) {
   const { mode, fill, color, backend } = values;
   const ofMode = mode === 'solid' ? { fill, includeSurface: values['include-surface'] } : { keepTransparent: values['keep-transparent'] };
   const attributes = values.attributes === '' ? [] : values.attributes.split(',');
-  return { ...placement(values), mode, color, backend, attributes, ...ofMode };
+  return { ...placement(values), mode, color, backend, attributes, blend: values.blend, ...ofMode };
 }
 
 /** Those of distances, whose inside is that of the solid. */
@@ -108,6 +108,7 @@ function voxels(values) {
   if (values.mode === 'solid' && values['include-surface']) words.push('--include-surface');
   if (values.mode !== 'solid' && values['keep-transparent']) words.push('--keep-transparent');
   if (values.color !== 'auto') words.push('--color', values.color);
+  if (values.blend !== 'all' && values.color !== 'none') words.push('--blend', values.blend);
   if (values.up !== 'y') words.push('--up', values.up);
   return words;
 }

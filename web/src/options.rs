@@ -42,6 +42,7 @@ struct Options {
     color: Option<String>,
     interior_color: Option<String>,
     filter: Option<String>,
+    blend: Option<String>,
     attributes: Vec<String>,
     up: Option<String>,
     backend: Option<String>,
@@ -102,6 +103,7 @@ impl Options {
             .attributes(self.attributes()?)
             .keep_transparent(self.keep_transparent)
             .filter(self.filter.as_deref().map_or(Ok(Default::default()), str::parse)?)
+            .blend(self.blend.as_deref().map_or(Ok(Default::default()), str::parse)?)
             .memory(MEMORY)
             .backend(backend)
             .progress(Arc::new(Reporter::default()));
@@ -128,6 +130,7 @@ impl Options {
             ("color", self.color.is_some()),
             ("interiorColor", self.interior_color.is_some()),
             ("filter", self.filter.is_some()),
+            ("blend", self.blend.is_some()),
             ("attributes", !self.attributes.is_empty()),
             ("backend", self.backend.is_some()),
         ];

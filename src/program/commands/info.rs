@@ -96,7 +96,11 @@ impl GridInfo {
         let bounds = bounds.unwrap_or_default();
         let place = match (self.voxel_size, self.origin) {
             (Some(size), Some(origin)) => {
-                format!("voxels of {} from ({})", significant(size), origin.map(rounded).join(", "))
+                format!(
+                    "voxels of {} from ({})",
+                    significant(size),
+                    origin.map(|c| rounded(c, size)).join(", ")
+                )
             }
             _ => "no place in the file".to_owned(),
         };

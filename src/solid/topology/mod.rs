@@ -15,7 +15,7 @@
 //! cancel. A triangle without area but with three distinct corners counts like any other: such
 //! slivers close T-junctions, and without them the edges there would be open. At a T-junction
 //! without a sliver all three edges are open, even if the middle vertex lies exactly on the long
-//! edge. Duplicate triangles count twice.
+//! edge. Duplicate triangles count twice here; a solid counts them once where they hide holes.
 
 mod bins;
 mod boundary;
@@ -154,6 +154,15 @@ impl Topology {
     /// Maximum memory of `edges` boundary edges, in bytes.
     pub(crate) fn boundary_bytes(edges: u64) -> u64 {
         edges * boundary::EDGE_BYTES
+    }
+
+    /// Whether repeated triangles change what is closed, where `once` is the topology without them:
+    /// they add odd edges, or close all holes, as the rim of a sheet that is there twice has two
+    /// triangles. Elsewhere they may be faces of two parts, one of them inside out, that touch: then
+    /// edges have three triangles without them.
+    pub(super) fn hides_holes_of(&self, once: &Self) -> bool {
+        let are_all_open = once.odd_edges == once.open_edges;
+        once.odd_edges < self.odd_edges || self.is_closed() && !once.is_closed() && are_all_open
     }
 
     /// Whether some part may have inverted orientation while others have not.

@@ -51,8 +51,8 @@ pub enum Blend {
     /// The mean of those that are seen from outside: that 16 rays through each open face of the
     /// voxel hit first, from the front. Where none is seen, as [`All`](Self::All).
     Visible,
-    /// The most typical colour of those that are seen. Textures without a filter of the caller's
-    /// choice are not interpolated, so each colour is one that a surface has.
+    /// The most typical colour of those that are seen, or of all. Textures without a filter of the
+    /// caller's choice are not interpolated, so each colour is one that a surface has.
     None,
 }
 

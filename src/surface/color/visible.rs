@@ -56,11 +56,16 @@ impl Visible {
                     self.sample_face(of, voxel, axis, side == 1);
                 }
             }
-            self.triangles[voxel].clear();
             let color = match blend {
-                Blend::None => most_typical(self.samples.iter().filter_map(color_of).collect()),
+                Blend::None => {
+                    if self.samples.is_empty() {
+                        self.sample_triangles(of, voxel);
+                    }
+                    most_typical(self.samples.iter().filter_map(color_of).collect())
+                }
                 _ => mean(&self.samples),
             };
+            self.triangles[voxel].clear();
             self.samples.clear();
             if let Some(color) = color {
                 each(voxel, color);
@@ -71,7 +76,7 @@ impl Visible {
     /// Samples the surface in a voxel through its lower or upper face across `axis`.
     fn sample_face(&mut self, of: Shaded, voxel: usize, axis: usize, is_upper: bool) {
         let Self { triangles, samples } = self;
-        let lowest = [voxel / 64, voxel / 8 % 8, voxel % 8].map(|c| c as f64);
+        let lowest = corner_of(voxel);
         let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
         let facing: Vec<Facing> = triangles[voxel]
             .iter()
@@ -85,6 +90,28 @@ impl Visible {
             samples.extend(first_hit(of, &facing, point, start, is_upper));
         }
     }
+
+    /// Samples each triangle in a voxel where it is about nearest to the voxel's centre.
+    fn sample_triangles(&mut self, of: Shaded, voxel: usize) {
+        let center = corner_of(voxel).map(|c| c + 0.5);
+        for &index in &self.triangles[voxel] {
+            let sides = [0, 1, 2].map(|axis| Facing::new(of, index as usize, axis, true));
+            let (axis, facing) = (0..3).zip(&sides).fold((0, &sides[0]), |widest, other| {
+                if other.1.area.abs() > widest.1.area.abs() { other } else { widest }
+            });
+            let areas = facing.areas([center[(axis + 1) % 3], center[(axis + 2) % 3]]);
+            let inside = areas.map(|area| if area > 0.0 { area } else { 0.0 });
+            let sum: f64 = inside.iter().sum();
+            // A triangle without area has its first corner.
+            let weights = [1, 2].map(|corner| if sum > 0.0 { inside[corner] / sum } else { 0.0 });
+            self.samples.push(of.shadings[index as usize].at(weights));
+        }
+    }
+}
+
+/// The coordinates of a voxel's minimum corner, in voxels from that of the brick.
+fn corner_of(voxel: usize) -> [f64; 3] {
+    [voxel / 64, voxel / 8 % 8, voxel % 8].map(|c| c as f64)
 }
 
 /// A triangle, seen along an axis.
@@ -117,12 +144,18 @@ impl Facing {
         }
     }
 
+    /// The barycentric coordinates of a point: the areas of its triangles with the edges, in parts of
+    /// the area.
+    fn areas(&self, point: [f64; 2]) -> [f64; 3] {
+        let [a, b, c] = self.corners.map(|corner| [corner[0] - point[0], corner[1] - point[1]]);
+        let twice = |p: [f64; 2], q: [f64; 2]| p[0] * q[1] - p[1] * q[0];
+        [twice(b, c), twice(c, a), twice(a, b)].map(|area| area / self.area)
+    }
+
     /// The height at a point of the triangle, and the barycentric weights of its second and third
     /// corner. A triangle that is seen from the side has no point.
     fn at(&self, point: [f64; 2]) -> Option<(f64, [f64; 2])> {
-        let [a, b, c] = self.corners.map(|corner| [corner[0] - point[0], corner[1] - point[1]]);
-        let twice = |p: [f64; 2], q: [f64; 2]| p[0] * q[1] - p[1] * q[0];
-        let areas = [twice(b, c), twice(c, a), twice(a, b)].map(|area| area / self.area);
+        let areas = self.areas(point);
         let is_inside = self.area != 0.0 && areas.iter().all(|&area| area >= 0.0);
         let [p, q, r] = self.heights;
         let height = p + areas[1] * (q - p) + areas[2] * (r - p);

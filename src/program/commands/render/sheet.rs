@@ -8,14 +8,14 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use trivox::base::srgb::Rgba;
-use trivox::formats::is_mesh;
+use trivox::formats::{is_mesh, is_unread_mesh};
 use trivox::view::render::{Background, Picture, RenderOptions};
 
 use super::{Card, load, options, renderer};
 use crate::ExitStatus;
 use crate::cli::{RenderArgs, SceneArgs};
 use crate::console::{ErrorReport, print_error};
-use crate::inputs::{is_read_grid, sorted};
+use crate::inputs::{is_read_grid, left_out, sorted};
 use crate::progress::TerminalProgress;
 use crate::summary::milliseconds;
 use crate::text::{counted, duration, escaped, grouped, path_text, shown};
@@ -37,7 +37,7 @@ const MISSING_INK: Rgba = [168, 60, 40, 255];
 /// Draws the files of the folder, and writes the sheet. A file that cannot be read is an error of
 /// its own, and has an empty picture.
 pub fn run(args: &RenderArgs, target: &Path, card: Option<&Card>) -> Result<ExitStatus> {
-    let files = files(&args.file)?;
+    let (files, unread) = files(&args.file)?;
     if args.turntable.is_some() {
         bail!("{}: a folder becomes one picture: leave out --turntable", shown(&args.file));
     }
@@ -51,6 +51,7 @@ pub fn run(args: &RenderArgs, target: &Path, card: Option<&Card>) -> Result<Exit
     let paper = if is_clear { [0; 4] } else { PAPER };
     let mut sheet = Sheet::new(files.len(), options(args, SIZE).size, paper)?;
     let (mut warnings, mut failed) = (Vec::new(), Vec::new());
+    warnings.extend(left_out(&unread));
     warnings.extend(card.and_then(Card::warning));
     let progress = Arc::new(TerminalProgress::new(args.report.quiet));
     for (place, file) in files.iter().enumerate() {
@@ -89,15 +90,16 @@ pub fn run(args: &RenderArgs, target: &Path, card: Option<&Card>) -> Result<Exit
     Ok(if report.failed.is_empty() { ExitStatus::Done } else { ExitStatus::Failed })
 }
 
-/// The grids and meshes of a folder, by name.
-fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+/// The grids and meshes of a folder, by name, and its meshes in formats that are not read.
+fn files(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let mut files = sorted(folder).with_context(|| shown(folder))?;
+    let unread = files.extract_if(.., |file| is_unread_mesh(file)).collect();
     // Not pipes; a link without a target is a file that cannot be read.
     let is_file = |file: &Path| file.metadata().map_or(true, |kind| kind.is_file());
     files.retain(|file| is_file(file) && (is_mesh(file) || is_read_grid(file)));
     match files.len() {
         0 => bail!("{}: no grid and no mesh is in this folder: name another", shown(folder)),
-        1..=MOST => Ok(files),
+        1..=MOST => Ok((files, unread)),
         more => bail!(
             "{}: {} grids and meshes are more than the {MOST} of a sheet: move some to folders of \
              their own",

@@ -2,7 +2,7 @@
 
 use std::iter;
 
-use trivox::VoxelGrid;
+use trivox::{Place, VoxelGrid};
 
 use crate::text::{AXES, rounded};
 use crate::write::lettering::{INK, LETTER, PAPER, is_ink};
@@ -91,9 +91,10 @@ impl Axes {
 fn ends(grid: &VoxelGrid, axis: usize) -> [Vec<String>; 2] {
     let voxels = grid.dims()[axis];
     [(0, 0), (voxels - 1, voxels)].map(|(voxel, side)| {
-        let place = grid.world.place.as_ref();
-        let side = place.map(|place| place.origin[axis] + f64::from(side) * place.voxel_size);
-        iter::once(voxel.to_string()).chain(side.map(rounded)).collect()
+        let side = grid.world.place.map(|Place { origin, voxel_size }| {
+            rounded(origin[axis] + f64::from(side) * voxel_size, voxel_size)
+        });
+        iter::once(voxel.to_string()).chain(side).collect()
     })
 }
 
@@ -106,7 +107,7 @@ fn length(text: &str) -> u32 {
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use trivox::{Place, Up, World};
+    use trivox::{Up, World};
 
     #[test]
     fn an_axis_ends_at_the_outer_sides_of_its_voxels() {

@@ -51,6 +51,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![warn(missing_debug_implementations, missing_docs)]
+
 pub mod backend;
 pub mod base;
 pub mod engine;

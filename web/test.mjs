@@ -14,7 +14,7 @@ import puppeteer from 'puppeteer-core';
 const [kind, executablePath, program] = process.argv.slice(2);
 const root = import.meta.dirname;
 const page = join(root, 'dist/page');
-const shots = join(root, 'target/screenshots');
+const shots = join(root, '../target/screenshots');
 mkdirSync(shots, { recursive: true });
 const scratch = mkdtempSync(join(tmpdir(), 'trivox-web-'));
 

@@ -1,8 +1,6 @@
 //! Python bindings of trivox. The package `trivox` re-exports what is here; documentation comments
 //! are its docstrings (NumPy style).
 
-#![forbid(unsafe_code)]
-
 mod batch;
 mod core;
 mod distance;

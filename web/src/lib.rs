@@ -1,6 +1,8 @@
 //! trivox in the browser: the bindings that `trivox.js` wraps. Options and reports are JSON, with
 //! the names of the program's options and of its report.
 
+#![warn(missing_docs)]
+
 mod model;
 mod options;
 mod progress;

@@ -3,9 +3,10 @@
 use half::f16;
 
 use crate::base::srgb::{Rgba, linear_of, srgb_of};
+use crate::formats::grid::openvdb::world::world_distance;
 use crate::grid::{
-    self, Attribute, Bits, BrickColors, BrickKey, BrickRun, Colors, FULL, Mask, Overlap, VoxelGrid,
-    VoxelValues, is_empty, mask_places, overlay,
+    self, Attribute, Bits, BrickKey, BrickRun, Colors, FULL, Overlap, VoxelGrid, VoxelValues,
+    is_empty, overlay,
 };
 use crate::solid::distance::DistanceField;
 
@@ -137,12 +138,6 @@ fn own_between<T: Copy + PartialEq + Sync>(
     values.between(start, end).filter(|(_, own)| own.differs_from_rest()).map(|(key, _)| key)
 }
 
-/// A distance of `field`, given in voxels, in world units.
-pub(super) fn world_distance(field: &DistanceField, voxels: f32) -> f32 {
-    let voxel_size = field.world().place.unwrap_or_default().voxel_size;
-    (f64::from(voxels) * voxel_size) as f32
-}
-
 /// A voxel value of a file's grid.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Value {
@@ -163,11 +158,6 @@ impl Value {
         };
         floats.into_iter().take(count)
     }
-}
-
-/// The colours of the voxels of a mask, in its order.
-pub(super) fn colors_of(colors: BrickColors, mask: &Mask) -> impl Iterator<Item = Rgba> {
-    mask_places(*mask).map(move |(x, bit)| colors.at(x, bit))
 }
 
 /// The linear light of an sRGB value, from 0 to 1.

@@ -27,7 +27,7 @@ mod source;
 mod tree;
 mod world;
 
-pub(super) use world::WorldFromIndex;
+pub(super) use world::{check_range, world_distance};
 
 /// The name of the density grid, as renderers expect it.
 const DENSITY: &str = "density";

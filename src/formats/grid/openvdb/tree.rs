@@ -16,6 +16,7 @@ use std::io::{self, Write};
 use crate::base::ordered::in_pool;
 use crate::formats::grid::openvdb::channel::{Channel, Entry};
 use crate::formats::grid::openvdb::record::Record;
+use crate::formats::grid::openvdb::world::WorldFromIndex;
 use crate::grid::{
     BRICK, BrickKey, BrickRun, Mask, VoxelGrid, count, is_empty, run_bounds, set_bits, union_bounds,
 };
@@ -267,6 +268,10 @@ impl<'a> Tree<'a> {
     /// The runs in a cube of bricks, each with the entry of its bricks in their lower nodes.
     fn entries(&self, corner: [u32; 3], edge: u32) -> impl Iterator<Item = (BrickRun, Entry)> {
         self.channel.entries(self.grid, corner, corner.map(|c| c + edge))
+    }
+
+    pub(super) fn world_from_index(&self) -> WorldFromIndex {
+        WorldFromIndex::of_place(self.grid.world.place)
     }
 
     /// The root's nodes.

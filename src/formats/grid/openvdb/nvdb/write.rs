@@ -13,10 +13,10 @@ use super::{
 use crate::base::srgb::Rgba;
 use crate::formats::grid::description::Description;
 use crate::formats::grid::openvdb::TEXT;
-use crate::formats::grid::openvdb::channel::{Channel, Entry, Value, float, world_distance};
+use crate::formats::grid::openvdb::channel::{Channel, Entry, Value, float};
 use crate::formats::grid::openvdb::record::{Record, put_bits};
 use crate::formats::grid::openvdb::tree::{Bounds, Tree, UPPER_VOXELS, brick_at};
-use crate::formats::grid::openvdb::world::WorldFromIndex;
+use crate::formats::grid::openvdb::world::{WorldFromIndex, check_range, world_distance};
 use crate::formats::io::checked::Checked;
 use crate::formats::{Out, WriteError};
 use crate::grid::{Mask, VoxelGrid, is_empty, mask_places, run_bounds};
@@ -35,19 +35,18 @@ const STATISTICS: [f32; 4] = [1.0, 1.0, 1.0, 0.0];
 
 /// Writes `grid`.
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
-    write_channels(grid, Channel::all(grid), &WorldFromIndex::of_place(grid.world.place), out)
+    write_channels(grid, Channel::all(grid), out)
 }
 
 /// Writes `field` as a level set of floats, in world units.
 pub fn write_distances(field: &DistanceField, out: &mut Out) -> Result<(), WriteError> {
-    let transform = WorldFromIndex::of_distances(field)?;
-    write_channels(field.band(), [Channel::Distance(field)].into_iter(), &transform, out)
+    check_range(field)?;
+    write_channels(field.band(), [Channel::Distance(field)].into_iter(), out)
 }
 
 fn write_channels<'a>(
     grid: &'a VoxelGrid,
     channels: impl Iterator<Item = Channel<'a>>,
-    world_from_index: &WorldFromIndex,
     out: &mut Out,
 ) -> Result<(), WriteError> {
     let planned = channels.map(|channel| {
@@ -60,23 +59,14 @@ fn write_channels<'a>(
     head.u32(VERSION);
     // No codec.
     head.each([planned.len() as u16, 0], Record::u16);
-    for (tree, layout) in &planned {
-        put_description(&mut head, tree, layout, world_from_index);
-    }
+    planned.iter().for_each(|(tree, layout)| put_description(&mut head, tree, layout));
     out.write_all(&head.0)?;
-    for (tree, layout) in &planned {
-        write_grid(tree, layout, world_from_index, out)?;
-    }
+    planned.iter().try_for_each(|(tree, layout)| write_grid(tree, layout, out))?;
     Ok(())
 }
 
-fn write_grid(
-    tree: &Tree,
-    layout: &Layout,
-    world_from_index: &WorldFromIndex,
-    out: &mut dyn Write,
-) -> std::io::Result<()> {
-    out.write_all(&grid_head(tree, layout, world_from_index).0)?;
+fn write_grid(tree: &Tree, layout: &Layout, out: &mut dyn Write) -> std::io::Result<()> {
+    out.write_all(&grid_head(tree, layout).0)?;
     let mut nodes = Checked::new(&mut *out);
     let mut uppers = Nodes::new(tree.channel, layout.uppers, layout.lowers, layout.sizes.lower);
     tree.each_upper(|upper, slots| nodes.write_all(uppers.next(upper.bounds, slots.entries())))?;
@@ -158,12 +148,7 @@ impl Layout {
 }
 
 /// The metadata of a grid in the file header.
-fn put_description(
-    head: &mut Record,
-    tree: &Tree,
-    layout: &Layout,
-    world_from_index: &WorldFromIndex,
-) {
+fn put_description(head: &mut Record, tree: &Tree, layout: &Layout) {
     let name = tree.channel.name();
     let name_size = name.len() + 1;
     // In memory and in the file.
@@ -172,9 +157,9 @@ fn put_description(
     head.u64(tree.grid.occupied());
     let [kind, class] = kind_and_class(tree.channel);
     head.each([kind, class], Record::u32);
-    put_world_bounds(head, tree.bounds(), world_from_index);
+    put_world_bounds(head, tree);
     put_bounds(head, tree.bounds());
-    head.each([world_from_index.scale; 3], Record::f64);
+    head.each([tree.world_from_index().scale; 3], Record::f64);
     head.u32(name_size as u32);
     head.each(layout.nodes, Record::u32);
     // The root.
@@ -204,7 +189,7 @@ fn name_key(name: &str) -> u64 {
 }
 
 /// The grid header, the tree header and the root.
-fn grid_head(tree: &Tree, layout: &Layout, world_from_index: &WorldFromIndex) -> Record {
+fn grid_head(tree: &Tree, layout: &Layout) -> Record {
     const TAPER: f64 = 1.0;
     let mut head = Record::default();
     head.bytes(&MAGIC);
@@ -221,13 +206,13 @@ fn grid_head(tree: &Tree, layout: &Layout, world_from_index: &WorldFromIndex) ->
     head.u64(layout.end);
     head.padded(tree.channel.name().as_bytes(), 256);
     // The transform as matrix, inverse and translation: in single precision, then in double.
-    let WorldFromIndex { scale, translation } = *world_from_index;
+    let WorldFromIndex { scale, translation } = tree.world_from_index();
     let diagonal = |d: f64| [d, 0.0, 0.0, 0.0, d, 0.0, 0.0, 0.0, d];
     let matrices = [scale, 1.0 / scale].map(diagonal).concat();
     let numbers = || matrices.iter().copied().chain(translation).chain([TAPER]);
     numbers().for_each(|number| head.f32(number as f32));
     numbers().for_each(|number| head.f64(number));
-    put_world_bounds(&mut head, tree.bounds(), world_from_index);
+    put_world_bounds(&mut head, tree);
     head.each([scale; 3], Record::f64);
     let [kind, class] = kind_and_class(tree.channel);
     head.each([class, kind], Record::u32);
@@ -252,11 +237,11 @@ fn grid_head(tree: &Tree, layout: &Layout, world_from_index: &WorldFromIndex) ->
 }
 
 /// The world bounds of the occupied voxels, as cells rather than centres.
-fn put_world_bounds(head: &mut Record, bounds: Option<Bounds>, world_from_index: &WorldFromIndex) {
-    let [lo, hi] = bounds.map_or([[f64::MAX; 3], [f64::MIN; 3]], |[lo, hi]| {
+fn put_world_bounds(head: &mut Record, tree: &Tree) {
+    let [lo, hi] = tree.bounds().map_or([[f64::MAX; 3], [f64::MIN; 3]], |[lo, hi]| {
         let lo = lo.map(|c| f64::from(c) - 0.5);
         let hi = hi.map(|c| f64::from(c) + 0.5);
-        [lo, hi].map(|corner| world_from_index.apply(corner))
+        [lo, hi].map(|corner| tree.world_from_index().apply(corner))
     });
     head.each(lo, Record::f64);
     head.each(hi, Record::f64);

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
+use crate::base::numbers::listed;
 use crate::base::srgb::Rgba;
 use crate::formats::ReadError;
 use crate::formats::error::shortened;
@@ -242,7 +243,7 @@ fn opacity(texture: Texture) -> Texture {
 #[derive(Debug, Default)]
 struct Failures {
     named: Vec<String>,
-    count: usize,
+    count: u64,
 }
 
 impl Failures {
@@ -255,10 +256,7 @@ impl Failures {
     }
 
     fn warning(&self) -> Option<String> {
-        let mut names = self.named.join(", ");
-        if self.count > self.named.len() {
-            names += &format!(" and {} more", self.count - self.named.len());
-        }
+        let names = listed(&self.named, self.count);
         match self.count {
             0 => None,
             1 => Some(format!("a texture was replaced by a plain colour: {names}")),

@@ -198,7 +198,7 @@ impl GridFormat {
         let names: Vec<&str> = lost.iter().map(Attribute::name).collect();
         let attributes = format!("the voxels' attributes are not kept: {}", names.join(", "));
         let attributes = (!lost.is_empty()).then_some(attributes);
-        (self.spec().lost)(grid, options).into_iter().chain(attributes).collect()
+        (self.spec().lost)(grid, options).into_iter().flatten().chain(attributes).collect()
     }
 
     /// The format that a file of this name has.

@@ -17,7 +17,7 @@ pub const SPEC: GridSpec = GridSpec {
     name: "Wavefront",
     carries: "visible faces in quads of up to 64 by 64 voxels, with T-junctions; position; RGB",
     write: Some(|grid, _, out| write(grid, out)),
-    lost: |grid, _| [lost_up(grid), lost_opacity(grid)].concat(),
+    lost: |grid, _| vec![lost_up(grid), lost_opacity(grid)],
     has_colors: true,
     ..GridSpec::PLAIN
 };

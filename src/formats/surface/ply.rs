@@ -26,8 +26,8 @@ pub const SPEC: GridSpec = GridSpec {
         false => write(grid, out),
     }),
     lost: |grid, options| match options.points {
-        true => [lost_up(grid), lost_names(grid)].concat(),
-        false => lost_up(grid),
+        true => vec![lost_up(grid), lost_names(grid)],
+        false => vec![lost_up(grid)],
     },
     has_colors: true,
     attributes: |options| match options.points {

@@ -85,10 +85,10 @@ fn check_dims(dims: [u32; 3], edge: u32) -> Result<(), WriteError> {
     )))
 }
 
-fn lost(grid: &VoxelGrid, options: &WriteOptions) -> Vec<String> {
+fn lost(grid: &VoxelGrid, options: &WriteOptions) -> Vec<Option<String>> {
     let blocks = if options.dither { "a mixture of blocks" } else { "the nearest block" };
     let changed = grid.colors.as_ref().map(|_| format!("each colour becomes {blocks}"));
-    changed.into_iter().chain(lost_opacity(grid)).collect()
+    vec![changed, lost_opacity(grid)]
 }
 
 /// Writes the compound `trivox`, of a schematic's metadata.

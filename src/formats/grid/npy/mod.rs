@@ -39,9 +39,7 @@ pub const SPEC: GridSpec = GridSpec {
     write: Some(|grid, _, out| write(grid, out)),
     file_size: |dims| Some(dense::volume(dims) + header("|b1", &dims).len() as u64),
     lost: |grid, _| {
-        let place_for_colors = |lost: String| format!("{lost}: write .npz");
-        let colors = lost_colors(grid).into_iter().map(place_for_colors);
-        lost_place(grid).into_iter().chain(colors).collect()
+        vec![lost_place(grid), lost_colors(grid).map(|lost| format!("{lost}: write .npz"))]
     },
     distances: Some(write_distances),
     distances_size: |dims| Some(4 * dense::volume(dims) + header("<f4", &dims).len() as u64),

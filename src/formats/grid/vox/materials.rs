@@ -56,12 +56,12 @@ pub(super) struct Materials {
 }
 
 /// What the materials in a file of `grid` do not hold, a sentence each.
-pub(super) fn lost(grid: &VoxelGrid, options: &WriteOptions) -> Vec<String> {
+pub(super) fn lost(grid: &VoxelGrid, options: &WriteOptions) -> [Option<String>; 2] {
     if held(grid).is_empty() {
-        return Vec::new();
+        return [None, None];
     }
     let Some(Materials { sums, joined, .. }) = Voxels::new(grid, options).materials else {
-        return Vec::new();
+        return [None, None];
     };
     let kinds = counted(joined, "kind");
     let [.., most] = MOST;
@@ -70,7 +70,7 @@ pub(super) fn lost(grid: &VoxelGrid, options: &WriteOptions) -> Vec<String> {
     });
     let is_lit = sums.values().any(|sum| sum.properties[2] > 0.0);
     let light = format!("light has the colour of its voxels, and a strength of at most {most}");
-    joined.into_iter().chain(is_lit.then_some(light)).collect()
+    [joined, is_lit.then_some(light)]
 }
 
 /// The attributes of `grid` that materials hold.

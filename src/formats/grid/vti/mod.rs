@@ -33,7 +33,7 @@ pub const SPEC: GridSpec = GridSpec {
               attributes",
     write: Some(|grid, _, out| write(grid, out)),
     file_size: |dims| Some(dense::volume(dims) / MAX_RATIO),
-    lost: |grid, _| assumed_place(grid),
+    lost: |grid, _| vec![assumed_place(grid)],
     distances: Some(write_distances),
     distances_size: |dims| Some(4 * dense::volume(dims) / MAX_RATIO),
     has_colors: true,

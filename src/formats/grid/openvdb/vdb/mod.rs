@@ -24,7 +24,7 @@ pub const SPEC: GridSpec = GridSpec {
               RGB, attributes",
     read: Some(|input, options| read(input, options.memory)),
     write: Some(|grid, _, out| write(grid, out)),
-    lost: |grid, _| [lost_opacity(grid), lost_names(grid)].concat(),
+    lost: |grid, _| vec![lost_opacity(grid), lost_names(grid)],
     distances: Some(write_distances),
     has_colors: true,
     attributes: |_| AttributeSet::all(),

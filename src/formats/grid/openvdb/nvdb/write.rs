@@ -13,7 +13,7 @@ use super::{
 use crate::base::srgb::Rgba;
 use crate::formats::grid::description::Description;
 use crate::formats::grid::openvdb::TEXT;
-use crate::formats::grid::openvdb::channel::{Channel, Entry, Value, float};
+use crate::formats::grid::openvdb::channel::{Channel, Entry, float};
 use crate::formats::grid::openvdb::record::{Record, put_bits};
 use crate::formats::grid::openvdb::tree::{Bounds, Tree, UPPER_VOXELS, brick_at};
 use crate::formats::grid::openvdb::world::{WorldFromIndex, check_range, world_distance};
@@ -256,7 +256,7 @@ fn put_root(head: &mut Record, tree: &Tree, layout: &Layout) {
     let channel = tree.channel;
     put_bounds(head, tree.bounds());
     head.u32(tree.root.len() as u32);
-    head.f32s(channel.background().floats(float));
+    head.f32s(&channel.background(float));
     match channel {
         Channel::Density if tree.root.is_empty() => head.each([0.0; 4], Record::f32),
         _ => put_statistics(head, channel),
@@ -269,8 +269,8 @@ fn put_root(head: &mut Record, tree: &Tree, layout: &Layout) {
         head.u64(x << 42 | y << 21 | z);
         head.u64(if upper.is_tile() { 0 } else { child });
         head.u32(u32::from(upper.is_full()));
-        let value = if upper.is_tile() { channel.tile() } else { channel.background() };
-        head.f32s(value.floats(float));
+        let is_tile = upper.is_tile();
+        head.f32s(&if is_tile { channel.tile(float) } else { channel.background(float) });
         head.align(ALIGNMENT);
         child += if upper.is_tile() { 0 } else { layout.sizes.upper as u64 };
     }
@@ -318,7 +318,8 @@ impl<'a> Nodes<'a> {
             1 => record.u64(content[0]),
             _ => record.each(content, Record::u64),
         };
-        let [background, tile] = [self.channel.background(), self.channel.tile()].map(words);
+        let [background, tile] =
+            [self.channel.background(float), self.channel.tile(float)].map(words);
         for entry in entries {
             match entry {
                 Entry::Empty => entry_of(background),
@@ -335,9 +336,9 @@ impl<'a> Nodes<'a> {
 }
 
 /// The floats of a value, from the lowest bits up.
-fn words(value: Value) -> [u64; 2] {
+fn words(value: Vec<f32>) -> [u64; 2] {
     let mut words = [0; 2];
-    for (n, float) in value.floats(float).enumerate() {
+    for (n, float) in value.into_iter().enumerate() {
         words[n / 2] |= u64::from(float.to_bits()) << (32 * (n % 2));
     }
     words

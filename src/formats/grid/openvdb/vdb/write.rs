@@ -224,11 +224,11 @@ fn write_topology(tree: &Tree, out: &mut dyn Write) -> std::io::Result<()> {
     let channel = tree.channel;
     let [uppers, tiles] = [tree.uppers().count() as u32, tree.tiles().count() as u32];
     let mut record = Record::default();
-    record.f32s(channel.background().floats(rounded));
+    record.f32s(&channel.background(rounded));
     record.each([tiles, uppers], Record::u32);
     for tile in tree.tiles() {
         record.each(tile.origin(), Record::u32);
-        record.f32s(channel.tile().floats(rounded));
+        record.f32s(&channel.tile(rounded));
         record.bytes(&[tile.is_full().into()]);
     }
     out.write_all(&record.0)?;
@@ -257,10 +257,10 @@ fn put_node(record: &mut Record, entries: impl Iterator<Item = Entry> + Clone, c
         return;
     }
     record.bytes(&[BACKGROUND_ELSEWHERE]);
-    let (mut tile, floats) = (Record::default(), channel.tile().floats(rounded));
+    let (mut tile, floats) = (Record::default(), channel.tile(rounded));
     match channel {
-        Channel::Attribute(..) => tile.f32s(floats),
-        _ => floats.for_each(|float| tile.bytes(&f16::from_f32(float).to_le_bytes())),
+        Channel::Attribute(..) => tile.f32s(&floats),
+        _ => floats.iter().for_each(|&float| tile.bytes(&f16::from_f32(float).to_le_bytes())),
     }
     entries.filter(|&entry| entry == Entry::Full).for_each(|_| record.bytes(&tile.0));
 }
@@ -297,7 +297,7 @@ fn put_buffer(buffer: &mut Record, channel: Channel, corner: [u32; 3], mask: &Ma
             buffer.each(field.inside().mask_of(key).map(|word| !word), Record::u64);
             let distances = field.in_brick(key);
             let of_place = |(x, bit)| world_distance(field, distances(x, bit));
-            buffer.f32s(mask_places(*mask).map(of_place));
+            mask_places(*mask).map(of_place).for_each(|distance| buffer.f32(distance));
         }
     }
 }

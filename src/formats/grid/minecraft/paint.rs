@@ -32,16 +32,14 @@ pub(super) struct Palettes {
     /// The kinds by their names, shortened.
     kinds: HashMap<String, u16>,
     is_stone: bool,
-    /// The kinds whose colours are not known.
-    unknown: Vec<u16>,
     /// Bytes of memory.
     pub(super) bytes: u64,
 }
 
 impl Default for Palettes {
     fn default() -> Self {
-        let (colors, kinds, unknown) = (Vec::new(), HashMap::new(), Vec::new());
-        Self { known: known_colors(), colors, kinds, is_stone: true, unknown, bytes: 0 }
+        let (colors, kinds) = (Vec::new(), HashMap::new());
+        Self { known: known_colors(), colors, kinds, is_stone: true, bytes: 0 }
     }
 }
 
@@ -59,15 +57,11 @@ impl Palettes {
         }
         ensure!(self.colors.len() < MAX_KINDS, "there are more than {MAX_KINDS} kinds of blocks");
         self.is_stone &= name == STONE;
-        let color = self.known.get(name).copied();
-        self.colors.push(color.unwrap_or(UNKNOWN));
+        self.colors.push(self.known.get(name).copied().unwrap_or(UNKNOWN));
         // At most `MAX_KINDS`.
         let kind = self.colors.len() as u16;
         self.bytes += shown.capacity() as u64 + KIND_BYTES;
         self.kinds.insert(shown, kind);
-        if color.is_none() {
-            self.unknown.push(kind);
-        }
         Ok(kind)
     }
 
@@ -239,10 +233,12 @@ impl<'a> Painter<'a> {
             let room = Room { taken: self.bytes, limit: self.limit, in_runs: u64::MAX };
             let runs = self.bricks.iter().map(ColorRun::borrowed);
             grid.colors = Some(colors(&grid, runs, UNKNOWN, &room)?);
-            let (mut unknown, names) = (NameCounts::default(), self.palettes.names());
-            let all = self.palettes.unknown.iter().map(|&kind| usize::from(kind));
-            let used = all.filter(|&kind| self.counts[kind] > 0);
-            used.for_each(|kind| unknown.add(&excerpt(plain_name(names[kind]))));
+            let names = self.palettes.names();
+            let used = names.iter().zip(&self.counts).filter(|&(_, &count)| count > 0);
+            let used = used.map(|(name, _)| plain_name(name));
+            let mut unknown = NameCounts::default();
+            used.filter(|name| !self.palettes.known.contains_key(name))
+                .for_each(|name| unknown.add(&excerpt(name)));
             warnings.extend(unknown.warning("blocks whose colour is not known are grey"));
         }
         Ok(LoadedGrid { blocks: self.block_counts(), ..LoadedGrid::new(grid, warnings) })

@@ -172,17 +172,9 @@ fn paint(
             }
             row.clear();
             while at < end {
-                // Nearly all numbers are of one byte.
-                let short = rest.split_first().filter(|&(&byte, _)| byte < 0x80);
-                let number = match short {
-                    Some((&byte, after)) => {
-                        rest = after;
-                        byte.into()
-                    }
-                    None => next_number(&mut rest, at)?.ok_or_else(|| {
-                        content(format!("there are {at} blocks, but its size is of {volume}"))
-                    })?,
-                };
+                let number = next_number(&mut rest, at)?.ok_or_else(|| {
+                    content(format!("there are {at} blocks, but its size is of {volume}"))
+                })?;
                 row.push(kinds.of(number).ok_or_else(|| {
                     content(format!("block {at} has the number {number}, not in the palette"))
                 })?);
@@ -199,6 +191,7 @@ fn paint(
 }
 
 /// Takes the number of block `at` from `data`; `None` at its end.
+#[inline]
 fn next_number(data: &mut &[u8], at: u64) -> Result<Option<u32>, ReadError> {
     let mut number = 0;
     for (n, &byte) in data.iter().enumerate() {

@@ -197,14 +197,13 @@ impl AppearanceBuilder {
     #[inline]
     pub(super) fn material_of<'a>(&mut self, face: Face<'a>, corners: usize) -> FaceMaterial<'a> {
         if !self.attributes.has_materials() {
-            return FaceMaterial { material: DEFAULT, texcoords: &[] };
+            return (DEFAULT, &[]);
         }
         let texcoords = Some(face.texcoords).filter(|list| list.len() == 2 * corners);
-        if let Some(material) = self.texture_of(face, texcoords.is_some()) {
-            return FaceMaterial { material, texcoords: texcoords.unwrap_or_default() };
+        match self.texture_of(face, texcoords.is_some()) {
+            Some(material) => (material, texcoords.unwrap_or_default()),
+            None => (face.color.map_or(DEFAULT, |color| self.colors.material_of(color)), &[]),
         }
-        let material = face.color.map_or(DEFAULT, |color| self.colors.material_of(color));
-        FaceMaterial { material, texcoords: &[] }
     }
 
     /// The material of a face's texture, if it has one.
@@ -227,25 +226,30 @@ impl AppearanceBuilder {
 
     /// Adds a triangle of these vertices and these corners of a face.
     #[inline]
-    pub(super) fn add(&mut self, vertices: [u32; 3], corners: [u32; 3], material: FaceMaterial) {
+    pub(super) fn add(
+        &mut self,
+        vertices: [u32; 3],
+        corners: [u32; 3],
+        (material, texcoords): FaceMaterial,
+    ) {
         if self.attributes.has_materials() {
-            let colorless = self.colorless.filter(|_| {
-                material.material == DEFAULT && lacks_color(vertices, &self.vertex_colors)
-            });
+            let colorless = self
+                .colorless
+                .filter(|_| material == DEFAULT && lacks_color(vertices, &self.vertex_colors));
             self.colorless_triangles += u64::from(colorless.is_some());
-            self.material_of.push(colorless.unwrap_or(material.material));
+            self.material_of.push(colorless.unwrap_or(material));
         }
         if self.attributes.has_texcoords() {
             let uvs = [0, 1, 2].map(|i| {
                 let at = 2 * corners[i] as usize;
-                match material.texcoords.get(at..at + 2) {
+                match texcoords.get(at..at + 2) {
                     Some(&[u, v]) => texcoord(u, v),
                     _ => {
                         self.vertex_texcoords.get(vertices[i] as usize).copied().unwrap_or_default()
                     }
                 }
             });
-            let is_textured = (1..=self.textures.len()).contains(&(material.material as usize));
+            let is_textured = (1..=self.textures.len()).contains(&(material as usize));
             self.unplaced += u64::from(is_textured && !is_placed(&uvs));
             self.uvs.push(uvs);
         }
@@ -291,11 +295,7 @@ impl AppearanceBuilder {
 }
 
 /// The material of a triangle's face, and the texture coordinates of its corners.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct FaceMaterial<'a> {
-    material: u32,
-    texcoords: &'a [f64],
-}
+type FaceMaterial<'a> = (u32, &'a [f64]);
 
 /// Converts texture coordinates: in files `v` points up.
 pub(super) fn texcoord(u: f64, v: f64) -> [f32; 2] {

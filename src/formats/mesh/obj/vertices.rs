@@ -45,15 +45,14 @@ impl Vertices {
         let read = each(work, |(at, (part, (positions, texcoords)))| {
             let mut reader = Reader { positions, texcoords, ..Reader::default() };
             let fault = reader.read(part).err().map(|(line, what)| Fault { part: at, line, what });
-            let Reader { colors, painted, opacities, weights, .. } = reader;
-            (colors, painted, opacities, weights, fault)
+            (reader, fault)
         });
         let mut painted = Vec::new();
-        for (colors, of_part, opacities, weights, fault) in read {
-            all.colors.push(colors);
-            painted.extend(of_part);
-            all.opacities += opacities;
-            all.weights += weights;
+        for (part, fault) in read {
+            all.colors.push(part.colors);
+            painted.extend(part.painted);
+            all.opacities += part.opacities;
+            all.weights += part.weights;
             all.fault = all.fault.or(fault);
         }
         if !painted.is_empty() && all.colors.iter().all(Vec::is_empty) {

@@ -20,7 +20,6 @@ use crate::formats::{
 };
 use crate::grid::{BRICK, BrickKey, FULL, GridError, Mask, Place, Up, VoxelGrid, World};
 
-/// The `.binvox` format.
 pub const SPEC: GridSpec = GridSpec {
     extension: "binvox",
     name: "binvox",

@@ -14,7 +14,6 @@ use crate::formats::{
 };
 use crate::grid::{BrickKey, Colors, FULL, Mask, Place, VoxelGrid, World, count, is_empty};
 
-/// The `.bricks` format.
 pub const SPEC: GridSpec = GridSpec {
     extension: "bricks",
     name: "raw bricks",
@@ -216,7 +215,6 @@ fn write_colors(colors: &Colors, out: &mut impl Write) -> std::io::Result<()> {
     colors.bricks().try_for_each(|(.., own)| out.write_all(own.as_flattened()))
 }
 
-/// Reads a grid.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let mut crc = Hasher::new();
     let header = read_header(input, &mut crc)?;

@@ -12,7 +12,6 @@ use crate::formats::grid::dense;
 use crate::formats::{GridSpec, Out, WriteError, assumed_place, lost_colors, lost_up};
 use crate::grid::{Place, VoxelGrid};
 
-/// Mitsuba's `.vol`.
 pub const SPEC: GridSpec = GridSpec {
     extension: "vol",
     name: "Mitsuba",

@@ -22,7 +22,6 @@ use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, check_memory,
 use crate::mesh::Mesh;
 use crate::mesh::appearance::{Alpha, Appearance, Material};
 
-/// OFF of Geomview, `.off`.
 pub const SPEC: MeshSpec = MeshSpec {
     extension: "off",
     name: "OFF",

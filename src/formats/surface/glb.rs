@@ -15,7 +15,6 @@ use crate::base::srgb::linear_of_rgba;
 use crate::formats::{GridSpec, Out, WriteError};
 use crate::grid::{Place, Up, VoxelGrid, World};
 
-/// Binary glTF, as a mesh of voxel faces.
 pub const SPEC: GridSpec = GridSpec {
     extension: "glb",
     name: "glTF 2.0",
@@ -36,7 +35,6 @@ const UNSIGNED_INT: u32 = 5125;
 const ARRAY_BUFFER: u32 = 34962;
 const ELEMENT_ARRAY_BUFFER: u32 = 34963;
 
-/// Writes the surface of `grid`.
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     let surface = Surface::new(grid);
     let size = surface.size.checked()?;
@@ -146,7 +144,6 @@ fn document(grid: &VoxelGrid, size: Size) -> Value {
     })
 }
 
-/// The accessors of positions, indices and colours.
 fn accessors(grid: &VoxelGrid, [min, last]: [[u32; 3]; 2], size: Size) -> Vec<Value> {
     let Size { vertices, quads } = size;
     let mut accessors = vec![

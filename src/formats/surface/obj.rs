@@ -11,7 +11,6 @@ use crate::base::srgb::Rgba;
 use crate::formats::{GridSpec, Out, WriteError, lost_opacity, lost_up};
 use crate::grid::VoxelGrid;
 
-/// Wavefront OBJ, as a mesh of voxel faces.
 pub const SPEC: GridSpec = GridSpec {
     extension: "obj",
     name: "Wavefront",
@@ -22,7 +21,6 @@ pub const SPEC: GridSpec = GridSpec {
     ..GridSpec::PLAIN
 };
 
-/// Writes the surface of `grid`.
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     let place = grid.world.place.unwrap_or_default();
     Surface::new(grid).write(out, |element, bytes| {

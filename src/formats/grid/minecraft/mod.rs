@@ -57,7 +57,6 @@ pub struct BlockList {
 }
 
 impl BlockList {
-    /// The blocks that the voxels of `grid` become.
     pub(crate) fn of(grid: &VoxelGrid, options: &WriteOptions) -> Self {
         let kinds = Kinds::new(grid, options);
         let (game_version, unknown) = (kinds.version().name, blocks::unknown(&kinds.names[1..]));
@@ -66,7 +65,6 @@ impl BlockList {
     }
 }
 
-/// The colours of the voxels of `grid` as blocks.
 pub(crate) fn painted(grid: &VoxelGrid, options: &WriteOptions) -> Colors {
     Kinds::new(grid, options).painted(grid)
 }

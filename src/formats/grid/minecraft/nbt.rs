@@ -35,7 +35,6 @@ impl Tags<'_, '_> {
         self.put(COMPOUND, name, &[])
     }
 
-    /// Ends a compound.
     pub(super) fn end(&mut self) -> io::Result<()> {
         self.out.write_all(&[END])
     }

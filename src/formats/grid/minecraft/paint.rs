@@ -65,7 +65,6 @@ impl Palettes {
         Ok(kind)
     }
 
-    /// The names by kind.
     fn names(&self) -> Vec<&str> {
         let mut names = vec![""; 1 + self.colors.len()];
         self.kinds.iter().for_each(|(name, &kind)| names[usize::from(kind)] = name);

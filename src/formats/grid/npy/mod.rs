@@ -30,7 +30,6 @@ use crate::formats::{GridSpec, LoadedGrid, Out, ReadError, WriteError, lost_colo
 use crate::grid::{BRICK, Colors, VoxelGrid};
 use crate::solid::distance::DistanceField;
 
-/// NumPy's `.npy`.
 pub const SPEC: GridSpec = GridSpec {
     extension: "npy",
     name: "NumPy",
@@ -119,7 +118,6 @@ pub(super) fn header<N: Display>(descr: &str, shape: &[N]) -> Vec<u8> {
     [&MAGIC[..], &[1, 0], &length, text.as_bytes()].concat()
 }
 
-/// Reads a grid.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let fields = Fields::read(input)?;
     let Some(array) = fields.coordinates() else {

@@ -63,7 +63,6 @@ fn visible(brick: &ColorRun) -> Mask {
 }
 
 impl ColorArray {
-    /// Reads an array.
     pub(crate) fn read(input: &mut dyn BufRead, limit: u64) -> Result<Self, ReadError> {
         let header = Fields::read(input)?.grid()?;
         match header.element.kind {

@@ -21,7 +21,6 @@ use crate::grid::{
 /// Maximum bytes read of an array of the world position.
 const MAX_SMALL: u64 = 1 << 10;
 
-/// Reads a grid.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let mut arrays = Arrays { limit, ..Arrays::default() };
     zip::read(input, |name, content| arrays.take(name, content))?;

@@ -35,5 +35,4 @@ const DENSITY: &str = "density";
 const COLOR: &str = "Cd";
 /// The name of the grid of distances: Houdini's convention.
 const SURFACE: &str = "surface";
-/// The name of the text field.
 const TEXT: &str = "trivox";

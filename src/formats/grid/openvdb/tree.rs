@@ -274,7 +274,6 @@ impl<'a> Tree<'a> {
         WorldFromIndex::of_place(self.grid.world.place)
     }
 
-    /// The root's nodes.
     pub(super) fn uppers(&self) -> impl Iterator<Item = &Upper> {
         self.root.iter().filter(|upper| !upper.is_tile())
     }

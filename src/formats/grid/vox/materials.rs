@@ -22,7 +22,6 @@ use crate::grid::{
 };
 use crate::surface::palette::MAX_COLORS;
 
-/// The attributes that materials hold.
 pub(super) const ATTRIBUTES: [Attribute; 3] =
     [Attribute::Metallic, Attribute::Roughness, Attribute::Emission];
 /// The largest value of each.
@@ -73,7 +72,6 @@ pub(super) fn lost(grid: &VoxelGrid, options: &WriteOptions) -> [Option<String>;
     [joined, is_lit.then_some(light)]
 }
 
-/// The attributes of `grid` that materials hold.
 fn held(grid: &VoxelGrid) -> AttributeSet {
     let set = grid.attributes.as_ref().map(Attributes::set).unwrap_or_default();
     ATTRIBUTES.into_iter().filter(|&attribute| set.contains(attribute)).collect()

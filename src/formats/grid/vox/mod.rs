@@ -53,7 +53,6 @@ use crate::surface::palette::{MAX_COLORS, count_colors};
 
 pub use write::{check_dims, write};
 
-/// MagicaVoxel's `.vox`.
 pub const SPEC: GridSpec = GridSpec {
     extension: "vox",
     name: "MagicaVoxel",

@@ -5,7 +5,6 @@ use std::collections::{HashMap, HashSet};
 use crate::base::numbers::counted_as;
 use crate::base::srgb::Rgba;
 
-/// The node at the top.
 pub(super) const ROOT: i32 = 0;
 
 /// The parsed content of a file.

@@ -25,7 +25,6 @@ use crate::formats::{GridSpec, Out, WriteError, assumed_place};
 use crate::grid::{Attribute, AttributeSet, Bits, Channel, Colors, Place, VoxelGrid, World};
 use crate::solid::distance::DistanceField;
 
-/// VTK's `.vti`.
 pub const SPEC: GridSpec = GridSpec {
     extension: "vti",
     name: "VTK",

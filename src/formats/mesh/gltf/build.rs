@@ -158,7 +158,6 @@ impl<'a> Build<'a> {
         })
     }
 
-    /// Adds an instance of a mesh.
     pub(super) fn add(
         &mut self,
         instance: &Instance<'a>,

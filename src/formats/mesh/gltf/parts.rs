@@ -69,7 +69,6 @@ pub(super) enum Mode {
 }
 
 impl Mode {
-    /// The number of triangles of `corners` corners.
     fn triangles(self, corners: u64) -> u64 {
         match self {
             Self::Triangles => corners / 3,
@@ -121,7 +120,6 @@ pub(super) fn parts<'a>(
     Ok(all)
 }
 
-/// The part of a primitive, if it has triangles.
 fn part_of<'a>(
     arrays: &Arrays,
     index: usize,

@@ -29,7 +29,6 @@ pub(super) struct Vertices {
 }
 
 impl Vertices {
-    /// Those of a text with these contents.
     pub(super) fn of(contents: &Contents, needs_texcoords: bool) -> Self {
         let [vertices, texcoords, _] = contents.totals;
         let mut all = Self {
@@ -83,7 +82,6 @@ impl Vertices {
     }
 }
 
-/// Reads the vertices of a part.
 #[derive(Default)]
 struct Reader<'a> {
     positions: &'a mut [[f64; 3]],

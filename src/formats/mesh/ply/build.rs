@@ -308,7 +308,6 @@ fn textured(texture: u32, pixels: &Texture) -> Material {
     Material { texture: Some(texture), alpha, ..Material::default() }
 }
 
-/// Positions, triangles and appearance.
 pub(super) struct Build {
     pub(super) positions: Vec<[f64; 3]>,
     pub(super) triangles: Vec<[u32; 3]>,

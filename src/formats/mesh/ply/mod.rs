@@ -24,7 +24,6 @@ use crate::formats::mesh::textures::TextureLoader;
 use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory};
 use crate::mesh::Mesh;
 
-/// PLY of Stanford, `.ply`.
 pub const SPEC: MeshSpec = MeshSpec {
     extension: "ply",
     name: "Stanford",

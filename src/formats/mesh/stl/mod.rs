@@ -19,7 +19,6 @@ use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, check_memory,
 use crate::mesh::Mesh;
 use crate::mesh::MeshError;
 
-/// STL of 3D Systems, `.stl`.
 pub const SPEC: MeshSpec = MeshSpec {
     extension: "stl",
     name: "STL",
@@ -39,7 +38,6 @@ const MOST_COLORS: u64 = (1 << 15) + 1;
 /// Bytes of memory independent of the file.
 const REST: u64 = 4 << 10;
 
-/// Reads the mesh in `bytes`.
 fn read(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
     let limit = options.memory;
     let whole = binary_count(bytes).is_some_and(|count| HEADER + count * RECORD == bytes.len());
@@ -119,7 +117,6 @@ fn records(bytes: &[u8]) -> Result<(&[[u8; RECORD]], Vec<String>), ReadError> {
     Ok((&records[..count], warning.into_iter().collect()))
 }
 
-/// The attribute bytes of a triangle.
 fn attribute(record: &[u8; RECORD]) -> u16 {
     u16_at(record, RECORD - 2)
 }

@@ -20,7 +20,6 @@ const EXTENSIONS: [&str; 3] = [
     "http://schemas.microsoft.com/3dmanufacturing/trianglesets/2021/07",
 ];
 
-/// The largest depth of nested components.
 const MAX_DEPTH: u32 = 64;
 
 /// The objects of a package and its build.

@@ -24,7 +24,6 @@ use crate::formats::{GridSpec, Out, WriteError, WriteOptions};
 use crate::grid::{VoxelGrid, World};
 use crate::lattice::MAX_DIM;
 
-/// Litematica's `.litematic`.
 pub const SPEC: GridSpec = GridSpec {
     extension: "litematic",
     name: "Litematica schematic",

@@ -19,7 +19,6 @@ use crate::formats::grid::dense;
 use crate::formats::{GridSpec, Out, WriteError, WriteOptions};
 use crate::grid::{VoxelGrid, World};
 
-/// Sponge's `.schem`.
 pub const SPEC: GridSpec = GridSpec {
     extension: "schem",
     name: "Sponge schematic",

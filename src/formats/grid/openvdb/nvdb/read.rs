@@ -144,7 +144,6 @@ fn read_codec(
     }
 }
 
-/// Reads the grid at the beginning of `input`.
 fn read_grid(input: impl Read, head: GridHead, limit: u64) -> Result<FoundGrid, ReadError> {
     let source = Source::new(input);
     let (is_level_set, is_color) = (head.class == LEVEL_SET, head.is_color());

@@ -33,7 +33,6 @@ const NODE_FLAG: u8 = 2;
 /// Minimum, maximum, mean and deviation of densities.
 const STATISTICS: [f32; 4] = [1.0, 1.0, 1.0, 0.0];
 
-/// Writes `grid`.
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     write_channels(grid, Channel::all(grid), out)
 }
@@ -300,7 +299,6 @@ impl<'a> Nodes<'a> {
         Self { channel, at, child, child_bytes, record: Record::default() }
     }
 
-    /// Encodes the next node.
     fn next(
         &mut self,
         bounds: Option<Bounds>,

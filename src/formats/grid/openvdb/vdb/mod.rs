@@ -16,7 +16,6 @@ pub use write::{write, write_distances};
 use crate::formats::{GridSpec, lost_names, lost_opacity};
 use crate::grid::AttributeSet;
 
-/// OpenVDB's `.vdb`.
 pub const SPEC: GridSpec = GridSpec {
     extension: "vdb",
     name: "OpenVDB",

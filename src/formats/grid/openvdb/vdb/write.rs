@@ -40,7 +40,6 @@ const WHOLE: u64 = 4;
 /// Bytes of a root's child before the node itself: its corner.
 const ROOT_CHILD: u64 = 12;
 
-/// Writes `grid`.
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     let digits = match &grid.colors {
         None => grid.hash().to_string(),

@@ -15,12 +15,12 @@ use std::ops::Range;
 use crate::base::srgb::{Rgba, linear_of_rgba};
 use crate::formats::io::tokens::{Tokens, is_line_end, is_space, number, quoted};
 use crate::formats::io::warnings::counted_warning;
-use crate::formats::mesh::flat_colors::{ColorScale, FlatColors};
+use crate::formats::mesh::flat_colors::{ColorScale, FlatColors, alpha_of};
 use crate::formats::mesh::out_of_range::clamped_colors;
 use crate::formats::mesh::polygons::{TRIANGULATION, Triangulator, most_triangles};
 use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, check_memory, content};
 use crate::mesh::Mesh;
-use crate::mesh::appearance::{Alpha, Appearance, Material};
+use crate::mesh::appearance::{Appearance, Material};
 
 pub const SPEC: MeshSpec = MeshSpec {
     extension: "off",
@@ -42,7 +42,8 @@ const COLOR: u64 = size_of::<(Range<usize>, Numbers)>() as u64;
 
 /// Reads the mesh in `bytes`, whose comments are overwritten.
 fn read(bytes: &mut [u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
-    blank_comments(bytes);
+    let start = Tokens::new(bytes).offset();
+    blank_comments(&mut bytes[start..]);
     let mut lines = Lines { tokens: Tokens::new(bytes), is_free: false };
     let header = Header::read(&mut lines)?;
     header.check_room(bytes.len())?;
@@ -444,9 +445,7 @@ impl Body {
         }
         let (mut materials, changes) = materials.finish();
         warnings.extend(changes);
-        if vertex_colors.iter().any(|color| color[3] < u16::MAX) {
-            materials[0].alpha = Alpha::Blend;
-        }
+        materials[0].alpha = alpha_of(&vertex_colors, &mut warnings);
         let mesh = mesh.with_appearance(Appearance {
             materials,
             material_of,

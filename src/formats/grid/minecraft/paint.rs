@@ -5,12 +5,11 @@ use std::collections::HashMap;
 use super::blocks::{AIR, STONE, known_colors};
 use super::frame::Frame;
 use crate::base::srgb::Rgba;
-use crate::formats::grid::brick_colors::{
-    COLOR_BYTES, ColorRun, MaskColors, RUN_BYTES, Room, colors,
-};
+use crate::formats::grid::brick_colors::{COLOR_BYTES, ColorRun, MaskColors, RUN_BYTES, colors};
 use crate::formats::grid::dense::bits_of_bytes;
+use crate::formats::io::bytes::Budget;
 use crate::formats::io::warnings::NameCounts;
-use crate::formats::{LoadedGrid, ReadError, check_memory, excerpt, shortened};
+use crate::formats::{LoadedGrid, ReadError, excerpt, shortened};
 use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, World, brick_slot, count};
 
 /// The colour of blocks whose colour is not known.
@@ -97,15 +96,13 @@ pub(super) struct Painter<'a> {
     bricks: Vec<ColorRun<'static>>,
     /// The number of blocks of each kind.
     counts: Vec<u64>,
-    /// Bytes of memory that the bricks and the file take, and may take.
-    bytes: u64,
-    limit: u64,
+    /// The file and the bricks take a part of it.
+    memory: Budget,
 }
 
 impl<'a> Painter<'a> {
-    /// In a `frame` of dimensions that a grid may have, and at most `limit` bytes of memory, of
-    /// which `taken` are.
-    pub(super) fn new(frame: Frame, palettes: &'a Palettes, taken: u64, limit: u64) -> Self {
+    /// In a `frame` of dimensions that a grid may have; the file takes a part of the `memory`.
+    pub(super) fn new(frame: Frame, palettes: &'a Palettes, memory: Budget) -> Self {
         Self {
             frame,
             palettes,
@@ -114,8 +111,7 @@ impl<'a> Painter<'a> {
             latest: (BrickKey::default(), Vec::new()),
             bricks: Vec::new(),
             counts: vec![0; palettes.colors.len() + 1],
-            bytes: taken,
-            limit,
+            memory,
         }
     }
 
@@ -159,7 +155,7 @@ impl<'a> Painter<'a> {
         latest[n] = Some(index);
         if index == self.slice.len() {
             self.slice.push((key, Box::new([0; 512])));
-            check_memory(self.bytes + self.slice.len() as u64 * SLICE_BYTES, self.limit)?;
+            self.memory.check(self.slice.len() as u64 * SLICE_BYTES)?;
         }
         Ok(index)
     }
@@ -208,8 +204,8 @@ impl<'a> Painter<'a> {
                 }
                 _ => {
                     let own = if is_one { 0 } else { u64::from(count(&mask)) };
-                    self.bytes += RUN_BYTES + COLOR_BYTES * own;
-                    check_memory(self.bytes + left * SLICE_BYTES, self.limit)?;
+                    self.memory.used += RUN_BYTES + COLOR_BYTES * own;
+                    self.memory.check(left * SLICE_BYTES)?;
                     self.bricks.push(ColorRun { start, len: 1, mask, colors });
                 }
             }
@@ -228,10 +224,9 @@ impl<'a> Painter<'a> {
         grid.world = world;
         let mut warnings = Vec::from_iter(ignored.warning("only blocks are read; skipped"));
         if !self.palettes.is_stone {
-            // The file has each block.
-            let room = Room { taken: self.bytes, limit: self.limit, in_runs: u64::MAX };
             let runs = self.bricks.iter().map(ColorRun::borrowed);
-            grid.colors = Some(colors(&grid, runs, UNKNOWN, &room)?);
+            // The file has each block.
+            grid.colors = Some(colors(&grid, runs, UNKNOWN, self.memory, u64::MAX)?);
             let names = self.palettes.names();
             let used = names.iter().zip(&self.counts).filter(|&(_, &count)| count > 0);
             let used = used.map(|(name, _)| plain_name(name));

@@ -11,7 +11,7 @@ use super::{
 use crate::formats::grid::npy;
 use crate::formats::grid::npy::header::{Element, Fields, Rows};
 use crate::formats::grid::npy::rgba::ColorArray;
-use crate::formats::io::bytes::{ended, read_exactly};
+use crate::formats::io::bytes::{Budget, ended, read_exactly};
 use crate::formats::spec::SIGN_ONLY;
 use crate::formats::{LoadedGrid, ReadError, check_memory, checked_place, content, excerpt};
 use crate::grid::{
@@ -207,7 +207,8 @@ impl Arrays {
         let Some(rgba) = self.rgba.take() else { return Ok(()) };
         match &mut self.grid {
             Some((name, grid, _)) if name == OCCUPIED && grid.dims() == rgba.dims => {
-                match rgba.colors(grid, self.row_bytes + grid.bytes(), self.limit) {
+                let used = self.row_bytes + grid.bytes();
+                match rgba.colors(grid, Budget { used, limit: self.limit }) {
                     Ok(colors) => grid.colors = Some(colors),
                     Err(error) => self.warnings.push(format!("{RGBA} is ignored: {error}")),
                 }

@@ -19,7 +19,7 @@ use crate::formats::mesh::obj::libraries::Materials;
 use crate::formats::mesh::obj::materials::{
     self, COLOR, Definition, Map, OPACITY, TILE, before_comment, tint_and_strength,
 };
-use crate::formats::mesh::textures::{ImageChannels, LoadedTextures, TextureLoader};
+use crate::formats::mesh::textures::{LoadedTextures, TextureLoader};
 use crate::mesh::appearance::{Alpha, Appearance, Material, Texture, TextureRef, Wrap};
 
 /// The colour of materials without one: light grey.
@@ -166,10 +166,7 @@ fn request_of(
     if paths[OPACITY] == paths[COLOR] {
         paths[OPACITY] = None;
     }
-    array::from_fn(|n| {
-        let channels = if n == OPACITY { ImageChannels::Opacity } else { ImageChannels::Rgba };
-        Some(loader.request_file(paths[n].take()?, channels))
-    })
+    array::from_fn(|n| Some(loader.request_file(paths[n].take()?, n == OPACITY)))
 }
 
 /// The images that could be read.

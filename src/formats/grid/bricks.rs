@@ -331,8 +331,7 @@ fn read_header(input: &mut dyn BufRead, crc: &mut Hasher) -> Result<Header, Read
 /// Decodes a key, which must be greater than `last`.
 fn next_key(word: u64, last: Option<BrickKey>) -> Result<BrickKey, ReadError> {
     let key = BrickKey::from_packed(word);
-    let is_next = |key: &BrickKey| last.is_none_or(|last| last < *key);
-    key.filter(is_next)
+    key.filter(|key| last.is_none_or(|last| last < *key))
         .ok_or_else(|| content(format!("key {word} is not possible, or out of order")))
 }
 

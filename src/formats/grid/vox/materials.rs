@@ -142,8 +142,7 @@ impl Materials {
         for (&(color, _), &index) in &self.entries {
             palette[usize::from(index) - 1] = palette[usize::from(color) - 1];
         }
-        let chunk = |(&index, sum): (&u8, &Sum)| self.chunk(index, sum);
-        self.sums.iter().flat_map(chunk).collect()
+        self.sums.iter().flat_map(|(&index, sum)| self.chunk(index, sum)).collect()
     }
 
     fn chunk(&self, index: u8, sum: &Sum) -> Vec<u8> {

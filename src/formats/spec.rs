@@ -31,7 +31,7 @@ pub struct GridSpec {
     pub(super) check_dims: fn([u32; 3]) -> Result<(), WriteError>,
     pub(super) file_size: fn([u32; 3]) -> Option<u64>,
     /// The properties of a grid that a file loses, a sentence each.
-    pub(super) lost: fn(&VoxelGrid, &WriteOptions) -> Vec<String>,
+    pub(super) lost: fn(&VoxelGrid, &WriteOptions) -> Vec<Option<String>>,
     pub(super) distances: Option<WriteDistances>,
     pub(super) distances_size: fn([u32; 3]) -> Option<u64>,
     /// Whether the format stores colours.
@@ -101,42 +101,38 @@ pub struct MeshSpec {
 /// The warning of a reader of grids about a file of distances.
 pub const SIGN_ONLY: &str = "of its distances only the sign is read: the solid inside";
 
-/// The losses of a format without a world position.
-pub(super) fn lost_place(grid: &VoxelGrid) -> Vec<String> {
+/// The loss of a format without a world position.
+pub(super) fn lost_place(grid: &VoxelGrid) -> Option<String> {
     let lost = "where the grid lies, its voxel size and which axis is up are not kept";
-    match grid.world.place {
-        Some(_) => vec![lost.to_owned()],
-        None => lost_up(grid),
-    }
+    grid.world.place.map(|_| lost.to_owned()).or_else(|| lost_up(grid))
 }
 
 /// The statement of a file with a world position for a grid of unknown place.
-pub(super) fn assumed_place(grid: &VoxelGrid) -> Vec<String> {
+pub(super) fn assumed_place(grid: &VoxelGrid) -> Option<String> {
     let assumed = "where the grid lies is not known: the file says that it begins at (0, 0, 0), in \
                    voxels of 1";
-    if grid.world.place.is_none() { vec![assumed.to_owned()] } else { Vec::new() }
+    grid.world.place.is_none().then(|| assumed.to_owned())
 }
 
-/// The losses of a format with a world position, but without an up axis: `y` is assumed.
-pub(super) fn lost_up(grid: &VoxelGrid) -> Vec<String> {
-    (grid.world.up == Up::Z).then(|| "that z is up is not kept".to_owned()).into_iter().collect()
+/// The loss of a format with a world position, but without an up axis: `y` is assumed.
+pub(super) fn lost_up(grid: &VoxelGrid) -> Option<String> {
+    (grid.world.up == Up::Z).then(|| "that z is up is not kept".to_owned())
 }
 
-/// The losses of a format with attributes, but without their names.
-pub(super) fn lost_names(grid: &VoxelGrid) -> Vec<String> {
+/// The loss of a format with attributes, but without their names.
+pub(super) fn lost_names(grid: &VoxelGrid) -> Option<String> {
     let mut names = grid.attributes.iter().flat_map(|all| all.names().values().flatten());
     let lost = names.any(|name| !name.is_empty());
-    lost.then(|| "the names of materials and objects are not kept".to_owned()).into_iter().collect()
+    lost.then(|| "the names of materials and objects are not kept".to_owned())
 }
 
-/// The losses of a format without colours.
-pub(super) fn lost_colors(grid: &VoxelGrid) -> Vec<String> {
-    let lost = "the voxels' colours are not kept";
-    grid.colors.iter().map(|_| lost.to_owned()).collect()
+/// The loss of a format without colours.
+pub(super) fn lost_colors(grid: &VoxelGrid) -> Option<String> {
+    grid.colors.as_ref().map(|_| "the voxels' colours are not kept".to_owned())
 }
 
-/// The losses of a format with colours, but without opacity.
-pub(super) fn lost_opacity(grid: &VoxelGrid) -> Vec<String> {
+/// The loss of a format with colours, but without opacity.
+pub(super) fn lost_opacity(grid: &VoxelGrid) -> Option<String> {
     let is_clear = grid.colors.as_ref().is_some_and(|colors| !colors.are_opaque(grid.occupied()));
-    is_clear.then(|| "how opaque the voxels are is not kept".to_owned()).into_iter().collect()
+    is_clear.then(|| "how opaque the voxels are is not kept".to_owned())
 }

@@ -31,112 +31,69 @@ pub const MESH_FORMATS: [&MeshSpec; 7] = [
     &threemf::SPEC,
 ];
 
-/// The formats of grids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum GridFormat {
-    /// MagicaVoxel.
-    #[cfg(feature = "palette")]
-    Vox,
-    /// NumPy.
-    Npy,
-    /// NumPy, several arrays.
-    Npz,
-    /// Patrick Min's binvox.
-    Binvox,
-    /// VTK.
-    Vti,
-    /// Mitsuba.
-    Vol,
-    /// trivox's own, in the layout of memory.
-    Bricks,
-    /// OpenVDB.
-    Vdb,
-    /// NanoVDB.
-    Nvdb,
-    /// Sponge's, for Minecraft.
-    #[cfg(feature = "palette")]
-    Schem,
-    /// Litematica's, for Minecraft.
-    #[cfg(feature = "palette")]
-    Litematic,
-    /// Stanford PLY: a mesh of the voxels' surface, like the two below.
-    Ply,
-    /// Wavefront's.
-    Obj,
-    /// glTF's.
-    Glb,
+/// The enumeration of the formats, their list, and their descriptions, from one table.
+macro_rules! grid_formats {
+    ($($(#[cfg($condition:meta)])? $format:ident: $spec:path, $doc:literal;)*) => {
+        /// The formats of grids.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum GridFormat {
+            $($(#[cfg($condition)])? #[doc = $doc] $format,)*
+        }
+
+        impl GridFormat {
+            /// All of them.
+            pub const ALL: [Self; [$($(#[cfg($condition)])? $doc,)*].len()] =
+                [$($(#[cfg($condition)])? Self::$format,)*];
+
+            /// The format's description.
+            #[must_use]
+            pub fn spec(self) -> &'static GridSpec {
+                match self {
+                    $($(#[cfg($condition)])? Self::$format => &$spec,)*
+                }
+            }
+        }
+    };
 }
 
-impl GridFormat {
-    /// All of them.
-    pub const ALL: [Self; if cfg!(feature = "palette") { 14 } else { 11 }] = [
-        #[cfg(feature = "palette")]
-        Self::Vox,
-        Self::Npy,
-        Self::Npz,
-        Self::Binvox,
-        Self::Vti,
-        Self::Vol,
-        Self::Bricks,
-        Self::Vdb,
-        Self::Nvdb,
-        #[cfg(feature = "palette")]
-        Self::Schem,
-        #[cfg(feature = "palette")]
-        Self::Litematic,
-        Self::Ply,
-        Self::Obj,
-        Self::Glb,
-    ];
-
-    /// The format's description.
-    #[must_use]
-    pub fn spec(self) -> &'static GridSpec {
-        match self {
-            #[cfg(feature = "palette")]
-            Self::Vox => &vox::SPEC,
-            Self::Npy => &npy::SPEC,
-            Self::Npz => &npz::SPEC,
-            Self::Binvox => &binvox::SPEC,
-            Self::Vti => &vti::SPEC,
-            Self::Vol => &mitsuba::SPEC,
-            Self::Bricks => &bricks::SPEC,
-            Self::Vdb => &vdb::SPEC,
-            Self::Nvdb => &nvdb::SPEC,
-            #[cfg(feature = "palette")]
-            Self::Schem => &schem::SPEC,
-            #[cfg(feature = "palette")]
-            Self::Litematic => &litematic::SPEC,
-            Self::Ply => &surface::ply::SPEC,
-            Self::Obj => &surface::obj::SPEC,
-            Self::Glb => &surface::glb::SPEC,
-        }
-    }
-
-    /// Whether the format has a palette of colours.
-    #[must_use]
-    pub fn has_palette(self) -> bool {
-        self.extension() == "vox"
-    }
-
-    /// The width, height and length of `grid` in blocks of Minecraft, if voxels become blocks.
+grid_formats! {
     #[cfg(feature = "palette")]
+    Vox: vox::SPEC, "MagicaVoxel.";
+    Npy: npy::SPEC, "NumPy.";
+    Npz: npz::SPEC, "NumPy, several arrays.";
+    Binvox: binvox::SPEC, "Patrick Min's binvox.";
+    Vti: vti::SPEC, "VTK.";
+    Vol: mitsuba::SPEC, "Mitsuba.";
+    Bricks: bricks::SPEC, "trivox's own, in the layout of memory.";
+    Vdb: vdb::SPEC, "OpenVDB.";
+    Nvdb: nvdb::SPEC, "NanoVDB.";
+    #[cfg(feature = "palette")]
+    Schem: schem::SPEC, "Sponge's, for Minecraft.";
+    #[cfg(feature = "palette")]
+    Litematic: litematic::SPEC, "Litematica's, for Minecraft.";
+    Ply: surface::ply::SPEC, "Stanford PLY: a mesh of the voxels' surface, like the two below.";
+    Obj: surface::obj::SPEC, "Wavefront's.";
+    Glb: surface::glb::SPEC, "glTF's.";
+}
+
+/// Voxels in blocks of Minecraft, and in the colours of a palette.
+#[cfg(feature = "palette")]
+impl GridFormat {
+    /// The width, height and length of `grid` in blocks of Minecraft, if voxels become blocks.
     #[must_use]
     pub fn blocks(self, grid: &VoxelGrid) -> Option<[u32; 3]> {
-        matches!(self, Self::Schem | Self::Litematic).then(|| minecraft::size(grid))
+        self.has_blocks().then(|| minecraft::size(grid))
     }
 
     /// The blocks that the voxels of `grid` become in Minecraft; `None` for other formats.
-    #[cfg(feature = "palette")]
     #[must_use]
     pub fn block_list(self, grid: &VoxelGrid, options: &WriteOptions) -> Option<BlockList> {
-        matches!(self, Self::Schem | Self::Litematic).then(|| BlockList::of(grid, options))
+        self.has_blocks().then(|| BlockList::of(grid, options))
     }
 
     /// The colours of the voxels of `grid` in a file with a palette or blocks; `None` for other
     /// formats, and for a palette if the grid has no colours.
-    #[cfg(feature = "palette")]
     #[must_use]
     pub fn painted(self, grid: &VoxelGrid, options: &WriteOptions) -> Option<Colors> {
         match self {
@@ -144,6 +101,18 @@ impl GridFormat {
             Self::Vox => options.indexed(grid)?.painted(grid),
             _ => None,
         }
+    }
+
+    fn has_blocks(self) -> bool {
+        matches!(self, Self::Schem | Self::Litematic)
+    }
+}
+
+impl GridFormat {
+    /// Whether the format has a palette of colours.
+    #[must_use]
+    pub fn has_palette(self) -> bool {
+        self.extension() == "vox"
     }
 
     /// The file extension, without the dot.
@@ -229,7 +198,7 @@ impl GridFormat {
         let names: Vec<&str> = lost.iter().map(Attribute::name).collect();
         let attributes = format!("the voxels' attributes are not kept: {}", names.join(", "));
         let attributes = (!lost.is_empty()).then_some(attributes);
-        (self.spec().lost)(grid, options).into_iter().chain(attributes).collect()
+        (self.spec().lost)(grid, options).into_iter().flatten().chain(attributes).collect()
     }
 
     /// The format that a file of this name has.

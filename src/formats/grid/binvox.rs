@@ -20,7 +20,6 @@ use crate::formats::{
 };
 use crate::grid::{BRICK, BrickKey, FULL, GridError, Mask, Place, Up, VoxelGrid, World};
 
-/// The `.binvox` format.
 pub const SPEC: GridSpec = GridSpec {
     extension: "binvox",
     name: "binvox",
@@ -43,13 +42,12 @@ fn edge([x, y, z]: [u32; 3]) -> u32 {
     x.max(y).max(z)
 }
 
-fn lost(grid: &VoxelGrid) -> Vec<String> {
+fn lost(grid: &VoxelGrid) -> Vec<Option<String>> {
     let [x, y, z] = grid.dims();
     let n = edge(grid.dims());
     let padded = format!("the grid of {x} x {y} x {z} voxels is padded to {n} x {n} x {n}");
     let padded = Some(padded).filter(|_| [x, y, z] != [n; 3]);
-    let assumed = assumed_place(grid).into_iter().chain(lost_up(grid));
-    padded.into_iter().chain(assumed).chain(lost_colors(grid)).collect()
+    vec![padded, assumed_place(grid), lost_up(grid), lost_colors(grid)]
 }
 
 /// Reads a grid, which need not be a cube, as some tools write. Every value but 0 is occupied.

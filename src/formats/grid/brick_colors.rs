@@ -5,7 +5,8 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use crate::base::srgb::Rgba;
-use crate::formats::{ReadError, check_memory};
+use crate::formats::ReadError;
+use crate::formats::io::bytes::Budget;
 use crate::grid::{BrickKey, Colors, Mask, VoxelGrid, count, mask_places};
 
 /// Bytes of memory for a run: in a list that grows, and in the grid.
@@ -13,16 +14,6 @@ pub(crate) const RUN_BYTES: u64 = 3 * size_of::<ColorRun>() as u64 + 96;
 /// Bytes of memory for the colour of a voxel in a run: the list of a brick has up to twice its
 /// length.
 pub(crate) const COLOR_BYTES: u64 = 2 * size_of::<Rgba>() as u64;
-
-/// The memory for the colours of a grid.
-pub(crate) struct Room {
-    /// Bytes in use.
-    pub(crate) taken: u64,
-    /// The limit in bytes, those in use included.
-    pub(crate) limit: u64,
-    /// The limit of voxels in runs of bricks with another colour than the most common one.
-    pub(crate) in_runs: u64,
-}
 
 /// The colours of a run of bricks along `x`, the same in each brick.
 #[derive(Debug, Clone)]
@@ -148,12 +139,13 @@ fn most_common<'a>(segments: impl Iterator<Item = Segment<'a>>, missing: Rgba) -
 
 /// The colours of the voxels of `grid` by `color_runs`, which are in canonical order and disjoint;
 /// voxels outside them have the colour `missing`. The most common colour of bricks of one colour
-/// becomes the default.
+/// becomes the default, which at most `most_in_runs` voxels in runs of bricks may lack.
 pub(crate) fn colors<'a>(
     grid: &VoxelGrid,
     color_runs: impl Iterator<Item = ColorRun<'a>> + Clone,
     missing: Rgba,
-    room: &Room,
+    mut memory: Budget,
+    most_in_runs: u64,
 ) -> Result<Colors, ReadError> {
     let segments = || segments(grid, color_runs.clone());
     let rest = most_common(segments(), missing);
@@ -168,8 +160,8 @@ pub(crate) fn colors<'a>(
         voxels += len * own;
         in_runs += if len > 1 { len * own } else { 0 };
     }
-    ensure!(in_runs <= room.in_runs, "too many solid parts differ in colour from the others");
-    check_memory(room.taken.saturating_add(Colors::bytes_of(bricks, voxels)), room.limit)?;
+    ensure!(in_runs <= most_in_runs, "too many solid parts differ in colour from the others");
+    memory.take(Colors::bytes_of(bricks, voxels))?;
     let mut colors = Colors::uniform(rest);
     colors.reserve(bricks as usize, voxels as usize);
     for (start, len, (mask, own)) in own() {
@@ -186,7 +178,6 @@ mod tests {
     const RED: Rgba = [255, 0, 0, 255];
     const BLUE: Rgba = [0, 0, 255, 9];
     const NONE: Rgba = [1, 2, 3, 4];
-    const ROOM: Room = Room { taken: 0, limit: u64::MAX, in_runs: 1 << 26 };
 
     fn key(x: u32) -> BrickKey {
         BrickKey::new([x, 0, 0])
@@ -209,7 +200,8 @@ mod tests {
             run(7, 1, few, MaskColors::Each(each.into())),
             run(10, 1, few, MaskColors::Each(each.into())),
         ];
-        let colors = colors(&grid, runs.into_iter(), NONE, &ROOM).expect("few");
+        let colors =
+            colors(&grid, runs.into_iter(), NONE, Budget::new(u64::MAX), u64::MAX).expect("few");
         assert_eq!(colors.rest(), RED);
         for (voxel, color) in [
             ([8, 0, 0], BLUE),
@@ -243,7 +235,7 @@ mod tests {
                 mask: FULL,
                 colors: MaskColors::All(BLUE),
             });
-            colors(&grid, runs, RED, &ROOM).ok()
+            colors(&grid, runs, RED, Budget::new(u64::MAX), 1 << 26).ok()
         };
         assert_eq!(of(64).map(|colors| colors.own_count()), Some(0));
         assert_eq!(of(1).map(|colors| colors.own_count()), Some(65 * 65 * 512));
@@ -258,7 +250,7 @@ mod tests {
         let of = |own: u32, limit| {
             let color = move |x| if x < own { BLUE } else { RED };
             let runs = (0..100).map(move |x| run(x, 1, partial, MaskColors::All(color(x))));
-            colors(&grid, runs, NONE, &Room { taken: 1000, limit, ..ROOM })
+            colors(&grid, runs, NONE, Budget { used: 1000, limit }, u64::MAX)
         };
         let red = of(0, 1000).expect("nothing");
         assert_eq!((red.rest(), red.own_count()), (RED, 0));

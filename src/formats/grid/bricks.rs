@@ -14,7 +14,6 @@ use crate::formats::{
 };
 use crate::grid::{BrickKey, Colors, FULL, Mask, Place, VoxelGrid, World, count, is_empty};
 
-/// The `.bricks` format.
 pub const SPEC: GridSpec = GridSpec {
     extension: "bricks",
     name: "raw bricks",
@@ -216,7 +215,6 @@ fn write_colors(colors: &Colors, out: &mut impl Write) -> std::io::Result<()> {
     colors.bricks().try_for_each(|(.., own)| out.write_all(own.as_flattened()))
 }
 
-/// Reads a grid.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let mut crc = Hasher::new();
     let header = read_header(input, &mut crc)?;
@@ -333,8 +331,7 @@ fn read_header(input: &mut dyn BufRead, crc: &mut Hasher) -> Result<Header, Read
 /// Decodes a key, which must be greater than `last`.
 fn next_key(word: u64, last: Option<BrickKey>) -> Result<BrickKey, ReadError> {
     let key = BrickKey::from_packed(word);
-    let is_next = |key: &BrickKey| last.is_none_or(|last| last < *key);
-    key.filter(is_next)
+    key.filter(|key| last.is_none_or(|last| last < *key))
         .ok_or_else(|| content(format!("key {word} is not possible, or out of order")))
 }
 

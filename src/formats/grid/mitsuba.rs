@@ -12,7 +12,6 @@ use crate::formats::grid::dense;
 use crate::formats::{GridSpec, Out, WriteError, assumed_place, lost_colors, lost_up};
 use crate::grid::{Place, VoxelGrid};
 
-/// Mitsuba's `.vol`.
 pub const SPEC: GridSpec = GridSpec {
     extension: "vol",
     name: "Mitsuba",
@@ -20,9 +19,7 @@ pub const SPEC: GridSpec = GridSpec {
               32-bit floats",
     write: Some(|grid, _, out| write(grid, out)),
     file_size: |dims| Some(HEADER + 4 * dense::volume(dims)),
-    lost: |grid, _| {
-        [assumed_place(grid), lost_up(grid), lost_colors(grid), lost_digits(grid)].concat()
-    },
+    lost: |grid, _| vec![assumed_place(grid), lost_up(grid), lost_colors(grid), lost_digits(grid)],
     ..GridSpec::PLAIN
 };
 
@@ -44,17 +41,16 @@ pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
 }
 
 /// The rounding of the corners, if it exceeds a hundredth of a voxel.
-fn lost_digits(grid: &VoxelGrid) -> Vec<String> {
-    let Some(Place { voxel_size, .. }) = grid.world.place else { return Vec::new() };
+fn lost_digits(grid: &VoxelGrid) -> Option<String> {
+    let Place { voxel_size, .. } = grid.world.place?;
     let exact = corners(grid).into_iter().flatten();
     let error = exact.map(|c| (f64::from(c as f32) - c).abs() / voxel_size).fold(0.0, f64::max);
-    let lost = || {
+    (error > 0.01).then(|| {
         format!(
             "the corners of the grid are moved by up to {error:.2} voxels, to 32-bit floats: use \
              --center, or a format with 64-bit positions"
         )
-    };
-    (error > 0.01).then(lost).into_iter().collect()
+    })
 }
 
 fn corners(grid: &VoxelGrid) -> [[f64; 3]; 2] {

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-use crate::base::progress::{NoProgress, Progress};
+use crate::base::progress::Progress;
 use crate::formats::{ReadError, Reporting, content};
 
 /// Fails if `needed` bytes exceed `limit`.
@@ -25,9 +25,14 @@ impl Budget {
         Self { used: 0, limit }
     }
 
+    /// Fails if `more` bytes exceed it.
+    pub(crate) fn check(&self, more: u64) -> Result<(), ReadError> {
+        check_memory(self.used.saturating_add(more), self.limit)
+    }
+
     pub(crate) fn take(&mut self, bytes: u64) -> Result<(), ReadError> {
         self.used = self.used.saturating_add(bytes);
-        check_memory(self.used, self.limit)
+        self.check(0)
     }
 
     /// Takes an item of a list that doubles when it grows.
@@ -43,12 +48,7 @@ impl Budget {
 /// Bytes of a file's beginning that are checked before the rest is read.
 pub(crate) const START: u64 = 4 << 10;
 
-/// The bytes of a file, in at most `limit` bytes of memory.
-pub(crate) fn bytes_within(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
-    checked_bytes(path, limit, |_, _| Ok(()), &NoProgress)
-}
-
-/// As [`bytes_within`], if the file's beginning passes `check`.
+/// The bytes of a file whose beginning passes `check`, in at most `limit` bytes of memory.
 pub(crate) fn checked_bytes(
     path: &Path,
     limit: u64,
@@ -117,6 +117,21 @@ pub(crate) fn skip(input: &mut (impl Read + ?Sized), len: u64) -> io::Result<()>
     } else {
         Err(ErrorKind::UnexpectedEof.into())
     }
+}
+
+/// The little-endian number at byte `at` of a record, which must not end before it.
+pub(crate) fn u16_at(record: &[u8], at: usize) -> u16 {
+    record[at..].first_chunk().map_or(0, |bytes| u16::from_le_bytes(*bytes))
+}
+
+/// As [`u16_at`].
+pub(crate) fn u32_at(record: &[u8], at: usize) -> u32 {
+    record[at..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
+}
+
+/// As [`u16_at`].
+pub(crate) fn u64_at(record: &[u8], at: usize) -> u64 {
+    record[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
 /// Fills `bytes`; an error names `what` if the file ends early.

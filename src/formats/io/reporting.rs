@@ -64,7 +64,6 @@ impl<'a, T> Reporting<'a, T> {
         if self.progress.is_cancelled() { Err(io::Error::other(Cancelled)) } else { Ok(()) }
     }
 
-    /// After a transfer.
     fn add(&mut self, bytes: usize) {
         *self.unreported.get_or_insert(0) += bytes;
     }

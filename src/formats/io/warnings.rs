@@ -8,11 +8,6 @@ pub(crate) fn counted_warning(count: u64, [one, more]: [&str; 2], what: &str) ->
     (count > 0).then(|| format!("{} {what}", counted_as(count, one, more)))
 }
 
-/// A warning about points, lines and faces of fewer than three corners.
-pub(crate) fn points_and_lines_warning(count: u64) -> Option<String> {
-    counted_warning(count, ["point or line was", "points and lines were"], "skipped: no surface")
-}
-
 /// What is wrong with a mesh of these only.
 pub(crate) fn only_points_and_lines(count: u64) -> String {
     let found = counted_as(count, "point or line", "points and lines");

@@ -11,8 +11,7 @@ use crate::mesh::appearance::{Alpha, Material};
 const MAX_EXACT: usize = 1 << 16;
 
 /// The beginning of a warning; the name of the coloured elements follows.
-pub(crate) const ALL_TRANSPARENT: &str =
-    "opacity was ignored, as all would be transparent: that of";
+const ALL_TRANSPARENT: &str = "opacity was ignored, as all would be transparent: that of";
 
 /// The colour of a vertex without one.
 pub(crate) const NO_COLOR: Linear = [0; 4];
@@ -22,6 +21,17 @@ pub(crate) const NO_COLOR: Linear = [0; 4];
 #[inline]
 pub(crate) fn lacks_color(triangle: [u32; 3], colors: &[Linear]) -> bool {
     triangle.iter().any(|&vertex| colors[vertex as usize] == NO_COLOR)
+}
+
+/// How the opacity of vertices counts. If all are fully transparent, it is none: a warning says so.
+pub(crate) fn alpha_of(vertex_colors: &[Linear], warnings: &mut Vec<String>) -> Alpha {
+    let is_any = |is: fn(u16) -> bool| vertex_colors.iter().any(|color| is(color[3]));
+    match (is_any(|opacity| opacity < u16::MAX), is_any(|opacity| opacity > 0)) {
+        (true, true) => return Alpha::Blend,
+        (true, false) => warnings.push(format!("{ALL_TRANSPARENT} vertices")),
+        (false, _) => {}
+    }
+    Alpha::Opaque
 }
 
 /// The values of full light and full opacity.

@@ -13,16 +13,15 @@
 use std::ops::Range;
 
 use crate::base::srgb::{Rgba, linear_of_rgba};
-use crate::formats::io::tokens::{Tokens, number, quoted};
+use crate::formats::io::tokens::{Tokens, is_line_end, is_space, number, quoted};
 use crate::formats::io::warnings::counted_warning;
-use crate::formats::mesh::flat_colors::{ColorScale, FlatColors};
+use crate::formats::mesh::flat_colors::{ColorScale, FlatColors, alpha_of};
 use crate::formats::mesh::out_of_range::clamped_colors;
 use crate::formats::mesh::polygons::{TRIANGULATION, Triangulator, most_triangles};
 use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, check_memory, content};
 use crate::mesh::Mesh;
-use crate::mesh::appearance::{Alpha, Appearance, Material};
+use crate::mesh::appearance::{Appearance, Material};
 
-/// OFF of Geomview, `.off`.
 pub const SPEC: MeshSpec = MeshSpec {
     extension: "off",
     name: "OFF",
@@ -31,7 +30,7 @@ pub const SPEC: MeshSpec = MeshSpec {
         Some(token) if !token.starts_with(b"#") && header_of(token).is_none() => Err(not_off()),
         _ => Ok(()),
     },
-    read: |bytes, _, options| read(&bytes, options),
+    read: |mut bytes, _, options| read(&mut bytes, options),
 };
 
 /// Bytes of memory independent of the file.
@@ -41,8 +40,10 @@ const MOST: usize = 3 + 4 + 2;
 /// Bytes of a colour in a list.
 const COLOR: u64 = size_of::<(Range<usize>, Numbers)>() as u64;
 
-/// Reads the mesh in `bytes`.
-fn read(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
+/// Reads the mesh in `bytes`, whose comments are overwritten.
+fn read(bytes: &mut [u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
+    let start = Tokens::new(bytes).offset();
+    blank_comments(&mut bytes[start..]);
     let mut lines = Lines { tokens: Tokens::new(bytes), is_free: false };
     let header = Header::read(&mut lines)?;
     header.check_room(bytes.len())?;
@@ -56,7 +57,20 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
     }
 }
 
-/// The lines of a file that are neither blank nor comments.
+/// Overwrites comments, which begin at a word and end with the line, with spaces.
+fn blank_comments(bytes: &mut [u8]) {
+    let (mut is_comment, mut is_after_space) = (false, true);
+    for byte in bytes {
+        is_comment |= is_after_space && *byte == b'#';
+        is_comment &= !is_line_end(*byte);
+        if is_comment {
+            *byte = b' ';
+        }
+        is_after_space = is_space(*byte) || is_line_end(*byte);
+    }
+}
+
+/// The lines of a file that are not blank.
 #[derive(Clone)]
 struct Lines<'a> {
     tokens: Tokens<'a>,
@@ -75,28 +89,16 @@ impl<'a> Lines<'a> {
 
     /// Moves to the next line, from the beginning of a line.
     fn start(&mut self, what: &str) -> Result<(), ReadError> {
-        loop {
-            self.tokens.skip_blank_lines();
-            match self.tokens.clone().next_in_line() {
-                Some(token) if token.starts_with(b"#") => _ = self.tokens.rest_of_line(),
-                Some(_) => return Ok(()),
-                None => {
-                    let what = format!("the file ends where {what} belongs: it is cut off");
-                    return Err(self.error(what));
-                }
-            }
+        self.tokens.skip_blank_lines();
+        match self.tokens.clone().next_in_line() {
+            Some(_) => Ok(()),
+            None => Err(self.error(format!("the file ends where {what} belongs: it is cut off"))),
         }
     }
 
-    /// The next token of the line, before a comment.
+    /// The next token of the line.
     fn token(&mut self) -> Option<&'a [u8]> {
-        if self.is_free {
-            self.start("").ok()?;
-        }
-        let mut ahead = self.tokens.clone();
-        let token = ahead.next_in_line().filter(|token| !token.starts_with(b"#"))?;
-        self.tokens = ahead;
-        Some(token)
+        if self.is_free { self.tokens.next() } else { self.tokens.next_in_line() }
     }
 
     /// The other tokens of the line, at most one more than a vertex can have, or `count` where line
@@ -443,9 +445,7 @@ impl Body {
         }
         let (mut materials, changes) = materials.finish();
         warnings.extend(changes);
-        if vertex_colors.iter().any(|color| color[3] < u16::MAX) {
-            materials[0].alpha = Alpha::Blend;
-        }
+        materials[0].alpha = alpha_of(&vertex_colors, &mut warnings);
         let mesh = mesh.with_appearance(Appearance {
             materials,
             material_of,

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use earcut::{Earcut, utils3d::project3d_to_2d};
 
-use crate::formats::io::warnings::points_and_lines_warning;
+use crate::formats::io::warnings::counted_warning;
 
 /// Bytes of memory per corner of a polygon that is triangulated: its corners in space and in the
 /// plane, the nodes of the ear clipping and the triangles.
@@ -36,7 +36,9 @@ impl FaceFaults {
             n => Some(format!("{n} polygons cross themselves or are far from planar")),
         };
         let crossing = polygons.map(|polygons| polygons + ": part of the area may be missing");
-        points_and_lines_warning(self.points_and_lines).into_iter().chain(crossing)
+        let were = ["point or line was", "points and lines were"];
+        let skipped = counted_warning(self.points_and_lines, were, "skipped: no surface");
+        skipped.into_iter().chain(crossing)
     }
 }
 

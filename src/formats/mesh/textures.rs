@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
+use crate::base::numbers::listed;
 use crate::base::srgb::Rgba;
 use crate::formats::ReadError;
 use crate::formats::error::shortened;
@@ -16,22 +17,14 @@ use crate::formats::read::proportionate;
 use crate::mesh::appearance::texture::decode::{ImageMemory, ReadSeek};
 use crate::mesh::appearance::{Texture, TextureError};
 
-/// The channels of an image that are used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum ImageChannels {
-    /// Colour and opacity.
-    Rgba,
-    /// Opacity, or brightness as opacity if the image is opaque.
-    Opacity,
-}
-
 /// Collects the images that a mesh's materials use, and decodes them.
 #[derive(Debug)]
 pub(crate) struct TextureLoader<'a> {
     sidecars: &'a Sidecars,
     finder: Finder<'a>,
     requests: Vec<Request<'a>>,
-    of_files: HashMap<(PathBuf, ImageChannels), usize>,
+    /// By path, and by whether it is an opacity map.
+    of_files: HashMap<(PathBuf, bool), usize>,
     missing: HashSet<String>,
     failures: Failures,
     /// Bytes of memory that are left for the images.
@@ -43,7 +36,8 @@ struct Request<'a> {
     /// For messages; its extension may indicate the format.
     name: String,
     source: Source<'a>,
-    channels: ImageChannels,
+    /// Whether only its opacity is used; its brightness if the image is opaque.
+    is_opacity: bool,
 }
 
 #[derive(Debug)]
@@ -96,12 +90,12 @@ impl<'a> TextureLoader<'a> {
 
     /// Requests the image at `path`, which [`find`](Self::find) gave. Returns the number of the
     /// request: the same for repeated calls.
-    pub(crate) fn request_file(&mut self, path: PathBuf, channels: ImageChannels) -> usize {
+    pub(crate) fn request_file(&mut self, path: PathBuf, is_opacity: bool) -> usize {
         let next = self.requests.len();
-        let number = *self.of_files.entry((path.clone(), channels)).or_insert(next);
+        let number = *self.of_files.entry((path.clone(), is_opacity)).or_insert(next);
         if number == next {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            self.requests.push(Request { name, source: Source::File(path), channels });
+            self.requests.push(Request { name, source: Source::File(path), is_opacity });
         }
         number
     }
@@ -109,7 +103,7 @@ impl<'a> TextureLoader<'a> {
     /// Requests the image beside the model that it calls by one of `names`, if there is one.
     pub(crate) fn request_beside(&mut self, names: &[&str]) -> Option<usize> {
         let path = self.find(names, &[self.sidecars.base().to_owned()])?;
-        Some(self.request_file(path, ImageChannels::Rgba))
+        Some(self.request_file(path, false))
     }
 
     /// Requests the image in `bytes`. Returns the number of the request.
@@ -118,7 +112,7 @@ impl<'a> TextureLoader<'a> {
         let own = if matches!(bytes, Cow::Owned(_)) { bytes.len() as u64 } else { 0 };
         self.limit = self.limit.saturating_sub(own);
         let source = Source::Bytes(bytes);
-        self.requests.push(Request { name, source, channels: ImageChannels::Rgba });
+        self.requests.push(Request { name, source, is_opacity: false });
         self.requests.len() - 1
     }
 
@@ -195,11 +189,8 @@ impl Request<'_> {
         };
         let left = limit.checked_sub(cost).ok_or(TextureError::Memory)?;
         let ImageMemory { texels, peak } = Texture::memory(file, &self.name, left)?;
-        let peak = match self.channels {
-            ImageChannels::Rgba => peak,
-            // The opacity map is a copy.
-            ImageChannels::Opacity => peak.max(texels.saturating_mul(2)),
-        };
+        // The opacity map is a copy.
+        let peak = if self.is_opacity { peak.max(texels.saturating_mul(2)) } else { peak };
         Ok(cost.saturating_add(peak))
     }
 
@@ -217,10 +208,7 @@ impl Request<'_> {
                 Texture::decode(&bytes, &self.name, limit.saturating_sub(own))
             }
         }?;
-        Ok(match self.channels {
-            ImageChannels::Rgba => texture,
-            ImageChannels::Opacity => opacity(texture),
-        })
+        Ok(if self.is_opacity { opacity(texture) } else { texture })
     }
 }
 
@@ -242,7 +230,7 @@ fn opacity(texture: Texture) -> Texture {
 #[derive(Debug, Default)]
 struct Failures {
     named: Vec<String>,
-    count: usize,
+    count: u64,
 }
 
 impl Failures {
@@ -255,10 +243,7 @@ impl Failures {
     }
 
     fn warning(&self) -> Option<String> {
-        let mut names = self.named.join(", ");
-        if self.count > self.named.len() {
-            names += &format!(" and {} more", self.count - self.named.len());
-        }
+        let names = listed(&self.named, self.count);
         match self.count {
             0 => None,
             1 => Some(format!("a texture was replaced by a plain colour: {names}")),

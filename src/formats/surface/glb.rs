@@ -15,7 +15,6 @@ use crate::base::srgb::linear_of_rgba;
 use crate::formats::{GridSpec, Out, WriteError};
 use crate::grid::{Place, Up, VoxelGrid, World};
 
-/// Binary glTF, as a mesh of voxel faces.
 pub const SPEC: GridSpec = GridSpec {
     extension: "glb",
     name: "glTF 2.0",
@@ -36,22 +35,21 @@ const UNSIGNED_INT: u32 = 5125;
 const ARRAY_BUFFER: u32 = 34962;
 const ELEMENT_ARRAY_BUFFER: u32 = 34963;
 
-/// Writes the surface of `grid`.
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     let surface = Surface::new(grid);
-    let layout = Layout { size: surface.size.checked()?, has_colors: grid.colors.is_some() };
-    let mut text = document(grid, layout).to_string();
+    let size = surface.size.checked()?;
+    let bytes: u64 = parts(grid, size).iter().sum();
+    let mut text = document(grid, size).to_string();
     // A chunk's length is a multiple of 4.
     text.extend(std::iter::repeat_n(' ', text.len().next_multiple_of(4) - text.len()));
-    let chunk = if layout.bytes() > 0 { 8 + layout.bytes() } else { 0 };
-    let length = 12 + 8 + text.len() as u64 + chunk;
-    let length = checked(length)?;
+    let chunk = if bytes > 0 { 8 + bytes } else { 0 };
+    let length = checked(12 + 8 + text.len() as u64 + chunk)?;
     out.write_all(b"glTF")?;
     write_numbers(out, [2, length, text.len() as u32])?;
     out.write_all(b"JSON")?;
     out.write_all(text.as_bytes())?;
-    if layout.bytes() > 0 {
-        write_numbers(out, [layout.bytes() as u32])?;
+    if bytes > 0 {
+        write_numbers(out, [bytes as u32])?;
         out.write_all(b"BIN\0")?;
         surface.write(out, |element, bytes| {
             let Element::Vertex(corner, color) = element else { return };
@@ -84,35 +82,19 @@ fn write_numbers<const N: usize>(out: &mut dyn Write, numbers: [u32; N]) -> std:
     out.write_all(numbers.map(u32::to_le_bytes).as_flattened())
 }
 
-/// The binary chunk: vertices, then triangles.
-#[derive(Debug, Clone, Copy)]
-struct Layout {
-    size: Size,
-    has_colors: bool,
+/// Bytes per vertex.
+fn stride(grid: &VoxelGrid) -> u64 {
+    if grid.colors.is_some() { 12 + 8 } else { 12 }
 }
 
-impl Layout {
-    /// Bytes per vertex.
-    fn stride(self) -> u64 {
-        if self.has_colors { 12 + 8 } else { 12 }
-    }
-
-    fn vertex_bytes(self) -> u64 {
-        self.size.vertices * self.stride()
-    }
-
-    fn triangle_bytes(self) -> u64 {
-        self.size.quads * INDICES
-    }
-
-    fn bytes(self) -> u64 {
-        self.vertex_bytes() + self.triangle_bytes()
-    }
+/// The parts of the binary chunk: bytes of vertices, and of triangles.
+fn parts(grid: &VoxelGrid, size: Size) -> [u64; 2] {
+    [size.vertices * stride(grid), size.quads * INDICES]
 }
 
 /// The JSON document. Its members are in alphabetical order, which is the order of `serde_json`
 /// without and, here, with its feature `preserve_order`.
-fn document(grid: &VoxelGrid, layout: Layout) -> Value {
+fn document(grid: &VoxelGrid, size: Size) -> Value {
     let asset = json!({ "generator": "trivox", "version": "2.0" });
     let matrix = matrix(grid.world);
     let scenes = json!([{ "nodes": [0] }]);
@@ -120,35 +102,35 @@ fn document(grid: &VoxelGrid, layout: Layout) -> Value {
         let nodes = json!([{ "matrix": matrix, "name": "voxels" }]);
         return json!({ "asset": asset, "nodes": nodes, "scene": 0, "scenes": scenes });
     };
-    let attributes = if layout.has_colors {
-        json!({ "COLOR_0": 2, "POSITION": 0 })
-    } else {
-        json!({ "POSITION": 0 })
+    let attributes = match grid.colors {
+        Some(_) => json!({ "COLOR_0": 2, "POSITION": 0 }),
+        None => json!({ "POSITION": 0 }),
     };
+    let [vertices, triangles] = parts(grid, size);
     let color = json!({
         "baseColorFactor": [1, 1, 1, 1],
         "metallicFactor": 0,
         "roughnessFactor": 1,
     });
     json!({
-        "accessors": accessors(bounds, layout),
+        "accessors": accessors(grid, bounds, size),
         "asset": asset,
         "bufferViews": [
             {
                 "buffer": 0,
-                "byteLength": layout.vertex_bytes(),
+                "byteLength": vertices,
                 "byteOffset": 0,
-                "byteStride": layout.stride(),
+                "byteStride": stride(grid),
                 "target": ARRAY_BUFFER,
             },
             {
                 "buffer": 0,
-                "byteLength": layout.triangle_bytes(),
-                "byteOffset": layout.vertex_bytes(),
+                "byteLength": triangles,
+                "byteOffset": vertices,
                 "target": ELEMENT_ARRAY_BUFFER,
             },
         ],
-        "buffers": [{ "byteLength": layout.bytes() }],
+        "buffers": [{ "byteLength": vertices + triangles }],
         "materials": [{
             "alphaMode": if is_opaque(grid) { "OPAQUE" } else { "BLEND" },
             "pbrMetallicRoughness": color,
@@ -162,9 +144,8 @@ fn document(grid: &VoxelGrid, layout: Layout) -> Value {
     })
 }
 
-/// The accessors of positions, indices and colours.
-fn accessors([min, last]: [[u32; 3]; 2], layout: Layout) -> Vec<Value> {
-    let Size { vertices, quads } = layout.size;
+fn accessors(grid: &VoxelGrid, [min, last]: [[u32; 3]; 2], size: Size) -> Vec<Value> {
+    let Size { vertices, quads } = size;
     let mut accessors = vec![
         json!({
             "bufferView": 0,
@@ -181,7 +162,7 @@ fn accessors([min, last]: [[u32; 3]; 2], layout: Layout) -> Vec<Value> {
             "type": "SCALAR",
         }),
     ];
-    if layout.has_colors {
+    if grid.colors.is_some() {
         accessors.push(json!({
             "bufferView": 0,
             "byteOffset": 12,

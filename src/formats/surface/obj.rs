@@ -11,18 +11,16 @@ use crate::base::srgb::Rgba;
 use crate::formats::{GridSpec, Out, WriteError, lost_opacity, lost_up};
 use crate::grid::VoxelGrid;
 
-/// Wavefront OBJ, as a mesh of voxel faces.
 pub const SPEC: GridSpec = GridSpec {
     extension: "obj",
     name: "Wavefront",
     carries: "visible faces in quads of up to 64 by 64 voxels, with T-junctions; position; RGB",
     write: Some(|grid, _, out| write(grid, out)),
-    lost: |grid, _| [lost_up(grid), lost_opacity(grid)].concat(),
+    lost: |grid, _| vec![lost_up(grid), lost_opacity(grid)],
     has_colors: true,
     ..GridSpec::PLAIN
 };
 
-/// Writes the surface of `grid`.
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     let place = grid.world.place.unwrap_or_default();
     Surface::new(grid).write(out, |element, bytes| {

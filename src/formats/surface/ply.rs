@@ -15,7 +15,6 @@ use crate::base::srgb::Rgba;
 use crate::formats::{GridSpec, Out, WriteError, lost_names, lost_up};
 use crate::grid::{Attribute, AttributeSet, Attributes, Place, VoxelGrid, mask_voxels};
 
-/// Stanford PLY, as a mesh of voxel faces or as points.
 pub const SPEC: GridSpec = GridSpec {
     extension: "ply",
     name: "Stanford",
@@ -26,8 +25,8 @@ pub const SPEC: GridSpec = GridSpec {
         false => write(grid, out),
     }),
     lost: |grid, options| match options.points {
-        true => [lost_up(grid), lost_names(grid)].concat(),
-        false => lost_up(grid),
+        true => vec![lost_up(grid), lost_names(grid)],
+        false => vec![lost_up(grid)],
     },
     has_colors: true,
     attributes: |options| match options.points {
@@ -37,7 +36,6 @@ pub const SPEC: GridSpec = GridSpec {
     ..GridSpec::PLAIN
 };
 
-/// Writes the surface of `grid`.
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     let surface = Surface::new(grid);
     let size = surface.size.checked()?;

@@ -91,6 +91,18 @@ fn all_colours_of_vertices_are_fractions_or_integers() {
 }
 
 #[test]
+fn opacity_of_vertices_counts_unless_nothing_could_be_seen() {
+    let file = |opacity| {
+        let corner = |at| format!("{at} 255 0 0 {opacity}\n");
+        format!("COFF 3 1 0\n{}3 0 1 2\n", ["0 0 0", "1 0 0", "0 1 0"].map(corner).concat())
+    };
+    let alpha = |mesh: Mesh| mesh.appearance().unwrap().materials[0].alpha;
+    assert_eq!(alpha(read(file(9)).unwrap().mesh), Alpha::Blend);
+    let said = "opacity was ignored, as all would be transparent: that of vertices";
+    assert_eq!(alpha(warned(read(file(0)), said)), Alpha::Opaque);
+}
+
+#[test]
 fn what_is_skipped_is_said() {
     let (none, warnings) = colored("OFF", ["9 9 9", "", ""]);
     assert_eq!(none, Vec::<[u16; 4]>::new());

@@ -4,7 +4,7 @@ use std::io;
 
 use super::kinds::{AIR, Kinds};
 use crate::formats::io::deflate::{CHUNK, Content, Deflater};
-use crate::grid::{BRICK, BrickKey, Up, VoxelGrid};
+use crate::grid::{BRICK, BrickKey, Up, VoxelGrid, mask_place};
 
 /// A grid in the game's axes.
 pub(super) struct Frame {
@@ -70,44 +70,27 @@ impl Frame {
         while !rest.is_empty() {
             let [height, along] = [row / u64::from(length), row % u64::from(length)];
             let [height, along] = [height as u32, along as u32];
-            let across = if self.up == Up::Y { along } else { length - 1 - along };
+            let voxel @ [_, y, z] = self.grid_from_game([0, height, along]);
             // The rows that are left in this brick, at this height, and in all.
             let in_brick = match self.up {
-                Up::Y => BRICK - across % BRICK,
-                Up::Z => across % BRICK + 1,
+                Up::Y => BRICK - z % BRICK,
+                Up::Z => y % BRICK + 1,
             };
             let count = in_brick.min(length - along).min((rest.len() / width) as u32);
             let rows;
             (rows, rest) = rest.split_at_mut(count as usize * width);
-            let brick = self.brick(height / BRICK, across / BRICK);
+            let brick = BrickKey::of_voxel(voxel);
             for run in grid.brick_runs_between(brick, brick.next_row()) {
                 is_air = false;
                 let begin = (run.start.position()[0] * BRICK) as usize;
                 let end = (begin + (run.len * BRICK) as usize).min(width);
-                for (n, row) in (0..).zip(rows.chunks_exact_mut(width)) {
-                    let across = if self.up == Up::Y { across + n } else { across - n };
-                    let bit = self.bit(height % BRICK, across % BRICK);
+                for (along, row) in (along..).zip(rows.chunks_exact_mut(width)) {
+                    let (_, bit) = mask_place(self.grid_from_game([0, height, along]));
                     kinds.put(grid, &run, bit, &mut row[begin..end]);
                 }
             }
             row += u64::from(count);
         }
         is_air
-    }
-
-    /// The first brick of a row, by its height and its position across, in bricks.
-    fn brick(&self, height: u32, across: u32) -> BrickKey {
-        match self.up {
-            Up::Y => BrickKey::new([0, height, across]),
-            Up::Z => BrickKey::new([0, across, height]),
-        }
-    }
-
-    /// The bit of a row within a brick, by its height and its position across in the brick.
-    fn bit(&self, height: u32, across: u32) -> u32 {
-        match self.up {
-            Up::Y => BRICK * height + across,
-            Up::Z => BRICK * across + height,
-        }
     }
 }

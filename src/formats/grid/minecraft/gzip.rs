@@ -6,21 +6,21 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use flate2::Compression;
 use flate2::bufread::GzDecoder;
 
-use super::nbt::{COMPOUND, TagReader};
+use super::nbt::{COMPOUND, TagReader, Tags};
 use crate::formats::io::deflate::Deflater;
 use crate::formats::{Out, ReadError, content};
 
 /// The magic bytes, deflate, no flags, no time, no level and no operating system.
 const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
 
-/// Writes a file with the content that `write` writes.
+/// Writes a file with the tags that `write` writes.
 pub(super) fn write(
     out: &mut Out,
-    write: impl FnOnce(&mut Deflater) -> io::Result<()>,
+    write: impl FnOnce(&mut Tags) -> io::Result<()>,
 ) -> io::Result<()> {
     out.write_all(&HEADER)?;
     let mut content = Deflater::new(out, Compression::default());
-    write(&mut content)?;
+    write(&mut Tags { out: &mut content })?;
     let (crc, len) = content.finish()?;
     out.write_all(&crc.to_le_bytes())?;
     // Modulo 2^32.

@@ -57,7 +57,6 @@ pub struct BlockList {
 }
 
 impl BlockList {
-    /// The blocks that the voxels of `grid` become.
     pub(crate) fn of(grid: &VoxelGrid, options: &WriteOptions) -> Self {
         let kinds = Kinds::new(grid, options);
         let (game_version, unknown) = (kinds.version().name, blocks::unknown(&kinds.names[1..]));
@@ -66,7 +65,6 @@ impl BlockList {
     }
 }
 
-/// The colours of the voxels of `grid` as blocks.
 pub(crate) fn painted(grid: &VoxelGrid, options: &WriteOptions) -> Colors {
     Kinds::new(grid, options).painted(grid)
 }
@@ -85,10 +83,10 @@ fn check_dims(dims: [u32; 3], edge: u32) -> Result<(), WriteError> {
     )))
 }
 
-fn lost(grid: &VoxelGrid, options: &WriteOptions) -> Vec<String> {
+fn lost(grid: &VoxelGrid, options: &WriteOptions) -> Vec<Option<String>> {
     let blocks = if options.dither { "a mixture of blocks" } else { "the nearest block" };
     let changed = grid.colors.as_ref().map(|_| format!("each colour becomes {blocks}"));
-    changed.into_iter().chain(lost_opacity(grid)).collect()
+    vec![changed, lost_opacity(grid)]
 }
 
 /// Writes the compound `trivox`, of a schematic's metadata.

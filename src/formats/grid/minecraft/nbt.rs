@@ -4,9 +4,9 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 
 use flate2::bufread::GzDecoder;
 
-use crate::formats::io::bytes::{read_exactly, skip};
+use crate::formats::ReadError;
+use crate::formats::io::bytes::{Budget, read_exactly, skip};
 use crate::formats::io::deflate::Deflater;
-use crate::formats::{ReadError, check_memory};
 
 const END: u8 = 0;
 const BYTE: u8 = 1;
@@ -35,7 +35,6 @@ impl Tags<'_, '_> {
         self.put(COMPOUND, name, &[])
     }
 
-    /// Ends a compound.
     pub(super) fn end(&mut self) -> io::Result<()> {
         self.out.write_all(&[END])
     }
@@ -123,32 +122,25 @@ impl TagReader<'_> {
         Ok(u64::try_from(self.int()?).unwrap_or(0))
     }
 
-    /// The bytes of an array, if with the `taken` bytes of memory they take at most `limit`. Memory
-    /// grows with what is read.
-    pub(super) fn bytes_within(&mut self, taken: u64, limit: u64) -> Result<Vec<u8>, ReadError> {
+    /// The bytes of an array, in a list that grows with what is read.
+    pub(super) fn bytes(&mut self, memory: Budget) -> Result<Vec<u8>, ReadError> {
         let length = self.length()?;
-        self.read_within(length, taken, limit)
+        self.read(length, memory)
     }
 
-    /// The bytes of an array of 64-bit words, `most` at most, as
-    /// [`bytes_within`](Self::bytes_within).
-    pub(super) fn longs_within(
-        &mut self,
-        most: u64,
-        taken: u64,
-        limit: u64,
-    ) -> Result<Vec<u8>, ReadError> {
+    /// The bytes of an array of 64-bit words, `most` at most, as [`bytes`](Self::bytes).
+    pub(super) fn longs(&mut self, most: u64, memory: Budget) -> Result<Vec<u8>, ReadError> {
         let length = 8 * self.length()?;
         ensure!(
             length <= most,
             "there are {length} bytes of block numbers, but at most {most} are possible here"
         );
-        self.read_within(length, taken, limit)
+        self.read(length, memory)
     }
 
-    fn read_within(&mut self, length: u64, taken: u64, limit: u64) -> Result<Vec<u8>, ReadError> {
+    fn read(&mut self, length: u64, memory: Budget) -> Result<Vec<u8>, ReadError> {
         // Twice, while the buffer grows.
-        check_memory(taken + 2 * length, limit)?;
+        memory.check(2 * length)?;
         Ok(read_exactly(&mut self.input, length)?)
     }
 

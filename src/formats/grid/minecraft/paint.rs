@@ -5,12 +5,11 @@ use std::collections::HashMap;
 use super::blocks::{AIR, STONE, known_colors};
 use super::frame::Frame;
 use crate::base::srgb::Rgba;
-use crate::formats::grid::brick_colors::{
-    COLOR_BYTES, ColorRun, MaskColors, RUN_BYTES, Room, colors,
-};
+use crate::formats::grid::brick_colors::{COLOR_BYTES, ColorRun, MaskColors, RUN_BYTES, colors};
 use crate::formats::grid::dense::bits_of_bytes;
+use crate::formats::io::bytes::Budget;
 use crate::formats::io::warnings::NameCounts;
-use crate::formats::{LoadedGrid, ReadError, check_memory, excerpt, shortened};
+use crate::formats::{LoadedGrid, ReadError, excerpt, shortened};
 use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, World, brick_slot, count};
 
 /// The colour of blocks whose colour is not known.
@@ -32,16 +31,14 @@ pub(super) struct Palettes {
     /// The kinds by their names, shortened.
     kinds: HashMap<String, u16>,
     is_stone: bool,
-    /// The kinds whose colours are not known.
-    unknown: Vec<u16>,
     /// Bytes of memory.
     pub(super) bytes: u64,
 }
 
 impl Default for Palettes {
     fn default() -> Self {
-        let (colors, kinds, unknown) = (Vec::new(), HashMap::new(), Vec::new());
-        Self { known: known_colors(), colors, kinds, is_stone: true, unknown, bytes: 0 }
+        let (colors, kinds) = (Vec::new(), HashMap::new());
+        Self { known: known_colors(), colors, kinds, is_stone: true, bytes: 0 }
     }
 }
 
@@ -59,19 +56,14 @@ impl Palettes {
         }
         ensure!(self.colors.len() < MAX_KINDS, "there are more than {MAX_KINDS} kinds of blocks");
         self.is_stone &= name == STONE;
-        let color = self.known.get(name).copied();
-        self.colors.push(color.unwrap_or(UNKNOWN));
+        self.colors.push(self.known.get(name).copied().unwrap_or(UNKNOWN));
         // At most `MAX_KINDS`.
         let kind = self.colors.len() as u16;
         self.bytes += shown.capacity() as u64 + KIND_BYTES;
         self.kinds.insert(shown, kind);
-        if color.is_none() {
-            self.unknown.push(kind);
-        }
         Ok(kind)
     }
 
-    /// The names by kind.
     fn names(&self) -> Vec<&str> {
         let mut names = vec![""; 1 + self.colors.len()];
         self.kinds.iter().for_each(|(name, &kind)| names[usize::from(kind)] = name);
@@ -104,15 +96,13 @@ pub(super) struct Painter<'a> {
     bricks: Vec<ColorRun<'static>>,
     /// The number of blocks of each kind.
     counts: Vec<u64>,
-    /// Bytes of memory that the bricks and the file take, and may take.
-    bytes: u64,
-    limit: u64,
+    /// The file and the bricks take a part of it.
+    memory: Budget,
 }
 
 impl<'a> Painter<'a> {
-    /// In a `frame` of dimensions that a grid may have, and at most `limit` bytes of memory, of
-    /// which `taken` are.
-    pub(super) fn new(frame: Frame, palettes: &'a Palettes, taken: u64, limit: u64) -> Self {
+    /// In a `frame` of dimensions that a grid may have; the file takes a part of the `memory`.
+    pub(super) fn new(frame: Frame, palettes: &'a Palettes, memory: Budget) -> Self {
         Self {
             frame,
             palettes,
@@ -121,8 +111,7 @@ impl<'a> Painter<'a> {
             latest: (BrickKey::default(), Vec::new()),
             bricks: Vec::new(),
             counts: vec![0; palettes.colors.len() + 1],
-            bytes: taken,
-            limit,
+            memory,
         }
     }
 
@@ -166,7 +155,7 @@ impl<'a> Painter<'a> {
         latest[n] = Some(index);
         if index == self.slice.len() {
             self.slice.push((key, Box::new([0; 512])));
-            check_memory(self.bytes + self.slice.len() as u64 * SLICE_BYTES, self.limit)?;
+            self.memory.check(self.slice.len() as u64 * SLICE_BYTES)?;
         }
         Ok(index)
     }
@@ -215,8 +204,8 @@ impl<'a> Painter<'a> {
                 }
                 _ => {
                     let own = if is_one { 0 } else { u64::from(count(&mask)) };
-                    self.bytes += RUN_BYTES + COLOR_BYTES * own;
-                    check_memory(self.bytes + left * SLICE_BYTES, self.limit)?;
+                    self.memory.used += RUN_BYTES + COLOR_BYTES * own;
+                    self.memory.check(left * SLICE_BYTES)?;
                     self.bricks.push(ColorRun { start, len: 1, mask, colors });
                 }
             }
@@ -235,14 +224,15 @@ impl<'a> Painter<'a> {
         grid.world = world;
         let mut warnings = Vec::from_iter(ignored.warning("only blocks are read; skipped"));
         if !self.palettes.is_stone {
-            // The file has each block.
-            let room = Room { taken: self.bytes, limit: self.limit, in_runs: u64::MAX };
             let runs = self.bricks.iter().map(ColorRun::borrowed);
-            grid.colors = Some(colors(&grid, runs, UNKNOWN, &room)?);
-            let (mut unknown, names) = (NameCounts::default(), self.palettes.names());
-            let all = self.palettes.unknown.iter().map(|&kind| usize::from(kind));
-            let used = all.filter(|&kind| self.counts[kind] > 0);
-            used.for_each(|kind| unknown.add(&excerpt(plain_name(names[kind]))));
+            // The file has each block.
+            grid.colors = Some(colors(&grid, runs, UNKNOWN, self.memory, u64::MAX)?);
+            let names = self.palettes.names();
+            let used = names.iter().zip(&self.counts).filter(|&(_, &count)| count > 0);
+            let used = used.map(|(name, _)| plain_name(name));
+            let mut unknown = NameCounts::default();
+            used.filter(|name| !self.palettes.known.contains_key(name))
+                .for_each(|name| unknown.add(&excerpt(name)));
             warnings.extend(unknown.warning("blocks whose colour is not known are grey"));
         }
         Ok(LoadedGrid { blocks: self.block_counts(), ..LoadedGrid::new(grid, warnings) })

@@ -1,5 +1,6 @@
 //! Parses an array's header.
 
+use std::collections::BTreeMap;
 use std::io::BufRead;
 
 use crate::formats::grid::dense::volume;
@@ -161,13 +162,10 @@ fn read_text(input: &mut dyn BufRead) -> Result<String, ReadError> {
 /// The header's dictionary, as text. Parsed by hand: the crate `npyz` multiplies the dimensions
 /// before they can be checked, and panics on overflow.
 #[derive(Default)]
-pub(crate) struct Fields {
-    /// The type, such as `<f8`.
-    pub(crate) descr: Option<String>,
-    fortran_order: Option<String>,
-    /// The tuple.
-    pub(crate) shape: Option<String>,
-}
+pub(crate) struct Fields(BTreeMap<&'static str, String>);
+
+/// The keys: the type, such as `<f8`, the order, and the tuple of lengths.
+const KEYS: [&str; 3] = ["descr", "fortran_order", "shape"];
 
 impl Fields {
     pub(crate) fn read(input: &mut dyn BufRead) -> Result<Self, ReadError> {
@@ -184,13 +182,8 @@ impl Fields {
             let (key, after) = quoted(rest)?;
             let after = after.trim_start().strip_prefix(':')?.trim_start();
             let (value, after) = value(after)?;
-            let field = match key {
-                "descr" => &mut fields.descr,
-                "fortran_order" => &mut fields.fortran_order,
-                "shape" => &mut fields.shape,
-                _ => return None,
-            };
-            if field.replace(value.to_owned()).is_some() {
+            let key = KEYS.into_iter().find(|&known| known == key)?;
+            if fields.0.insert(key, value.to_owned()).is_some() {
                 return None;
             }
             rest = match after.trim_start() {
@@ -201,26 +194,34 @@ impl Fields {
         Some(fields)
     }
 
+    pub(crate) fn get(&self, key: &str) -> Option<&str> {
+        self.0.get(key).map(|value| &value[..])
+    }
+
+    fn required(&self, key: &str) -> Result<&str, ReadError> {
+        self.get(key).ok_or_else(|| content(format!("the header has no '{key}'")))
+    }
+
     /// The coordinates of voxels, if these are integers of shape `(n, 3)`.
     pub(super) fn coordinates(&self) -> Option<Coordinates> {
-        let integer = Element::of(self.descr.as_ref()?)?;
-        let integer =
-            Some(integer).filter(|of| matches!(of.kind, Kind::Unsigned | Kind::Signed))?;
-        let &[count, 3] = &lengths(self.shape.as_ref()?)?[..] else { return None };
-        Some(Coordinates { count, integer, is_fortran: self.fortran_order.as_ref()? == "True" })
+        let integer = Element::of(self.get("descr")?)?;
+        let [count, 3] = lengths(self.get("shape")?)?[..] else { return None };
+        let is_fortran = self.get("fortran_order")? == "True";
+        let is_integer = matches!(integer.kind, Kind::Unsigned | Kind::Signed);
+        is_integer.then_some(Coordinates { count, integer, is_fortran })
     }
 
     /// Rows, if these are numbers of four bytes or texts, of shape `(n,)` or, in C order, `(n, 2)`
     /// or `(n, 3)`.
     pub(crate) fn rows(&self) -> Option<Rows> {
-        let descr = &self.descr.as_ref()?[..];
+        let descr = self.get("descr")?;
         let characters = match descr {
             "<f4" | "<i4" => 1,
             _ => descr.strip_prefix("<U")?.parse().ok().filter(|&length: &u32| length > 0)?,
         };
-        let (count, columns) = match lengths(self.shape.as_ref()?)?[..] {
+        let (count, columns) = match lengths(self.get("shape")?)?[..] {
             [count] => (count, 1),
-            [count, columns @ 2..=3] if self.fortran_order.as_ref()? == "False" => (count, columns),
+            [count, columns @ 2..=3] if self.get("fortran_order")? == "False" => (count, columns),
             _ => return None,
         };
         let row = 4 * columns * u64::from(characters);
@@ -228,10 +229,7 @@ impl Fields {
     }
 
     pub(crate) fn grid(&self) -> Result<Header, ReadError> {
-        fn present<'a>(field: &'a Option<String>, name: &str) -> Result<&'a str, ReadError> {
-            field.as_deref().ok_or_else(|| content(format!("the header has no '{name}'")))
-        }
-        let descr = present(&self.descr, "descr")?;
+        let descr = self.required("descr")?;
         let element = Element::of(descr).ok_or_else(|| {
             content(format!(
                 "elements of type {} are not supported: use bool or uint8 (distances are read \
@@ -239,8 +237,8 @@ impl Fields {
                 excerpt(descr)
             ))
         })?;
-        let (dims, has_channels) = dims(present(&self.shape, "shape")?, descr)?;
-        let is_fortran = match present(&self.fortran_order, "fortran_order")? {
+        let (dims, has_channels) = dims(self.required("shape")?, descr)?;
+        let is_fortran = match self.required("fortran_order")? {
             "True" => true,
             "False" => false,
             other => bail!("'fortran_order' is {}", excerpt(other)),

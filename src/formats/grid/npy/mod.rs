@@ -30,7 +30,6 @@ use crate::formats::{GridSpec, LoadedGrid, Out, ReadError, WriteError, lost_colo
 use crate::grid::{BRICK, Colors, VoxelGrid};
 use crate::solid::distance::DistanceField;
 
-/// NumPy's `.npy`.
 pub const SPEC: GridSpec = GridSpec {
     extension: "npy",
     name: "NumPy",
@@ -39,9 +38,7 @@ pub const SPEC: GridSpec = GridSpec {
     write: Some(|grid, _, out| write(grid, out)),
     file_size: |dims| Some(dense::volume(dims) + header("|b1", &dims).len() as u64),
     lost: |grid, _| {
-        let place_for_colors = |lost: String| format!("{lost}: write .npz");
-        let colors = lost_colors(grid).into_iter().map(place_for_colors);
-        lost_place(grid).into_iter().chain(colors).collect()
+        vec![lost_place(grid), lost_colors(grid).map(|lost| format!("{lost}: write .npz"))]
     },
     distances: Some(write_distances),
     distances_size: |dims| Some(4 * dense::volume(dims) + header("<f4", &dims).len() as u64),
@@ -121,7 +118,6 @@ pub(super) fn header<N: Display>(descr: &str, shape: &[N]) -> Vec<u8> {
     [&MAGIC[..], &[1, 0], &length, text.as_bytes()].concat()
 }
 
-/// Reads a grid.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let fields = Fields::read(input)?;
     let Some(array) = fields.coordinates() else {

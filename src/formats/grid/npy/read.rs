@@ -17,7 +17,9 @@ pub(super) fn bricks(
 ) -> Result<Vec<(BrickKey, Mask)>, ReadError> {
     let [slow, mid, fast] = header.file_order(header.dims).map(|d| d as usize);
     let mut bricks = Vec::new();
-    let mut slice = SliceReader { row: fast, masks: BrickSlice::new() };
+    // By brick, the fastest axis first. In the file's axes: word = slowest, bit = `8 mid + fast`.
+    let mut slice = BrickSlice::new();
+    let per_row = fast.div_ceil(8);
     let size = header.element.bytes;
     let mut elements = vec![0; mid.min(8) * fast * size];
     let mut occupied = Vec::new();
@@ -46,11 +48,17 @@ pub(super) fn bricks(
             if header.element.kind == Kind::Bool {
                 check_bools(rows, before)?;
             }
-            slice.add_rows(s % 8, m / 8, rows);
-            check_memory((bricks.len() + 2 * slice.masks.len()) as u64 * BRICK_BYTES, limit)?;
+            for (n, row) in rows.chunks_exact(fast).enumerate() {
+                add_row(&mut slice, m / 8 * per_row, [s % 8, n], row);
+            }
+            check_memory((bricks.len() + 2 * slice.len()) as u64 * BRICK_BYTES, limit)?;
         }
         if s % 8 == 7 || s + 1 == slow {
-            slice.drain(s / 8, header, &mut bricks);
+            bricks.extend(slice.drain().map(|(brick, mask)| {
+                let position = [s / 8, brick / per_row, brick % per_row].map(|b| b as u32);
+                let key = BrickKey::new(header.file_order(position));
+                (key, if header.is_fortran { exchange_x_z(&mask) } else { mask })
+            }));
         }
     }
     Ok(bricks)
@@ -110,40 +118,17 @@ fn check_bools(rows: &[u8], before: u64) -> Result<(), ReadError> {
     bail!("element {index} is {value}, but a bool is 0 or 1")
 }
 
-/// A slice one brick thick, in the file's axes: word = slowest, bit = `8 mid + fast`.
-struct SliceReader {
-    /// Voxels along the fastest axis.
-    row: usize,
-    /// By brick, fastest axis first.
-    masks: BrickSlice<Mask>,
-}
-
-impl SliceReader {
-    /// Adds up to eight rows at `slow` within the slice and at brick `mid`.
-    fn add_rows(&mut self, slow: usize, mid: usize, rows: &[u8]) {
-        let bricks = self.row.div_ceil(8);
-        let begin = mid * bricks;
-        for (m, row) in rows.chunks_exact(self.row).enumerate() {
-            let (eights, rest) = row.as_chunks::<8>();
-            let mut last = [0; 8];
-            last[..rest.len()].copy_from_slice(rest);
-            for (brick, eight) in (begin..begin + bricks).zip(eights.iter().chain([&last])) {
-                let word = u64::from_le_bytes(*eight);
-                if word != 0 {
-                    let bits = bits_of_bytes(ones_where_not_zero(word)) << (8 * m);
-                    self.masks.get_or_insert(brick, || [0; 8])[slow] |= bits;
-                }
-            }
-        }
-    }
-
-    /// Moves the bricks of the slice at `slow` (in bricks) to `bricks`.
-    fn drain(&mut self, slow: usize, header: &Header, bricks: &mut Vec<(BrickKey, Mask)>) {
-        let per_row = self.row.div_ceil(8);
-        for (brick, mask) in self.masks.drain() {
-            let position = [slow, brick / per_row, brick % per_row].map(|b| b as u32);
-            let key = BrickKey::new(header.file_order(position));
-            bricks.push((key, if header.is_fortran { exchange_x_z(&mask) } else { mask }));
+/// Adds a row at these places in its bricks along the two slower axes; `begin` is its first brick.
+fn add_row(slice: &mut BrickSlice<Mask>, begin: usize, [slow, mid]: [usize; 2], row: &[u8]) {
+    let (eights, rest) = row.as_chunks::<8>();
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    for (brick, eight) in (begin..).zip(eights.iter().chain([&last])) {
+        let word = u64::from_le_bytes(*eight);
+        // A last one that is empty is of no brick.
+        if word != 0 {
+            let bits = bits_of_bytes(ones_where_not_zero(word)) << (8 * mid);
+            slice.get_or_insert(brick, || [0; 8])[slow] |= bits;
         }
     }
 }

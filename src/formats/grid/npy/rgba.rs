@@ -6,11 +6,9 @@ use std::io::BufRead;
 use super::end;
 use super::header::{Fields, Header, Kind};
 use crate::base::srgb::Rgba;
-use crate::formats::grid::brick_colors::{
-    self, COLOR_BYTES, ColorRun, MaskColors, RUN_BYTES, Room,
-};
+use crate::formats::grid::brick_colors::{self, COLOR_BYTES, ColorRun, MaskColors, RUN_BYTES};
 use crate::formats::grid::brick_slice::BrickSlice;
-use crate::formats::io::bytes::{ended, fill, read_exactly};
+use crate::formats::io::bytes::{Budget, ended, fill, read_exactly};
 use crate::formats::{ReadError, check_memory};
 use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, count, set_bits};
 
@@ -63,7 +61,6 @@ fn visible(brick: &ColorRun) -> Mask {
 }
 
 impl ColorArray {
-    /// Reads an array.
     pub(crate) fn read(input: &mut dyn BufRead, limit: u64) -> Result<Self, ReadError> {
         let header = Fields::read(input)?.grid()?;
         match header.element.kind {
@@ -124,22 +121,18 @@ impl ColorArray {
     pub(crate) fn grid(&self, limit: u64) -> Result<VoxelGrid, ReadError> {
         let visible = self.bricks.iter().map(|brick| (brick.start, visible(brick))).collect();
         let mut grid = VoxelGrid::from_bricks(self.dims, visible)?;
-        grid.colors = Some(self.colors(&grid, 0, limit)?);
+        grid.colors = Some(self.colors(&grid, Budget::new(limit))?);
         Ok(grid)
     }
 
     /// The colours of the voxels of `grid`.
     ///
     /// # Errors
-    /// With `taken` bytes and this array, more memory than `limit` bytes.
-    pub(crate) fn colors(
-        &self,
-        grid: &VoxelGrid,
-        taken: u64,
-        limit: u64,
-    ) -> Result<Colors, ReadError> {
-        let room = Room { taken: taken + self.bytes, limit, in_runs: u64::MAX };
-        brick_colors::colors(grid, self.bricks.iter().map(ColorRun::borrowed), NONE, &room)
+    /// They and this array exceed the memory.
+    pub(crate) fn colors(&self, grid: &VoxelGrid, mut memory: Budget) -> Result<Colors, ReadError> {
+        memory.used += self.bytes;
+        let runs = self.bricks.iter().map(ColorRun::borrowed);
+        brick_colors::colors(grid, runs, NONE, memory, u64::MAX)
     }
 }
 

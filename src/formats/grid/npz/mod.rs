@@ -32,7 +32,6 @@ use crate::solid::distance::DistanceField;
 
 pub use read::read;
 
-/// NumPy's `.npz`.
 pub const SPEC: GridSpec = GridSpec {
     extension: "npz",
     name: "NumPy",
@@ -181,7 +180,6 @@ fn put_texts(
     })
 }
 
-/// Adds the array that `write` writes.
 fn put(
     zip: &mut ZipArchiveWriter<impl Write>,
     name: &str,

@@ -11,7 +11,7 @@ use super::{
 use crate::formats::grid::npy;
 use crate::formats::grid::npy::header::{Element, Fields, Rows};
 use crate::formats::grid::npy::rgba::ColorArray;
-use crate::formats::io::bytes::{ended, read_exactly};
+use crate::formats::io::bytes::{Budget, ended, read_exactly};
 use crate::formats::spec::SIGN_ONLY;
 use crate::formats::{LoadedGrid, ReadError, check_memory, checked_place, content, excerpt};
 use crate::grid::{
@@ -21,7 +21,6 @@ use crate::grid::{
 /// Maximum bytes read of an array of the world position.
 const MAX_SMALL: u64 = 1 << 10;
 
-/// Reads a grid.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let mut arrays = Arrays { limit, ..Arrays::default() };
     zip::read(input, |name, content| arrays.take(name, content))?;
@@ -31,8 +30,8 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
 /// The arrays found so far.
 #[derive(Default)]
 struct Arrays {
-    /// The array of voxels, with its name.
-    grid: Option<(String, VoxelGrid)>,
+    /// The array of voxels, with its name and a doubt about its meaning.
+    grid: Option<(String, VoxelGrid, Option<String>)>,
     rgba: Option<ColorArray>,
     origin: Option<[f64; 3]>,
     voxel_size: Option<f64>,
@@ -45,15 +44,13 @@ struct Arrays {
     limit: u64,
     /// The first array that holds no voxels, and why.
     unread: Option<String>,
-    /// Warnings about arrays of voxels by name.
-    doubts: BTreeMap<String, String>,
     warnings: Vec<String>,
 }
 
 impl Arrays {
     /// Bytes of memory of the arrays.
     fn bytes(&self) -> u64 {
-        let grid = self.grid.as_ref().map_or(0, |(_, grid)| grid.bytes());
+        let grid = self.grid.as_ref().map_or(0, |(_, grid, _)| grid.bytes());
         self.row_bytes.saturating_add(grid + self.rgba.as_ref().map_or(0, |rgba| rgba.bytes))
     }
 
@@ -81,16 +78,14 @@ impl Arrays {
             _ if is_rows(name) => self.take_rows(name, content)?,
             _ => {
                 let (mut content, limit) = (BufReader::new(content), self.left());
-                let mut doubt = None;
                 self.take_array(name, || {
                     let mut header = Fields::read(&mut content)?.grid()?;
                     if name == OCCUPIED {
                         header = header.as_batch().unwrap_or(header);
                     }
-                    doubt = header.doubt();
-                    npy::read_grid(&mut content, &header, limit)
+                    let grid = npy::read_grid(&mut content, &header, limit)?;
+                    Ok((grid, header.doubt()))
                 })?;
-                self.doubts.extend(doubt.map(|doubt| (name.to_owned(), doubt)));
             }
         }
         Ok(())
@@ -114,7 +109,8 @@ impl Arrays {
         };
         let Some(rows) = fields.rows() else {
             // Of another program.
-            return self.take_array(name, || npy::read_grid(&mut content, &fields.grid()?, limit));
+            let read = || Ok((npy::read_grid(&mut content, &fields.grid()?, limit)?, None));
+            return self.take_array(name, read);
         };
         let length = rows.count.saturating_mul(rows.row);
         // Texts are kept as such too.
@@ -133,18 +129,18 @@ impl Arrays {
     fn take_array(
         &mut self,
         name: &str,
-        read: impl FnOnce() -> Result<VoxelGrid, ReadError>,
+        read: impl FnOnce() -> Result<(VoxelGrid, Option<String>), ReadError>,
     ) -> Result<(), ReadError> {
         let is_occupied = name == OCCUPIED;
-        if self.grid.as_ref().is_some_and(|(name, _)| name == OCCUPIED) {
+        if self.grid.as_ref().is_some_and(|(name, ..)| name == OCCUPIED) {
             ensure!(!is_occupied, "{OCCUPIED} appears twice");
             self.ignored.push(name.to_owned());
             return Ok(());
         }
         match read() {
-            Ok(grid) if is_occupied || self.grid.is_none() => {
-                let before = self.grid.replace((name.to_owned(), grid));
-                self.ignored.extend(before.map(|(name, _)| name));
+            Ok((grid, doubt)) if is_occupied || self.grid.is_none() => {
+                let before = self.grid.replace((name.to_owned(), grid, doubt));
+                self.ignored.extend(before.map(|(name, ..)| name));
             }
             Ok(_) => self.ignored.push(name.to_owned()),
             Err(error @ (ReadError::Io(_) | ReadError::Cancelled)) => return Err(error),
@@ -160,7 +156,7 @@ impl Arrays {
 
     fn finish(mut self) -> Result<LoadedGrid, ReadError> {
         self.color()?;
-        let (name, mut grid) = self.grid.ok_or_else(|| {
+        let (name, mut grid, doubt) = self.grid.ok_or_else(|| {
             let unread = self.unread.map_or(String::new(), |why| format!("; {why}"));
             content(format!(
                 "there is no array of voxels: {OCCUPIED}, of shape (nx, ny, nz){unread}"
@@ -178,7 +174,7 @@ impl Arrays {
         let taken = self.row_bytes.saturating_add(grid.bytes() + colors);
         grid.attributes = attributes(&grid, &mut self.rows, self.limit.saturating_sub(taken))?;
         let mut warnings = self.warnings;
-        warnings.extend(self.doubts.remove(&name));
+        warnings.extend(doubt);
         let mut ignored = self.ignored;
         ignored.extend(self.rows.into_keys());
         if ignored.iter().any(|name| name == DISTANCES) {
@@ -210,13 +206,14 @@ impl Arrays {
     fn color(&mut self) -> Result<(), ReadError> {
         let Some(rgba) = self.rgba.take() else { return Ok(()) };
         match &mut self.grid {
-            Some((name, grid)) if name == OCCUPIED && grid.dims() == rgba.dims => {
-                match rgba.colors(grid, self.row_bytes + grid.bytes(), self.limit) {
+            Some((name, grid, _)) if name == OCCUPIED && grid.dims() == rgba.dims => {
+                let used = self.row_bytes + grid.bytes();
+                match rgba.colors(grid, Budget { used, limit: self.limit }) {
                     Ok(colors) => grid.colors = Some(colors),
                     Err(error) => self.warnings.push(format!("{RGBA} is ignored: {error}")),
                 }
             }
-            Some((name, grid)) if name == OCCUPIED => {
+            Some((name, grid, _)) if name == OCCUPIED => {
                 let [[x, y, z], [nx, ny, nz]] = [rgba.dims, grid.dims()];
                 self.warnings.push(format!(
                     "{RGBA} is ignored: it has {x}x{y}x{z} voxels, and {OCCUPIED} {nx}x{ny}x{nz}"
@@ -224,8 +221,8 @@ impl Arrays {
             }
             _ => {
                 let left = self.left();
-                let before = self.grid.replace((RGBA.to_owned(), rgba.grid(left)?));
-                self.ignored.extend(before.map(|(name, _)| name));
+                let before = self.grid.replace((RGBA.to_owned(), rgba.grid(left)?, None));
+                self.ignored.extend(before.map(|(name, ..)| name));
             }
         }
         Ok(())
@@ -330,21 +327,22 @@ fn numbers<const N: usize>(
     shapes: &[&str],
     what: &str,
 ) -> Result<[f64; N], ReadError> {
-    let (Fields { descr, shape, .. }, bytes) = small(input)?;
-    let (descr, shape) = (descr.unwrap_or_default(), shape.unwrap_or_default().replace(' ', ""));
+    let (fields, bytes) = small(input)?;
+    let descr = fields.get("descr").unwrap_or_default();
+    let shape = fields.get("shape").unwrap_or_default().replace(' ', "");
     let is_read = shapes.contains(&&shape[..])
-        && matches!(&descr[..], "<f8" | ">f8" | "<f4" | ">f4" | "<i4" | ">i4" | "<i8" | ">i8");
-    let elements = Element::of(&descr).filter(|of| is_read && bytes.len() == N * of.bytes);
+        && matches!(descr, "<f8" | ">f8" | "<f4" | ">f4" | "<i4" | ">i4" | "<i8" | ">i8");
+    let elements = Element::of(descr).filter(|of| is_read && bytes.len() == N * of.bytes);
     let elements = elements.map(|of| array::from_fn(|n| of.number(&bytes[n * of.bytes..])));
     elements.ok_or_else(|| {
-        let [descr, shape] = [descr, shape].map(|text| excerpt(&text));
+        let [descr, shape] = [descr, &shape].map(excerpt);
         content(format!("elements of type {descr} and shape {shape}: use {what} of float64"))
     })
 }
 
 fn up(input: &mut dyn Read) -> Result<Up, ReadError> {
     let (fields, bytes) = small(input)?;
-    match (&fields.descr.unwrap_or_default()[..], &bytes[..]) {
+    match (fields.get("descr").unwrap_or_default(), &bytes[..]) {
         ("<U1", b"y\0\0\0") | (">U1", b"\0\0\0y") => Ok(Up::Y),
         ("<U1", b"z\0\0\0") | (">U1", b"\0\0\0z") => Ok(Up::Z),
         _ => bail!("it is neither 'y' nor 'z'"),

@@ -7,7 +7,7 @@ use std::io::{self, BufRead, Read};
 
 use flate2::bufread::DeflateDecoder;
 
-use crate::formats::io::bytes::{read_exactly, skip};
+use crate::formats::io::bytes::{read_exactly, skip, u16_at, u32_at, u64_at};
 use crate::formats::io::checked::Checked;
 use crate::formats::{ReadError, content, excerpt};
 
@@ -32,19 +32,21 @@ pub(super) fn read(
 ) -> Result<(), ReadError> {
     let mut first = true;
     loop {
-        match Fields::new(input, 4)?.u32() {
+        match u32::from_le_bytes(record(input)?) {
             LOCAL => read_file(input, &mut take)?,
-            CENTRAL => skip_fields(input, 42, |head| {
-                head.skip(24);
-                u64::from(head.u16()) + u64::from(head.u16()) + u64::from(head.u16())
-            })?,
-            END_64 => skip_fields(input, 8, Fields::u64)?,
+            CENTRAL => {
+                let head: [u8; 42] = record(input)?;
+                let lengths = [24, 26, 28].map(|at| u64::from(u16_at(&head, at)));
+                skip(input, lengths.iter().sum()).map_err(cut_off)?;
+            }
+            END_64 => {
+                let length = u64::from_le_bytes(record(input)?);
+                skip(input, length).map_err(cut_off)?;
+            }
             LOCATOR_64 => skip(input, 16).map_err(cut_off)?,
             END => {
-                skip_fields(input, 18, |end| {
-                    end.skip(16);
-                    end.u16().into()
-                })?;
+                let head: [u8; 18] = record(input)?;
+                skip(input, u16_at(&head, 16).into()).map_err(cut_off)?;
                 break;
             }
             _ if first => bail!("not an .npz file: it is no zip archive"),
@@ -61,25 +63,21 @@ fn read_file(
     input: &mut dyn BufRead,
     take: &mut impl FnMut(&str, &mut dyn Read) -> Result<(), ReadError>,
 ) -> Result<(), ReadError> {
-    let mut head = Fields::new(input, 26)?;
-    head.skip(2);
-    let (flags, method) = (head.u16(), head.u16());
-    head.skip(4);
-    let (crc, mut deflated, mut len) = (head.u32(), u64::from(head.u32()), u64::from(head.u32()));
-    let (name, extra) = (head.u16(), head.u16());
-    let name = Fields::new(input, name.into())?.0;
+    let head: [u8; 26] = record(input)?;
+    let [flags, method, name, extra] = [2, 4, 22, 24].map(|at| u16_at(&head, at));
+    let (crc, deflated, len) = (u32_at(&head, 10), u32_at(&head, 14), u32_at(&head, 18));
+    let (mut deflated, mut len) = (u64::from(deflated), u64::from(len));
+    let name = read_exactly(input, name.into()).map_err(cut_off)?;
     let name = String::from_utf8_lossy(&name).into_owned();
-    let mut extra = Fields::new(input, extra.into())?;
-    let mut has_long_lengths = false;
-    while extra.0.len() >= 4 {
-        let (id, size) = (extra.u16(), usize::from(extra.u16()));
+    let extra = read_exactly(input, extra.into()).map_err(cut_off)?;
+    let (mut rest, mut has_long_lengths) = (&extra[..], false);
+    while let Some((head, content)) = rest.split_at_checked(4) {
+        let [id, size] = [0, 2].map(|at| u16_at(head, at));
         has_long_lengths |= id == EXTRA_64;
-        if id == EXTRA_64 && size >= 16 && extra.0.len() >= 16 {
-            (len, deflated) = (extra.u64(), extra.u64());
-            extra.skip(size - 16);
-        } else {
-            extra.skip(size);
+        if id == EXTRA_64 && size >= 16 && content.len() >= 16 {
+            (len, deflated) = (u64_at(content, 0), u64_at(content, 8));
         }
+        rest = content.get(size.into()..).unwrap_or_default();
     }
     let has_descriptor = flags & HAS_DESCRIPTOR != 0;
     let called = excerpt(&name);
@@ -137,27 +135,23 @@ fn read_descriptor(
     len: u64,
     has_long_lengths: bool,
 ) -> Result<(u32, u64), ReadError> {
-    let mut crc = Fields::new(input, 4)?.u32();
+    let mut crc = u32::from_le_bytes(record(input)?);
     if crc == DESCRIPTOR {
-        crc = Fields::new(input, 4)?.u32();
+        crc = u32::from_le_bytes(record(input)?);
     }
-    let mut lens = Fields::new(input, 8)?;
-    let (_, second) = (lens.u32(), u64::from(lens.u32()));
+    let lens: [u8; 8] = record(input)?;
     // With 64-bit lengths, `second` is the upper half of the first.
+    let second = u64::from(u32_at(&lens, 4));
     if second == len && !has_long_lengths {
         return Ok((crc, second));
     }
-    Ok((crc, Fields::new(input, 8)?.u64()))
+    Ok((crc, u64::from_le_bytes(record(input)?)))
 }
 
-/// Skips a record. `more` returns its remaining length from its first `head` bytes.
-fn skip_fields(
-    input: &mut dyn BufRead,
-    head: u64,
-    more: impl FnOnce(&mut Fields) -> u64,
-) -> Result<(), ReadError> {
-    let more = more(&mut Fields::new(input, head)?);
-    skip(input, more).map_err(cut_off)
+fn record<const N: usize>(input: &mut dyn BufRead) -> Result<[u8; N], ReadError> {
+    let mut bytes = [0; N];
+    input.read_exact(&mut bytes).map_err(cut_off)?;
+    Ok(bytes)
 }
 
 /// An error of the archive's own structure.
@@ -165,39 +159,5 @@ fn cut_off(error: io::Error) -> ReadError {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => content("the zip archive is cut off"),
         _ => error.into(),
-    }
-}
-
-/// A record of little-endian numbers; reads past its end give zeros.
-struct Fields(Vec<u8>);
-
-impl Fields {
-    /// Reads the next `len` bytes, at most 65,535.
-    fn new(input: &mut dyn BufRead, len: u64) -> Result<Self, ReadError> {
-        read_exactly(input, len).map(Self).map_err(cut_off)
-    }
-
-    fn skip(&mut self, len: usize) {
-        self.0.drain(..len.min(self.0.len()));
-    }
-
-    fn take<const N: usize>(&mut self) -> [u8; N] {
-        let mut number = [0; N];
-        let len = N.min(self.0.len());
-        number[..len].copy_from_slice(&self.0[..len]);
-        self.skip(len);
-        number
-    }
-
-    fn u16(&mut self) -> u16 {
-        u16::from_le_bytes(self.take())
-    }
-
-    fn u32(&mut self) -> u32 {
-        u32::from_le_bytes(self.take())
-    }
-
-    fn u64(&mut self) -> u64 {
-        u64::from_le_bytes(self.take())
     }
 }

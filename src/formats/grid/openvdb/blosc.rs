@@ -37,7 +37,6 @@ fn invalid(what: &str) -> io::Error {
 }
 
 impl Chunk {
-    /// Parses the header of the chunk `bytes`.
     pub(super) fn new(bytes: Vec<u8>) -> io::Result<Self> {
         let number = |at| u32_at(&bytes, at).map(|n| n as usize);
         let &[_, _, flags, element, ..] = &bytes[..] else { return Err(invalid("no head")) };

@@ -3,9 +3,10 @@
 use half::f16;
 
 use crate::base::srgb::{Rgba, linear_of, srgb_of};
+use crate::formats::grid::openvdb::world::world_distance;
 use crate::grid::{
-    self, Attribute, Bits, BrickColors, BrickKey, BrickRun, Colors, FULL, Mask, Overlap, VoxelGrid,
-    VoxelValues, is_empty, mask_places, overlay,
+    self, Attribute, Bits, BrickKey, BrickRun, Colors, FULL, Overlap, VoxelGrid, VoxelValues,
+    is_empty, overlay,
 };
 use crate::solid::distance::DistanceField;
 
@@ -53,27 +54,37 @@ impl<'a> Channel<'a> {
 
     /// 32-bit numbers per value.
     pub(super) fn components(self) -> usize {
-        self.tile().floats(float).count()
-    }
-
-    /// The value of empty voxels. For colours it is the default colour, since renderers interpolate
-    /// between empty and occupied voxels at a surface.
-    pub(super) fn background(self) -> Value {
         match self {
-            Self::Density => Value::Float(0.0),
-            Self::Color(_) => self.tile(),
-            Self::Attribute(of, _) => Value::Attribute(of, of.none()),
-            Self::Distance(field) => Value::Float(world_distance(field, field.width())),
+            Self::Color(_) => 3,
+            Self::Attribute(of, _) if of.components() > 1 => 3,
+            _ => 1,
         }
     }
 
-    pub(super) fn tile(self) -> Value {
+    /// The value of empty voxels, as 32-bit numbers; `light` maps an sRGB value to linear light. For
+    /// colours it is the default colour, since renderers interpolate between empty and occupied
+    /// voxels at a surface.
+    pub(super) fn background(self, light: fn(u8) -> f32) -> Vec<f32> {
         match self {
-            Self::Density => Value::Float(1.0),
-            Self::Color(colors) => Value::Color(colors.rest()),
-            Self::Attribute(of, values) => Value::Attribute(of, values.rest()),
-            Self::Distance(field) => Value::Float(world_distance(field, -field.width())),
+            Self::Density => vec![0.0],
+            Self::Color(_) => self.tile(light),
+            Self::Attribute(of, _) => self.floats(of.none()),
+            Self::Distance(field) => vec![world_distance(field, field.width())],
         }
+    }
+
+    /// The value of tiles, as [`background`](Self::background).
+    pub(super) fn tile(self, light: fn(u8) -> f32) -> Vec<f32> {
+        match self {
+            Self::Density => vec![1.0],
+            Self::Color(colors) => colors.rest()[..3].iter().map(|&value| light(value)).collect(),
+            Self::Attribute(_, values) => self.floats(values.rest()),
+            Self::Distance(field) => vec![world_distance(field, -field.width())],
+        }
+    }
+
+    fn floats(self, bits: Bits) -> Vec<f32> {
+        bits[..self.components()].iter().map(|&bits| f32::from_bits(bits)).collect()
     }
 
     /// The runs of `grid` in the half-open box of bricks `from..to`, and all others with a value
@@ -135,39 +146,6 @@ fn own_between<T: Copy + PartialEq + Sync>(
     end: BrickKey,
 ) -> impl Iterator<Item = BrickKey> {
     values.between(start, end).filter(|(_, own)| own.differs_from_rest()).map(|(key, _)| key)
-}
-
-/// A distance of `field`, given in voxels, in world units.
-pub(super) fn world_distance(field: &DistanceField, voxels: f32) -> f32 {
-    let voxel_size = field.world().place.unwrap_or_default().voxel_size;
-    (f64::from(voxels) * voxel_size) as f32
-}
-
-/// A voxel value of a file's grid.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Value {
-    Float(f32),
-    Color(Rgba),
-    Attribute(Attribute, Bits),
-}
-
-impl Value {
-    /// The value as floats; `light` maps an sRGB value to linear light.
-    pub(super) fn floats(self, light: fn(u8) -> f32) -> impl Iterator<Item = f32> {
-        let (floats, count) = match self {
-            Self::Float(float) => ([float; 3], 1),
-            Self::Color([r, g, b, _]) => ([r, g, b].map(light), 3),
-            Self::Attribute(of, bits) => {
-                (bits.map(f32::from_bits), if of.components() > 1 { 3 } else { 1 })
-            }
-        };
-        floats.into_iter().take(count)
-    }
-}
-
-/// The colours of the voxels of a mask, in its order.
-pub(super) fn colors_of(colors: BrickColors, mask: &Mask) -> impl Iterator<Item = Rgba> {
-    mask_places(*mask).map(move |(x, bit)| colors.at(x, bit))
 }
 
 /// The linear light of an sRGB value, from 0 to 1.

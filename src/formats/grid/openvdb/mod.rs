@@ -27,7 +27,7 @@ mod source;
 mod tree;
 mod world;
 
-pub(super) use world::WorldFromIndex;
+pub(super) use world::{check_range, world_distance};
 
 /// The name of the density grid, as renderers expect it.
 const DENSITY: &str = "density";
@@ -35,5 +35,4 @@ const DENSITY: &str = "density";
 const COLOR: &str = "Cd";
 /// The name of the grid of distances: Houdini's convention.
 const SURFACE: &str = "surface";
-/// The name of the text field.
 const TEXT: &str = "trivox";

@@ -1,10 +1,11 @@
 //! Reading: collects leaves and tiles, anywhere in index space, into a grid.
 
 use crate::base::srgb::Rgba;
-use crate::formats::grid::brick_colors::{self, ColorRun, MaskColors, Room};
+use crate::formats::grid::brick_colors::{self, ColorRun, MaskColors};
 use crate::formats::grid::description::Description;
 use crate::formats::grid::openvdb::DENSITY;
 use crate::formats::grid::openvdb::world::WorldFromIndex;
+use crate::formats::io::bytes::Budget;
 use crate::formats::spec::SIGN_ONLY;
 use crate::formats::{LoadedGrid, ReadError, check_memory, checked_dims, content, excerpt};
 use crate::grid::{
@@ -287,8 +288,8 @@ impl Nodes {
         let rows = || merged(leaves.iter().cloned(), &rows);
         check_apart(rows().map(|row| (row.at, row.len)))?;
         let color_runs = rows().filter_map(|row| frame.color_run(row));
-        let room = Room { taken, limit, in_runs };
-        Ok(brick_colors::colors(grid, color_runs, self.background, &room))
+        let memory = Budget { used: taken, limit };
+        Ok(brick_colors::colors(grid, color_runs, self.background, memory, in_runs))
     }
 }
 

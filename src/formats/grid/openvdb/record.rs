@@ -25,8 +25,8 @@ impl Record {
         self.bytes(&value.to_le_bytes());
     }
 
-    pub(super) fn f32s(&mut self, values: impl Iterator<Item = f32>) {
-        values.for_each(|value| self.f32(value));
+    pub(super) fn f32s(&mut self, values: &[f32]) {
+        values.iter().for_each(|&value| self.f32(value));
     }
 
     pub(super) fn f64(&mut self, value: f64) {

@@ -16,6 +16,7 @@ use std::io::{self, Write};
 use crate::base::ordered::in_pool;
 use crate::formats::grid::openvdb::channel::{Channel, Entry};
 use crate::formats::grid::openvdb::record::Record;
+use crate::formats::grid::openvdb::world::WorldFromIndex;
 use crate::grid::{
     BRICK, BrickKey, BrickRun, Mask, VoxelGrid, count, is_empty, run_bounds, set_bits, union_bounds,
 };
@@ -173,9 +174,9 @@ impl Lower {
     pub(super) fn leaves(&self) -> impl Iterator<Item = ([u32; 3], &Mask)> {
         let bricks = (0..).zip(&self.entries).zip(&self.masks);
         let leaves = bricks.filter(|&((_, &entry), _)| entry == Entry::Node);
-        leaves.map(|((index, _), mask): ((u32, _), _)| {
-            let index = [index / LOWER / LOWER, index / LOWER % LOWER, index % LOWER];
-            (std::array::from_fn(|a| (self.corner[a] + index[a]) * BRICK), mask)
+        leaves.map(|((index, _), mask)| {
+            let place = child_place(index, LOWER);
+            (std::array::from_fn(|a| (self.corner[a] + place[a]) * BRICK), mask)
         })
     }
 
@@ -269,7 +270,10 @@ impl<'a> Tree<'a> {
         self.channel.entries(self.grid, corner, corner.map(|c| c + edge))
     }
 
-    /// The root's nodes.
+    pub(super) fn world_from_index(&self) -> WorldFromIndex {
+        WorldFromIndex::of_place(self.grid.world.place)
+    }
+
     pub(super) fn uppers(&self) -> impl Iterator<Item = &Upper> {
         self.root.iter().filter(|upper| !upper.is_tile())
     }
@@ -306,8 +310,8 @@ impl<'a> Tree<'a> {
         let mut lower = Lower::new();
         let nodes = (0..).zip(slots.entries()).filter(|&(_, entry)| entry == Entry::Node);
         for (index, _) in nodes {
-            let index: [u32; 3] = [index / UPPER / UPPER, index / UPPER % UPPER, index % UPPER];
-            let corner = std::array::from_fn(|a| upper.corner[a] + index[a] * LOWER);
+            let place = child_place(index, UPPER);
+            let corner = std::array::from_fn(|a| upper.corner[a] + place[a] * LOWER);
             lower.fill(corner, self.entries(corner, LOWER));
             visit(&lower)?;
         }
@@ -328,13 +332,17 @@ pub(super) fn brick_at(corner: [u32; 3]) -> BrickKey {
     BrickKey::new(corner.map(|c| c / BRICK))
 }
 
+/// The place of the child with index `index` in a node with `per_axis` children along each axis.
+fn child_place(index: u32, per_axis: u32) -> [u32; 3] {
+    [index / per_axis / per_axis, index / per_axis % per_axis, index % per_axis]
+}
+
 /// The corner, in voxels, of the child with index `index` in a node at `corner` with `per_axis`
 /// children along each axis, each of `edge` voxels.
 pub(super) fn child_corner(corner: [i32; 3], index: u32, per_axis: u32, edge: u32) -> [i32; 3] {
-    let [x, y, z] = [index / per_axis / per_axis, index / per_axis % per_axis, index % per_axis];
-    let [a, b, c] = corner;
+    let place = child_place(index, per_axis);
     // Upper nodes lie entirely within i32.
-    [a + (x * edge) as i32, b + (y * edge) as i32, c + (z * edge) as i32]
+    std::array::from_fn(|a| corner[a] + (place[a] * edge) as i32)
 }
 
 pub(super) fn set_indices(mask: &[u64]) -> impl Iterator<Item = u32> {

@@ -6,33 +6,12 @@ use crate::solid::distance::DistanceField;
 
 /// `world = scale * index + translation`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::formats::grid) struct WorldFromIndex {
-    pub(in crate::formats::grid) scale: f64,
+pub(super) struct WorldFromIndex {
+    pub(super) scale: f64,
     pub(super) translation: [f64; 3],
 }
 
 impl WorldFromIndex {
-    /// The transform of a band of distances.
-    ///
-    /// # Errors
-    /// Distances in world units are not in the normal range of 32-bit floats.
-    pub(in crate::formats::grid) fn of_distances(
-        field: &DistanceField,
-    ) -> Result<Self, WriteError> {
-        let transform = Self::of_place(field.world().place);
-        let range = f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX);
-        // Distances of 2^-10 voxels or more must not become subnormal, which have fewer bits.
-        let [least, most] = [2f64.powi(-10), field.width().into()].map(|d| d * transform.scale);
-        if range.contains(&least) && range.contains(&most) {
-            return Ok(transform);
-        }
-        Err(WriteError::Unsupported(format!(
-            "distances in units of {:e} do not fit in 32-bit floats: scale the mesh, or write \
-             .npz, which holds distances in voxels",
-            transform.scale
-        )))
-    }
-
     /// The transform of a place; by default the corner is at the origin, and voxels have size 1.
     pub(super) fn of_place(place: Option<Place>) -> Self {
         let Place { origin, voxel_size } = place.unwrap_or_default();
@@ -57,4 +36,25 @@ impl WorldFromIndex {
     pub(super) fn apply(&self, index: [f64; 3]) -> [f64; 3] {
         std::array::from_fn(|a| self.scale * index[a] + self.translation[a])
     }
+}
+
+/// A distance of `field`, given in voxels, in world units.
+pub(in crate::formats::grid) fn world_distance(field: &DistanceField, voxels: f32) -> f32 {
+    let voxel_size = field.world().place.unwrap_or_default().voxel_size;
+    (f64::from(voxels) * voxel_size) as f32
+}
+
+/// Checks that distances in world units are in the normal range of 32-bit floats.
+pub(in crate::formats::grid) fn check_range(field: &DistanceField) -> Result<(), WriteError> {
+    let scale = field.world().place.unwrap_or_default().voxel_size;
+    let range = f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX);
+    // Distances of 2^-10 voxels or more must not become subnormal, which have fewer bits.
+    let mut ends = [2f64.powi(-10), field.width().into()].map(|d| d * scale).into_iter();
+    if ends.all(|end| range.contains(&end)) {
+        return Ok(());
+    }
+    Err(WriteError::Unsupported(format!(
+        "distances in units of {scale:e} do not fit in 32-bit floats: scale the mesh, or write \
+         .npz, which holds distances in voxels"
+    )))
 }

@@ -9,7 +9,6 @@ use super::{ATTRIBUTE, Description, Frame};
 use crate::formats::{ReadError, check_memory, checked_dims, content, excerpt};
 use crate::grid::{BrickKey, Mask, Up, VoxelGrid, World, union_bounds};
 
-/// Deepest nesting of nodes.
 const MAX_DEPTH: usize = 256;
 /// Most node visits; a node is visited once per use, so nested instances multiply.
 const MAX_VISITS: usize = 1 << 18;

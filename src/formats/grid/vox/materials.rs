@@ -22,7 +22,6 @@ use crate::grid::{
 };
 use crate::surface::palette::MAX_COLORS;
 
-/// The attributes that materials hold.
 pub(super) const ATTRIBUTES: [Attribute; 3] =
     [Attribute::Metallic, Attribute::Roughness, Attribute::Emission];
 /// The largest value of each.
@@ -56,12 +55,12 @@ pub(super) struct Materials {
 }
 
 /// What the materials in a file of `grid` do not hold, a sentence each.
-pub(super) fn lost(grid: &VoxelGrid, options: &WriteOptions) -> Vec<String> {
+pub(super) fn lost(grid: &VoxelGrid, options: &WriteOptions) -> [Option<String>; 2] {
     if held(grid).is_empty() {
-        return Vec::new();
+        return [None, None];
     }
     let Some(Materials { sums, joined, .. }) = Voxels::new(grid, options).materials else {
-        return Vec::new();
+        return [None, None];
     };
     let kinds = counted(joined, "kind");
     let [.., most] = MOST;
@@ -70,10 +69,9 @@ pub(super) fn lost(grid: &VoxelGrid, options: &WriteOptions) -> Vec<String> {
     });
     let is_lit = sums.values().any(|sum| sum.properties[2] > 0.0);
     let light = format!("light has the colour of its voxels, and a strength of at most {most}");
-    joined.into_iter().chain(is_lit.then_some(light)).collect()
+    [joined, is_lit.then_some(light)]
 }
 
-/// The attributes of `grid` that materials hold.
 fn held(grid: &VoxelGrid) -> AttributeSet {
     let set = grid.attributes.as_ref().map(Attributes::set).unwrap_or_default();
     ATTRIBUTES.into_iter().filter(|&attribute| set.contains(attribute)).collect()
@@ -144,8 +142,7 @@ impl Materials {
         for (&(color, _), &index) in &self.entries {
             palette[usize::from(index) - 1] = palette[usize::from(color) - 1];
         }
-        let chunk = |(&index, sum): (&u8, &Sum)| self.chunk(index, sum);
-        self.sums.iter().flat_map(chunk).collect()
+        self.sums.iter().flat_map(|(&index, sum)| self.chunk(index, sum)).collect()
     }
 
     fn chunk(&self, index: u8, sum: &Sum) -> Vec<u8> {

@@ -53,7 +53,6 @@ use crate::surface::palette::{MAX_COLORS, count_colors};
 
 pub use write::{check_dims, write};
 
-/// MagicaVoxel's `.vox`.
 pub const SPEC: GridSpec = GridSpec {
     extension: "vox",
     name: "MagicaVoxel",
@@ -96,27 +95,26 @@ fn read(input: &mut dyn BufRead, options: &ReadOptions) -> Result<LoadedGrid, Re
     Ok(LoadedGrid::new(grid, scene.warnings(&counts)))
 }
 
-fn lost(grid: &VoxelGrid, options: &WriteOptions) -> Vec<String> {
-    let mut lost = Vec::new();
+fn lost(grid: &VoxelGrid, options: &WriteOptions) -> Vec<Option<String>> {
     let count = count_colors(grid);
     let colors = || counted(count as u64, "colour");
-    if let Some(given) = options.palette.as_ref().filter(|_| count > 0) {
+    let approximated = if let Some(given) = options.palette.as_ref().filter(|_| count > 0) {
         let all = given.colors().iter().filter(|color| color[3] > 0).count();
         let by = if options.dither { "a mixture" } else { "each the nearest" };
-        lost.push(format!("{} of the voxels, {by} of the palette's {all}", colors()));
+        Some(format!("{} of the voxels, {by} of the palette's {all}", colors()))
     } else if count > options.most_colors() {
         let most = options.most_colors();
         let why = match most {
             MAX_COLORS => "the most that the file's palette holds",
             _ => "as asked for",
         };
-        lost.push(format!("{} are approximated by {most} or fewer, {why}", colors()));
-    }
-    if !lost_opacity(grid).is_empty() {
-        lost.push("how opaque voxels are is not kept: all are opaque".to_owned());
-    }
-    lost.extend(materials::lost(grid, options));
-    lost
+        Some(format!("{} are approximated by {most} or fewer, {why}", colors()))
+    } else {
+        None
+    };
+    let opaque = |_| "how opaque voxels are is not kept: all are opaque".to_owned();
+    let [joined, light] = materials::lost(grid, options);
+    vec![approximated, lost_opacity(grid).map(opaque), joined, light]
 }
 
 /// Most voxels along an axis of one model.

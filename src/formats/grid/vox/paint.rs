@@ -46,7 +46,6 @@ impl<'a> Paint<'a> {
         }
     }
 
-    /// The number of voxels with each index.
     pub(super) fn counts(&self) -> [u64; 256] {
         let mut counts = [0; 256];
         self.indices.iter().for_each(|&index| counts[usize::from(index)] += 1);

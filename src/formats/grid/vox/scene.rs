@@ -5,7 +5,6 @@ use std::collections::{HashMap, HashSet};
 use crate::base::numbers::counted_as;
 use crate::base::srgb::Rgba;
 
-/// The node at the top.
 pub(super) const ROOT: i32 = 0;
 
 /// The parsed content of a file.
@@ -101,17 +100,13 @@ impl Scene<'_> {
 
     /// The number of models that no node of the scene graph names.
     fn unplaced(&self) -> usize {
-        let mut is_named = vec![self.nodes.is_empty(); self.models.len()];
-        for node in self.nodes.values() {
-            if let NodeKind::Shape { models, .. } = &node.kind {
-                for index in models.iter().filter_map(|&model| usize::try_from(model).ok()) {
-                    if let Some(is_named) = is_named.get_mut(index) {
-                        *is_named = true;
-                    }
-                }
-            }
-        }
-        is_named.iter().filter(|&&named| !named).count()
+        let shapes = self.nodes.values().filter_map(|node| match &node.kind {
+            NodeKind::Shape { models, .. } => Some(models),
+            _ => None,
+        });
+        let named: HashSet<i32> = shapes.flatten().copied().collect();
+        let all = if self.nodes.is_empty() { 0 } else { self.models.len() as i32 };
+        (0..all).filter(|model| !named.contains(model)).count()
     }
 }
 

@@ -205,7 +205,6 @@ impl Model {
         CHUNK_HEAD + 12 + CHUNK_HEAD + u64::from(self.content_len())
     }
 
-    /// The pivot's position in MagicaVoxel's world.
     fn pivot(&self, scene: &Frame) -> [i64; 3] {
         let last = std::array::from_fn(|a| self.base[a] + self.frame.dims[a] - 1);
         let [a, b] = [self.base, last].map(|end| scene.vox_from_grid(end));

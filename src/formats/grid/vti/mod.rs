@@ -19,13 +19,12 @@ use std::io::{self, Write};
 
 use self::blocks::{Blocks, Kept, LENGTHS};
 use crate::formats::grid::dense;
-use crate::formats::grid::openvdb::WorldFromIndex;
+use crate::formats::grid::openvdb::{check_range, world_distance};
 use crate::formats::io::deflate::MAX_RATIO;
 use crate::formats::{GridSpec, Out, WriteError, assumed_place};
 use crate::grid::{Attribute, AttributeSet, Bits, Channel, Colors, Place, VoxelGrid, World};
 use crate::solid::distance::DistanceField;
 
-/// VTK's `.vti`.
 pub const SPEC: GridSpec = GridSpec {
     extension: "vti",
     name: "VTK",
@@ -33,7 +32,7 @@ pub const SPEC: GridSpec = GridSpec {
               attributes",
     write: Some(|grid, _, out| write(grid, out)),
     file_size: |dims| Some(dense::volume(dims) / MAX_RATIO),
-    lost: |grid, _| assumed_place(grid),
+    lost: |grid, _| vec![assumed_place(grid)],
     distances: Some(write_distances),
     distances_size: |dims| Some(4 * dense::volume(dims) / MAX_RATIO),
     has_colors: true,
@@ -97,11 +96,10 @@ impl<'a> Array<'a> {
         Self { kind, name: attribute.name(), components, write: Box::new(write) }
     }
 
-    /// Distances in voxels of `size` mesh units.
-    fn distances(field: &'a DistanceField, size: f64) -> Self {
+    fn distances(field: &'a DistanceField) -> Self {
         let write = move |out: &mut Blocks| {
             dense::distance_rows(field, |row| {
-                let bytes = |&distance| ((f64::from(distance) * size) as f32).to_le_bytes();
+                let bytes = |&distance| world_distance(field, distance).to_le_bytes();
                 out.write_all(row.iter().map(bytes).collect::<Vec<_>>().as_flattened())
             })
         };
@@ -134,8 +132,8 @@ pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
 
 /// Writes `field` in mesh units; outside the band plus or minus its width.
 pub fn write_distances(field: &DistanceField, out: &mut Out) -> Result<(), WriteError> {
-    let size = WorldFromIndex::of_distances(field)?.scale;
-    write_image(&[Array::distances(field, size)], field.dims(), field.world(), "", out)
+    check_range(field)?;
+    write_image(&[Array::distances(field)], field.dims(), field.world(), "", out)
 }
 
 /// Writes an image of `arrays`, the first one of them active; `fields` is XML.

@@ -29,9 +29,7 @@ struct Component {
 
 /// Component types of numbers; the integers are those of `KHR_mesh_quantization`.
 const NUMBERS: &[u32] = &[5120, 5121, 5122, 5123, FLOAT];
-/// Component types of indices.
 const INDICES: &[u32] = &[5121, 5123, 5125];
-/// Component types of colours.
 const COLORS: &[u32] = &[5121, 5123, FLOAT];
 const FLOAT: u32 = 5126;
 
@@ -41,7 +39,6 @@ fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
 }
 
 impl Component {
-    /// The component type of number `kind`.
     fn of(kind: u32, allowed: &[u32], what: &str) -> Result<Self, String> {
         if !allowed.contains(&kind) {
             return Err(format!("has components of type {kind} for {what}"));
@@ -167,7 +164,6 @@ impl<'a> Arrays<'a> {
         view_bytes(&self.document.buffer_views, &self.buffers, view)
     }
 
-    /// The number of elements.
     pub(super) fn count(&self, index: usize) -> Result<usize, String> {
         named(index, self.accessor(index).map(|accessor| accessor.count))
     }

@@ -8,7 +8,7 @@ use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use percent_encoding::percent_decode_str;
 
-use crate::formats::io::bytes::Budget;
+use crate::formats::io::bytes::{Budget, u32_at};
 use crate::formats::mesh::gltf::json::{Buffer, unsupported_version};
 use crate::formats::mesh::sidecars::Finder;
 use crate::formats::{ReadError, Sidecars, content, excerpt, shortened};
@@ -23,22 +23,18 @@ pub(super) fn check_start(start: &[u8]) -> Result<(), ReadError> {
 
 /// The JSON of a file and its embedded buffer, by its content rather than its extension.
 pub(super) fn open(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>), ReadError> {
-    let Some(mut rest) = bytes.strip_prefix(b"glTF") else {
+    if !bytes.starts_with(b"glTF") {
         return Ok((bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes), None));
+    }
+    let Some((head, mut rest)) = bytes.split_at_checked(12) else {
+        bail!("the file ends within its header: it is cut off");
     };
-    let cut_off = || content("the file ends within its header: it is cut off");
-    let mut number = || {
-        let (number, after) = rest.split_first_chunk::<4>()?;
-        rest = after;
-        Some(u32::from_le_bytes(*number))
-    };
-    let version = number().ok_or_else(cut_off)?;
+    let [version, length] = [4, 8].map(|at| u32_at(head, at));
     if version != 2 {
         return Err(unsupported_version(&format!("{version}.0")));
     }
-    let length = number().ok_or_else(cut_off)? as usize;
     ensure!(
-        length == bytes.len(),
+        length as usize == bytes.len(),
         "the header says that the file has {length} bytes, but it has {}: it is cut off, or \
          something was added",
         bytes.len()
@@ -53,13 +49,12 @@ pub(super) fn open(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>), ReadError> {
 
 /// The next chunk, and its type.
 fn chunk<'a>(rest: &mut &'a [u8]) -> Result<(&'a [u8; 4], &'a [u8]), ReadError> {
-    let parts = rest.split_first_chunk::<4>().and_then(|(length, rest)| {
-        let (kind, rest) = rest.split_first_chunk::<4>()?;
-        let (content, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-        Some((kind, content, rest))
+    let parts = rest.split_first_chunk::<8>().and_then(|(head, rest)| {
+        Some((head.last_chunk()?, rest.split_at_checked(u32_at(head, 0) as usize)?))
     });
-    let (kind, bytes, after) = parts
-        .ok_or_else(|| content("a chunk is longer than the file: it is cut off, or malformed"))?;
+    let Some((kind, (bytes, after))) = parts else {
+        bail!("a chunk is longer than the file: it is cut off, or malformed");
+    };
     *rest = after;
     Ok((kind, bytes))
 }

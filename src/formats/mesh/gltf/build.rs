@@ -117,6 +117,7 @@ pub(super) struct Build<'a> {
     skins: &'a Skins,
     positions: Vec<[f64; 3]>,
     triangles: Vec<[u32; 3]>,
+    pub(super) appearance: Option<DocumentAppearance>,
     has_appearance: bool,
     /// The colours of vertices; `None` if no instance has any.
     colors: Option<Vec<Linear>>,
@@ -136,19 +137,21 @@ fn room<T>(count: u64) -> Result<Vec<T>, ReadError> {
 }
 
 impl<'a> Build<'a> {
-    /// With capacity for all attributes in use, and with `materials` of triangles.
+    /// With capacity for all attributes in use.
     pub(super) fn new(
         arrays: &'a Arrays<'a>,
         skins: &'a Skins,
         totals: &Totals,
-        materials: usize,
+        appearance: Option<DocumentAppearance>,
     ) -> Result<Self, ReadError> {
+        let materials = appearance.as_ref().map_or(0, |appearance| appearance.materials.len());
         let &Totals { vertices, triangles, has_appearance, has_colors, has_uvs, .. } = totals;
         Ok(Self {
             arrays,
             skins,
             positions: room(vertices)?,
             triangles: room(triangles)?,
+            appearance,
             has_appearance,
             colors: has_colors.then(|| room(vertices)).transpose()?,
             uvs: has_uvs.then(|| room(triangles)).transpose()?,
@@ -158,13 +161,7 @@ impl<'a> Build<'a> {
         })
     }
 
-    /// Adds an instance of a mesh.
-    pub(super) fn add(
-        &mut self,
-        instance: &Instance<'a>,
-        parts: &[Part],
-        mut appearance: Option<&mut DocumentAppearance>,
-    ) -> Result<(), ReadError> {
+    pub(super) fn add(&mut self, instance: &Instance<'a>, parts: &[Part]) -> Result<(), ReadError> {
         if self.node.replace(instance.node) != Some(instance.node) {
             self.objects.push((self.triangles.len(), instance.name));
         }
@@ -178,7 +175,7 @@ impl<'a> Build<'a> {
                     self.arrays
                         .add_numbers(part.position, "positions", &mut self.positions)
                         .map_err(error)?;
-                    self.add_colors(instance.mesh, part, appearance.as_deref_mut());
+                    self.add_colors(instance.mesh, part);
                     let added = &mut self.positions[end..];
                     let placed = self.skins.place(self.arrays, instance, part, added);
                     let new = (end, placed.map_err(error)?);
@@ -203,9 +200,7 @@ impl<'a> Build<'a> {
             });
             self.triangles
                 .extend(triangles.clone().map(|triangle| triangle.map(|i| first as u32 + i)));
-            if let Some(appearance) = appearance.as_deref_mut() {
-                self.add_uvs(instance.mesh, part, appearance, triangles);
-            }
+            self.add_uvs(instance.mesh, part, triangles);
             if let Some(material_of) = &mut self.material_of {
                 material_of.resize(self.triangles.len(), part.material);
             }
@@ -214,13 +209,10 @@ impl<'a> Build<'a> {
     }
 
     /// Adds the colours of the vertices added last; white if there are none.
-    fn add_colors(
-        &mut self,
-        mesh: usize,
-        part: &Part,
-        appearance: Option<&mut DocumentAppearance>,
-    ) {
-        let (Some(colors), Some(appearance)) = (&mut self.colors, appearance) else { return };
+    fn add_colors(&mut self, mesh: usize, part: &Part) {
+        let Some((colors, appearance)) = self.colors.as_mut().zip(self.appearance.as_mut()) else {
+            return;
+        };
         let start = colors.len();
         if let Some(accessor) = part.color {
             let read = self.arrays.colors(accessor, colors);
@@ -234,14 +226,10 @@ impl<'a> Build<'a> {
 
     /// Adds the texture coordinates of a part's `triangles`: NaN if they cannot be read, any value
     /// if the part has no texture.
-    fn add_uvs(
-        &mut self,
-        mesh: usize,
-        part: &Part,
-        appearance: &mut DocumentAppearance,
-        triangles: impl Iterator<Item = [u32; 3]>,
-    ) {
-        let Some(uvs) = &mut self.uvs else { return };
+    fn add_uvs(&mut self, mesh: usize, part: &Part, triangles: impl Iterator<Item = [u32; 3]>) {
+        let Some((uvs, appearance)) = self.uvs.as_mut().zip(self.appearance.as_mut()) else {
+            return;
+        };
         let Some(accessor) = part.texcoord else {
             uvs.resize(self.triangles.len(), [[0.0; 2]; 3]);
             return;
@@ -261,9 +249,9 @@ impl<'a> Build<'a> {
     }
 
     /// The mesh, with its appearance if there is any.
-    pub(super) fn finish(self, appearance: Option<DocumentAppearance>) -> Result<Mesh, MeshError> {
+    pub(super) fn finish(self) -> Result<Mesh, MeshError> {
         let labels = Labels::of(self.objects, self.triangles.len(), false);
-        let appearance = appearance.filter(|_| self.has_appearance).map(|of| Appearance {
+        let appearance = self.appearance.filter(|_| self.has_appearance).map(|of| Appearance {
             materials: of.materials,
             material_of: self.material_of.unwrap_or_default(),
             textures: of.textures,

@@ -223,7 +223,6 @@ impl Compressed<'_, '_> {
     }
 }
 
-/// Counts of a primitive.
 struct Counts {
     corners: u64,
     vertices: u64,

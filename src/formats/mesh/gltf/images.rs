@@ -40,7 +40,8 @@ impl DocumentTextures {
         let named = images.iter().flatten().filter_map(ImageInfo::file_names);
         sidecars.note_images(named, &[sidecars.base().to_owned()]);
         let mut loader = TextureLoader::new(sidecars, limit);
-        let mut of_images: HashMap<ImageKey, Option<usize>> = HashMap::new();
+        // By the part of a buffer, in which several images may be, or by the image.
+        let mut of_images: HashMap<[Option<usize>; 2], Option<usize>> = HashMap::new();
         let mut requests: HashMap<usize, (Option<usize>, Sampler)> = HashMap::new();
         for index in wanted {
             requests.entry(index).or_insert_with(|| {
@@ -48,8 +49,9 @@ impl DocumentTextures {
                 match texture.and_then(|texture| Ok((texture.source()?, texture.sampler))) {
                     Ok((image, sampler)) => {
                         let sampler = sampler.and_then(|at| item(&samplers, at, "").ok().copied());
+                        let view = item(&images, image, "").ok().and_then(ImageInfo::view);
                         let request = of_images
-                            .entry(ImageKey::of(&images, image))
+                            .entry([view, view.is_none().then_some(image)])
                             .or_insert_with(|| request_image(arrays, &images, image, &mut loader));
                         (*request, sampler.unwrap_or_default())
                     }
@@ -81,24 +83,6 @@ fn item<'a, T>(
     missing: &str,
 ) -> Result<&'a T, String> {
     items.get(index).ok_or(missing)?.as_ref().map_err(Clone::clone)
-}
-
-/// Several images may be in one part of a buffer.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum ImageKey {
-    Image(usize),
-    BufferView(usize),
-}
-
-impl ImageKey {
-    fn of(images: &[Result<ImageInfo, String>], index: usize) -> Self {
-        match images.get(index) {
-            Some(&Ok(ImageInfo { uri: None, buffer_view: Some(view), .. })) => {
-                Self::BufferView(view)
-            }
-            _ => Self::Image(index),
-        }
-    }
 }
 
 /// Requests the image at `index`, if it has data. Returns the number of the request.
@@ -165,6 +149,11 @@ struct ImageInfo {
 }
 
 impl ImageInfo {
+    /// The part of a buffer that it is in.
+    fn view(&self) -> Option<usize> {
+        self.buffer_view.filter(|_| self.uri.is_none())
+    }
+
     /// The image's name for messages; its extension may indicate the format.
     fn called(&self) -> Option<String> {
         let uri = self.uri.as_ref().filter(|uri| !uri.starts_with("data:"));
@@ -179,7 +168,7 @@ impl ImageInfo {
         loader: &mut TextureLoader<'a>,
     ) -> Result<Option<usize>, String> {
         let Some(uri) = &self.uri else {
-            let view = self.buffer_view.ok_or("it has no data")?;
+            let view = self.view().ok_or("it has no data")?;
             let bytes = Cow::Borrowed(arrays.view(view)?);
             return Ok(Some(loader.request_bytes(name.to_owned(), bytes)));
         };

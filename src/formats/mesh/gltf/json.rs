@@ -229,7 +229,6 @@ pub(super) fn most_memory(json: &[u8]) -> u64 {
     4 * largest * (count(b'{') + 1) + 400 * (count(b',') + count(b'[')) + 3 * json.len() as u64
 }
 
-/// Parses the document.
 pub(super) fn parse(json: &[u8]) -> Result<Document<'_>, ReadError> {
     let document = serde_json::from_slice::<Document>(json)
         .map_err(|error| refuse_other_version(json).err().unwrap_or_else(|| located(&error)))?;

@@ -9,7 +9,6 @@ use crate::formats::mesh::gltf::accessors::light;
 use crate::formats::mesh::out_of_range::clamped_factors;
 use crate::mesh::appearance::{Alpha, Material};
 
-/// A material.
 #[derive(Debug, Clone)]
 pub(super) struct Surface {
     /// Without its textures.

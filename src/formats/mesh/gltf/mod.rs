@@ -34,10 +34,8 @@ use crate::formats::{
     LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory, content, excerpt,
 };
 
-/// glTF 2.0 of Khronos, `.gltf`.
 pub const SPEC: MeshSpec = MeshSpec { extension: "gltf", ..BINARY_SPEC };
 
-/// The binary form of glTF 2.0, `.glb`.
 pub const BINARY_SPEC: MeshSpec = MeshSpec {
     extension: "glb",
     name: "glTF 2.0",
@@ -80,11 +78,7 @@ fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<Load
     let mut appearance =
         options.appearance.then(|| DocumentAppearance::new(&document, options.maps));
     let mut skipped = Skipped::default();
-    let mut parts = parts(&arrays, &mut skipped, |mesh, part| {
-        if let Some(appearance) = &mut appearance {
-            appearance.locate(&arrays, mesh, part);
-        }
-    })?;
+    let mut parts = parts(&arrays, &mut skipped, appearance.as_mut())?;
 
     let totals = Totals::of(&instances, &parts);
     let needed = totals.memory(memory.used);
@@ -99,12 +93,11 @@ fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<Load
         let textures = DocumentTextures::read(&arrays, sidecars, shown, memory.limit - needed);
         appearance.choose_materials(textures, &mut parts, used());
     }
-    let materials = appearance.as_ref().map_or(0, |appearance| appearance.materials.len());
     // Computed again, without the attributes for textures that could not be read.
     let totals = Totals::of(&instances, &parts);
-    let mut build = Build::new(&arrays, &skins, &totals, materials)?;
+    let mut build = Build::new(&arrays, &skins, &totals, appearance)?;
     for instance in &instances {
-        build.add(instance, &parts[instance.mesh], appearance.as_mut())?;
+        build.add(instance, &parts[instance.mesh])?;
     }
     if totals.triangles == 0 {
         let sets = skipped.points_and_lines;
@@ -114,8 +107,8 @@ fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<Load
     }
     let mut warnings = warnings(&document, &skipped, scene.other_scenes);
     warnings.extend(skins.warnings());
-    warnings.extend(appearance.iter().flat_map(DocumentAppearance::warnings));
-    Ok(LoadedMesh::new(build.finish(appearance)?, warnings))
+    warnings.extend(build.appearance.iter().flat_map(DocumentAppearance::warnings));
+    Ok(LoadedMesh::new(build.finish()?, warnings))
 }
 
 /// Extensions, by the beginnings of their names, that are supported, or affect neither shape nor

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::formats::mesh::gltf::accessors::Arrays;
+use crate::formats::mesh::gltf::attributes::DocumentAppearance;
 use crate::formats::mesh::gltf::json::Primitive;
 use crate::formats::{ReadError, content};
 
@@ -69,7 +70,6 @@ pub(super) enum Mode {
 }
 
 impl Mode {
-    /// The number of triangles of `corners` corners.
     fn triangles(self, corners: u64) -> u64 {
         match self {
             Self::Triangles => corners / 3,
@@ -95,11 +95,11 @@ pub(super) fn place(mesh: usize, primitive: usize) -> String {
     format!("mesh {mesh}, primitive {primitive} (counted from 0)")
 }
 
-/// The parts of all meshes; `locate` adds the appearance of a part of a mesh.
+/// The parts of all meshes, with the accessors of their `appearance`.
 pub(super) fn parts<'a>(
     arrays: &Arrays<'a>,
     skipped: &mut Skipped,
-    mut locate: impl FnMut(usize, &mut Part),
+    mut appearance: Option<&mut DocumentAppearance>,
 ) -> Result<Vec<Vec<Part<'a>>>, ReadError> {
     let mut all = Vec::with_capacity(arrays.document.meshes.len());
     for (at, mesh) in arrays.document.meshes.iter().enumerate() {
@@ -110,7 +110,9 @@ pub(super) fn parts<'a>(
             let Some(mut part) = part.map_err(|what| in_primitive(at, index, &what))? else {
                 continue;
             };
-            locate(at, &mut part);
+            if let Some(appearance) = &mut appearance {
+                appearance.locate(arrays, at, &mut part);
+            }
             if !known.insert(part.key()) {
                 part.new_vertices = 0;
             }
@@ -121,7 +123,6 @@ pub(super) fn parts<'a>(
     Ok(all)
 }
 
-/// The part of a primitive, if it has triangles.
 fn part_of<'a>(
     arrays: &Arrays,
     index: usize,
@@ -142,8 +143,7 @@ fn part_of<'a>(
         skipped.without_positions += 1;
         return Ok(None);
     };
-    let has_no_data = |&at: &usize| arrays.is_zero(at);
-    if primitive.indices.iter().chain([&position]).any(has_no_data) {
+    if primitive.indices.iter().chain([&position]).any(|&at| arrays.is_zero(at)) {
         if primitive.extensions.draco.is_some() {
             return Err(format!("it is compressed with {DRACO}: {DECOMPRESS}"));
         }

@@ -69,7 +69,6 @@ impl Skins {
     }
 }
 
-/// The skins of instances.
 fn used(instances: &[Instance]) -> impl Iterator<Item = usize> {
     instances.iter().filter_map(|instance| instance.skin)
 }

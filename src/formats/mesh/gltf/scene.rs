@@ -100,20 +100,20 @@ fn parent_from_node(node: &Node) -> Result<Transform, String> {
     }
 }
 
-/// The number of instances of an instance with the extension; `None` without it.
-fn instancing_count(instance: &Instance, arrays: &Arrays) -> Result<Option<usize>, String> {
-    let Some(Instancing { attributes }) = instance.instancing else { return Ok(None) };
+/// The number of instances that an instance stands for: several with the extension.
+fn instancing_count(instance: &Instance, arrays: &Arrays) -> Result<usize, String> {
+    let Some(Instancing { attributes }) = instance.instancing else { return Ok(1) };
     let mut counts = ["TRANSLATION", "ROTATION", "SCALE"]
         .into_iter()
         .filter_map(|name| attributes.get(name))
         .map(|&accessor| arrays.count(accessor));
-    let Some(first) = counts.next().transpose()? else { return Ok(Some(1)) };
+    let Some(first) = counts.next().transpose()? else { return Ok(1) };
     for count in counts {
         if count? != first {
             return Err("EXT_mesh_gpu_instancing has accessors of different counts".into());
         }
     }
-    Ok(Some(first))
+    Ok(first)
 }
 
 /// All instances, with those of `EXT_mesh_gpu_instancing` expanded.
@@ -123,8 +123,8 @@ pub(super) fn expanded<'a>(
     memory: &mut Budget,
 ) -> Result<Vec<Instance<'a>>, ReadError> {
     let counts = instances.iter().map(|instance| instancing_count(instance, arrays));
-    let counts: Vec<Option<usize>> = counts.collect::<Result<_, _>>().map_err(content)?;
-    let count = counts.iter().map(|count| count.unwrap_or(1)).fold(0, usize::saturating_add);
+    let counts: Vec<usize> = counts.collect::<Result<_, _>>().map_err(content)?;
+    let count = counts.iter().copied().fold(0, usize::saturating_add);
     // Those of one node are one object.
     let for_object = |instance: &Instance| Labels::OBJECT + instance.name.len() as u64;
     memory.take(instances.iter().map(for_object).sum())?;
@@ -134,11 +134,11 @@ pub(super) fn expanded<'a>(
     }
     let mut all = Vec::with_capacity(count);
     for (instance, count) in instances.into_iter().zip(counts) {
-        match (count, instance.instancing) {
-            (Some(count), Some(instancing)) => {
+        match instance.instancing {
+            Some(instancing) => {
                 add_instances(&instance, count, instancing, arrays, &mut all).map_err(content)?;
             }
-            _ => all.push(instance),
+            None => all.push(instance),
         }
     }
     Ok(all)
@@ -185,8 +185,7 @@ fn roots(document: &Document) -> Result<(Vec<usize>, NameCounts), String> {
     let missing = || format!("scene {read} (counted from 0) does not exist");
     let roots = scenes.get(read).ok_or_else(missing)?.nodes.clone();
     for (index, scene) in scenes.iter().enumerate().filter(|&(index, _)| index != read) {
-        let number = || format!("scene {index}");
-        others.add(&scene.name.clone().unwrap_or_else(number));
+        others.add(&scene.name.clone().unwrap_or_else(|| format!("scene {index}")));
     }
     Ok((roots, others))
 }

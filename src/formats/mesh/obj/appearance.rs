@@ -19,7 +19,7 @@ use crate::formats::mesh::obj::libraries::Materials;
 use crate::formats::mesh::obj::materials::{
     self, COLOR, Definition, Map, OPACITY, TILE, before_comment, tint_and_strength,
 };
-use crate::formats::mesh::textures::{ImageChannels, LoadedTextures, TextureLoader};
+use crate::formats::mesh::textures::{LoadedTextures, TextureLoader};
 use crate::mesh::appearance::{Alpha, Appearance, Material, Texture, TextureRef, Wrap};
 
 /// The colour of materials without one: light grey.
@@ -59,8 +59,8 @@ pub(super) fn appearance(
         let name = materials.name(number).to_owned();
         let material = Material { name, ..textures.material(defined, images, has_vertex_colors) };
         if let Some(defined) = defined {
-            let mut ignore = |what| ignored.add(what, &material.name);
-            ignored_properties(defined, is_plain, &material, has_vertex_colors, &mut ignore);
+            let all = ignored_properties(defined, is_plain, &material, has_vertex_colors);
+            all.for_each(|what| ignored.add(what, &material.name));
         }
         if last.replace(number) != Some(number) {
             first_kept = kept.len();
@@ -166,10 +166,7 @@ fn request_of(
     if paths[OPACITY] == paths[COLOR] {
         paths[OPACITY] = None;
     }
-    array::from_fn(|n| {
-        let channels = if n == OPACITY { ImageChannels::Opacity } else { ImageChannels::Rgba };
-        Some(loader.request_file(paths[n].take()?, channels))
-    })
+    array::from_fn(|n| Some(loader.request_file(paths[n].take()?, n == OPACITY)))
 }
 
 /// The images that could be read.
@@ -245,36 +242,35 @@ impl Textures {
     }
 }
 
-/// Calls `ignore` with a sentence for each property of `defined` that `material`, its conversion,
-/// does not have.
+/// A sentence for each property of `defined` that `material`, its conversion, does not have.
 fn ignored_properties(
     defined: &materials::Material,
     is_plain: bool,
     material: &Material,
     has_vertex_colors: bool,
-    ignore: &mut impl FnMut(&'static str),
-) {
+) -> impl Iterator<Item = &'static str> {
     let Definition { color, maps, has_other_maps, .. } = &defined.definition;
-    if is_plain {
-        ignore("faces without texture coordinates have the plain colour of their materials");
-    }
-    if material.texture.is_some() && has_vertex_colors {
-        ignore("colours of vertices are not shown on materials with an image");
-    }
-    if material.has_vertex_colors && color.is_some_and(|[r, g, b]| r != g || g != b) {
-        ignore("colours of vertices are shown instead of those of materials");
-    }
-    if let (Some(one), Some(two)) = (&maps[COLOR], &maps[OPACITY])
-        && one.placement != two.placement
-    {
-        ignore(
+    let is_tinted = color.is_some_and(|[r, g, b]| r != g || g != b);
+    let [one, two] = [COLOR, OPACITY].map(|n| maps[n].as_ref().map(|map| map.placement));
+    let ignored = [
+        (is_plain, "faces without texture coordinates have the plain colour of their materials"),
+        (
+            material.texture.is_some() && has_vertex_colors,
+            "colours of vertices are not shown on materials with an image",
+        ),
+        (
+            material.has_vertex_colors && is_tinted,
+            "colours of vertices are shown instead of those of materials",
+        ),
+        (
+            one.zip(two).is_some_and(|(one, two)| one != two),
             "the scale and offset of opacity maps (map_d) were ignored: those of map_Kd are used",
-        );
-    }
-    if *has_other_maps {
-        ignore(
+        ),
+        (
+            *has_other_maps,
             "images of emission, metal and roughness (map_Ke, map_Pm, map_Pr) with another scale \
              or offset than the first image were ignored",
-        );
-    }
+        ),
+    ];
+    ignored.into_iter().filter(|(is_so, _)| *is_so).map(|(_, what)| what)
 }

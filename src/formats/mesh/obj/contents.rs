@@ -67,7 +67,6 @@ impl Skipped {
     }
 }
 
-/// A part of a text, and its contents.
 #[derive(Debug, Default)]
 pub(super) struct Part<'a> {
     pub(super) text: &'a str,

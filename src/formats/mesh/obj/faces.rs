@@ -92,7 +92,6 @@ pub(super) struct Faces {
 }
 
 impl Faces {
-    /// The faces of a text with these contents.
     pub(super) fn of(contents: &Contents, vertices: &Vertices, materials: &Materials) -> Self {
         let parts = &contents.parts;
         let count: usize = parts.iter().map(|part| part.triangles).sum();
@@ -185,7 +184,6 @@ struct Corner {
     uv: Option<u32>,
 }
 
-/// Reads the faces of a part.
 struct Reader<'a> {
     contents: &'a Contents<'a>,
     vertices: &'a Vertices,

@@ -26,7 +26,6 @@ pub(super) const COLOR: usize = 0;
 pub(super) const OPACITY: usize = 1;
 const EMISSION: usize = 2;
 
-/// The definition of a material.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Definition {
     /// `Kd`: sRGB, from 0 to 1.
@@ -142,7 +141,6 @@ pub(super) struct Library {
     pub(super) warnings: NamedWarnings,
 }
 
-/// A material that is defined.
 #[derive(Debug, Clone)]
 pub(super) struct Material {
     pub(super) definition: Definition,
@@ -222,7 +220,6 @@ impl Library {
         exact(name).or_else(|| exact(before_comment(name))).or_else(commented)
     }
 
-    /// Reads a statement of the material `name`.
     fn read(&mut self, keyword: &str, rest: &str, name: &str, definition: &mut Definition) {
         let lower = &keyword.to_ascii_lowercase()[..];
         if let Some(at) = MAPS.iter().position(|&map| map == lower) {

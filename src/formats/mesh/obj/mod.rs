@@ -36,7 +36,6 @@ use crate::formats::{
 };
 use crate::mesh::{Mesh, MeshError};
 
-/// OBJ of Wavefront, `.obj`.
 pub const SPEC: MeshSpec = MeshSpec {
     extension: "obj",
     name: "Wavefront",

@@ -29,7 +29,6 @@ pub(super) struct Vertices {
 }
 
 impl Vertices {
-    /// Those of a text with these contents.
     pub(super) fn of(contents: &Contents, needs_texcoords: bool) -> Self {
         let [vertices, texcoords, _] = contents.totals;
         let mut all = Self {
@@ -45,15 +44,14 @@ impl Vertices {
         let read = each(work, |(at, (part, (positions, texcoords)))| {
             let mut reader = Reader { positions, texcoords, ..Reader::default() };
             let fault = reader.read(part).err().map(|(line, what)| Fault { part: at, line, what });
-            let Reader { colors, painted, opacities, weights, .. } = reader;
-            (colors, painted, opacities, weights, fault)
+            (reader, fault)
         });
         let mut painted = Vec::new();
-        for (colors, of_part, opacities, weights, fault) in read {
-            all.colors.push(colors);
-            painted.extend(of_part);
-            all.opacities += opacities;
-            all.weights += weights;
+        for (part, fault) in read {
+            all.colors.push(part.colors);
+            painted.extend(part.painted);
+            all.opacities += part.opacities;
+            all.weights += part.weights;
             all.fault = all.fault.or(fault);
         }
         if !painted.is_empty() && all.colors.iter().all(Vec::is_empty) {
@@ -84,7 +82,6 @@ impl Vertices {
     }
 }
 
-/// Reads the vertices of a part.
 #[derive(Default)]
 struct Reader<'a> {
     positions: &'a mut [[f64; 3]],

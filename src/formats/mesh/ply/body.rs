@@ -6,7 +6,7 @@ use crate::formats::mesh::ply::build::{Build, Face, texcoord};
 use crate::formats::mesh::ply::channels::{
     Channels, corner_texcoords, full, is_told_by_type, texcoords, texture_number,
 };
-use crate::formats::mesh::ply::header::{AXES, Element, Header, Property, Role, Scalar};
+use crate::formats::mesh::ply::header::{AXES, Element, Header, Property, STRIP, Scalar, VERTEX};
 use crate::formats::{ReadError, content};
 
 /// An error about a number.
@@ -249,11 +249,10 @@ pub(super) fn read_records<'a, V: Values<'a>>(
 ) -> Result<V, ReadError> {
     // Faces need the vertices.
     let mut early = Vec::new();
-    let mut has_vertices = header.of_role(Role::Vertex).next().is_none();
+    let mut has_vertices = header.named(VERTEX).next().is_none();
     for element in &header.elements {
-        let role = element.role();
-        let is_face = matches!(role, Role::Face | Role::Strip);
-        if role == Role::Vertex {
+        let is_face = element.is_of_faces();
+        if element.name == VERTEX {
             read_vertices(element, &mut values, build)?;
             has_vertices = true;
         } else if is_face && has_vertices {
@@ -388,7 +387,7 @@ fn read_vertices<'a, V: Values<'a>>(
     values: &mut V,
     build: &mut Build,
 ) -> Result<(), ReadError> {
-    let attributes = build.appearance.attributes;
+    let attributes = build.attributes;
     let mut slots = Slots::new(element);
     slots.send(POSITION, AXES.iter().filter_map(|&axis| element.find(&[axis], false)));
     let scale = read_colors(element, attributes.vertex_colors, &mut slots, values)?;
@@ -398,10 +397,10 @@ fn read_vertices<'a, V: Values<'a>>(
     each_record(element, values, |values| {
         slots.read_record(element, values, &mut record)?;
         build.positions.push([0, 1, 2].map(|axis| record[POSITION + axis]));
-        build.appearance.add_vertex_color(scale.map(|scale| (scale, color(&record))));
+        build.add_vertex_color(scale.map(|scale| (scale, color(&record))));
         if texcoords.is_some() {
             let uv = texcoord(record[TEXCOORDS], record[TEXCOORDS + 1]);
-            build.appearance.vertex_texcoords.push(uv);
+            build.vertex_texcoords.push(uv);
         }
         Ok(())
     })
@@ -412,13 +411,13 @@ fn read_faces<'a, V: Values<'a>>(
     values: &mut V,
     build: &mut Build,
 ) -> Result<(), ReadError> {
-    let attributes = build.appearance.attributes;
+    let attributes = build.attributes;
     let mut slots = Slots::new(element);
     let scale = read_colors(element, attributes.face_colors, &mut slots, values)?;
     slots.send(TEXTURE, texture_number(element).filter(|_| attributes.has_texcoords()));
     let list = element.corners();
     let texcoords_list = corner_texcoords(element).filter(|_| attributes.corner_texcoords);
-    let is_strip = element.role() == Role::Strip;
+    let is_strip = element.name == STRIP;
     let (mut corners, mut texcoords) = (Vec::new(), Vec::new());
     let mut record = EMPTY;
     each_record(element, values, |values| {
@@ -435,7 +434,7 @@ fn read_faces<'a, V: Values<'a>>(
             }
         }
         values.end();
-        let color = build.appearance.face_color(scale.map(|scale| (scale, color(&record))));
+        let color = build.face_color(scale.map(|scale| (scale, color(&record))));
         let face = Face { color, texture: record[TEXTURE], texcoords: &texcoords };
         if is_strip { build.add_strip(&corners, face) } else { build.add_face(&corners, face) }
             .map_err(Problem::Other)

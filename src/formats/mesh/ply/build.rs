@@ -2,20 +2,21 @@
 //!
 //! A texture replaces vertex colours, and these replace face colours: they are not multiplied.
 
+use std::mem::take;
+
 use crate::base::srgb::{Linear, Rgba};
 use crate::formats::io::tokens::quoted;
 use crate::formats::io::warnings::counted_warning;
-use crate::formats::mesh::flat_colors::{
-    ALL_TRANSPARENT, ColorScale, FlatColors, NO_COLOR, lacks_color,
-};
+use crate::formats::mesh::flat_colors::{ColorScale, FlatColors, NO_COLOR, alpha_of, lacks_color};
 use crate::formats::mesh::out_of_range::{clamped_colors, unplaced};
 use crate::formats::mesh::ply::channels::{Channels, corner_texcoords, texcoords};
-use crate::formats::mesh::ply::header::{Element, Header, Role};
+use crate::formats::mesh::ply::header::{Element, FACE, Header, STRIP, VERTEX};
 use crate::formats::mesh::polygons::Triangulator;
 use crate::formats::mesh::textures::{LoadedTextures, TextureLoader};
 use crate::mesh::appearance::{
     Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap, is_placed,
 };
+use crate::mesh::{Mesh, MeshError};
 
 /// The appearance properties that are read.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -33,17 +34,16 @@ impl Attributes {
     /// The properties that `header` declares, without those of lower precedence, which cause a
     /// warning.
     pub(super) fn of(header: &Header, warnings: &mut Vec<String>) -> Self {
-        let any = |has: fn(&Element) -> bool, roles: &[Role]| {
-            let mut elements = header.elements.iter();
-            elements.any(|element| roles.contains(&element.role()) && has(element))
+        let any = |has: fn(&Element) -> bool, names: &[&[u8]]| {
+            header.elements.iter().any(|element| names.contains(&element.name) && has(element))
         };
         let has_color: fn(&Element) -> bool = |element| Channels::of(element).is_some();
-        let faces = &[Role::Face, Role::Strip];
+        let faces = &[FACE, STRIP];
         let mut attributes = Self {
-            vertex_colors: any(has_color, &[Role::Vertex]),
-            zeros_are_no_color: header.is_of_blender && any(has_color, &[Role::Vertex]),
+            vertex_colors: any(has_color, &[VERTEX]),
+            zeros_are_no_color: header.is_of_blender && any(has_color, &[VERTEX]),
             face_colors: any(has_color, faces),
-            vertex_texcoords: any(|element| texcoords(element).is_some(), &[Role::Vertex]),
+            vertex_texcoords: any(|element| texcoords(element).is_some(), &[VERTEX]),
             corner_texcoords: any(|element| corner_texcoords(element).is_some(), faces),
         };
         if attributes.vertex_colors && attributes.face_colors {
@@ -105,10 +105,13 @@ pub(super) struct Face<'a> {
     pub(super) texcoords: &'a [f64],
 }
 
-/// The appearance so far.
-pub(super) struct AppearanceBuilder {
+/// The mesh so far.
+pub(super) struct Build {
+    pub(super) positions: Vec<[f64; 3]>,
+    pub(super) triangles: Vec<[u32; 3]>,
+    pub(super) triangulator: Triangulator,
     pub(super) attributes: Attributes,
-    pub(super) vertex_colors: Vec<Linear>,
+    vertex_colors: Vec<Linear>,
     pub(super) vertex_texcoords: Vec<[f32; 2]>,
     uvs: Vec<[[f32; 2]; 3]>,
     material_of: Vec<u32>,
@@ -132,9 +135,9 @@ pub(super) struct AppearanceBuilder {
 /// The default material, without texture and colour.
 const DEFAULT: u32 = 0;
 
-impl AppearanceBuilder {
-    /// An empty appearance of the properties `attributes`, with capacity for `vertices` and
-    /// `triangles`, and with the textures of these `names`, which `loader` reads.
+impl Build {
+    /// Empty, with capacity for `vertices` and `triangles`, and with the textures of these `names`,
+    /// which `loader` reads.
     pub(super) fn new(
         mut attributes: Attributes,
         [vertices, triangles]: [usize; 2],
@@ -161,6 +164,9 @@ impl AppearanceBuilder {
         }
         let room = |is_shown: bool, count: usize| if is_shown { count } else { 0 };
         Self {
+            positions: Vec::with_capacity(vertices),
+            triangles: Vec::with_capacity(triangles),
+            triangulator: Triangulator::default(),
             attributes,
             vertex_colors: Vec::with_capacity(room(attributes.vertex_colors, vertices)),
             vertex_texcoords: Vec::with_capacity(room(attributes.vertex_texcoords, vertices)),
@@ -195,16 +201,15 @@ impl AppearanceBuilder {
 
     /// The material of a face, and its texture coordinates.
     #[inline]
-    pub(super) fn material_of<'a>(&mut self, face: Face<'a>, corners: usize) -> FaceMaterial<'a> {
+    fn material_of<'a>(&mut self, face: Face<'a>, corners: usize) -> FaceMaterial<'a> {
         if !self.attributes.has_materials() {
-            return FaceMaterial { material: DEFAULT, texcoords: &[] };
+            return (DEFAULT, &[]);
         }
         let texcoords = Some(face.texcoords).filter(|list| list.len() == 2 * corners);
-        if let Some(material) = self.texture_of(face, texcoords.is_some()) {
-            return FaceMaterial { material, texcoords: texcoords.unwrap_or_default() };
+        match self.texture_of(face, texcoords.is_some()) {
+            Some(material) => (material, texcoords.unwrap_or_default()),
+            None => (face.color.map_or(DEFAULT, |color| self.colors.material_of(color)), &[]),
         }
-        let material = face.color.map_or(DEFAULT, |color| self.colors.material_of(color));
-        FaceMaterial { material, texcoords: &[] }
     }
 
     /// The material of a face's texture, if it has one.
@@ -225,34 +230,87 @@ impl AppearanceBuilder {
         }
     }
 
-    /// Adds a triangle of these vertices and these corners of a face.
+    /// Adds the triangles of a polygon.
+    pub(super) fn add_face(&mut self, corners: &[i64], face: Face) -> Result<(), String> {
+        if corners.len() > 3 {
+            corners.iter().try_for_each(|&corner| self.vertex(corner).map(|_| ()))?;
+        }
+        let position = |corner: usize| self.positions[corners[corner] as usize];
+        let triangles = self.triangulator.face(corners.len(), position);
+        if triangles.is_empty() {
+            return Ok(());
+        }
+        let material = self.material_of(face, corners.len());
+        triangles.iter().try_for_each(|&triangle| self.add_triangle(corners, triangle, material))
+    }
+
+    /// Adds the triangles of strips; -1 or the end of the list ends a strip. The orientation
+    /// alternates.
+    pub(super) fn add_strip(&mut self, corners: &[i64], face: Face) -> Result<(), String> {
+        let material = self.material_of(face, corners.len());
+        let mut start = 0;
+        for strip in corners.split(|&corner| corner == -1) {
+            for at in 0..strip.len().saturating_sub(2) {
+                let turned = at % 2;
+                let triangle = [0, 1 + turned, 2 - turned].map(|i| (start + at + i) as u32);
+                self.add_triangle(corners, triangle, material)?;
+            }
+            start += strip.len() + 1;
+        }
+        Ok(())
+    }
+
+    /// Adds the triangle of three of the `corners` of a face.
     #[inline]
-    pub(super) fn add(&mut self, vertices: [u32; 3], corners: [u32; 3], material: FaceMaterial) {
+    fn add_triangle(
+        &mut self,
+        corners: &[i64],
+        triangle: [u32; 3],
+        (material, texcoords): FaceMaterial,
+    ) -> Result<(), String> {
+        let [a, b, c] = triangle.map(|corner| corners[corner as usize]);
+        let vertices = [self.vertex(a)?, self.vertex(b)?, self.vertex(c)?];
+        self.triangles.push(vertices);
         if self.attributes.has_materials() {
-            let colorless = self.colorless.filter(|_| {
-                material.material == DEFAULT && lacks_color(vertices, &self.vertex_colors)
-            });
+            let colorless = self
+                .colorless
+                .filter(|_| material == DEFAULT && lacks_color(vertices, &self.vertex_colors));
             self.colorless_triangles += u64::from(colorless.is_some());
-            self.material_of.push(colorless.unwrap_or(material.material));
+            self.material_of.push(colorless.unwrap_or(material));
         }
         if self.attributes.has_texcoords() {
             let uvs = [0, 1, 2].map(|i| {
-                let at = 2 * corners[i] as usize;
-                match material.texcoords.get(at..at + 2) {
+                let at = 2 * triangle[i] as usize;
+                match texcoords.get(at..at + 2) {
                     Some(&[u, v]) => texcoord(u, v),
                     _ => {
                         self.vertex_texcoords.get(vertices[i] as usize).copied().unwrap_or_default()
                     }
                 }
             });
-            let is_textured = (1..=self.textures.len()).contains(&(material.material as usize));
+            let is_textured = (1..=self.textures.len()).contains(&(material as usize));
             self.unplaced += u64::from(is_textured && !is_placed(&uvs));
             self.uvs.push(uvs);
         }
+        Ok(())
+    }
+
+    fn vertex(&self, index: i64) -> Result<u32, String> {
+        let count = self.positions.len();
+        let vertex = u32::try_from(index).ok().filter(|&index| (index as usize) < count);
+        vertex.ok_or_else(|| {
+            format!("vertex index {index} is out of range: there are {count}, counted from 0")
+        })
+    }
+
+    pub(super) fn finish(mut self, warnings: &mut Vec<String>) -> Result<Mesh, MeshError> {
+        let (positions, triangles) = (take(&mut self.positions), take(&mut self.triangles));
+        let appearance = self.appearance(warnings);
+        Mesh::new(positions, triangles)?.with_appearance(appearance)
     }
 
     /// The appearance of all triangles, if the file has any.
-    pub(super) fn finish(mut self, warnings: &mut Vec<String>) -> Option<Appearance> {
+    fn appearance(mut self, warnings: &mut Vec<String>) -> Option<Appearance> {
         let misplaced = "a texture that the header does not name, or not two coordinates a corner: \
                          a plain colour is shown";
         warnings.extend(counted_warning(self.misplaced, ["face has", "faces have"], misplaced));
@@ -273,13 +331,7 @@ impl AppearanceBuilder {
         let (mut materials, changes) = self.colors.finish();
         warnings.extend(changes);
         materials[DEFAULT as usize].has_vertex_colors = vertex_colors;
-        if self.vertex_colors.iter().any(|color| color[3] < u16::MAX) {
-            if self.vertex_colors.iter().any(|color| color[3] > 0) {
-                materials[DEFAULT as usize].alpha = Alpha::Blend;
-            } else {
-                warnings.push(format!("{ALL_TRANSPARENT} vertices"));
-            }
-        }
+        materials[DEFAULT as usize].alpha = alpha_of(&self.vertex_colors, warnings);
         Some(Appearance {
             materials,
             material_of: self.material_of,
@@ -291,11 +343,7 @@ impl AppearanceBuilder {
 }
 
 /// The material of a triangle's face, and the texture coordinates of its corners.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct FaceMaterial<'a> {
-    material: u32,
-    texcoords: &'a [f64],
-}
+type FaceMaterial<'a> = (u32, &'a [f64]);
 
 /// Converts texture coordinates: in files `v` points up.
 pub(super) fn texcoord(u: f64, v: f64) -> [f32; 2] {
@@ -306,77 +354,4 @@ fn textured(texture: u32, pixels: &Texture) -> Material {
     let texture = TextureRef { texture, wrap: [Wrap::default(); 2], filter: Filter::default() };
     let alpha = if pixels.has_transparency() { Alpha::Blend } else { Alpha::Opaque };
     Material { texture: Some(texture), alpha, ..Material::default() }
-}
-
-/// Positions, triangles and appearance.
-pub(super) struct Build {
-    pub(super) positions: Vec<[f64; 3]>,
-    pub(super) triangles: Vec<[u32; 3]>,
-    pub(super) appearance: AppearanceBuilder,
-    pub(super) triangulator: Triangulator,
-}
-
-impl Build {
-    /// With capacity for `vertices` and `triangles`.
-    pub(super) fn new([vertices, triangles]: [usize; 2], appearance: AppearanceBuilder) -> Self {
-        Self {
-            positions: Vec::with_capacity(vertices),
-            triangles: Vec::with_capacity(triangles),
-            appearance,
-            triangulator: Triangulator::default(),
-        }
-    }
-
-    /// Adds the triangles of a polygon.
-    pub(super) fn add_face(&mut self, corners: &[i64], face: Face) -> Result<(), String> {
-        if corners.len() > 3 {
-            corners.iter().try_for_each(|&corner| self.vertex(corner).map(|_| ()))?;
-        }
-        let position = |corner: usize| self.positions[corners[corner] as usize];
-        let triangles = self.triangulator.face(corners.len(), position);
-        if triangles.is_empty() {
-            return Ok(());
-        }
-        let material = self.appearance.material_of(face, corners.len());
-        triangles.iter().try_for_each(|&triangle| self.add_triangle(corners, triangle, material))
-    }
-
-    /// Adds the triangles of strips; -1 or the end of the list ends a strip. The orientation
-    /// alternates.
-    pub(super) fn add_strip(&mut self, corners: &[i64], face: Face) -> Result<(), String> {
-        let material = self.appearance.material_of(face, corners.len());
-        let mut start = 0;
-        for strip in corners.split(|&corner| corner == -1) {
-            for at in 0..strip.len().saturating_sub(2) {
-                let turned = at % 2;
-                let triangle = [0, 1 + turned, 2 - turned].map(|i| (start + at + i) as u32);
-                self.add_triangle(corners, triangle, material)?;
-            }
-            start += strip.len() + 1;
-        }
-        Ok(())
-    }
-
-    /// Adds the triangle of three of the `corners` of a face.
-    #[inline]
-    fn add_triangle(
-        &mut self,
-        corners: &[i64],
-        triangle: [u32; 3],
-        material: FaceMaterial,
-    ) -> Result<(), String> {
-        let [a, b, c] = triangle.map(|corner| corners[corner as usize]);
-        let vertices = [self.vertex(a)?, self.vertex(b)?, self.vertex(c)?];
-        self.triangles.push(vertices);
-        self.appearance.add(vertices, triangle, material);
-        Ok(())
-    }
-
-    fn vertex(&self, index: i64) -> Result<u32, String> {
-        let count = self.positions.len();
-        let vertex = u32::try_from(index).ok().filter(|&index| (index as usize) < count);
-        vertex.ok_or_else(|| {
-            format!("vertex index {index} is out of range: there are {count}, counted from 0")
-        })
-    }
 }

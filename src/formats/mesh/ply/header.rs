@@ -60,15 +60,11 @@ pub(super) struct Property<'a> {
     pub(super) scalar: Scalar,
 }
 
-/// The role of an element in a mesh.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Role {
-    Vertex,
-    Face,
-    Strip,
-    Edge,
-    Other,
-}
+// The elements that are read or counted.
+pub(super) const VERTEX: &[u8] = b"vertex";
+pub(super) const FACE: &[u8] = b"face";
+pub(super) const STRIP: &[u8] = b"tristrips";
+pub(super) const EDGE: &[u8] = b"edge";
 
 /// An element: a number of records with the same properties.
 #[derive(Debug)]
@@ -79,14 +75,9 @@ pub(super) struct Element<'a> {
 }
 
 impl Element<'_> {
-    pub(super) fn role(&self) -> Role {
-        match self.name {
-            b"vertex" => Role::Vertex,
-            b"face" => Role::Face,
-            b"tristrips" => Role::Strip,
-            b"edge" => Role::Edge,
-            _ => Role::Other,
-        }
+    /// Whether its records are faces or triangle strips.
+    pub(super) fn is_of_faces(&self) -> bool {
+        [FACE, STRIP].contains(&self.name)
     }
 
     /// The index of the first property with one of `names` that is a list, or is not.
@@ -97,10 +88,8 @@ impl Element<'_> {
 
     /// The index of the corner list of a face or strip.
     pub(super) fn corners(&self) -> Option<usize> {
-        match self.role() {
-            Role::Face | Role::Strip => self.find(&[b"vertex_indices", b"vertex_index"], true),
-            _ => None,
-        }
+        let corners = self.find(&[b"vertex_indices", b"vertex_index"], true);
+        corners.filter(|_| self.is_of_faces())
     }
 }
 
@@ -206,31 +195,27 @@ impl<'a> Header<'a> {
         for element in &self.elements {
             let missing =
                 |what: &str| content(format!("the element {} has no {what}", quoted(element.name)));
-            match element.role() {
-                Role::Vertex => {
-                    for axis in AXES {
-                        let found = element.find(&[axis], false);
-                        found.ok_or_else(|| missing(&format!("property {}", quoted(axis))))?;
-                    }
+            if element.name == VERTEX {
+                for axis in AXES {
+                    let found = element.find(&[axis], false);
+                    found.ok_or_else(|| missing(&format!("property {}", quoted(axis))))?;
                 }
-                Role::Face | Role::Strip if element.count > 0 => {
-                    element.corners().ok_or_else(|| missing("property list 'vertex_indices'"))?;
-                }
-                _ => {}
+            } else if element.is_of_faces() && element.count > 0 {
+                element.corners().ok_or_else(|| missing("property list 'vertex_indices'"))?;
             }
         }
-        let is_twice = self.of_role(Role::Vertex).count() > 1;
+        let is_twice = self.named(VERTEX).count() > 1;
         ensure!(!is_twice, "the header declares the element 'vertex' twice: remove one");
         Ok(())
     }
 
-    pub(super) fn of_role(&self, role: Role) -> impl Iterator<Item = &Element<'a>> {
-        self.elements.iter().filter(move |element| element.role() == role)
+    pub(super) fn named(&self, name: &[u8]) -> impl Iterator<Item = &Element<'a>> {
+        self.elements.iter().filter(move |element| element.name == name)
     }
 
-    /// The number of records with this role.
-    pub(super) fn count(&self, role: Role) -> u64 {
-        self.of_role(role).fold(0, |sum, element| sum.saturating_add(element.count))
+    /// The number of records of the elements of this name.
+    pub(super) fn count(&self, name: &[u8]) -> u64 {
+        self.named(name).fold(0, |sum, element| sum.saturating_add(element.count))
     }
 
     /// Rejects counts that exceed the file's length, which holds at most `most_values` numbers. So

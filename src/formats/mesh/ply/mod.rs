@@ -17,14 +17,12 @@ use crate::formats::mesh::flat_colors::FlatColors;
 use crate::formats::mesh::ply::body::{
     Binary, FaceCounts, Problem, Text, Values, count_faces, read_records,
 };
-use crate::formats::mesh::ply::build::{AppearanceBuilder, Attributes, Build};
-use crate::formats::mesh::ply::header::{Encoding, Header, Role};
+use crate::formats::mesh::ply::build::{Attributes, Build};
+use crate::formats::mesh::ply::header::{EDGE, Encoding, FACE, Header, STRIP, VERTEX};
 use crate::formats::mesh::polygons::{FaceFaults, TRIANGULATION};
 use crate::formats::mesh::textures::TextureLoader;
 use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory};
-use crate::mesh::Mesh;
 
-/// PLY of Stanford, `.ply`.
 pub const SPEC: MeshSpec = MeshSpec {
     extension: "ply",
     name: "Stanford",
@@ -84,10 +82,10 @@ impl File<'_> {
     ) -> Result<LoadedMesh, ReadError> {
         let header = self.header;
         header.check_room(most_values as u64)?;
-        let vertices = header.count(Role::Vertex);
-        let faces = header.count(Role::Face) + header.count(Role::Strip);
+        let vertices = header.count(VERTEX);
+        let faces = header.count(FACE) + header.count(STRIP);
         if faces == 0 {
-            return Err(nothing_to_voxelize(vertices, header.count(Role::Edge)));
+            return Err(nothing_to_voxelize(vertices, header.count(EDGE)));
         }
         let mut warnings = Vec::new();
         let lines = header.unknown.quoted_and_counted();
@@ -105,16 +103,14 @@ impl File<'_> {
         let counts = [vertices as usize, faces as usize];
         let names = if attributes.has_texcoords() { &header.textures[..] } else { &[] };
         let loader = TextureLoader::new(self.sidecars, self.options.memory - needed);
-        let appearance = AppearanceBuilder::new(attributes, counts, names, loader, &mut warnings);
-
-        let mut build = Build::new(counts, appearance);
+        let mut build = Build::new(attributes, counts, names, loader, &mut warnings);
         let end = read_records(header, values, &mut build)?;
         if !more_is_allowed && end.left() > 0 {
             return Err(end.error("the last element", Problem::Other("more numbers follow".into())));
         }
         let more = "more numbers than the header declares: they were skipped";
         warnings.extend(counted_warning(end.extra(), ["line has", "lines have"], more));
-        let edges = FaceFaults { points_and_lines: header.count(Role::Edge), crossing: 0 };
+        let edges = FaceFaults { points_and_lines: header.count(EDGE), crossing: 0 };
         let faults = build.triangulator.faults.plus(edges);
         if build.triangles.is_empty() {
             return Err(nothing_to_voxelize(vertices, faults.points_and_lines));
@@ -122,9 +118,7 @@ impl File<'_> {
         warnings.extend(faults.warnings());
         let skipped = "after the last element were skipped";
         warnings.extend(counted_warning(end.left() as u64, ["byte", "bytes"], skipped));
-        let appearance = build.appearance.finish(&mut warnings);
-        let mesh = Mesh::new(build.positions, build.triangles)?.with_appearance(appearance)?;
-        Ok(LoadedMesh::new(mesh, warnings))
+        Ok(LoadedMesh::new(build.finish(&mut warnings)?, warnings))
     }
 
     /// An upper bound of the memory for reading, in bytes, without textures.

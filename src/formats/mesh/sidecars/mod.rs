@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use crate::formats::{ReadError, bytes_within};
+use crate::base::progress::NoProgress;
+use crate::formats::ReadError;
+use crate::formats::io::bytes::checked_bytes;
 use crate::mesh::appearance::texture::decode::ReadSeek;
 
 pub(super) use crate::formats::mesh::sidecars::finder::{Finder, IMAGE_FOLDERS};
@@ -267,7 +269,7 @@ impl Sidecars {
         match &self.files {
             Files::OnDisk(log) => {
                 self.log_opened(log, path)?;
-                bytes_within(path, limit).map(Cow::Owned)
+                checked_bytes(path, limit, |_, _| Ok(()), &NoProgress).map(Cow::Owned)
             }
             _ => Ok(Cow::Borrowed(self.held(path)?)),
         }

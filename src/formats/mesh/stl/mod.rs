@@ -12,13 +12,13 @@ mod colors;
 mod text;
 
 use crate::base::numbers::{counted, grouped};
+use crate::formats::io::bytes::{u16_at, u32_at};
 use crate::formats::mesh::flat_colors::FlatColors;
 use crate::formats::mesh::stl::colors::Scheme;
 use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, check_memory, content};
 use crate::mesh::Mesh;
 use crate::mesh::MeshError;
 
-/// STL of 3D Systems, `.stl`.
 pub const SPEC: MeshSpec = MeshSpec {
     extension: "stl",
     name: "STL",
@@ -38,7 +38,6 @@ const MOST_COLORS: u64 = (1 << 15) + 1;
 /// Bytes of memory independent of the file.
 const REST: u64 = 4 << 10;
 
-/// Reads the mesh in `bytes`.
 fn read(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
     let limit = options.memory;
     let whole = binary_count(bytes).is_some_and(|count| HEADER + count * RECORD == bytes.len());
@@ -69,8 +68,7 @@ fn soup(positions: Vec<[f64; 3]>) -> Result<Mesh, ReadError> {
 
 /// The number of triangles in the header of a binary file.
 fn binary_count(bytes: &[u8]) -> Option<usize> {
-    let count = bytes.get(80..HEADER)?.try_into().ok()?;
-    usize::try_from(u32::from_le_bytes(count)).ok()
+    bytes.get(..HEADER).map(|header| u32_at(header, 80) as usize)
 }
 
 /// Rejects files that are neither text nor of the length that a binary header implies.
@@ -119,9 +117,8 @@ fn records(bytes: &[u8]) -> Result<(&[[u8; RECORD]], Vec<String>), ReadError> {
     Ok((&records[..count], warning.into_iter().collect()))
 }
 
-/// The attribute bytes of a triangle.
 fn attribute(record: &[u8; RECORD]) -> u16 {
-    u16::from_le_bytes([record[RECORD - 2], record[RECORD - 1]])
+    u16_at(record, RECORD - 2)
 }
 
 /// The corners of a triangle, which follow its normal.

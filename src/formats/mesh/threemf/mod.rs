@@ -15,7 +15,6 @@ use crate::formats::mesh::threemf::model::Model;
 use crate::formats::mesh::threemf::package::{Package, check_start};
 use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions};
 
-/// 3MF of the 3MF Consortium, `.3mf`.
 pub const SPEC: MeshSpec = MeshSpec {
     extension: "3mf",
     name: "3MF",
@@ -27,7 +26,6 @@ pub const SPEC: MeshSpec = MeshSpec {
 /// Bytes of memory independent of the file.
 const REST: u64 = 64 << 10;
 
-/// Reads the mesh in `bytes`.
 fn read(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
     let mut memory = Budget::new(options.memory);
     memory.take(bytes.len() as u64 + REST)?;

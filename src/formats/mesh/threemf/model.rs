@@ -20,7 +20,6 @@ const EXTENSIONS: [&str; 3] = [
     "http://schemas.microsoft.com/3dmanufacturing/trianglesets/2021/07",
 ];
 
-/// The largest depth of nested components.
 const MAX_DEPTH: u32 = 64;
 
 /// The objects of a package and its build.
@@ -35,9 +34,10 @@ pub(super) struct Model {
     pub(super) longest_name: u64,
     unit: String,
     parts: HashMap<String, usize>,
-    /// Indices of objects, and groups of properties, by the number of the part and the identifier.
+    /// Indices of objects, and groups of properties, by the number of the part and the identifier;
+    /// of textures, composites and several properties `None`.
     object_at: HashMap<(usize, u32), usize>,
-    groups: HashMap<(usize, u32), Group>,
+    groups: HashMap<(usize, u32), Option<Vec<Paint>>>,
     notes: Notes,
 }
 
@@ -86,12 +86,6 @@ pub(super) enum Paint {
     /// The index of a base material.
     Base(u32),
     Color(Rgba),
-}
-
-enum Group {
-    Paints(Vec<Paint>),
-    /// Textures, composites, or several properties.
-    Unread,
 }
 
 /// Skipped and changed content, for warnings.
@@ -227,11 +221,11 @@ impl PartReader<'_, '_> {
     fn resources(&mut self) -> Result<(), ReadError> {
         while let Some(element) = self.xml.child()? {
             let group = match element.name() {
-                "basematerials" => Group::Paints(self.bases()?),
-                "colorgroup" => Group::Paints(self.colors()?),
+                "basematerials" => Some(self.bases()?),
+                "colorgroup" => Some(self.colors()?),
                 "texture2dgroup" | "compositematerials" | "multiproperties" => {
                     self.xml.skip(&element)?;
-                    Group::Unread
+                    None
                 }
                 "object" => {
                     self.object(&element)?;
@@ -244,7 +238,7 @@ impl PartReader<'_, '_> {
             };
             let [id] = self.xml.attributes(&element, ["id"])?;
             let id = self.xml.required(&element, "id", id.as_deref())?;
-            self.memory.take_record::<((usize, u32), Group)>()?;
+            self.memory.take_record::<((usize, u32), Option<Vec<Paint>>)>()?;
             self.model.groups.insert((self.part, id), group);
         }
         Ok(())
@@ -420,8 +414,8 @@ impl PartReader<'_, '_> {
     /// The paint of a triangle whose corners have the properties `indices` of a group.
     fn paint(&mut self, group: u32, indices: [usize; 3]) -> Result<Option<Paint>, ReadError> {
         let paints = match self.model.groups.get(&(self.part, group)) {
-            Some(Group::Paints(paints)) => paints,
-            Some(Group::Unread) => {
+            Some(Some(paints)) => paints,
+            Some(None) => {
                 self.model.notes.unread_properties += 1;
                 return Ok(None);
             }

@@ -24,7 +24,6 @@ use crate::formats::{GridSpec, Out, WriteError, WriteOptions};
 use crate::grid::{VoxelGrid, World};
 use crate::lattice::MAX_DIM;
 
-/// Litematica's `.litematic`.
 pub const SPEC: GridSpec = GridSpec {
     extension: "litematic",
     name: "Litematica schematic",
@@ -51,15 +50,14 @@ fn bits(kinds: usize) -> u32 {
 pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<(), WriteError> {
     let frame = Frame::new(grid);
     let kinds = Kinds::new(grid, options);
-    let written = gzip::write(out, |out| {
-        let mut tags = Tags { out };
+    let written = gzip::write(out, |tags| {
         tags.compound("")?;
         tags.int("MinecraftDataVersion", kinds.version().data)?;
         tags.int("Version", VERSION)?;
-        write_metadata(&mut tags, grid, &frame)?;
+        write_metadata(tags, grid, &frame)?;
         tags.compound("Regions")?;
         tags.compound(NAME)?;
-        write_region(&mut tags, grid, &frame, &kinds)?;
+        write_region(tags, grid, &frame, &kinds)?;
         // Ends the region, the regions and the root.
         (0..3).try_for_each(|_| tags.end())
     });

@@ -10,7 +10,8 @@ use crate::formats::grid::minecraft::gzip::unzip;
 use crate::formats::grid::minecraft::nbt::{COMPOUND, INT, LIST, LONG_ARRAY, STRING, TagReader};
 use crate::formats::grid::minecraft::paint::{Painter, Palettes};
 use crate::formats::grid::minecraft::{Head, MAX_VOLUME};
-use crate::formats::{LoadedGrid, ReadError, check_memory, content, excerpt};
+use crate::formats::io::bytes::Budget;
+use crate::formats::{LoadedGrid, ReadError, content, excerpt};
 use crate::grid::{BRICK, union_bounds};
 use crate::lattice::MAX_DIM;
 
@@ -80,7 +81,7 @@ impl Schematic {
             ensure!(self.regions.len() < MAX_REGIONS, "there are more than {MAX_REGIONS} regions");
             let region = self.take_region(excerpt(&name), tags)?;
             self.regions.push(region);
-            check_memory(self.bytes(), self.limit)?;
+            self.memory().check(0)?;
         }
         Ok(())
     }
@@ -94,7 +95,7 @@ impl Schematic {
                 (LIST, "BlockStatePalette") => palette = Some(self.palette(tags)?),
                 (LONG_ARRAY, "BlockStates") => {
                     let most = MAX_BYTES - self.states;
-                    let words = tags.longs_within(most, self.bytes(), self.limit)?;
+                    let words = tags.longs(most, self.memory())?;
                     self.states += words.len() as u64;
                     states = Some(words);
                 }
@@ -111,10 +112,10 @@ impl Schematic {
         })
     }
 
-    /// Bytes of memory that are taken.
-    fn bytes(&self) -> u64 {
+    fn memory(&self) -> Budget {
         let regions = self.regions.len() as u64 * REGION_BYTES;
-        self.states + 3 * size_of::<u16>() as u64 * self.entries as u64 + regions + self.kinds.bytes
+        let entries = 3 * size_of::<u16>() as u64 * self.entries as u64;
+        Budget { used: self.states + entries + regions + self.kinds.bytes, limit: self.limit }
     }
 
     fn palette(&mut self, tags: &mut TagReader) -> Result<Vec<u16>, ReadError> {
@@ -125,7 +126,7 @@ impl Schematic {
                 "the palettes have more than {MAX_ENTRIES} blocks"
             );
             self.entries += 1;
-            check_memory(self.bytes(), self.limit)?;
+            self.memory().check(0)?;
             let mut kind = None;
             while let Some((tag, name)) = tags.next()? {
                 match (tag, name.as_str()) {
@@ -150,7 +151,7 @@ impl Schematic {
             volume <= MAX_VOLUME,
             "the regions are of {volume} blocks, but at most {MAX_VOLUME} are read, empty ones too"
         );
-        let mut painter = Painter::new(frame, &self.kinds, self.bytes(), self.limit);
+        let mut painter = Painter::new(frame, &self.kinds, self.memory());
         let mut later: Vec<usize> = (0..placed.len()).collect();
         later.sort_by_key(|&n| placed[n].low[1]);
         let mut later = later.into_iter().peekable();

@@ -19,7 +19,6 @@ use crate::formats::grid::dense;
 use crate::formats::{GridSpec, Out, WriteError, WriteOptions};
 use crate::grid::{VoxelGrid, World};
 
-/// Sponge's `.schem`.
 pub const SPEC: GridSpec = GridSpec {
     extension: "schem",
     name: "Sponge schematic",
@@ -49,14 +48,13 @@ pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<
              lower the resolution, or write .litematic"
         )));
     }
-    let written = gzip::write(out, |out| {
-        let mut tags = Tags { out };
+    let written = gzip::write(out, |tags| {
         if !options.plain {
             tags.compound("")?;
         }
         tags.compound("Schematic")?;
         tags.int("Version", if options.plain { 2 } else { 3 })?;
-        write_head(&mut tags, grid, &frame, kinds.version().data)?;
+        write_head(tags, grid, &frame, kinds.version().data)?;
         if options.plain {
             tags.int("PaletteMax", kinds.names.len() as u32)?;
         } else {

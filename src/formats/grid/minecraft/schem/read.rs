@@ -10,7 +10,8 @@ use crate::formats::grid::minecraft::gzip::unzip;
 use crate::formats::grid::minecraft::nbt::{BYTE_ARRAY, COMPOUND, INT, SHORT, TagReader};
 use crate::formats::grid::minecraft::paint::{Painter, Palettes};
 use crate::formats::grid::minecraft::{Head, MAX_VOLUME};
-use crate::formats::{LoadedGrid, ReadError, check_memory, content, excerpt};
+use crate::formats::io::bytes::Budget;
+use crate::formats::{LoadedGrid, ReadError, content, excerpt};
 use crate::grid::BRICK;
 
 /// The format, for messages.
@@ -53,25 +54,23 @@ impl Schematic {
                 (SHORT, "Height") => self.size[1] = Some(tags.short()?.into()),
                 (SHORT, "Length") => self.size[2] = Some(tags.short()?.into()),
                 (COMPOUND, "Palette") => self.palette = Some(self.palette(tags)?),
-                (BYTE_ARRAY, "Data" | "BlockData") => {
-                    self.data = Some(tags.bytes_within(self.bytes(), self.limit)?)
-                }
+                (BYTE_ARRAY, "Data" | "BlockData") => self.data = Some(tags.bytes(self.memory())?),
                 _ => self.head.take(tags, (tag, &name), depth)?,
             }
         }
         Ok(())
     }
 
-    /// Bytes of memory that are taken.
-    fn bytes(&self) -> u64 {
+    fn memory(&self) -> Budget {
         let palette =
             self.palette.as_ref().map_or(0, |(kinds, numbers)| kinds.bytes + numbers.bytes());
-        palette + self.data.as_ref().map_or(0, |data| data.len() as u64)
+        let used = palette + self.data.as_ref().map_or(0, |data| data.len() as u64);
+        Budget { used, limit: self.limit }
     }
 
     fn palette(&self, tags: &mut TagReader) -> Result<(Palettes, Kinds), ReadError> {
         let (mut kinds, mut numbers) = (Palettes::default(), Kinds::default());
-        let taken = self.bytes();
+        let memory = self.memory();
         while let Some((tag, name)) = tags.next()? {
             let number = match tag {
                 INT => u32::try_from(tags.int()?).ok(),
@@ -84,13 +83,13 @@ impl Schematic {
             if !numbers.add(number, kinds.add(&name)?) {
                 return Err(refused("the number of another"));
             }
-            check_memory(taken + kinds.bytes + numbers.bytes(), self.limit)?;
+            memory.check(kinds.bytes + numbers.bytes())?;
         }
         Ok((kinds, numbers))
     }
 
     fn finish(self) -> Result<LoadedGrid, ReadError> {
-        let (world, taken) = (self.head.world(WHAT, 3)?, self.bytes());
+        let (world, memory) = (self.head.world(WHAT, 3)?, self.memory());
         let [Some(width), Some(height), Some(length)] = self.size else {
             bail!("a schematic needs 'Width', 'Height' and 'Length'");
         };
@@ -104,7 +103,7 @@ impl Schematic {
             "the size is {width}x{height}x{length} blocks, but at most {MAX_VOLUME} are read, \
              empty ones too"
         );
-        let mut painter = Painter::new(frame, &kinds, taken, self.limit);
+        let mut painter = Painter::new(frame, &kinds, memory);
         paint(&mut painter, [width, height, length], &numbers, &data)?;
         painter.finish(world, &self.head.ignored)
     }
@@ -172,17 +171,9 @@ fn paint(
             }
             row.clear();
             while at < end {
-                // Nearly all numbers are of one byte.
-                let short = rest.split_first().filter(|&(&byte, _)| byte < 0x80);
-                let number = match short {
-                    Some((&byte, after)) => {
-                        rest = after;
-                        byte.into()
-                    }
-                    None => next_number(&mut rest, at)?.ok_or_else(|| {
-                        content(format!("there are {at} blocks, but its size is of {volume}"))
-                    })?,
-                };
+                let number = next_number(&mut rest, at)?.ok_or_else(|| {
+                    content(format!("there are {at} blocks, but its size is of {volume}"))
+                })?;
                 row.push(kinds.of(number).ok_or_else(|| {
                     content(format!("block {at} has the number {number}, not in the palette"))
                 })?);
@@ -199,6 +190,7 @@ fn paint(
 }
 
 /// Takes the number of block `at` from `data`; `None` at its end.
+#[inline]
 fn next_number(data: &mut &[u8], at: u64) -> Result<Option<u32>, ReadError> {
     let mut number = 0;
     for (n, &byte) in data.iter().enumerate() {

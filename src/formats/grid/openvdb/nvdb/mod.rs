@@ -19,7 +19,6 @@ pub use write::{write, write_distances};
 use super::vdb;
 use crate::formats::GridSpec;
 
-/// NanoVDB's `.nvdb`.
 pub const SPEC: GridSpec = GridSpec {
     extension: "nvdb",
     name: "NanoVDB",

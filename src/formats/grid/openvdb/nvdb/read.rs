@@ -21,6 +21,7 @@ use crate::formats::grid::openvdb::tree::{
 };
 use crate::formats::grid::openvdb::world::WorldFromIndex;
 use crate::formats::grid::openvdb::{COLOR, DENSITY, TEXT};
+use crate::formats::io::bytes::{u32_at, u64_at};
 use crate::formats::{LoadedGrid, ReadError, content};
 use crate::grid::FULL;
 
@@ -143,7 +144,6 @@ fn read_codec(
     }
 }
 
-/// Reads the grid at the beginning of `input`.
 fn read_grid(input: impl Read, head: GridHead, limit: u64) -> Result<FoundGrid, ReadError> {
     let source = Source::new(input);
     let (is_level_set, is_color) = (head.class == LEVEL_SET, head.is_color());
@@ -368,12 +368,4 @@ impl Reader<'_> {
 /// The corner of a root entry: 21 bits per axis, in upper nodes, of the unsigned coordinates.
 fn root_corner(key: u64) -> [i32; 3] {
     [42, 21, 0].map(|shift| ((key >> shift) as u32 & 0x1f_ffff).wrapping_mul(UPPER_VOXELS) as i32)
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    bytes[at..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    bytes[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }

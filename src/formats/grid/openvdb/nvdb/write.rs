@@ -13,10 +13,10 @@ use super::{
 use crate::base::srgb::Rgba;
 use crate::formats::grid::description::Description;
 use crate::formats::grid::openvdb::TEXT;
-use crate::formats::grid::openvdb::channel::{Channel, Entry, Value, float, world_distance};
+use crate::formats::grid::openvdb::channel::{Channel, Entry, float};
 use crate::formats::grid::openvdb::record::{Record, put_bits};
 use crate::formats::grid::openvdb::tree::{Bounds, Tree, UPPER_VOXELS, brick_at};
-use crate::formats::grid::openvdb::world::WorldFromIndex;
+use crate::formats::grid::openvdb::world::{WorldFromIndex, check_range, world_distance};
 use crate::formats::io::checked::Checked;
 use crate::formats::{Out, WriteError};
 use crate::grid::{Mask, VoxelGrid, is_empty, mask_places, run_bounds};
@@ -33,21 +33,19 @@ const NODE_FLAG: u8 = 2;
 /// Minimum, maximum, mean and deviation of densities.
 const STATISTICS: [f32; 4] = [1.0, 1.0, 1.0, 0.0];
 
-/// Writes `grid`.
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
-    write_channels(grid, Channel::all(grid), &WorldFromIndex::of_place(grid.world.place), out)
+    write_channels(grid, Channel::all(grid), out)
 }
 
 /// Writes `field` as a level set of floats, in world units.
 pub fn write_distances(field: &DistanceField, out: &mut Out) -> Result<(), WriteError> {
-    let transform = WorldFromIndex::of_distances(field)?;
-    write_channels(field.band(), [Channel::Distance(field)].into_iter(), &transform, out)
+    check_range(field)?;
+    write_channels(field.band(), [Channel::Distance(field)].into_iter(), out)
 }
 
 fn write_channels<'a>(
     grid: &'a VoxelGrid,
     channels: impl Iterator<Item = Channel<'a>>,
-    world_from_index: &WorldFromIndex,
     out: &mut Out,
 ) -> Result<(), WriteError> {
     let planned = channels.map(|channel| {
@@ -60,23 +58,14 @@ fn write_channels<'a>(
     head.u32(VERSION);
     // No codec.
     head.each([planned.len() as u16, 0], Record::u16);
-    for (tree, layout) in &planned {
-        put_description(&mut head, tree, layout, world_from_index);
-    }
+    planned.iter().for_each(|(tree, layout)| put_description(&mut head, tree, layout));
     out.write_all(&head.0)?;
-    for (tree, layout) in &planned {
-        write_grid(tree, layout, world_from_index, out)?;
-    }
+    planned.iter().try_for_each(|(tree, layout)| write_grid(tree, layout, out))?;
     Ok(())
 }
 
-fn write_grid(
-    tree: &Tree,
-    layout: &Layout,
-    world_from_index: &WorldFromIndex,
-    out: &mut dyn Write,
-) -> std::io::Result<()> {
-    out.write_all(&grid_head(tree, layout, world_from_index).0)?;
+fn write_grid(tree: &Tree, layout: &Layout, out: &mut dyn Write) -> std::io::Result<()> {
+    out.write_all(&grid_head(tree, layout).0)?;
     let mut nodes = Checked::new(&mut *out);
     let mut uppers = Nodes::new(tree.channel, layout.uppers, layout.lowers, layout.sizes.lower);
     tree.each_upper(|upper, slots| nodes.write_all(uppers.next(upper.bounds, slots.entries())))?;
@@ -158,12 +147,7 @@ impl Layout {
 }
 
 /// The metadata of a grid in the file header.
-fn put_description(
-    head: &mut Record,
-    tree: &Tree,
-    layout: &Layout,
-    world_from_index: &WorldFromIndex,
-) {
+fn put_description(head: &mut Record, tree: &Tree, layout: &Layout) {
     let name = tree.channel.name();
     let name_size = name.len() + 1;
     // In memory and in the file.
@@ -172,9 +156,9 @@ fn put_description(
     head.u64(tree.grid.occupied());
     let [kind, class] = kind_and_class(tree.channel);
     head.each([kind, class], Record::u32);
-    put_world_bounds(head, tree.bounds(), world_from_index);
+    put_world_bounds(head, tree);
     put_bounds(head, tree.bounds());
-    head.each([world_from_index.scale; 3], Record::f64);
+    head.each([tree.world_from_index().scale; 3], Record::f64);
     head.u32(name_size as u32);
     head.each(layout.nodes, Record::u32);
     // The root.
@@ -204,7 +188,7 @@ fn name_key(name: &str) -> u64 {
 }
 
 /// The grid header, the tree header and the root.
-fn grid_head(tree: &Tree, layout: &Layout, world_from_index: &WorldFromIndex) -> Record {
+fn grid_head(tree: &Tree, layout: &Layout) -> Record {
     const TAPER: f64 = 1.0;
     let mut head = Record::default();
     head.bytes(&MAGIC);
@@ -221,13 +205,13 @@ fn grid_head(tree: &Tree, layout: &Layout, world_from_index: &WorldFromIndex) ->
     head.u64(layout.end);
     head.padded(tree.channel.name().as_bytes(), 256);
     // The transform as matrix, inverse and translation: in single precision, then in double.
-    let WorldFromIndex { scale, translation } = *world_from_index;
+    let WorldFromIndex { scale, translation } = tree.world_from_index();
     let diagonal = |d: f64| [d, 0.0, 0.0, 0.0, d, 0.0, 0.0, 0.0, d];
     let matrices = [scale, 1.0 / scale].map(diagonal).concat();
     let numbers = || matrices.iter().copied().chain(translation).chain([TAPER]);
     numbers().for_each(|number| head.f32(number as f32));
     numbers().for_each(|number| head.f64(number));
-    put_world_bounds(&mut head, tree.bounds(), world_from_index);
+    put_world_bounds(&mut head, tree);
     head.each([scale; 3], Record::f64);
     let [kind, class] = kind_and_class(tree.channel);
     head.each([class, kind], Record::u32);
@@ -252,11 +236,11 @@ fn grid_head(tree: &Tree, layout: &Layout, world_from_index: &WorldFromIndex) ->
 }
 
 /// The world bounds of the occupied voxels, as cells rather than centres.
-fn put_world_bounds(head: &mut Record, bounds: Option<Bounds>, world_from_index: &WorldFromIndex) {
-    let [lo, hi] = bounds.map_or([[f64::MAX; 3], [f64::MIN; 3]], |[lo, hi]| {
+fn put_world_bounds(head: &mut Record, tree: &Tree) {
+    let [lo, hi] = tree.bounds().map_or([[f64::MAX; 3], [f64::MIN; 3]], |[lo, hi]| {
         let lo = lo.map(|c| f64::from(c) - 0.5);
         let hi = hi.map(|c| f64::from(c) + 0.5);
-        [lo, hi].map(|corner| world_from_index.apply(corner))
+        [lo, hi].map(|corner| tree.world_from_index().apply(corner))
     });
     head.each(lo, Record::f64);
     head.each(hi, Record::f64);
@@ -271,7 +255,7 @@ fn put_root(head: &mut Record, tree: &Tree, layout: &Layout) {
     let channel = tree.channel;
     put_bounds(head, tree.bounds());
     head.u32(tree.root.len() as u32);
-    head.f32s(channel.background().floats(float));
+    head.f32s(&channel.background(float));
     match channel {
         Channel::Density if tree.root.is_empty() => head.each([0.0; 4], Record::f32),
         _ => put_statistics(head, channel),
@@ -284,8 +268,8 @@ fn put_root(head: &mut Record, tree: &Tree, layout: &Layout) {
         head.u64(x << 42 | y << 21 | z);
         head.u64(if upper.is_tile() { 0 } else { child });
         head.u32(u32::from(upper.is_full()));
-        let value = if upper.is_tile() { channel.tile() } else { channel.background() };
-        head.f32s(value.floats(float));
+        let is_tile = upper.is_tile();
+        head.f32s(&if is_tile { channel.tile(float) } else { channel.background(float) });
         head.align(ALIGNMENT);
         child += if upper.is_tile() { 0 } else { layout.sizes.upper as u64 };
     }
@@ -315,7 +299,6 @@ impl<'a> Nodes<'a> {
         Self { channel, at, child, child_bytes, record: Record::default() }
     }
 
-    /// Encodes the next node.
     fn next(
         &mut self,
         bounds: Option<Bounds>,
@@ -333,7 +316,8 @@ impl<'a> Nodes<'a> {
             1 => record.u64(content[0]),
             _ => record.each(content, Record::u64),
         };
-        let [background, tile] = [self.channel.background(), self.channel.tile()].map(words);
+        let [background, tile] =
+            [self.channel.background(float), self.channel.tile(float)].map(words);
         for entry in entries {
             match entry {
                 Entry::Empty => entry_of(background),
@@ -350,9 +334,9 @@ impl<'a> Nodes<'a> {
 }
 
 /// The floats of a value, from the lowest bits up.
-fn words(value: Value) -> [u64; 2] {
+fn words(value: Vec<f32>) -> [u64; 2] {
     let mut words = [0; 2];
-    for (n, float) in value.floats(float).enumerate() {
+    for (n, float) in value.into_iter().enumerate() {
         words[n / 2] |= u64::from(float.to_bits()) << (32 * (n % 2));
     }
     words

@@ -16,7 +16,6 @@ pub use write::{write, write_distances};
 use crate::formats::{GridSpec, lost_names, lost_opacity};
 use crate::grid::AttributeSet;
 
-/// OpenVDB's `.vdb`.
 pub const SPEC: GridSpec = GridSpec {
     extension: "vdb",
     name: "OpenVDB",
@@ -24,7 +23,7 @@ pub const SPEC: GridSpec = GridSpec {
               RGB, attributes",
     read: Some(|input, options| read(input, options.memory)),
     write: Some(|grid, _, out| write(grid, out)),
-    lost: |grid, _| [lost_opacity(grid), lost_names(grid)].concat(),
+    lost: |grid, _| vec![lost_opacity(grid), lost_names(grid)],
     distances: Some(write_distances),
     has_colors: true,
     attributes: |_| AttributeSet::all(),

@@ -27,7 +27,6 @@ const SELECTED_ONE: u8 = 4;
 const SELECTED_TWO: u8 = 5;
 const ALL: u8 = 6;
 
-/// The types of values.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kind {
     /// Of a number outside nodes.
@@ -220,7 +219,6 @@ impl Values {
         }
     }
 
-    /// Reads `count` values.
     fn load(&mut self, source: &mut Source, count: usize) -> Result<(), ReadError> {
         const WHAT: &str = "the values of a node";
         let is_half = self.kind.alone.bytes != self.kind.in_node.bytes;

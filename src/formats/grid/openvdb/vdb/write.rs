@@ -11,12 +11,10 @@ use super::{
 };
 use crate::formats::grid::description::Description;
 use crate::formats::grid::openvdb::TEXT;
-use crate::formats::grid::openvdb::channel::{
-    Channel, Entry, colors_of, half, rounded, world_distance,
-};
+use crate::formats::grid::openvdb::channel::{Channel, Entry, half, rounded};
 use crate::formats::grid::openvdb::record::{Record, put_bits};
 use crate::formats::grid::openvdb::tree::{Counts, Tree, brick_at};
-use crate::formats::grid::openvdb::world::WorldFromIndex;
+use crate::formats::grid::openvdb::world::{WorldFromIndex, check_range, world_distance};
 use crate::formats::{Out, WriteError};
 use crate::grid::{Colors, Mask, VoxelGrid, count, mask_places};
 use crate::solid::distance::DistanceField;
@@ -42,29 +40,25 @@ const WHOLE: u64 = 4;
 /// Bytes of a root's child before the node itself: its corner.
 const ROOT_CHILD: u64 = 12;
 
-/// Writes `grid`.
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
-    let channels: Vec<Channel> = Channel::all(grid).collect();
     let digits = match &grid.colors {
         None => grid.hash().to_string(),
         Some(colors) => hash_with(grid, colors),
     };
-    let transform = WorldFromIndex::of_place(grid.world.place);
-    write_channels(grid, &channels, &transform, &uuid(digits), out)
+    write_channels(grid, &Vec::from_iter(Channel::all(grid)), digits, out)
 }
 
 /// Writes `field` as a level set of floats, in world units.
 pub fn write_distances(field: &DistanceField, out: &mut Out) -> Result<(), WriteError> {
-    let transform = WorldFromIndex::of_distances(field)?;
-    let channels = [Channel::Distance(field)];
-    write_channels(field.band(), &channels, &transform, &uuid(field.hash().to_string()), out)
+    check_range(field)?;
+    write_channels(field.band(), &[Channel::Distance(field)], field.hash().to_string(), out)
 }
 
+/// Writes a file, whose content has the hash `digits`.
 fn write_channels(
     grid: &VoxelGrid,
     channels: &[Channel],
-    world_from_index: &WorldFromIndex,
-    uuid: &str,
+    digits: String,
     out: &mut Out,
 ) -> Result<(), WriteError> {
     let mut head = Record::default();
@@ -73,24 +67,19 @@ fn write_channels(
     head.each(LIBRARY, Record::u32);
     // The file has offsets.
     head.bytes(&[1]);
-    head.bytes(uuid.as_bytes());
+    head.bytes(uuid(digits).as_bytes());
     // No metadata of the file.
     head.each([0, channels.len() as u32], Record::u32);
     out.write_all(&head.0)?;
     let mut at = head.0.len() as u64;
     for &channel in channels {
-        at = write_grid(&Tree::of(grid, channel), at, world_from_index, out)?;
+        at = write_grid(&Tree::of(grid, channel), at, out)?;
     }
     Ok(())
 }
 
 /// Writes a grid that begins at byte `at`. Returns its end.
-fn write_grid(
-    tree: &Tree,
-    at: u64,
-    world_from_index: &WorldFromIndex,
-    out: &mut dyn Write,
-) -> std::io::Result<u64> {
+fn write_grid(tree: &Tree, at: u64, out: &mut dyn Write) -> std::io::Result<u64> {
     let mut descriptor = Record::default();
     put_text(&mut descriptor, tree.channel.name());
     put_text(
@@ -105,7 +94,7 @@ fn write_grid(
     );
     // No parent: the tree is not shared.
     put_text(&mut descriptor, "");
-    let head = grid_head(tree, world_from_index);
+    let head = grid_head(tree);
     let begin = at + (descriptor.0.len() + 3 * size_of::<u64>()) as u64;
     let buffers = begin + head.0.len() as u64 + topology_bytes(tree);
     let end = buffers + buffer_bytes(tree);
@@ -153,7 +142,7 @@ fn hash_with(grid: &VoxelGrid, colors: &Colors) -> String {
 }
 
 /// The compression, the metadata and the transform of a grid.
-fn grid_head(tree: &Tree, world_from_index: &WorldFromIndex) -> Record {
+fn grid_head(tree: &Tree) -> Record {
     let corner = |corner: [u32; 3]| corner.map(u32::to_le_bytes).concat();
     let [lo, hi] = tree.bounds().unwrap_or_default();
     let text = Description::of(tree.grid).to_string();
@@ -181,7 +170,7 @@ fn grid_head(tree: &Tree, world_from_index: &WorldFromIndex) -> Record {
         put_text(&mut head, kind);
         put_text(&mut head, value);
     }
-    let WorldFromIndex { scale, translation } = *world_from_index;
+    let WorldFromIndex { scale, translation } = tree.world_from_index();
     put_text(&mut head, "UniformScaleTranslateMap");
     head.each(translation, Record::f64);
     // The scale, the voxel size, and values that the library derives from them.
@@ -234,11 +223,11 @@ fn write_topology(tree: &Tree, out: &mut dyn Write) -> std::io::Result<()> {
     let channel = tree.channel;
     let [uppers, tiles] = [tree.uppers().count() as u32, tree.tiles().count() as u32];
     let mut record = Record::default();
-    record.f32s(channel.background().floats(rounded));
+    record.f32s(&channel.background(rounded));
     record.each([tiles, uppers], Record::u32);
     for tile in tree.tiles() {
         record.each(tile.origin(), Record::u32);
-        record.f32s(channel.tile().floats(rounded));
+        record.f32s(&channel.tile(rounded));
         record.bytes(&[tile.is_full().into()]);
     }
     out.write_all(&record.0)?;
@@ -267,10 +256,10 @@ fn put_node(record: &mut Record, entries: impl Iterator<Item = Entry> + Clone, c
         return;
     }
     record.bytes(&[BACKGROUND_ELSEWHERE]);
-    let (mut tile, floats) = (Record::default(), channel.tile().floats(rounded));
+    let (mut tile, floats) = (Record::default(), channel.tile(rounded));
     match channel {
-        Channel::Attribute(..) => tile.f32s(floats),
-        _ => floats.for_each(|float| tile.bytes(&f16::from_f32(float).to_le_bytes())),
+        Channel::Attribute(..) => tile.f32s(&floats),
+        _ => floats.iter().for_each(|&float| tile.bytes(&f16::from_f32(float).to_le_bytes())),
     }
     entries.filter(|&entry| entry == Entry::Full).for_each(|_| record.bytes(&tile.0));
 }
@@ -288,7 +277,9 @@ fn put_buffer(buffer: &mut Record, channel: Channel, corner: [u32; 3], mask: &Ma
         }
         Channel::Color(colors) => {
             buffer.bytes(&[BACKGROUND_ELSEWHERE]);
-            for [r, g, b, _] in colors_of(colors.of_brick(brick_at(corner)), mask) {
+            let own = colors.of_brick(brick_at(corner));
+            for (x, bit) in mask_places(*mask) {
+                let [r, g, b, _] = own.at(x, bit);
                 buffer.bytes([r, g, b].map(half).as_flattened());
             }
         }
@@ -305,7 +296,7 @@ fn put_buffer(buffer: &mut Record, channel: Channel, corner: [u32; 3], mask: &Ma
             buffer.each(field.inside().mask_of(key).map(|word| !word), Record::u64);
             let distances = field.in_brick(key);
             let of_place = |(x, bit)| world_distance(field, distances(x, bit));
-            buffer.f32s(mask_places(*mask).map(of_place));
+            mask_places(*mask).map(of_place).for_each(|distance| buffer.f32(distance));
         }
     }
 }

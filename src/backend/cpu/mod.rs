@@ -5,7 +5,6 @@
 mod brick_cache;
 #[cfg(feature = "gpu")]
 pub(crate) mod clamped;
-mod clipped;
 mod columns;
 mod refine;
 mod slabs;

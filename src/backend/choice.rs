@@ -70,20 +70,24 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
-    pub(crate) fn cpu(reason: impl Into<String>) -> Self {
+    /// The CPU or, with its label, a GPU that the caller has.
+    pub(crate) fn new(adapter: Option<String>, reason: impl Into<String>) -> Self {
         Self {
             #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
             gpu: None,
-            used: UsedBackend { adapter: None, reason: reason.into() },
+            used: UsedBackend { adapter, reason: reason.into() },
             warning: None,
             has_fallback: false,
         }
     }
 
+    pub(crate) fn cpu(reason: impl Into<String>) -> Self {
+        Self::new(None, reason)
+    }
+
     #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
     pub(crate) fn gpu(gpu: Arc<Gpu>, reason: &str) -> Self {
-        let used = UsedBackend { adapter: Some(gpu.device().label()), reason: reason.to_owned() };
-        Self { gpu: Some(gpu), used, warning: None, has_fallback: false }
+        Self { gpu: Some(Arc::clone(&gpu)), ..Self::new(Some(gpu.device().label()), reason) }
     }
 
     pub(crate) fn backend(&self) -> Backend<'_> {
@@ -94,17 +98,12 @@ impl Chosen {
         Backend::Cpu(&Cpu)
     }
 
-    /// The CPU after the GPU with this label failed.
-    pub(crate) fn instead_of(label: &str, error: &BackendError) -> Self {
-        let warning = Some(format!("gpu, {label}: {error}; computed on the CPU instead"));
-        Self { warning, ..Self::cpu(format!("gpu, {label} failed")) }
-    }
-
     /// The CPU, if it replaces this backend, which failed.
     pub(crate) fn replacement(&self, error: &BackendError) -> Option<Self> {
         let is_replaced = self.has_fallback && *error != BackendError::Cancelled;
-        let label = self.used.adapter.as_deref().filter(|_| is_replaced)?;
-        Some(Self::instead_of(label, error))
+        let label = self.used.adapter.as_ref().filter(|_| is_replaced)?;
+        let warning = Some(format!("gpu, {label}: {error}; computed on the CPU instead"));
+        Some(Self { warning, ..Self::cpu(format!("gpu, {label} failed")) })
     }
 }
 

@@ -52,25 +52,23 @@ impl Plan<'_> {
         }
         let targets = self.targets(task)?;
         let named = || shown(&task.mesh);
-        let explain = |error| self.memory.explain(error);
         let voxelizer = voxelizer.color(self.color(&targets));
         let placed = match self.job.label {
-            Some(LabelBy::File) => self.place_joined(task, &voxelizer),
-            _ => voxelizer.place(&task.mesh).with_context(named),
+            Some(LabelBy::File) => self.place_joined(task, &voxelizer)?,
+            _ => voxelizer.place(&task.mesh).with_context(named)?,
         };
-        let placed = placed.map_err(explain)?;
         let mesh = &placed.mesh;
         let replaced = targets.sinks().filter_map(Sink::file);
         let sidecars = Inputs::of_meshes(task.meshes(), &voxelizer, &placed, replaced);
-        let sidecars = sidecars.with_context(named).map_err(explain)?;
+        let sidecars = sidecars.with_context(named)?;
         targets.sinks().try_for_each(|sink| sink.refuse(&sidecars))?;
         if let Some(output) = &targets.output {
             output.check_dims(mesh.window_dims(), self.job.distance.is_some())?;
         }
-        let voxelized = voxelizer.voxelize(&placed).with_context(named).map_err(explain)?;
-        let inspected = self.inspect(&voxelizer, &placed, &voxelized).with_context(named);
-        let (check, check_time, measured) = inspected.map_err(explain)?;
-        let voxelized = voxelizer.paint(mesh, voxelized).with_context(named).map_err(explain)?;
+        let voxelized = voxelizer.voxelize(&placed).with_context(named)?;
+        let inspected = self.inspect(&voxelizer, &placed, &voxelized);
+        let (check, check_time, measured) = inspected.with_context(named)?;
+        let voxelized = voxelizer.paint(mesh, voxelized).with_context(named)?;
         let field = measured.as_ref().map(|measured| &measured.field);
         let mut summary = MeshSummary::new(self, task, mesh, &voxelized, targets.format());
         summary.timings_ms.check = self.job.check.then(|| milliseconds(check_time));

@@ -54,7 +54,7 @@ pub fn run(mut job: Job) -> Result<ExitStatus> {
         // A panic is an error of one task, and the others go on.
         catch_unwind(AssertUnwindSafe(|| plan.run(task, voxelizer, progress)))
             .unwrap_or_else(|panic| Err(bug(&*panic)))
-            .map_err(|error| explain_late(error, job.time_limit, &task.mesh))
+            .map_err(|error| explain_late(memory.explain(error), job.time_limit, &task.mesh))
     };
     let work = |task: &Task| {
         let result = shares.run(task, run, is_memory);

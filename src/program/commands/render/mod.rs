@@ -46,8 +46,8 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     }
     let inputs = Inputs::new([&*args.file]);
     let output = Pictures::new(target, &inputs, args.turntable, args.fps)?;
-    args.mesh.refuse_contradictions(&args.file)?;
-    args.scene.refuse_for_others(&args.file)?;
+    args.source.refuse_contradictions(&args.file)?;
+    args.source.scene.refuse_for_others(&args.file)?;
     let card = Card::new(args)?;
 
     let progress = Arc::new(TerminalProgress::new(args.report.quiet));
@@ -86,7 +86,7 @@ fn load(
     sink: &Sink,
     progress: &Arc<TerminalProgress>,
 ) -> Result<Voxels> {
-    let mut voxels = Voxels::load(file, &args.mesh, args.scene, args.memory, Some(sink), progress)?;
+    let mut voxels = Voxels::load(file, &args.source, Some(sink), progress)?;
     if !is_mesh(file) && voxels.grid.brick_count() == 0 {
         voxels.warnings.push("no voxel is occupied: the picture is empty".to_owned());
     }

@@ -43,8 +43,9 @@ pub fn run(args: &RenderArgs, target: &Path, card: Option<&Card>) -> Result<Exit
     }
     // Options of meshes are refused where there is none.
     let first = files.iter().find(|file| is_mesh(file)).unwrap_or(&files[0]);
-    args.mesh.refuse_contradictions(first)?;
-    args.scene.refuse_for_others(files.iter().find(|of| SceneArgs::are_of(of)).unwrap_or(first))?;
+    args.source.refuse_contradictions(first)?;
+    let first_scene = files.iter().find(|file| SceneArgs::are_of(file)).unwrap_or(first);
+    args.source.scene.refuse_for_others(first_scene)?;
     let sink = Sink::new(target, &Inputs::new(files.iter().map(PathBuf::as_path)))?;
     let began = Instant::now();
     let is_clear = args.background == Background::Transparent;

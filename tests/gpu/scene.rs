@@ -1,10 +1,10 @@
 //! Scenes that are recorded into an encoder, on every adapter: the bricks of the CPU's grids.
 #![cfg(feature = "gpu")]
 use crate::common::prelude::*;
+use crate::trace::{read, run_stage};
 use trivox::gpu::{BRICK_WORDS, Device, GpuError, KEY_WORDS};
 use trivox::view::gpu::{
-    MeshBuffers, NO_NODES, SCENE_SOURCE, SceneBuffers, SceneBuilder, SceneCapacity, SceneFailure,
-    SceneStatus, WordNode,
+    MeshBuffers, NO_NODES, SceneBuilder, SceneCapacity, SceneFailure, SceneStatus, WordNode,
 };
 use trivox::view::trace::{Hit, Ray, Scene};
 use wgpu::{BufferUsages as Usage, IndexFormat};
@@ -124,16 +124,6 @@ fn color_of(triangle: u32) -> u32 {
     0xff00_0003 + 5 * triangle
 }
 
-/// The first words of a buffer.
-fn read(device: &Device, buffer: &wgpu::Buffer, words: u64) -> Vec<u32> {
-    let staging = device.buffer("staging", words, Usage::MAP_READ | Usage::COPY_DST);
-    let mut encoder = device.device.create_command_encoder(&Default::default());
-    encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, 4 * words);
-    let mut read = device.submit_and_read(encoder, &staging).unwrap();
-    read.truncate(words as usize);
-    read
-}
-
 /// The bricks of the scene, in the order of the buffer.
 fn bricks(device: &Device, builder: &SceneBuilder, count: u32) -> Vec<u32> {
     let bricks = &builder.scene().buffers().bricks;
@@ -158,6 +148,21 @@ fn bricks_of(grid: &VoxelGrid) -> Vec<u32> {
     all
 }
 
+/// The set bits of a mask of 8 x 8 x 8 cells.
+fn bits(mask: &[u32]) -> impl Iterator<Item = usize> {
+    (0..512).filter(|bit| mask[bit / 32] >> (bit % 32) & 1 == 1)
+}
+
+/// The cell of a bit, of the node or the brick at `position`.
+fn cell(position: [u32; 3], bit: usize) -> [u32; 3] {
+    let within = [bit / 64, bit / 8 % 8, bit % 8];
+    [0, 1, 2].map(|a| 8 * position[a] + within[a] as u32)
+}
+
+fn position(brick: &[u32]) -> [u32; 3] {
+    [brick[0] & 0xffff, brick[0] >> 16, brick[1]]
+}
+
 /// The voxels of the scene and their colours, by the published layout.
 fn colors(device: &Device, builder: &SceneBuilder, count: u32) -> HashMap<[u32; 3], u32> {
     let buffers = builder.scene().buffers();
@@ -165,12 +170,8 @@ fn colors(device: &Device, builder: &SceneBuilder, count: u32) -> HashMap<[u32; 
     let words = read(device, &buffers.colors, buffers.colors.size() / 4);
     let mut colors = HashMap::new();
     for (brick, &place) in bricks.as_chunks::<BRICK_WORDS>().0.iter().zip(&words) {
-        let base = [brick[0] & 0xffff, brick[0] >> 16, brick[1]];
-        let bits = (0..512).filter(|bit| brick[KEY_WORDS + bit / 32] >> (bit % 32) & 1 == 1);
-        for (bit, &color) in bits.zip(&words[place as usize..]) {
-            let within = [bit / 64, bit / 8 % 8, bit % 8];
-            colors.insert([0, 1, 2].map(|a| 8 * base[a] + within[a] as u32), color);
-        }
+        let own = bits(&brick[KEY_WORDS..]).zip(&words[place as usize..]);
+        colors.extend(own.map(|(bit, &color)| (cell(position(brick), bit), color)));
     }
     colors
 }
@@ -182,31 +183,24 @@ fn voxels(device: &Device, builder: &SceneBuilder, dims: [u32; 3]) -> VoxelGrid 
     let [header, nodes] = [&buffers.header, &buffers.nodes].map(all);
     let [children, bricks] = [&buffers.children, &buffers.bricks].map(all);
     let nodes: &[WordNode] = bytemuck::cast_slice(&nodes);
-    let bits = |mask: &[u32]| -> Vec<usize> {
-        (0..512).filter(|bit| mask[bit / 32] >> (bit % 32) & 1 == 1).collect()
-    };
-    let at = |base: [u32; 3], bit: usize| {
-        let within = [bit / 64, bit / 8 % 8, bit % 8];
-        [0, 1, 2].map(|a| 8 * base[a] + within[a] as u32)
-    };
     let (top, root) = (header[1], header[2]);
     let mut voxels = Vec::new();
     // Level, index and position of nodes.
     let mut open = if root == NO_NODES { vec![] } else { vec![(top, root, [0; 3])] };
-    while let Some((level, index, position)) = open.pop() {
+    while let Some((level, index, at)) = open.pop() {
         if level == 0 {
             let brick = &bricks[index as usize * BRICK_WORDS..][..BRICK_WORDS];
-            assert_eq!([brick[0] & 0xffff, brick[0] >> 16, brick[1]], position);
-            voxels.extend(bits(&brick[KEY_WORDS..]).into_iter().map(|bit| at(position, bit)));
+            assert_eq!(position(brick), at);
+            voxels.extend(bits(&brick[KEY_WORDS..]).map(|bit| cell(at, bit)));
             continue;
         }
         let node = &nodes[index as usize];
-        let cells = bits(&node.partial).into_iter().zip(&children[node.first as usize..]);
-        open.extend(cells.map(|(bit, &child)| (level - 1, child, at(position, bit))));
+        let cells = bits(&node.partial).zip(&children[node.first as usize..]);
+        open.extend(cells.map(|(bit, &child)| (level - 1, child, cell(at, bit))));
         for bit in bits(&node.full) {
             assert_eq!(level, 1, "full cells are bricks");
-            let brick = at(position, bit);
-            voxels.extend((0..512).map(|bit| at(brick, bit)));
+            let brick = cell(at, bit);
+            voxels.extend((0..512).map(|bit| cell(brick, bit)));
         }
     }
     VoxelGrid::from_voxels(dims, voxels).unwrap()
@@ -366,64 +360,28 @@ fn texture(device: &Device, builder: &SceneBuilder, size: [u32; 3]) -> Vec<u32> 
     let page = include_str!("../../docs/library.md");
     let start = page.find("@group(0) @binding(0) var occupancy").expect("the kernel");
     let source = page[start..].split("```").next().unwrap();
-    let Device { device: wgpu, queue, .. } = device;
-    let module = wgpu.create_shader_module(wgpu::ShaderModuleDescriptor {
-        label: None,
-        source: wgpu::ShaderSource::Wgsl(format!("{SCENE_SOURCE}{source}").into()),
-    });
     let [width, height, depth_or_array_layers] = size;
     let size = wgpu::Extent3d { width, height, depth_or_array_layers };
-    let texture = wgpu.create_texture(&wgpu::TextureDescriptor {
+    let format = wgpu::TextureFormat::R32Uint;
+    let texture = device.device.create_texture(&wgpu::TextureDescriptor {
         label: None,
         size,
         mip_level_count: 1,
         sample_count: 1,
         dimension: wgpu::TextureDimension::D3,
-        format: wgpu::TextureFormat::R32Uint,
+        format,
         usage: wgpu::TextureUsages::STORAGE_BINDING | wgpu::TextureUsages::COPY_SRC,
         view_formats: &[],
     });
-    let own = wgpu.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-        label: None,
-        entries: &[wgpu::BindGroupLayoutEntry {
-            binding: 0,
-            visibility: wgpu::ShaderStages::COMPUTE,
-            ty: wgpu::BindingType::StorageTexture {
-                access: wgpu::StorageTextureAccess::WriteOnly,
-                format: wgpu::TextureFormat::R32Uint,
-                view_dimension: wgpu::TextureViewDimension::D3,
-            },
-            count: None,
-        }],
-    });
-    let layout = wgpu.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-        bind_group_layouts: &[Some(&own), Some(&SceneBuffers::layout(device))],
-        ..Default::default()
-    });
-    let pipeline = wgpu.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label: None,
-        layout: Some(&layout),
-        module: &module,
-        entry_point: None,
-        compilation_options: Default::default(),
-        cache: None,
-    });
+    let written = wgpu::BindingType::StorageTexture {
+        access: wgpu::StorageTextureAccess::WriteOnly,
+        format,
+        view_dimension: wgpu::TextureViewDimension::D3,
+    };
     let view = texture.create_view(&Default::default());
-    let group = wgpu.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: None,
-        layout: &own,
-        entries: &[wgpu::BindGroupEntry {
-            binding: 0,
-            resource: wgpu::BindingResource::TextureView(&view),
-        }],
-    });
-    let mut encoder = wgpu.create_command_encoder(&Default::default());
-    let mut pass = encoder.begin_compute_pass(&Default::default());
-    pass.set_pipeline(&pipeline);
-    pass.set_bind_group(0, &group, &[]);
-    pass.set_bind_group(1, &builder.scene().buffers().bind_group(device), &[]);
-    pass.dispatch_workgroups(width / 4, height / 4, depth_or_array_layers / 4);
-    drop(pass);
+    let groups = [width, height, depth_or_array_layers].map(|texels| texels / 4);
+    let view = wgpu::BindingResource::TextureView(&view);
+    run_stage(source, builder.scene(), written, view, groups);
     let words = u64::from(width * height * depth_or_array_layers);
     let copied = device.buffer("copied", words, Usage::COPY_DST | Usage::COPY_SRC);
     let layout = wgpu::TexelCopyBufferLayout {
@@ -432,8 +390,9 @@ fn texture(device: &Device, builder: &SceneBuilder, size: [u32; 3]) -> Vec<u32> 
         rows_per_image: Some(height),
     };
     let to = wgpu::TexelCopyBufferInfo { buffer: &copied, layout };
+    let mut encoder = device.device.create_command_encoder(&Default::default());
     encoder.copy_texture_to_buffer(texture.as_image_copy(), to, size);
-    queue.submit([encoder.finish()]);
+    device.queue.submit([encoder.finish()]);
     read(device, &copied, words)
 }
 

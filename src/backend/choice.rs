@@ -56,13 +56,14 @@ impl fmt::Display for UsedBackend {
     }
 }
 
-/// A backend that was chosen for a mesh.
+/// A backend that was chosen.
 #[derive(Debug)]
-pub(crate) struct Chosen {
+pub struct Chosen {
     /// `None`: the CPU.
     #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
     pub(crate) gpu: Option<Arc<Gpu>>,
-    pub(crate) used: UsedBackend,
+    /// Its description.
+    pub used: UsedBackend,
     /// The failure of a GPU that was preferred.
     pub(crate) warning: Option<String>,
     /// Whether the CPU replaces a GPU that fails.
@@ -90,7 +91,9 @@ impl Chosen {
         Self { gpu: Some(Arc::clone(&gpu)), ..Self::new(Some(gpu.device().label()), reason) }
     }
 
-    pub(crate) fn backend(&self) -> Backend<'_> {
+    /// The backend.
+    #[must_use]
+    pub fn backend(&self) -> Backend<'_> {
         #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
         if let Some(gpu) = &self.gpu {
             return Backend::Gpu(gpu);
@@ -176,11 +179,16 @@ impl Backends {
         Self { meshes: meshes.max(1) as u64, ..self }
     }
 
-    /// Opens the GPU if one was asked for: called while the first mesh is read, it saves the time
-    /// that opening takes. An error is that of the first mesh.
-    pub fn open_early(&self) {
-        if self.choice == BackendChoice::Gpu || self.adapter.is_some() {
-            _ = self.open("");
+    /// The GPU if one was asked for, by choice or by name, else the CPU. A GPU is opened on first
+    /// use.
+    ///
+    /// # Errors
+    /// The GPU cannot be opened.
+    pub fn asked_for(&self) -> Result<Chosen, BackendError> {
+        match (self.choice, &self.adapter) {
+            (BackendChoice::Gpu, _) => self.open("asked for"),
+            (BackendChoice::Auto, Some(_)) => self.open("its adapter was asked for"),
+            _ => Ok(Chosen::cpu("asked for")),
         }
     }
 
@@ -217,23 +225,9 @@ impl Backends {
     /// # Errors
     /// A GPU that was requested, by choice or by name, cannot be opened.
     pub(crate) fn choose(&self, mesh: &PlacedMesh, band: f32) -> Result<Chosen, BackendError> {
-        match self.choice {
-            BackendChoice::Cpu => Ok(Chosen::cpu("asked for")),
-            BackendChoice::Gpu => self.open("asked for"),
-            BackendChoice::Auto if self.adapter.is_some() => self.open("its adapter was asked for"),
-            BackendChoice::Auto => Ok(self.weigh(brick_pairs(mesh), band)),
-        }
-    }
-
-    /// A different backend, regardless of the requested one: the CPU if the other used this
-    /// `adapter`, the GPU if it used none.
-    ///
-    /// # Errors
-    /// The GPU cannot be opened.
-    pub(crate) fn other_than(&self, adapter: Option<&str>) -> Result<Chosen, BackendError> {
-        match adapter {
-            Some(_) => Ok(Chosen::cpu("to check the GPU")),
-            None => self.open("to check the CPU"),
+        match (self.choice, &self.adapter) {
+            (BackendChoice::Auto, None) => Ok(self.weigh(brick_pairs(mesh), band)),
+            _ => self.asked_for(),
         }
     }
 

@@ -27,8 +27,7 @@ use crate::grid::{BRICK, Crossings, VoxelGrid, Windings};
 use crate::lattice::PlacedMesh;
 use crate::predicate::boxes::BoxRange;
 
-pub(crate) use choice::Chosen;
-pub use choice::{BackendChoice, Backends, UsedBackend};
+pub use choice::{BackendChoice, Backends, Chosen, UsedBackend};
 pub use error::BackendError;
 pub(crate) use error::{check_cancelled, check_memory};
 pub use rule::Rule;

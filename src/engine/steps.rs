@@ -1,11 +1,11 @@
 //! The steps: read, place, voxelize, colour.
 
 #[cfg(feature = "gpu")]
-use crate::backend::BackendChoice;
-#[cfg(feature = "gpu")]
 use crate::backend::gpu::Gpu;
 use crate::backend::pool::LazyPool;
-use crate::backend::{Backend, BackendError, Chosen, RunOptions, UsedBackend, check_cancelled};
+use crate::backend::{
+    Backend, BackendChoice, BackendError, Chosen, RunOptions, UsedBackend, check_cancelled,
+};
 use crate::base::timed;
 use crate::engine::{
     ColorSource, MeshSource, Placed, Timings, VoxelizeError, Voxelized, Voxelizer, Warning,
@@ -138,15 +138,13 @@ impl Voxelizer {
     /// after the CPU, whatever was asked for. All backends give the same voxels and distances.
     #[must_use]
     pub fn on_other_backend(&self, used: &UsedBackend) -> Self {
-        Self { other_than: Some(used.clone()), ..self.clone() }
+        let other = if used.adapter.is_some() { BackendChoice::Cpu } else { BackendChoice::Gpu };
+        self.clone().backend(other)
     }
 
     /// The backend for `mesh`.
     pub(super) fn choose(&self, mesh: &PlacedMesh) -> Result<Chosen, BackendError> {
-        self.install(|| match &self.other_than {
-            Some(used) => self.backends.other_than(used.adapter.as_deref()),
-            None => self.backends.choose(mesh, self.band),
-        })?
+        self.install(|| self.backends.choose(mesh, self.band))?
     }
 
     /// Runs `work` on the chosen backend or, if that is a GPU that fails, on the CPU that replaces

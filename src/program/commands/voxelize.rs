@@ -68,8 +68,9 @@ pub fn run(mut job: Job) -> Result<ExitStatus> {
     thread::scope(|scope| {
         // With --resume there may be nothing to do.
         if !job.resume {
-            // If it panics, or no thread can be started, the GPU is opened by the first mesh.
-            let open = move || catch_unwind(AssertUnwindSafe(|| backends.open_early()));
+            // A GPU that is asked for is opened while the first mesh is read. If it panics, or no
+            // thread can be started, the first mesh opens it, and has the error.
+            let open = move || catch_unwind(AssertUnwindSafe(|| drop(backends.asked_for())));
             _ = Builder::new().spawn_scoped(scope, open);
         }
         let spawn = |thread: Builder, worker| thread.spawn_scoped(scope, worker).map(drop);

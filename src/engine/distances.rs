@@ -114,7 +114,7 @@ impl Voxelizer {
         // If a GPU failed to find them, it is not tried again.
         let chosen = match (self.backends.choice(), &found_by.adapter) {
             (BackendChoice::Auto, None) => Chosen::cpu(&*found_by.reason),
-            _ => self.choose(mesh)?,
+            _ => self.install(|| self.backends.choose(mesh, self.band))??,
         };
         self.measure_on(chosen, mesh, inside, width)
     }

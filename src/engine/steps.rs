@@ -119,7 +119,8 @@ impl Voxelizer {
     /// # Errors
     /// The backend failed; too little memory; cancelled.
     pub fn voxelize(&self, placed: &Placed) -> Result<Voxelized, BackendError> {
-        let (chosen, start) = timed(|| self.choose(&placed.mesh))?;
+        let choose = || self.install(|| self.backends.choose(&placed.mesh, self.band))?;
+        let (chosen, start) = timed(choose)?;
         let mut voxelized = self.voxelize_on(chosen, placed)?;
         voxelized.timings.start = start;
         Ok(voxelized)
@@ -140,11 +141,6 @@ impl Voxelizer {
     pub fn on_other_backend(&self, used: &UsedBackend) -> Self {
         let other = if used.adapter.is_some() { BackendChoice::Cpu } else { BackendChoice::Gpu };
         self.clone().backend(other)
-    }
-
-    /// The backend for `mesh`.
-    pub(super) fn choose(&self, mesh: &PlacedMesh) -> Result<Chosen, BackendError> {
-        self.install(|| self.backends.choose(mesh, self.band))?
     }
 
     /// Runs `work` on the chosen backend or, if that is a GPU that fails, on the CPU that replaces

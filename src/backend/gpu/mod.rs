@@ -243,15 +243,14 @@ impl Gpu {
             return Err(BackendError::Memory { needed, allowed: options.memory });
         }
         let report = Some(std::mem::take(&mut results.report));
-        let builder = (results.build(&job))
+        let found = (results.build(&job))
             .map_err(|e| BackendError::Failed(format!("it returned a wrong grid: {e}")))?;
-        let windings = builder.windings();
-        let (grid, crossings) = builder.finish_with_crossings();
+        let run = Run::new(found, report);
         // A driver may execute nothing without an error; a triangle inside the grid touches voxels.
-        if rule == Rule::Conservative && grid.occupied() == 0 && mesh.outside() < mesh.len() {
+        if rule == Rule::Conservative && run.grid.occupied() == 0 && mesh.outside() < mesh.len() {
             return Err(BackendError::Failed("it returned no voxels".into()));
         }
-        Ok(Run { grid, windings, crossings, report })
+        Ok(run)
     }
 }
 

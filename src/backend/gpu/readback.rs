@@ -40,12 +40,10 @@ pub(crate) struct Lists {
     pub(crate) masks: Vec<Mask>,
     /// Further bricks, of crossings that the stages do not mark, in any order.
     pub(crate) listed: Vec<(BrickKey, Mask)>,
-    /// The crossings of the current run.
-    crossings: Vec<Crossing>,
 }
 
 impl Lists {
-    /// Appends the first `len` records of a staging buffer.
+    /// Appends the first `len` records of a staging buffer: all crossings of a run, or bricks.
     pub(crate) fn extend(&mut self, output: OutputList, staging: &[u8], len: usize) {
         let list = &staging[LIST_AT as usize..];
         match output {
@@ -58,14 +56,10 @@ impl Lists {
             }
             OutputList::Crossings => {
                 let crossings = list.as_chunks::<CROSSING_BYTES>().0.iter();
-                self.crossings.extend(crossings.take(len).map(Crossing::from_bytes));
+                let crossings = crossings.take(len).map(Crossing::from_bytes);
+                self.listed.append(&mut count(crossings.collect()));
             }
         }
-    }
-
-    /// Counts the crossings in bricks.
-    pub(crate) fn count_crossings(&mut self) {
-        self.listed.append(&mut count(std::mem::take(&mut self.crossings)));
     }
 
     /// The number of bricks, with duplicates.

@@ -114,9 +114,6 @@ impl Workspace {
             self.read(device, OutputList::Crossings, 0..listed, results).await?;
         }
         self.readback.learn(job.rule, found);
-        let began = Instant::now();
-        results.lists.count_crossings();
-        results.report.host_ms.read += milliseconds(began.elapsed());
         Ok(None)
     }
 

@@ -50,17 +50,6 @@ impl Floats {
         Self::new(&positions, mesh.indices(), scale, [0.0; 3])
     }
 
-    /// Records it, with its buffers.
-    fn record(
-        &self,
-        builder: &SceneBuilder,
-        device: &Device,
-        encoder: &mut wgpu::CommandEncoder,
-        index_format: IndexFormat,
-    ) -> Result<(), GpuError> {
-        builder.record(encoder, &[self.mesh(&self.buffers(device, index_format, 0))])
-    }
-
     /// Its buffers. The colours are those of triangles from `first_triangle` on.
     fn buffers(&self, device: &Device, index_format: IndexFormat, first_triangle: u32) -> Uploaded {
         let fill = |bytes: &[u8]| {
@@ -102,13 +91,20 @@ impl Floats {
         }
     }
 
-    /// Records and submits it alone.
-    fn run(&self, builder: &SceneBuilder, device: &Device) -> SceneStatus {
-        let mut encoder = device.device.create_command_encoder(&Default::default());
-        self.record(builder, device, &mut encoder, IndexFormat::Uint32).unwrap();
-        device.queue.submit([encoder.finish()]);
-        builder.status().unwrap()
+    /// Its scene.
+    fn run(&self, builder: &SceneBuilder) -> SceneStatus {
+        let buffers = self.buffers(builder.scene().device(), IndexFormat::Uint32, 0);
+        run(builder, &[self.mesh(&buffers)])
     }
+}
+
+/// Records and submits meshes.
+fn run(builder: &SceneBuilder, meshes: &[MeshBuffers]) -> SceneStatus {
+    let Device { device, queue, .. } = builder.scene().device();
+    let mut encoder = device.create_command_encoder(&Default::default());
+    builder.record(&mut encoder, meshes).unwrap();
+    queue.submit([encoder.finish()]);
+    builder.status().unwrap()
 }
 
 /// The buffers of a mesh.
@@ -125,8 +121,9 @@ fn color_of(triangle: u32) -> u32 {
 }
 
 /// The bricks of the scene, in the order of the buffer.
-fn bricks(device: &Device, builder: &SceneBuilder, count: u32) -> Vec<u32> {
+fn bricks(builder: &SceneBuilder, count: u32) -> Vec<u32> {
     let bricks = &builder.scene().buffers().bricks;
+    let device = builder.scene().device();
     let read = read(device, bricks, u64::from(count) * BRICK_WORDS as u64);
     // A triangle beside the grid may touch a brick that the grid's end cuts, and none of its voxels.
     let bricks = read.as_chunks::<BRICK_WORDS>().0.iter();
@@ -164,8 +161,9 @@ fn position(brick: &[u32]) -> [u32; 3] {
 }
 
 /// The voxels of the scene and their colours, by the published layout.
-fn colors(device: &Device, builder: &SceneBuilder, count: u32) -> HashMap<[u32; 3], u32> {
+fn colors(builder: &SceneBuilder, count: u32) -> HashMap<[u32; 3], u32> {
     let buffers = builder.scene().buffers();
+    let device = builder.scene().device();
     let bricks = read(device, &buffers.bricks, u64::from(count) * BRICK_WORDS as u64);
     let words = read(device, &buffers.colors, buffers.colors.size() / 4);
     let mut colors = HashMap::new();
@@ -177,8 +175,9 @@ fn colors(device: &Device, builder: &SceneBuilder, count: u32) -> HashMap<[u32; 
 }
 
 /// The voxels of the scene, by the published layout.
-fn voxels(device: &Device, builder: &SceneBuilder, dims: [u32; 3]) -> VoxelGrid {
+fn voxels(builder: &SceneBuilder, dims: [u32; 3]) -> VoxelGrid {
     let buffers = builder.scene().buffers();
+    let device = builder.scene().device();
     let all = |buffer: &wgpu::Buffer| read(device, buffer, buffer.size() / 4);
     let [header, nodes] = [&buffers.header, &buffers.nodes].map(all);
     let [children, bricks] = [&buffers.children, &buffers.bricks].map(all);
@@ -242,10 +241,9 @@ fn check(
     floats: &Floats,
     expected: &PlacedMesh,
     builder: &SceneBuilder,
-    device: &Device,
     what: &str,
 ) {
-    compare(floats.run(builder, device), expected, builder, device, what);
+    compare(floats.run(builder), expected, builder, what);
 }
 
 /// Compares the scene that was run last with the grid of `expected`.
@@ -253,16 +251,15 @@ fn compare(
     status: SceneStatus,
     expected: &PlacedMesh,
     builder: &SceneBuilder,
-    device: &Device,
     what: &str,
 ) {
     let grid = surface(expected);
     let known = bricks_of(&grid);
     assert_eq!(status.failure, None, "{what}");
     assert!(status.bricks as usize >= known.len() / BRICK_WORDS, "{what}");
-    assert!(bricks(device, builder, status.bricks) == known, "{what}");
+    assert!(bricks(builder, status.bricks) == known, "{what}");
     assert_eq!(u64::from(status.voxels), grid.occupied(), "{what}");
-    assert!(colors(device, builder, status.bricks) == first_colors(expected, &grid), "{what}");
+    assert!(colors(builder, status.bricks) == first_colors(expected, &grid), "{what}");
     let (rays, expected) = hits(&grid);
     assert!(builder.scene().first_hits(&rays).unwrap() == expected, "{what}");
 }
@@ -286,10 +283,10 @@ fn recorded_scenes_have_the_bricks_of_the_cpu() {
             ("another soup", of_size(300, 100)),
         ];
         for (name, mesh) in &meshes {
-            check(&Floats::of(mesh), mesh, &builder, gpu.device(), &format!("{label}, {name}"));
+            check(&Floats::of(mesh), mesh, &builder, &format!("{label}, {name}"));
         }
         let nothing = Floats::new(&[], &[], 1.0, [0.0; 3]);
-        let empty = nothing.run(&builder, gpu.device());
+        let empty = nothing.run(&builder);
         assert_eq!((empty.failure, empty.bricks), (None, 0), "{label}");
         let (rays, _) = hits(&VoxelGrid::empty([100; 3]).unwrap());
         let hits = builder.scene().first_hits(&rays).unwrap();
@@ -302,7 +299,7 @@ fn recorded_scenes_have_the_bricks_of_the_cpu() {
                 _ => mesh,
             };
             let builder = SceneBuilder::new(&gpu, mesh.lattice(), Mode::Surface, CAPACITY).unwrap();
-            check(&Floats::of(&mesh), &mesh, &builder, gpu.device(), &format!("{label}, {dim}"));
+            check(&Floats::of(&mesh), &mesh, &builder, &format!("{label}, {dim}"));
         }
     }
 }
@@ -344,8 +341,8 @@ fn recorded_solids_and_thin_surfaces_have_the_voxels_of_the_cpu() {
                 let what = format!("{label}, {mode:?}, {name}");
                 let grid = in_mode(&place_on(mesh, &lattice).unwrap(), mode).grid;
                 let floats = Floats::new(mesh.positions(), mesh.triangles(), 1.0, [0.0; 3]);
-                assert_eq!(floats.run(&builder, gpu.device()).failure, None, "{what}");
-                let found = voxels(gpu.device(), &builder, grid.dims());
+                assert_eq!(floats.run(&builder).failure, None, "{what}");
+                let found = voxels(&builder, grid.dims());
                 assert_eq!(found.occupied(), grid.occupied(), "{what}");
                 assert!(found == grid, "{what}");
                 let (rays, expected) = hits(&grid);
@@ -356,13 +353,14 @@ fn recorded_solids_and_thin_surfaces_have_the_voxels_of_the_cpu() {
 }
 
 /// A 3D texture of a scene's voxels, filled by the kernel of the documents.
-fn texture(device: &Device, builder: &SceneBuilder, size: [u32; 3]) -> Vec<u32> {
+fn texture(builder: &SceneBuilder, size: [u32; 3]) -> Vec<u32> {
     let page = include_str!("../../docs/library.md");
     let start = page.find("@group(0) @binding(0) var occupancy").expect("the kernel");
     let source = page[start..].split("```").next().unwrap();
     let [width, height, depth_or_array_layers] = size;
     let size = wgpu::Extent3d { width, height, depth_or_array_layers };
     let format = wgpu::TextureFormat::R32Uint;
+    let device = builder.scene().device();
     let texture = device.device.create_texture(&wgpu::TextureDescriptor {
         label: None,
         size,
@@ -409,8 +407,8 @@ fn the_kernel_of_the_documents_fills_a_texture_with_the_voxels() {
         }
         let mode = Mode::Solid(PARITY);
         let builder = SceneBuilder::new(&gpu, &lattice, mode, capacity).unwrap();
-        Floats::new(mesh.positions(), mesh.triangles(), 1.0, [0.0; 3]).run(&builder, gpu.device());
-        let texels = texture(gpu.device(), &builder, [64; 3]);
+        Floats::new(mesh.positions(), mesh.triangles(), 1.0, [0.0; 3]).run(&builder);
+        let texels = texture(&builder, [64; 3]);
         let grid = in_mode(&place_on(&mesh, &lattice).unwrap(), mode).grid;
         let occupied = (0..64_u32.pow(3)).filter(|&i| texels[i as usize] == 1);
         let found = occupied.map(|i| [i % 64, i / 64 % 64, i / 64 / 64]);
@@ -430,10 +428,10 @@ fn the_bricks_of_a_long_solid_need_no_more_room_than_its_status_says() {
             SceneBuilder::new(&gpu, &lattice, mode, capacity).unwrap()
         };
         let floats = Floats::new(mesh.positions(), mesh.triangles(), 1.0, [0.0; 3]);
-        let needed = floats.run(&new(1000), gpu.device()).bricks;
+        let needed = floats.run(&new(1000)).bricks;
         let builder = new(needed);
-        assert_eq!(floats.run(&builder, gpu.device()).failure, None, "{label}");
-        let found = voxels(gpu.device(), &builder, lattice.dims);
+        assert_eq!(floats.run(&builder).failure, None, "{label}");
+        let found = voxels(&builder, lattice.dims);
         let inside = (3..997).flat_map(|x| (0..64).map(move |i| [x, i / 8, i % 8]));
         assert!(found == VoxelGrid::from_voxels(lattice.dims, inside).unwrap(), "{label}");
     }
@@ -458,10 +456,10 @@ fn a_solid_that_cannot_be_filled_is_empty_and_says_why() {
             SceneBuilder::new(&gpu, lattice, mode, SceneCapacity { voxels, ..CAPACITY })
         };
         let builder = new(&lattice, Mode::Solid(Solid::default()), 0).unwrap();
-        let failure = |mesh: &Mesh| floats(mesh).run(&builder, gpu.device()).failure;
+        let failure = |mesh: &Mesh| floats(mesh).run(&builder).failure;
         for open in [&sheets, &without_one.clone().unwrap()] {
             assert_eq!(failure(open), Some(SceneFailure::NotClosed), "{label}");
-            assert_eq!(voxels(gpu.device(), &builder, [64; 3]).occupied(), 0, "{label}");
+            assert_eq!(voxels(&builder, [64; 3]).occupied(), 0, "{label}");
         }
         // Vertices may be less than half a voxel beside the grid along x.
         for (x, why) in [
@@ -518,7 +516,7 @@ fn floats_are_rounded_as_on_the_host_where_nothing_else_is() {
             let expected = place_on(&mesh.unwrap(), &lattice).unwrap();
             let floats = Floats::new(&positions, &triangles, scale, offset);
             let what = format!("{label}, {scale}");
-            check(&floats, &expected, &builder, gpu.device(), &what);
+            check(&floats, &expected, &builder, &what);
         }
     }
 }
@@ -538,16 +536,16 @@ fn a_mesh_may_reach_half_a_grid_beyond_a_grid_of_any_size() {
             let per_unit = 1.0 / tight.voxel_size;
             let offset = tight.origin.map(|c| (-c * per_unit) as f32);
             let floats = Floats::new(&corners, &triangle, per_unit as f32, offset);
-            assert_eq!(floats.run(&builder, gpu.device()).failure, None, "{what}");
+            assert_eq!(floats.run(&builder).failure, None, "{what}");
             // Half a grid beyond it, and a lattice unit or more past that.
             let [low, high] = [-0.5, 1.5].map(|end| end * f64::from(dim));
             let far = [[low; 3], [high; 3], [low, low, low + 0.5]];
             let wide = lattice(tight.dims, tight.fraction_bits.min(23 - dim.ilog2()));
             let expected = place_on(&Mesh::new(far.to_vec(), triangle.to_vec()).unwrap(), &wide);
             let floats = Floats::new(&far, &triangle, 1.0, [0.0; 3]);
-            check(&floats, &expected.unwrap(), &builder, gpu.device(), &what);
+            check(&floats, &expected.unwrap(), &builder, &what);
             let farther = Floats::new(&far, &triangle, 1.01, [0.0; 3]);
-            let failure = farther.run(&builder, gpu.device()).failure;
+            let failure = farther.run(&builder).failure;
             assert_eq!(failure, (dim >= 128).then_some(SceneFailure::Vertex), "{what}");
         }
     }
@@ -569,15 +567,17 @@ fn the_scene_of_a_frame_is_that_of_the_mesh_recorded_last() {
         let floats = |mesh: &Mesh| Floats::new(mesh.positions(), mesh.triangles(), 1.0, [0.0; 3]);
         let mut encoder = device.device.create_command_encoder(&Default::default());
         for (mesh, format) in [(&ring, IndexFormat::Uint32), (&ball, IndexFormat::Uint16)] {
-            floats(mesh).record(&builder, device, &mut encoder, format).unwrap();
+            let floats = floats(mesh);
+            let buffers = floats.buffers(device, format, 0);
+            builder.record(&mut encoder, &[floats.mesh(&buffers)]).unwrap();
         }
         device.queue.submit([encoder.finish()]);
         let status = builder.status().unwrap();
         let placed = place_on(&ball, &lattice).unwrap();
         let grid = surface(&placed);
-        assert!(bricks(device, &builder, status.bricks) == bricks_of(&grid), "{label}");
+        assert!(bricks(&builder, status.bricks) == bricks_of(&grid), "{label}");
         let placed = place_on(&ring, &lattice).unwrap();
-        check(&floats(&ring), &placed, &builder, device, &label);
+        check(&floats(&ring), &placed, &builder, &label);
     }
 }
 
@@ -607,15 +607,9 @@ fn meshes_of_one_recording_are_one_scene() {
             .collect();
         let meshes: Vec<_> =
             parts.iter().zip(&buffers).map(|(part, buffers)| part.mesh(buffers)).collect();
-        let mut encoder = device.device.create_command_encoder(&Default::default());
-        builder.record(&mut encoder, &meshes).unwrap();
-        device.queue.submit([encoder.finish()]);
-        compare(builder.status().unwrap(), &whole, &builder, device, &label);
+        compare(run(&builder, &meshes), &whole, &builder, &label);
         // Nothing is a scene too.
-        let mut encoder = device.device.create_command_encoder(&Default::default());
-        builder.record(&mut encoder, &[]).unwrap();
-        device.queue.submit([encoder.finish()]);
-        let status = builder.status().unwrap();
+        let status = run(&builder, &[]);
         assert_eq!((status.failure, status.bricks, status.triangles), (None, 0, 0), "{label}");
     }
 }
@@ -628,7 +622,7 @@ fn triangles_beside_the_grid_are_counted() {
     for (label, gpu) in gpus(fast_adapters()) {
         let builder = SceneBuilder::new(&gpu, &lattice, Mode::Surface, CAPACITY).unwrap();
         let floats = Floats::new(both.positions(), both.triangles(), 1.0, [0.0; 3]);
-        let status = floats.run(&builder, gpu.device());
+        let status = floats.run(&builder);
         assert_eq!((status.failure, status.triangles), (None, 12), "{label}");
     }
 }
@@ -653,10 +647,9 @@ fn a_scene_that_overflows_is_empty_and_says_why() {
         with(&|floats| floats.indices[11][1] = (floats.vertices.len() / WORDS) as u32),
     ];
     for (label, gpu) in gpus(fast_adapters()) {
-        let device = gpu.device();
         let fails = |capacity: SceneCapacity, floats: &Floats| {
             let builder = SceneBuilder::new(&gpu, mesh.lattice(), Mode::Surface, capacity).unwrap();
-            let status = floats.run(&builder, device);
+            let status = floats.run(&builder);
             let is_empty = builder.scene().first_hits(&rays).unwrap().iter().all(Option::is_none);
             assert_eq!(is_empty, status.failure.is_some(), "{label}, {status:?}");
             status
@@ -681,8 +674,8 @@ fn a_scene_that_overflows_is_empty_and_says_why() {
         }
         // After a failure, the next scene is complete again.
         let builder = SceneBuilder::new(&gpu, mesh.lattice(), Mode::Surface, exact).unwrap();
-        assert!(broken[0].run(&builder, device).failure.is_some());
-        assert_eq!(floats.run(&builder, device).failure, None);
+        assert!(broken[0].run(&builder).failure.is_some());
+        assert_eq!(floats.run(&builder).failure, None);
         assert!(builder.scene().first_hits(&rays).unwrap() == expected, "{label}");
     }
 }

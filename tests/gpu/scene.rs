@@ -237,22 +237,12 @@ fn hits(grid: &VoxelGrid) -> (Vec<Ray>, Vec<Option<Hit>>) {
 }
 
 /// Runs the mesh, and compares the scene with the grid of `expected`.
-fn check(
-    floats: &Floats,
-    expected: &PlacedMesh,
-    builder: &SceneBuilder,
-    what: &str,
-) {
+fn check(floats: &Floats, expected: &PlacedMesh, builder: &SceneBuilder, what: &str) {
     compare(floats.run(builder), expected, builder, what);
 }
 
 /// Compares the scene that was run last with the grid of `expected`.
-fn compare(
-    status: SceneStatus,
-    expected: &PlacedMesh,
-    builder: &SceneBuilder,
-    what: &str,
-) {
+fn compare(status: SceneStatus, expected: &PlacedMesh, builder: &SceneBuilder, what: &str) {
     let grid = surface(expected);
     let known = bricks_of(&grid);
     assert_eq!(status.failure, None, "{what}");

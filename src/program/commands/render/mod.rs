@@ -101,22 +101,25 @@ fn backend(args: &RenderArgs) -> Result<Chosen> {
 
 /// A warning about a GPU in software.
 fn slow(by: Backend) -> Option<String> {
-    match by {
-        #[cfg(feature = "gpu")]
-        Backend::Gpu(gpu) if gpu.device().is_software() => Some(format!(
-            "{} is software: --backend cpu draws the same, and is faster",
-            gpu.device().label()
-        )),
-        _ => None,
+    #[cfg(feature = "gpu")]
+    if let Backend::Gpu(gpu) = by
+        && gpu.device().is_software()
+    {
+        let advice = "is software: --backend cpu draws the same, and is faster";
+        return Some(format!("{} {advice}", gpu.device().label()));
     }
+    _ = by;
+    None
 }
 
 fn renderer<'a>(grid: &'a VoxelGrid, by: Backend) -> Result<Renderer<'a>> {
-    Ok(match by {
-        #[cfg(feature = "gpu")]
-        Backend::Gpu(gpu) => Renderer::on_gpu(grid, gpu)?,
-        Backend::Cpu(_) => Renderer::new(grid),
-    })
+    #[cfg(feature = "gpu")]
+    if let Backend::Gpu(gpu) = by {
+        return Ok(Renderer::on_gpu(grid, gpu)?);
+    }
+    // A build without GPUs has no other backend than the CPU.
+    _ = by;
+    Ok(Renderer::new(grid))
 }
 
 /// The options of a picture, by default of `size` pixels.

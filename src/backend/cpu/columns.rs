@@ -196,9 +196,11 @@ impl Columns {
 
     /// These columns or, with the crossings outside the grid alone, those before it and past it.
     fn parts(self, is_outside: bool) -> Vec<Self> {
-        let Range { start, end } = self.reach;
-        let reaches = if is_outside { vec![start..0, self.count..end] } else { vec![start..end] };
-        let reaches = reaches.into_iter().filter(|reach| !reach.is_empty());
+        if !is_outside {
+            return vec![self];
+        }
+        let reaches = [self.reach.start..0, self.count..self.reach.end].into_iter();
+        let reaches = reaches.filter(|reach| !reach.is_empty());
         reaches.map(|reach| Self { reach, ..self }).collect()
     }
 

@@ -56,13 +56,14 @@ impl fmt::Display for UsedBackend {
     }
 }
 
-/// A backend that was chosen for a mesh.
+/// A backend that was chosen.
 #[derive(Debug)]
-pub(crate) struct Chosen {
+pub struct Chosen {
     /// `None`: the CPU.
     #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
     pub(crate) gpu: Option<Arc<Gpu>>,
-    pub(crate) used: UsedBackend,
+    /// Its description.
+    pub used: UsedBackend,
     /// The failure of a GPU that was preferred.
     pub(crate) warning: Option<String>,
     /// Whether the CPU replaces a GPU that fails.
@@ -70,23 +71,29 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
-    pub(crate) fn cpu(reason: impl Into<String>) -> Self {
+    /// The CPU or, with its label, a GPU that the caller has.
+    pub(crate) fn new(adapter: Option<String>, reason: impl Into<String>) -> Self {
         Self {
             #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
             gpu: None,
-            used: UsedBackend { adapter: None, reason: reason.into() },
+            used: UsedBackend { adapter, reason: reason.into() },
             warning: None,
             has_fallback: false,
         }
     }
 
-    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
-    pub(crate) fn gpu(gpu: Arc<Gpu>, reason: &str) -> Self {
-        let used = UsedBackend { adapter: Some(gpu.device().label()), reason: reason.to_owned() };
-        Self { gpu: Some(gpu), used, warning: None, has_fallback: false }
+    pub(crate) fn cpu(reason: impl Into<String>) -> Self {
+        Self::new(None, reason)
     }
 
-    pub(crate) fn backend(&self) -> Backend<'_> {
+    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+    pub(crate) fn gpu(gpu: Arc<Gpu>, reason: &str) -> Self {
+        Self { gpu: Some(Arc::clone(&gpu)), ..Self::new(Some(gpu.device().label()), reason) }
+    }
+
+    /// The backend.
+    #[must_use]
+    pub fn backend(&self) -> Backend<'_> {
         #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
         if let Some(gpu) = &self.gpu {
             return Backend::Gpu(gpu);
@@ -94,17 +101,12 @@ impl Chosen {
         Backend::Cpu(&Cpu)
     }
 
-    /// The CPU after the GPU with this label failed.
-    pub(crate) fn instead_of(label: &str, error: &BackendError) -> Self {
-        let warning = Some(format!("gpu, {label}: {error}; computed on the CPU instead"));
-        Self { warning, ..Self::cpu(format!("gpu, {label} failed")) }
-    }
-
     /// The CPU, if it replaces this backend, which failed.
     pub(crate) fn replacement(&self, error: &BackendError) -> Option<Self> {
         let is_replaced = self.has_fallback && *error != BackendError::Cancelled;
-        let label = self.used.adapter.as_deref().filter(|_| is_replaced)?;
-        Some(Self::instead_of(label, error))
+        let label = self.used.adapter.as_ref().filter(|_| is_replaced)?;
+        let warning = Some(format!("gpu, {label}: {error}; computed on the CPU instead"));
+        Some(Self { warning, ..Self::cpu(format!("gpu, {label} failed")) })
     }
 }
 
@@ -177,11 +179,16 @@ impl Backends {
         Self { meshes: meshes.max(1) as u64, ..self }
     }
 
-    /// Opens the GPU if one was asked for: called while the first mesh is read, it saves the time
-    /// that opening takes. An error is that of the first mesh.
-    pub fn open_early(&self) {
-        if self.choice == BackendChoice::Gpu || self.adapter.is_some() {
-            _ = self.open("");
+    /// The GPU if one was asked for, by choice or by name, else the CPU. A GPU is opened on first
+    /// use.
+    ///
+    /// # Errors
+    /// The GPU cannot be opened.
+    pub fn asked_for(&self) -> Result<Chosen, BackendError> {
+        match (self.choice, &self.adapter) {
+            (BackendChoice::Gpu, _) => self.open("asked for"),
+            (BackendChoice::Auto, Some(_)) => self.open("its adapter was asked for"),
+            _ => Ok(Chosen::cpu("asked for")),
         }
     }
 
@@ -218,23 +225,9 @@ impl Backends {
     /// # Errors
     /// A GPU that was requested, by choice or by name, cannot be opened.
     pub(crate) fn choose(&self, mesh: &PlacedMesh, band: f32) -> Result<Chosen, BackendError> {
-        match self.choice {
-            BackendChoice::Cpu => Ok(Chosen::cpu("asked for")),
-            BackendChoice::Gpu => self.open("asked for"),
-            BackendChoice::Auto if self.adapter.is_some() => self.open("its adapter was asked for"),
-            BackendChoice::Auto => Ok(self.weigh(brick_pairs(mesh), band)),
-        }
-    }
-
-    /// A different backend, regardless of the requested one: the CPU if the other used this
-    /// `adapter`, the GPU if it used none.
-    ///
-    /// # Errors
-    /// The GPU cannot be opened.
-    pub(crate) fn other_than(&self, adapter: Option<&str>) -> Result<Chosen, BackendError> {
-        match adapter {
-            Some(_) => Ok(Chosen::cpu("to check the GPU")),
-            None => self.open("to check the CPU"),
+        match (self.choice, &self.adapter) {
+            (BackendChoice::Auto, None) => Ok(self.weigh(brick_pairs(mesh), band)),
+            _ => self.asked_for(),
         }
     }
 

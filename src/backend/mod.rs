@@ -23,12 +23,11 @@ use crate::backend::gpu::Gpu;
 use crate::backend::report::RunReport;
 use crate::base::names::named;
 use crate::base::progress::Progress;
-use crate::grid::{BRICK, Crossings, VoxelGrid, Windings};
+use crate::grid::{BRICK, Crossings, GridBuilder, VoxelGrid, Windings};
 use crate::lattice::PlacedMesh;
 use crate::predicate::boxes::BoxRange;
 
-pub(crate) use choice::Chosen;
-pub use choice::{BackendChoice, Backends, UsedBackend};
+pub use choice::{BackendChoice, Backends, Chosen, UsedBackend};
 pub use error::BackendError;
 pub(crate) use error::{check_cancelled, check_memory};
 pub use rule::Rule;
@@ -179,6 +178,14 @@ pub struct Run {
     pub crossings: Option<Crossings>,
     /// Counts and times of the stages; `None` for a backend without stages.
     pub report: Option<RunReport>,
+}
+
+impl Run {
+    pub(crate) fn new(found: GridBuilder, report: Option<RunReport>) -> Self {
+        let windings = found.windings();
+        let (grid, crossings) = found.finish_with_crossings();
+        Self { grid, windings, crossings, report }
+    }
 }
 
 /// Maximum number of triangles sampled to estimate the work.

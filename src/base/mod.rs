@@ -19,7 +19,8 @@ use std::time::Duration;
 use web_time::Instant;
 
 /// Locks, ignoring poison: no holder leaves the data in an invalid state.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+#[doc(hidden)]
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::backend::{BackendError, Chosen, UsedBackend};
+use crate::backend::{BackendChoice, BackendError, Chosen, UsedBackend};
 use crate::base::timed;
 use crate::engine::{
     ColorSource, MeshSource, Timings, VoxelizeError, Voxelized, Voxelizer, Warning,
@@ -112,9 +112,9 @@ impl Voxelizer {
         found_by: &UsedBackend,
     ) -> Result<Measured, BackendError> {
         // If a GPU failed to find them, it is not tried again.
-        let chosen = match (&self.other_than, &found_by.adapter) {
-            (None, None) => Chosen::cpu(&*found_by.reason),
-            _ => self.choose(mesh)?,
+        let chosen = match (self.backends.choice(), &found_by.adapter) {
+            (BackendChoice::Auto, None) => Chosen::cpu(&*found_by.reason),
+            _ => self.install(|| self.backends.choose(mesh, self.band))??,
         };
         self.measure_on(chosen, mesh, inside, width)
     }

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::backend::pool::LazyPool;
-use crate::backend::{Backends, UsedBackend, VoxelKernel};
+use crate::backend::{Backends, VoxelKernel};
 use crate::base::progress::Progress;
 use crate::base::srgb::Rgba;
 use crate::grid::{AttributeSet, Up};
@@ -79,8 +79,6 @@ pub struct Voxelizer {
     time_stages: bool,
     kernel: VoxelKernel,
     backends: Arc<Backends>,
-    /// Overrides the choice of `backends`: the other backend than this one.
-    other_than: Option<UsedBackend>,
     /// `None`: rayon's current pool.
     pool: Option<Arc<LazyPool>>,
     progress: Arc<dyn Progress>,

@@ -54,7 +54,6 @@ impl Voxelizer {
             time_stages: false,
             kernel: VoxelKernel::default(),
             backends: Arc::new(Backends::new(BackendChoice::Auto, None)),
-            other_than: None,
             pool: None,
             progress: Arc::new(NoProgress),
             time_limit: None,

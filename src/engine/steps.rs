@@ -1,11 +1,11 @@
 //! The steps: read, place, voxelize, colour.
 
 #[cfg(feature = "gpu")]
-use crate::backend::BackendChoice;
-#[cfg(feature = "gpu")]
 use crate::backend::gpu::Gpu;
 use crate::backend::pool::LazyPool;
-use crate::backend::{Backend, BackendError, Chosen, RunOptions, UsedBackend, check_cancelled};
+use crate::backend::{
+    Backend, BackendChoice, BackendError, Chosen, RunOptions, UsedBackend, check_cancelled,
+};
 use crate::base::timed;
 use crate::engine::{
     ColorSource, MeshSource, Placed, Timings, VoxelizeError, Voxelized, Voxelizer, Warning,
@@ -127,7 +127,8 @@ impl Voxelizer {
     /// # Errors
     /// The backend failed; too little memory; cancelled.
     pub fn voxelize(&self, placed: &Placed) -> Result<Voxelized, BackendError> {
-        let (chosen, start) = timed(|| self.choose(&placed.mesh))?;
+        let choose = || self.install(|| self.backends.choose(&placed.mesh, self.band))?;
+        let (chosen, start) = timed(choose)?;
         let mut voxelized = self.voxelize_on(chosen, placed)?;
         voxelized.timings.start = start;
         Ok(voxelized)
@@ -136,8 +137,8 @@ impl Voxelizer {
     /// The voxels of `chosen`, or of the CPU that replaces it.
     fn voxelize_on(&self, chosen: Chosen, placed: &Placed) -> Result<Voxelized, BackendError> {
         let run = |chosen: &Chosen| {
-            let (by, failure) = (chosen.backend(), chosen.warning.as_deref());
-            by.wait(self.voxelize_by(by, &chosen.used, failure, placed))
+            let by = chosen.backend();
+            by.wait(self.voxelize_by(by, chosen, placed))
         };
         Ok(self.run_on(chosen, run)?.0)
     }
@@ -146,15 +147,8 @@ impl Voxelizer {
     /// after the CPU, whatever was asked for. All backends give the same voxels and distances.
     #[must_use]
     pub fn on_other_backend(&self, used: &UsedBackend) -> Self {
-        Self { other_than: Some(used.clone()), ..self.clone() }
-    }
-
-    /// The backend for `mesh`.
-    pub(super) fn choose(&self, mesh: &PlacedMesh) -> Result<Chosen, BackendError> {
-        self.install(|| match &self.other_than {
-            Some(used) => self.backends.other_than(used.adapter.as_deref()),
-            None => self.backends.choose(mesh, self.band),
-        })?
+        let other = if used.adapter.is_some() { BackendChoice::Cpu } else { BackendChoice::Gpu };
+        self.clone().backend(other)
     }
 
     /// Runs `work` on the chosen backend or, if that is a GPU that fails, on the CPU that replaces
@@ -199,14 +193,12 @@ impl Voxelizer {
                 return Err(GpuError::NoAdapter(format!("no GPU to compute on: {why}")).into());
             }
             (BackendChoice::Auto | BackendChoice::Gpu, Ok((gpu, label))) => {
-                let is_asked_for = choice == BackendChoice::Gpu;
-                let reason = if is_asked_for { "asked for" } else { "there is a GPU" };
-                let (adapter, reason) = (Some(label.to_owned()), reason.to_owned());
-                let used = UsedBackend { adapter, reason };
-                match self.voxelize_by(Backend::Gpu(gpu), &used, None, placed).await {
-                    Err(error) if !is_asked_for && error != BackendError::Cancelled => {
-                        Chosen::instead_of(label, &error)
-                    }
+                let has_fallback = choice == BackendChoice::Auto;
+                let reason = if has_fallback { "there is a GPU" } else { "asked for" };
+                let adapter = Some(label.to_owned());
+                let chosen = Chosen { has_fallback, ..Chosen::new(adapter, reason) };
+                match self.voxelize_by(Backend::Gpu(gpu), &chosen, placed).await {
+                    Err(error) => chosen.replacement(&error).ok_or(error)?,
                     done => return done,
                 }
             }
@@ -214,13 +206,11 @@ impl Voxelizer {
         self.voxelize_on(chosen, placed)
     }
 
-    /// The voxels by one backend, in the world of the mesh. `failure` is the error of a GPU that
-    /// the CPU replaced.
+    /// The voxels by one backend, the chosen one, in the world of the mesh.
     async fn voxelize_by(
         &self,
         by: Backend<'_>,
-        used: &UsedBackend,
-        failure: Option<&str>,
+        chosen: &Chosen,
         placed: &Placed,
     ) -> Result<Voxelized, BackendError> {
         let Placed { mesh, warnings, timings, .. } = placed;
@@ -230,7 +220,7 @@ impl Voxelizer {
         let Voxels { mut grid, fill_report, report, voxelize_time, fill_time } = run.await?;
         check_cancelled(&*self.progress)?;
         grid.world = World::of(mesh.lattice(), self.up);
-        let failure = failure.map(|error| Warning::Backend(error.to_owned()));
+        let failure = chosen.warning.clone().map(Warning::Backend);
         let doubts = fill_report.iter().flat_map(|report| report.doubts.clone());
         let warnings = warnings.iter().cloned().chain(failure).chain(doubts.map(Warning::Fill));
         let warnings = warnings.collect();
@@ -244,7 +234,7 @@ impl Voxelizer {
             fill_report,
             transparent: 0,
             report,
-            backend: used.clone(),
+            backend: chosen.used.clone(),
             warnings,
             timings,
         })

@@ -222,8 +222,8 @@ pub fn replace_stdin(cli: &mut Cli) -> Result<Option<TempDir>> {
         Some(Command::Verify(args)) => {
             (vec![&mut args.mesh, &mut args.grid], &args.input, args.compute.memory)
         }
-        Some(Command::Render(args)) => (vec![&mut args.file], &args.input, args.memory),
-        Some(Command::Slice(args)) => (vec![&mut args.file], &args.input, args.memory),
+        Some(Command::Render(args)) => (vec![&mut args.file], &args.input, args.source.memory),
+        Some(Command::Slice(args)) => (vec![&mut args.file], &args.input, args.source.memory),
         Some(_) => return Ok(None),
     };
     let mut named = paths.into_iter().filter(|path| path.as_os_str() == "-");

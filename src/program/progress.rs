@@ -2,13 +2,14 @@
 
 use std::io::IsTerminal;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result};
 use bytesize::ByteSize;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use trivox::base::lock;
 use trivox::formats::{LoadedGrid, ReadError, ReadOptions, read_grid_with};
 use trivox::{Progress, code_of};
 
@@ -91,10 +92,6 @@ impl TerminalProgress {
             _ = thread::Builder::new().spawn(move || watch(&shared));
         });
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 const DELAY: Duration = Duration::from_secs(1);

@@ -10,7 +10,7 @@ use crate::console::{ErrorReport, StdoutClosed, print_error, print_json};
 use crate::inputs::Task;
 use crate::plan::Plan;
 use crate::progress::TerminalProgress;
-use crate::summary::{Failure, MeshSummary, Outcome, milliseconds};
+use crate::summary::{MeshSummary, Outcome, milliseconds};
 use crate::text::{counted, duration, escaped, grouped, listed, shown};
 use crate::write::terminal;
 
@@ -48,7 +48,7 @@ impl<'a> Report<'a> {
     pub fn take(&mut self, task: &Task, result: Result<Outcome>) -> Result<()> {
         let outcome = result.unwrap_or_else(|error| {
             let (mesh, report) = (task.name(), ErrorReport::new(&error));
-            Outcome::Failed(Failure { mesh, report })
+            Outcome::Failed { mesh, report }
         });
         self.totals.add(task, &outcome);
         let progress = self.progress;
@@ -87,11 +87,18 @@ impl<'a> Report<'a> {
 
     fn print_text(&self, outcome: &Outcome) {
         let text = match outcome {
-            Outcome::Failed(failure) if self.plan.is_batch => format!("error: {failure}\n"),
-            Outcome::Failed(failure) => format!("error: {}\n", failure.report.error),
+            Outcome::Failed { mesh, report: ErrorReport { error, .. } } => {
+                let mesh = escaped(mesh);
+                let is_named = !self.plan.is_batch || error.starts_with(&mesh);
+                let name = if is_named { String::new() } else { format!("{mesh}: ") };
+                format!("error: {name}{error}\n")
+            }
             Outcome::Made(summary) => self.description(summary),
-            Outcome::Skipped(_) if self.plan.job.quiet => return,
-            Outcome::Skipped(skipped) => format!("{skipped}\n"),
+            Outcome::Skipped { .. } if self.plan.job.quiet => return,
+            Outcome::Skipped { mesh, reason, output, .. } => {
+                let [mesh, output] = [mesh, output].map(|name| escaped(name));
+                format!("{mesh}: skipped, {output} is there: {reason}\n")
+            }
         };
         print_error(&text);
         if let Outcome::Made(summary) = outcome {
@@ -191,10 +198,10 @@ impl<'a> Report<'a> {
 impl Totals {
     fn add(&mut self, task: &Task, outcome: &Outcome) {
         match outcome {
-            Outcome::Failed(_) => self.failed.push(shown(&task.mesh)),
-            Outcome::Skipped(skipped) => {
+            Outcome::Failed { .. } => self.failed.push(shown(&task.mesh)),
+            Outcome::Skipped { contents, .. } => {
                 self.skipped += 1;
-                self.occupied += skipped.contents.occupied;
+                self.occupied += contents.occupied;
             }
             Outcome::Made(summary) if summary.differs() => self.differing += 1,
             Outcome::Made(summary) if summary.refused => self.refused += 1,

@@ -16,7 +16,7 @@ use trivox::formats::{Sidecar, replace_file};
 
 use crate::grids::Contents;
 use crate::inputs::Task;
-use crate::summary::Skipped;
+use crate::summary::Outcome;
 use crate::text::{path_text, shown};
 
 /// The folder of records.
@@ -63,7 +63,7 @@ impl Origin {
 
 /// The result of an earlier run of `task`, if that had the same `origin`, and neither the sidecar
 /// files nor the output have changed since.
-pub fn kept(task: &Task, origin: &Origin) -> Option<Skipped> {
+pub fn kept(task: &Task, origin: &Origin) -> Option<Outcome> {
     let target = task.target.as_deref().filter(|target| target.is_file())?;
     let path = record_of(target);
     // Writing a record sweeps the folder, but no record is written if all outputs are kept.
@@ -80,7 +80,7 @@ pub fn kept(task: &Task, origin: &Origin) -> Option<Skipped> {
     let is_kept = record.origin == *origin
         && record.sidecars.iter().all(is_as_read)
         && is_as_left(target, &record.bytes);
-    is_kept.then(|| Skipped {
+    is_kept.then(|| Outcome::Skipped {
         mesh: path_text(&task.mesh),
         skipped: true,
         reason: "complete, of this mesh with these options",

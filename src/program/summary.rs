@@ -28,8 +28,20 @@ use crate::tips::nearest;
 #[serde(untagged)]
 pub enum Outcome {
     Made(Box<MeshSummary>),
-    Skipped(Skipped),
-    Failed(Failure),
+    /// Its output existed already.
+    Skipped {
+        mesh: String,
+        skipped: bool,
+        reason: &'static str,
+        output: String,
+        #[serde(flatten)]
+        contents: Contents,
+    },
+    Failed {
+        mesh: String,
+        #[serde(flatten)]
+        report: ErrorReport,
+    },
 }
 
 /// The result of one mesh.
@@ -68,25 +80,6 @@ pub struct MeshSummary {
     pub warnings: Vec<String>,
     /// Defaults that were applied, and the options that change them.
     pub notes: Vec<String>,
-}
-
-/// A mesh whose output existed already.
-#[derive(Debug, Serialize)]
-pub struct Skipped {
-    pub mesh: String,
-    pub skipped: bool,
-    pub reason: &'static str,
-    pub output: String,
-    #[serde(flatten)]
-    pub contents: Contents,
-}
-
-/// A mesh that failed.
-#[derive(Debug, Serialize)]
-pub struct Failure {
-    pub mesh: String,
-    #[serde(flatten)]
-    pub report: ErrorReport,
 }
 
 /// Milliseconds per step.
@@ -262,25 +255,6 @@ impl MeshSummary {
         let time = duration(self.timings_ms.total);
         let mesh = escaped(mesh);
         format!("{mesh}: {dims}, {occupied} occupied, {hash}{check}, {time}{output}\n")
-    }
-}
-
-impl fmt::Display for Skipped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [mesh, output] = [&self.mesh, &self.output].map(|name| escaped(name));
-        write!(f, "{mesh}: skipped, {output} is there: {}", self.reason)
-    }
-}
-
-impl fmt::Display for Failure {
-    /// The error, with the mesh's name unless the message has it.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { mesh, report: ErrorReport { error, .. } } = self;
-        let mesh = escaped(mesh);
-        match error.starts_with(&mesh) {
-            true => f.write_str(error),
-            false => write!(f, "{mesh}: {error}"),
-        }
     }
 }
 

@@ -48,31 +48,32 @@ impl Plan<'_> {
         if let Some(Ok(origin)) = &origin
             && let Some(skipped) = resume::kept(task, origin)
         {
-            return Ok(Outcome::Skipped(skipped));
+            return Ok(skipped);
         }
         let targets = self.targets(task)?;
+        let (output, preview) = &targets;
+        let format = output.as_ref().map(|output| output.format);
+        let sinks = || output.iter().map(|output| &output.sink).chain(preview);
         let named = || shown(&task.mesh);
-        let explain = |error| self.memory.explain(error);
-        let voxelizer = voxelizer.color(self.color(&targets));
+        let voxelizer = voxelizer.color(self.color(format));
         let placed = match self.job.label {
-            Some(LabelBy::File) => self.place_joined(task, &voxelizer),
-            _ => voxelizer.place(&task.mesh).with_context(named),
+            Some(LabelBy::File) => self.place_joined(task, &voxelizer)?,
+            _ => voxelizer.place(&task.mesh).with_context(named)?,
         };
-        let placed = placed.map_err(explain)?;
         let mesh = &placed.mesh;
-        let replaced = targets.sinks().filter_map(Sink::file);
+        let replaced = sinks().filter_map(Sink::file);
         let sidecars = Inputs::of_meshes(task.meshes(), &voxelizer, &placed, replaced);
-        let sidecars = sidecars.with_context(named).map_err(explain)?;
-        targets.sinks().try_for_each(|sink| sink.refuse(&sidecars))?;
-        if let Some(output) = &targets.output {
+        let sidecars = sidecars.with_context(named)?;
+        sinks().try_for_each(|sink| sink.refuse(&sidecars))?;
+        if let Some(output) = output {
             output.check_dims(mesh.window_dims(), self.job.distance.is_some())?;
         }
-        let voxelized = voxelizer.voxelize(&placed).with_context(named).map_err(explain)?;
-        let inspected = self.inspect(&voxelizer, &placed, &voxelized).with_context(named);
-        let (check, check_time, measured) = inspected.map_err(explain)?;
-        let voxelized = voxelizer.paint(mesh, voxelized).with_context(named).map_err(explain)?;
+        let voxelized = voxelizer.voxelize(&placed).with_context(named)?;
+        let inspected = self.inspect(&voxelizer, &placed, &voxelized);
+        let (check, check_time, measured) = inspected.with_context(named)?;
+        let voxelized = voxelizer.paint(mesh, voxelized).with_context(named)?;
         let field = measured.as_ref().map(|measured| &measured.field);
-        let mut summary = MeshSummary::new(self, task, mesh, &voxelized, targets.format());
+        let mut summary = MeshSummary::new(self, task, mesh, &voxelized, format);
         summary.timings_ms.check = self.job.check.then(|| milliseconds(check_time));
         summary.check = check;
         if let Some(measured) = &measured {
@@ -123,8 +124,8 @@ impl Plan<'_> {
         Ok(placed)
     }
 
-    /// The destinations of `task`, checked before the work begins.
-    fn targets(&self, task: &Task) -> Result<Targets> {
+    /// The destinations of `task`, of its voxels and their picture, checked before the work begins.
+    fn targets(&self, task: &Task) -> Result<(Option<Output>, Option<Sink>)> {
         let Job { format, preview: picture, .. } = self.job;
         let inputs = &self.inputs.with(task.meshes());
         let output = |path| {
@@ -139,13 +140,13 @@ impl Plan<'_> {
                 "{}: would be both the voxels and their picture: name another file for --preview",
                 shown(output)
             ),
-            _ => Ok(Targets { output, preview }),
+            _ => Ok((output, preview)),
         }
     }
 
     /// The source of colours, for outputs that hold them or do not.
-    fn color(&self, targets: &Targets) -> ColorSource {
-        let of_format = targets.format().is_some_and(|format| format.spec().has_colors);
+    fn color(&self, format: Option<GridFormat>) -> ColorSource {
+        let of_format = format.is_some_and(|format| format.spec().has_colors);
         let are_lost = self.job.distance.is_some() || !(self.job.draws() || of_format);
         match self.job.color {
             ColorSource::Mesh | ColorSource::Uniform(_) if are_lost => ColorSource::Transparency,
@@ -180,15 +181,14 @@ impl Plan<'_> {
     /// last are complete.
     fn write(
         &self,
-        targets: &Targets,
+        (output, preview): &(Option<Output>, Option<Sink>),
         grid: &VoxelGrid,
         field: Option<&DistanceField>,
         summary: &mut MeshSummary,
         progress: &dyn Progress,
     ) -> Result<()> {
-        let format = targets.format();
-        let painted = format.filter(|_| self.job.draws());
-        let painted = painted.and_then(|format| format.painted(grid, &self.write_options));
+        let painted = output.as_ref().filter(|_| self.job.draws());
+        let painted = painted.and_then(|to| to.format.painted(grid, &self.write_options));
         let painted = painted.map(|colors| grid.clone().with_colors(colors));
         let pictured = painted.as_ref().unwrap_or(grid);
         if self.job.show && terminal::has_colors() {
@@ -198,10 +198,10 @@ impl Plan<'_> {
             let picture = Renderer::new(pictured).render(&preview_options(), progress)?;
             sink.write(|out| Ok(picture.write_png(out)?))
         };
-        let drawn = targets.preview.as_ref().map(|sink| timed(|| draw(sink))).transpose()?;
+        let drawn = preview.as_ref().map(|sink| timed(|| draw(sink))).transpose()?;
         let write =
             |output: &Output| timed(|| output.write(grid, field, &self.write_options, progress));
-        let written = targets.output.as_ref().map(write).transpose();
+        let written = output.as_ref().map(write).transpose();
         // A reader that closes standard output early does not prevent the preview.
         let has_failed = written.as_ref().is_err_and(|error| !error.is::<StdoutClosedEarly>());
         if !has_failed && let Some((picture, time)) = drawn {
@@ -213,21 +213,5 @@ impl Plan<'_> {
             summary.timings_ms.write = Some(milliseconds(time));
         }
         Ok(())
-    }
-}
-
-/// The destinations of a task.
-struct Targets {
-    output: Option<Output>,
-    preview: Option<Sink>,
-}
-
-impl Targets {
-    fn format(&self) -> Option<GridFormat> {
-        self.output.as_ref().map(|output| output.format)
-    }
-
-    fn sinks(&self) -> impl Iterator<Item = &Sink> {
-        self.output.iter().map(|output| &output.sink).chain(&self.preview)
     }
 }

@@ -6,12 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use bytesize::ByteSize;
 use trivox::backend::BackendChoice;
 use trivox::formats::{GridFormat, LoadedGrid, check_known_extension, is_mesh};
 use trivox::{PlaceOptions, VoxelGrid, Voxelizer};
 
-use crate::cli::{MeshArgs, SceneArgs, VoxelArgs};
+use crate::cli::{SceneArgs, SourceArgs, VoxelArgs};
 use crate::memory::Memory;
 use crate::options::sizing;
 use crate::progress::TerminalProgress;
@@ -27,23 +26,20 @@ pub struct Voxels {
 }
 
 impl Voxels {
-    /// Reads a grid (of a `.vox` the selection `scene`), or voxelizes a mesh. `sink` is the output,
-    /// if there is one.
+    /// Reads a grid, or voxelizes a mesh. `sink` is the output, if there is one.
     pub fn load(
         file: &Path,
-        args: &MeshArgs,
-        scene: SceneArgs,
-        memory: Option<ByteSize>,
+        args: &SourceArgs,
         sink: Option<&Sink>,
         progress: &Arc<TerminalProgress>,
     ) -> Result<Self> {
         if !is_mesh(file) {
             fs::metadata(file).with_context(|| shown(file))?;
             check_known_extension(file).with_context(|| shown(file))?;
-            let LoadedGrid { grid, warnings, .. } = progress.load(file, memory, scene)?;
+            let LoadedGrid { grid, warnings, .. } = progress.load(file, args.memory, args.scene)?;
             return Ok(Self { grid, warnings, sidecars: Inputs::default() });
         }
-        let memory = Memory::new(memory);
+        let memory = Memory::new(args.memory);
         let voxelizer = Voxelizer::new()
             .memory_from(move || memory.left())
             .backend(BackendChoice::Cpu)
@@ -86,10 +82,10 @@ impl SceneArgs {
     }
 }
 
-impl MeshArgs {
+impl SourceArgs {
     /// Refuses contradictory options of a mesh, and for a grid all options of meshes.
     pub fn refuse_contradictions(&self, file: &Path) -> Result<()> {
-        let Self { res, voxel_size, voxels, color } = self;
+        let Self { res, voxel_size, voxels, color, .. } = self;
         if is_mesh(file) {
             return voxels.refuse_contradictions().with_context(|| shown(file));
         }

@@ -9,13 +9,12 @@ fn attributes_are_written_and_formats_without_them_are_refused_before_any_work()
     let folder = color::in_colors();
     let run = "three.obj --res 25 --attributes normal,triangle,material,label,AREA --color none -o";
     for name in ["all.npz", "all.vti"] {
-        let output = voxelize(&folder, &format!("{run} {name} --json"));
-        let summary = json(&output);
+        let summary = json_of(&folder, &format!("{run} {name} --json"));
         assert!(summary["timings_ms"]["attributes"].as_f64().unwrap() > 0.0);
         let names = &summary["attribute_names"];
         assert_eq!(names["material"], serde_json::json!(["red", "blue", "air"]));
         assert_eq!(names["label"], serde_json::json!([""]));
-        let file = fs::read(folder.join(name)).unwrap();
+        let file = folder.read(name);
         let has = |text: &str| file.windows(text.len()).any(|window| window == text.as_bytes());
         for attribute in ["normal", "triangle", "material", "material_names", "label", "area"] {
             assert!(has(attribute), "{name}: {attribute}");
@@ -47,7 +46,7 @@ fn files_of_attributes_are_described_and_converted() {
     let text = stdout(&voxelize(&folder, "info a.npz"));
     assert!(text.contains("\nmaterial  from 0 to 2: red, blue, air\n"), "{text}");
     assert!(text.contains("\ntriangle  from 0 to 5\n"), "{text}");
-    let info = json(&voxelize(&folder, "info a.npz --json"));
+    let info = json_of(&folder, "info a.npz --json");
     assert_eq!(info["attributes"]["triangle"], serde_json::json!({"min": [0], "max": [5]}));
     assert!(info["attributes"]["area"]["max"][0].as_f64().unwrap() > 0.5);
     for name in ["b.npz", "b.vti", "b.ply --points"] {
@@ -58,7 +57,7 @@ fn files_of_attributes_are_described_and_converted() {
     says(&folder, "convert a.npz c.ply", "the voxels' attributes are not kept: triangle, material");
     says(&folder, "convert a.npz c.vti --points", "no effect: .vti files hold no point cloud");
     assert!(folder.read("a.npz") == folder.read("b.npz"));
-    let vti = fs::read(folder.join("b.vti")).unwrap();
+    let vti = folder.read("b.vti");
     assert!(String::from_utf8_lossy(&vti).contains("Name=\"material_names\" NumberOfTuples=\"3\""));
 }
 
@@ -82,8 +81,8 @@ fn tiles_of_several_meshes_are_joined_with_the_attributes_and_names_of_all() {
     tile("b", "b", "--attributes material,label,area");
     tile("b", "less", "--attributes normal,label");
     tile("b", "none", "");
-    let join = |tiles: &str| json(&succeeds(&folder, &format!("join {tiles} -o x.npz --json")));
-    let info = || json(&succeeds(&folder, "info x.npz --json"))["attributes"].clone();
+    let join = |tiles: &str| json_of(&folder, &format!("join {tiles} -o x.npz --json"));
+    let info = || json_of(&folder, "info x.npz --json")["attributes"].clone();
 
     assert_eq!(join("a.npz b.npz")["warnings"], serde_json::json!([]));
     let text = stdout(&succeeds(&folder, "info x.npz"));
@@ -110,7 +109,7 @@ fn attributes_of_no_voxel_have_no_range() {
         succeeds(&folder, &run);
         let text = stdout(&voxelize(&folder, "info a.npz"));
         assert!(text.contains(&format!("\nlabel     {range}: (unnamed)\n")), "{text}");
-        let info = json(&voxelize(&folder, "info a.npz --json"));
+        let info = json_of(&folder, "info a.npz --json");
         let count = info["attributes"]["normal"]["max"].as_array().unwrap().len();
         assert_eq!(count, if bounds.is_empty() { 3 } else { 0 });
     }
@@ -120,9 +119,8 @@ fn attributes_of_no_voxel_have_no_range() {
 fn a_mesh_without_materials_has_no_attribute_of_them_and_says_so() {
     let folder = color::in_colors();
     folder.write("bare.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\no part\nf 1 2 3\n");
-    let output =
-        voxelize(&folder, "bare.obj --res 8 --attributes label,material -o out.npz --json");
-    let summary = json(&output);
+    let summary =
+        json_of(&folder, "bare.obj --res 8 --attributes label,material -o out.npz --json");
     assert_eq!(summary["attribute_names"], serde_json::json!({"label": ["part"]}));
     let said = "the mesh has no materials: voxels have no attribute 'material'";
     assert_eq!(summary["warnings"], serde_json::json!([said]));
@@ -135,14 +133,14 @@ fn a_mesh_without_materials_has_no_attribute_of_them_and_says_so() {
     ] {
         let run =
             format!("metal.obj --res 8 --attributes {attributes},roughness -o out.npz --json");
-        let warnings = json(&voxelize(&folder, &run))["warnings"].to_string();
+        let warnings = json_of(&folder, &run)["warnings"].to_string();
         assert!(said.iter().all(|said| warnings.contains(said)), "{warnings}");
     }
-    let info = json(&voxelize(&folder, "info out.npz --json"));
+    let info = json_of(&folder, "info out.npz --json");
     assert_eq!(info["attributes"]["alpha"], serde_json::json!({"min": [1.0], "max": [1.0]}));
     let quiet = "metal.obj --res 8 --attributes material -o out.npz --json";
-    assert!(json(&voxelize(&folder, quiet))["warnings"].as_array().unwrap().is_empty());
-    let only = json(&voxelize(&folder, "bare.obj --res 8 --attributes material -o b.npz --json"));
+    assert!(json_of(&folder, quiet)["warnings"].as_array().unwrap().is_empty());
+    let only = json_of(&folder, "bare.obj --res 8 --attributes material -o b.npz --json");
     assert_eq!(only["attribute_names"], serde_json::json!({}));
 }
 
@@ -159,7 +157,7 @@ fn voxels_inside_a_solid_have_no_attributes_of_the_surface_and_that_is_said() {
     folder.write("halves.obj", halves);
     let notes = |mesh: &str, mode: &str, attributes: &str| {
         let args = format!("{mesh}.obj --res 8 --mode {mode} --attributes {attributes}");
-        json(&voxelize(&folder, &format!("{args} -o a.npz --json -q")))["notes"].to_string()
+        json_of(&folder, &format!("{args} -o a.npz --json -q"))["notes"].to_string()
     };
     // A cube of 6 voxels within the layer at the faces.
     let said = "216 interior voxels have no normal, area: only voxels at the surface have";
@@ -195,7 +193,7 @@ fn files_are_objects_of_one_grid_and_the_later_wins() {
     folder.write("x/beside.obj", cube(6.0, 4.0));
     let run = "x/beside.obj large.obj inner.obj --label FILE --mode solid --voxel-size 0.5";
     for name in ["parts.npz", "parts.vti"] {
-        let summary = json(&succeeds(&folder, &format!("{run} -o {name} --json")));
+        let summary = json_of(&folder, &format!("{run} -o {name} --json"));
         let names = &summary["attribute_names"]["label"];
         assert_eq!(*names, serde_json::json!(["beside", "large", "inner"]));
         assert_eq!(summary["mesh"], "x/beside.obj and 2 more");
@@ -213,7 +211,7 @@ fn files_are_objects_of_one_grid_and_the_later_wins() {
     let last = cube(0.0, 1.0);
     folder.write("open.obj", &last[..last.trim_end().rfind('\n').unwrap()]);
     let run = "inner.obj open.obj large.obj --label file --mode solid --voxel-size 0.5";
-    let summary = json(&succeeds(&folder, &format!("{run} -o hidden.npz --json")));
+    let summary = json_of(&folder, &format!("{run} -o hidden.npz --json"));
     let warnings = summary["warnings"].to_string();
     for said in ["label of objects that are not closed: open\"", "and are cavities: inner, open\""]
     {
@@ -225,13 +223,12 @@ fn files_are_objects_of_one_grid_and_the_later_wins() {
     let object = "large.obj --label object --distance 2 -o object.npz";
     refuses(&folder, object, "--label object is for voxels, but --distance writes distances");
     // A pattern and one mesh alone are no exceptions.
-    let summary =
-        json(&succeeds(&folder, "[il]*.obj --label file --mode solid --res 8 -o a.npz --json"));
+    let summary = json_of(&folder, "[il]*.obj --label file --mode solid --res 8 -o a.npz --json");
     assert_eq!(summary["attribute_names"]["label"], serde_json::json!(["inner", "large"]));
-    let summary = json(&succeeds(&folder, "large.obj --label file --res 8 -o a.npz --json"));
+    let summary = json_of(&folder, "large.obj --label file --res 8 -o a.npz --json");
     assert_eq!(summary["attribute_names"]["label"], serde_json::json!(["large"]));
     assert_eq!(summary["mesh"], "large.obj");
-    let summary = json(&succeeds(&folder, "large.obj --label object --res 8 -o a.npz --json"));
+    let summary = json_of(&folder, "large.obj --label object --res 8 -o a.npz --json");
     assert_eq!(summary["attribute_names"]["label"], serde_json::json!([""]));
 }
 
@@ -243,7 +240,7 @@ fn one_grid_of_several_files_is_one_output_of_a_format_with_attributes() {
     folder.write("broken.obj", "v 0 0 0\nf 1 2 3\n");
     // A warning names the file.
     folder.write("odd.obj", format!("odd\n{}", cube(2.0, 1.0)));
-    let summary = json(&succeeds(&folder, "a.obj odd.obj --label file --res 8 -o a.npz --json"));
+    let summary = json_of(&folder, "a.obj odd.obj --label file --res 8 -o a.npz --json");
     assert_eq!(summary["mesh"], "a.obj and 1 more");
     assert!(summary["warnings"][0].as_str().unwrap().starts_with("odd.obj: "), "{summary}");
     assert!(summary["timings_ms"]["load"].is_number(), "{summary}");
@@ -269,7 +266,7 @@ fn materials_of_several_files_are_kept_and_a_file_without_is_white() {
     let folder = color::in_colors();
     folder.write("bare.obj", cube(7.0, 2.0));
     let run = "three.obj bare.obj --label file --attributes material --res 25 -o a.npz --json";
-    let summary = json(&succeeds(&folder, run));
+    let summary = json_of(&folder, run);
     let names = &summary["attribute_names"];
     assert_eq!(names["material"], serde_json::json!(["red", "blue", "air", ""]));
     let grid = folder.grid("a.npz");

@@ -68,7 +68,7 @@ fn the_interior_colour_holds_for_a_mesh_of_one_colour_and_is_missed_without_colo
 fn transparent_voxels_are_kept_where_asked_and_where_looks_are_of_no_interest() {
     let folder = in_colors();
     let occupied = |args: &str| {
-        let found = json(&voxelize(&folder, &format!("three.obj --res 25 --json {args}")));
+        let found = json_of(&folder, &format!("three.obj --res 25 --json {args}"));
         (found["occupied"].as_u64().unwrap(), found["transparent"].as_u64().unwrap())
     };
     let (seen, left_out) = occupied("");
@@ -310,7 +310,7 @@ fn info_and_diff_tell_of_colours() {
     write_grid(&folder, "none.npz", &grid);
     write_grid(&folder, "red.npz", &in_one(RED));
     write_grid(&folder, "blue.npz", &in_one(BLUE));
-    let info = |name: &str| json(&voxelize(&folder, &format!("info {name} --json")));
+    let info = |name: &str| json_of(&folder, &format!("info {name} --json"));
     assert_eq!(info("none.npz")["colors"], serde_json::Value::Null);
     assert_eq!(info("red.npz")["colors"], 1);
     let text = String::from_utf8(voxelize(&folder, "info red.npz").stdout).unwrap();

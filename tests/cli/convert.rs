@@ -107,7 +107,7 @@ fn what_a_format_does_not_hold_is_said() {
     assert!(binvox.contains("note: that z is up is not kept"), "{binvox}");
     assert!(!said("convert b.npy c.npz").contains("note"));
     assert!(said("convert -q a.vox b.npy").is_empty());
-    let json = json(&voxelize(&folder, "convert a.vox b.npy --json -q"));
+    let json = json_of(&folder, "convert a.vox b.npy --json -q");
     assert_eq!((&json["file"], &json["output"]), (&"a.vox".into(), &"b.npy".into()));
     assert_eq!(json["notes"].as_array().unwrap().len(), 1);
     assert_eq!(json["bytes"], fs::metadata(folder.join("b.npy")).unwrap().len());
@@ -137,7 +137,7 @@ fn standard_output_takes_the_format_that_is_named() {
     let run = voxelize(&folder, "convert a.vox - --format binvox");
     assert!(run.status.success() && run.stdout.starts_with(b"#binvox 1\n"));
     succeeds(&folder, "convert a.vox b.data --format npy");
-    assert!(fs::read(folder.join("b.data")).unwrap().starts_with(b"\x93NUMPY"));
+    assert!(folder.read("b.data").starts_with(b"\x93NUMPY"));
     assert!(stdout(&voxelize(&folder, "convert a.vox b.npy")).is_empty());
 }
 

@@ -14,15 +14,14 @@ fn with_tetrahedron() -> Folder {
 #[test]
 fn distances_are_written_and_summarized() {
     let folder = with_tetrahedron();
-    let run = voxelize(&folder, "solid.obj --res 8 --distance 2.5 -o out.npz --json");
-    let summary = json(&run);
+    let summary = json_of(&folder, "solid.obj --res 8 --distance 2.5 -o out.npz --json");
     // Three voxels more on each side, the width rounded up.
     assert_eq!(summary["dims"], serde_json::json!([14, 14, 14]));
     assert_eq!(summary["occupied"], 84);
     assert_eq!(summary["distances"]["width"], 2.5);
     assert!(summary["distances"]["voxels"].as_u64().unwrap() > 84);
     assert!(summary["timings_ms"]["distance"].as_f64().unwrap() > 0.0);
-    assert_eq!(read_grid(folder.join("out.npz")).unwrap().grid.occupied(), 84);
+    assert_eq!(folder.grid("out.npz").occupied(), 84);
     let said = stderr(&voxelize(&folder, "solid.obj --res 8 --distance 2.5"));
     assert!(said.contains("distances ") && said.contains(" voxels nearer than 2.5\n"), "{said}");
 }
@@ -33,7 +32,7 @@ fn distances_are_the_same_from_any_fill() {
     let write = |name: &str, args: &str| {
         let args = format!("solid.obj --res 50 --distance 3 -o {name} {args}");
         succeeds(&folder, &args);
-        fs::read(folder.join(name)).unwrap()
+        folder.read(name)
     };
     let expected = write("one.vdb", "");
     for args in ["--fill winding", "--fill vote", "--memory 200MB"] {
@@ -46,7 +45,7 @@ fn bounds_are_kept_without_padding() {
     let folder = with_tetrahedron();
     let dims = |args: &str| {
         let args = format!("solid.obj --distance 3 --json {args}");
-        json(&voxelize(&folder, &args))["dims"].clone()
+        json_of(&folder, &args)["dims"].clone()
     };
     assert_eq!(dims("--cube 24"), serde_json::json!([24, 24, 24]));
     assert_eq!(dims("--res 8 --bounds 0,0,0,8,8,8"), serde_json::json!([8, 8, 8]));

@@ -6,7 +6,7 @@ use super::*;
 fn without_a_resolution_there_are_256_voxels_and_that_is_said() {
     let folder = folder();
     says(&folder, "mesh.obj -o a.npy --backend cpu", "note: no resolution given: 256 voxels");
-    let grid = read_grid(folder.join("a.npy")).unwrap().grid;
+    let grid = folder.grid("a.npy");
     assert_eq!(grid.dims(), [256, 256, 64]);
     let said = stderr(&voxelize(&folder, "mesh.obj -r 8 --backend cpu"));
     assert!(!said.contains("resolution") && said.contains("note: no file is written"), "{said}");
@@ -85,8 +85,7 @@ fn the_size_along_one_axis_can_be_given() {
     let corner = |n: usize| format!("v {} {} {}\n", 8 * (n & 1), n & 2, n & 4);
     let corners: String = (0..8).map(corner).collect();
     folder.write("box.obj", corners + "f 1 2 4\nf 5 6 8\nf 1 4 8\n");
-    let dims =
-        |args: &str| json(&voxelize(&folder, &format!("box.obj --json {args}")))["dims"].clone();
+    let dims = |args: &str| json_of(&folder, &format!("box.obj --json {args}"))["dims"].clone();
     for (args, expected) in [
         ("--width 40", [40, 10, 20]),
         ("--height 30", [120, 30, 60]),
@@ -267,7 +266,7 @@ fn a_cube_holds_the_mesh_in_its_centre() {
     let voxels = |args: &str| {
         let run = voxelize(&folder, &format!("mesh.obj {args} -o a.npy"));
         assert!(run.status.success() && !stderr(&run).contains("warning"), "{}", stderr(&run));
-        let grid = read_grid(folder.join("a.npy")).unwrap().grid;
+        let grid = folder.grid("a.npy");
         (grid.dims(), grid.occupied_bounds().unwrap())
     };
     // 4 x 4 x 1 units: 4 layers of voxels, and one on each side that it touches.
@@ -280,8 +279,7 @@ fn a_cube_holds_the_mesh_in_its_centre() {
 #[test]
 fn meshes_are_scaled_rotated_and_centred_in_this_order() {
     let folder = folder();
-    let run = voxelize(&folder, "mesh.obj --res 8 --scale 2 --rotate x:90 --center --json");
-    let json = json(&run);
+    let json = json_of(&folder, "mesh.obj --res 8 --scale 2 --rotate x:90 --center --json");
     // x stays, y goes to z, z to -y.
     assert_eq!(json["dims"], serde_json::json!([8, 2, 8]));
     assert_eq!(json["origin"], serde_json::json!([-4.0, -1.0, -4.0]));

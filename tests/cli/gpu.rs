@@ -30,7 +30,7 @@ fn both_kernels_of_a_gpu_give_the_same_voxels() {
     let folder = folder();
     let run = |kernel: &str| {
         let args = format!("mesh.obj --res 50 --backend gpu --kernel {kernel} --json");
-        json(&voxelize(&folder, &args))
+        json_of(&folder, &args)
     };
     let [rows, voxels] = ["rows", "VOXELS"].map(run);
     assert_eq!(rows["hash"], voxels["hash"]);
@@ -59,7 +59,7 @@ fn check_compares_distances_too() {
 fn an_adapter_that_is_not_there_fails_each_mesh_with_those_that_are() {
     let Some(_) = adapter() else { return };
     let folder = with_meshes(2);
-    let listed = json(&voxelize(&folder, "adapters --json"))[0]["adapter"].clone();
+    let listed = json_of(&folder, "adapters --json")[0]["adapter"].clone();
     let run = exits(&folder, "0.obj 1.obj --res 8 --adapter Voodoo --json -q", 2);
     assert_eq!(json_lines(&run).len(), 2);
     let said = stderr(&run);
@@ -97,8 +97,7 @@ fn a_picture_drawn_on_a_gpu_is_that_of_the_cpu() {
     let options = "--res 9 --size 40x30 --background transparent --json -q";
     for (name, more) in [("cpu.png", ""), ("named.png", &named[..]), ("gpu.png", " --backend gpu")]
     {
-        let run = voxelize(&folder, &format!("render mesh.obj -o {name} {options}{more}"));
-        let said = json(&run);
+        let said = json_of(&folder, &format!("render mesh.obj -o {name} {options}{more}"));
         assert_eq!(said["backend"], if more.is_empty() { "cpu" } else { "gpu" });
         assert_eq!(said["adapter"].is_string(), !more.is_empty());
         let is_slow = !more.is_empty() && adapter.is_software();

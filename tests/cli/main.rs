@@ -131,6 +131,11 @@ fn fails(folder: &Path, args: &str, complaint: &str) -> String {
     message
 }
 
+/// Runs `args`, which must succeed, and returns the JSON that it prints of one thing.
+fn json_of(folder: &Path, args: &str) -> serde_json::Value {
+    json(&voxelize(folder, args))
+}
+
 /// Runs `args`, which must succeed and say `expected`; returns all that is said.
 fn says(folder: &Path, args: &str, expected: &str) -> String {
     let said = stderr(&succeeds(folder, args));

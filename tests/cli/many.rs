@@ -46,7 +46,7 @@ fn control_characters_of_file_names_do_not_reach_the_terminal() {
     let folder = folder();
     fs::create_dir(folder.join("set")).unwrap();
     fs::copy(folder.join("mesh.obj"), folder.join("set/good\u{1b}[31m.obj")).unwrap();
-    fs::write(folder.join("set/bad\u{1b}]0;\r.obj"), "v 0 0 zero\n").unwrap();
+    folder.write("set/bad\u{1b}]0;\r.obj", "v 0 0 zero\n");
     let run = voxelize(&folder, "set --res 8 --json");
     let said = stderr(&run);
     assert!(said.starts_with("error: set/bad\\u{1b}]0;\\r.obj: line 1: 'zero'"), "{said:?}");

@@ -111,7 +111,7 @@ fn a_dense_file_that_the_disk_cannot_hold_is_refused_before_the_work() {
     let distances = voxelize(&folder, "mesh.obj --res 32768 --distance 1 -o mesh.npy");
     let message = stderr(&distances);
     assert!(message.starts_with("error: mesh.npy: the file would have at least 35,"), "{message}");
-    assert_eq!(fs::read(folder.join("mesh.npy")).unwrap(), b"old");
+    assert_eq!(folder.read("mesh.npy"), b"old");
     assert_eq!(files(&folder), ["mesh.npy", "mesh.obj"]);
 }
 

@@ -20,7 +20,7 @@ fn one_mesh_goes_into_a_folder_where_one_is_named() {
     assert_eq!(files(&folder.join("folder")), ["mesh.vox"]);
     succeeds(&folder, "mesh.obj --res 8 -o new/ --format npy");
     assert_eq!(files(&folder.join("new")), ["mesh.npy"]);
-    let json = json(&voxelize(&folder, "mesh.obj --res 8 -o . --json"));
+    let json = json_of(&folder, "mesh.obj --res 8 -o . --json");
     assert_eq!(json["output"], "./mesh.vox");
     assert!(read_grid(folder.join("mesh.vox")).is_ok());
 }
@@ -115,7 +115,7 @@ fn two_outputs_that_are_links_to_one_file_are_refused_before_anything_starts() {
 #[test]
 fn a_mesh_of_voxels_is_read_as_a_mesh_and_never_replaces_what_it_was_made_of() {
     let folder = with_meshes(2);
-    let before = fs::read(folder.join("mesh.obj")).unwrap();
+    let before = folder.read("mesh.obj");
     for (args, file) in [
         ("mesh.obj --res 8 -o mesh.obj", "mesh.obj"),
         ("mesh.obj --res 8 -o ./mesh.obj", "./mesh.obj"),
@@ -124,12 +124,12 @@ fn a_mesh_of_voxels_is_read_as_a_mesh_and_never_replaces_what_it_was_made_of() {
     ] {
         refuses(&folder, args, &format!("{file}: would overwrite an input: name another file"));
     }
-    assert_eq!(fs::read(folder.join("mesh.obj")).unwrap(), before);
+    assert_eq!(folder.read("mesh.obj"), before);
     succeeds(&folder, "0.obj mesh.obj --res 8 -o out --format obj");
     assert_eq!(files(&folder.join("out")), ["0.obj", "mesh.obj"]);
     for file in ["out.obj", "out.ply", "out.glb"] {
         succeeds(&folder, &format!("mesh.obj --res 8 -o {file}"));
-        let info = json(&voxelize(&folder, &format!("info {file} --json")));
+        let info = json_of(&folder, &format!("info {file} --json"));
         assert_eq!(info["bounds"][0], serde_json::json!([0.0, 0.0, 0.0]), "{file}");
         for args in ["diff mesh.npy", "convert", "verify mesh.obj"] {
             voxelize(&folder, "mesh.obj --res 8 -o mesh.npy");
@@ -138,7 +138,7 @@ fn a_mesh_of_voxels_is_read_as_a_mesh_and_never_replaces_what_it_was_made_of() {
             refuses(&folder, &format!("{args} {file}{more}"), &complaint);
         }
         // Of the same voxels, and those that touch these.
-        let again = json(&voxelize(&folder, &format!("{file} --voxel-size 0.5 --json")));
+        let again = json_of(&folder, &format!("{file} --voxel-size 0.5 --json"));
         assert_eq!(again["dims"], serde_json::json!([8, 8, 2]), "{file}");
     }
 }
@@ -153,7 +153,7 @@ fn no_file_that_a_run_reads_is_replaced() {
     fs::copy(folder.join("lighthouse.png"), folder.join("p.png")).unwrap();
     folder.write("b.txt", "stone #777777\n");
     folder.write("mesh.vox", "mesh.obj\n");
-    let lattice = json(&voxelize(&folder, "mesh.obj --res 8 --json"))["lattice"].to_string();
+    let lattice = json_of(&folder, "mesh.obj --res 8 --json")["lattice"].to_string();
     folder.write("l.json", lattice);
     // Images that are not used.
     let png = include_bytes!("../../assets/lighthouse.png");
@@ -206,12 +206,12 @@ fn no_file_that_a_run_reads_is_replaced() {
         ("convert a.npz p.png --format vox --palette p.png", "p.png"),
         ("join a.npz -o a.npz", "a.npz"),
     ] {
-        let before = fs::read(folder.join(file)).unwrap();
+        let before = folder.read(file);
         let run = voxelize(&folder, args);
         assert_eq!(run.status.code(), Some(2), "{args}: {}", stderr(&run));
         let said = stderr(&run);
         assert!(said.contains(&format!("{file}: would overwrite an input")), "{args}: {said}");
-        assert_eq!(fs::read(folder.join(file)).unwrap(), before, "{args}");
+        assert_eq!(folder.read(file), before, "{args}");
     }
     assert!(!folder.join("out.vox").exists());
     let one = "mesh.obj --res 8 -o same.png --format npz --preview ./same.png";

@@ -10,9 +10,9 @@ fn a_preview_is_the_picture_that_render_draws() {
     succeeds(&folder, "render mesh.vox -o b.png --size 512 --samples 2 -q");
     let [a, b] = ["a.png", "b.png"].map(|name| folder.read(name));
     assert!(a == b);
-    let alone = json(&voxelize(&folder, "mesh.obj --res 8 --preview c.png --json"));
+    let alone = json_of(&folder, "mesh.obj --res 8 --preview c.png --json");
     assert_eq!(alone["preview"], "c.png");
-    assert!(fs::read(folder.join("c.png")).unwrap() == a);
+    assert!(folder.read("c.png") == a);
 }
 
 #[test]
@@ -20,13 +20,13 @@ fn a_preview_has_the_colours_of_the_file() {
     let folder = folder();
     for (output, more) in [("a.schem", ""), ("b.litematic", "--dither"), ("c.vox", "--dither")] {
         let run = format!("{LIGHTHOUSE} --res 24 {more} -o {output} --preview a.png");
-        let told = json(&voxelize(&folder, &format!("{run} --json")));
+        let told = json_of(&folder, &format!("{run} --json"));
         let render = format!("render {output} -o b.png --size 512 --samples 2 -q");
         succeeds(&folder, &render);
         let [a, b] = ["a.png", "b.png"].map(|name| folder.read(name));
         assert!(a == b, "{output}");
         // The list of blocks, before and after.
-        let info = json(&voxelize(&folder, &format!("info {output} --json")));
+        let info = json_of(&folder, &format!("info {output} --json"));
         assert_eq!(told["blocks"], info["blocks"], "{output}");
         assert_eq!(told["blocks"].is_array(), output != "c.vox");
     }
@@ -43,7 +43,7 @@ fn a_preview_that_cannot_be_written_leaves_the_older_output() {
     std::os::unix::fs::symlink("/dev/full", folder.join("a.png")).unwrap();
     folder.write("mesh.vox", "older");
     fails(&folder, "mesh.obj --res 8 -o mesh.vox --preview a.png", "a.png: No space left");
-    assert_eq!(fs::read(folder.join("mesh.vox")).unwrap(), b"older");
+    assert_eq!(folder.read("mesh.vox"), b"older");
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn a_picture_is_shown_in_a_terminal_with_colours() {
     assert!(show("", "").contains("\x1b[38;5;"));
     // A voxel is an eighth of a pixel wide.
     let line = "v 0 0 0\nv 512 0 0\nv 512 0.5 0.5\nf 1 2 3\n";
-    fs::write(folder.join("line.obj"), line).unwrap();
+    folder.write("line.obj", line);
     let mut command = Command::new(VOXELIZE);
     command.current_dir(&folder).args(["line.obj", "--res", "512", "--show"]);
     assert!(stderr(&command.env("CLICOLOR_FORCE", "1").output().unwrap()).contains(['▀', '▄']));

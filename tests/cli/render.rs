@@ -10,14 +10,14 @@ fn a_grid_is_drawn_to_a_png_and_that_is_said() {
     assert!(run.status.success() && run.stdout.is_empty(), "{}", stderr(&run));
     let said = stderr(&run);
     assert!(said.contains("drew      40 x 30 pixels in ") && said.contains("wrote     a.png, "));
-    let bytes = fs::read(folder.join("a.png")).unwrap();
+    let bytes = folder.read("a.png");
     assert!(bytes.starts_with(b"\x89PNG\r\n\x1a\n"));
 
-    let json = json(&voxelize(&folder, "render a.vox -o b.png --size 40x30 --json -q --threads 1"));
+    let json = json_of(&folder, "render a.vox -o b.png --size 40x30 --json -q --threads 1");
     assert_eq!((&json["file"], &json["output"]), (&"a.vox".into(), &"b.png".into()));
     assert_eq!((&json["width"], &json["height"]), (&40.into(), &30.into()));
     assert_eq!(json["bytes"], bytes.len() as u64);
-    assert_eq!(fs::read(folder.join("b.png")).unwrap(), bytes);
+    assert_eq!(folder.read("b.png"), bytes);
     let run = voxelize(&folder, "render a.vox -o - --size 40x30 -q");
     assert!(run.stdout == bytes && stderr(&run).is_empty());
 }
@@ -29,7 +29,7 @@ fn where_the_camera_is_is_said_in_the_meshs_units() {
     for unit in [0.5, 0.25] {
         succeeds(&folder, &format!("mesh.obj --voxel-size {unit} -o a.vdb"));
         let front = "render a.vdb -o a.png --view front --size 80x40 --json -q";
-        let said = json(&voxelize(&folder, front));
+        let said = json_of(&folder, front);
         let camera = &said["camera"];
         assert_eq!(camera["projection"], "orthographic");
         let [right, up, back] = ["right", "up", "back"].map(|axis| camera[axis].to_string());
@@ -41,7 +41,7 @@ fn where_the_camera_is_is_said_in_the_meshs_units() {
             assert!((edge - 2.0 - expected * half).abs() < 1e-12, "{edge}, {unit}: {said}");
         }
     }
-    let said = json(&voxelize(&folder, "render a.vdb -o a.png --size 80x40 --json -q"));
+    let said = json_of(&folder, "render a.vdb -o a.png --size 80x40 --json -q");
     let camera = &said["camera"];
     assert_eq!(camera["projection"], "perspective");
     let window: Vec<f64> = serde_json::from_value(camera["screen_window"].clone()).unwrap();
@@ -61,7 +61,7 @@ fn view_zoom_light_and_edges_are_as_asked_for() {
     let drawn = |args: &str| {
         let render = format!("render a.npz -o a.png --size 60x60 --json -q {args}");
         let said = voxelize(&folder, &render);
-        (json(&said)["camera"].clone(), fs::read(folder.join("a.png")).unwrap())
+        (json(&said)["camera"].clone(), folder.read("a.png"))
     };
     let plain = drawn("");
     assert!(plain == drawn("--view three-quarter"));

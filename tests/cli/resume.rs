@@ -25,7 +25,7 @@ fn what_is_done_is_skipped_and_said() {
     let folder = with_meshes(2);
     let made = voxelize(&folder, "0.obj 1.obj --res 12 -o out --json --resume");
     fs::remove_file(folder.join("out/1.vox")).unwrap();
-    let kept_bytes = fs::read(folder.join("out/0.vox")).unwrap();
+    let kept_bytes = folder.read("out/0.vox");
     let changed = || fs::metadata(folder.join("out/0.vox")).unwrap().modified().unwrap();
     let before = changed();
 
@@ -37,7 +37,7 @@ fn what_is_done_is_skipped_and_said() {
         assert_eq!(lines[0][field], json_lines(&made)[0][field], "{field}");
     }
     assert!(lines[1..].iter().all(|line| line.get("skipped").is_none()), "{lines:?}");
-    assert_eq!(fs::read(folder.join("out/0.vox")).unwrap(), kept_bytes);
+    assert_eq!(folder.read("out/0.vox"), kept_bytes);
     assert_eq!(changed(), before);
     let said = stderr(&again);
     assert!(said.starts_with("0.obj: skipped, out/0.vox is there"), "{said}");
@@ -196,7 +196,7 @@ fn what_was_made_without_a_note_is_made_again() {
 fn a_note_that_cannot_be_left_is_a_warning() {
     let folder = folder();
     folder.write(".voxelize", "a file");
-    let run = json(&voxelize(&folder, "mesh.obj --res 12 -o out.vox --resume --json"));
+    let run = json_of(&folder, "mesh.obj --res 12 -o out.vox --resume --json");
     let warnings = run["warnings"].to_string();
     assert!(warnings.contains("--resume will make the output again"), "{warnings}");
     assert!(read_grid(folder.join("out.vox")).is_ok());
@@ -263,7 +263,7 @@ fn a_run_that_was_killed_is_finished() {
 #[test]
 fn the_files_that_options_name_may_be_pipes() {
     let folder = folder();
-    let lattice = json(&voxelize(&folder, "mesh.obj --res 12 --json"))["lattice"].to_string();
+    let lattice = json_of(&folder, "mesh.obj --res 12 --json")["lattice"].to_string();
     folder.write("lattice.json", lattice);
     folder.write("blocks.txt", "stone #777777\n");
     let args = "mesh.obj -o out.schem --resume --lattice <(cat lattice.json) --blocks";

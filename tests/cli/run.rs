@@ -13,7 +13,7 @@ fn a_mesh_becomes_a_file_and_a_summary() {
     {
         assert!(summary.contains(part), "{part} is not in {summary}");
     }
-    let grid = read_grid(folder.join("out.npy")).unwrap().grid;
+    let grid = folder.grid("out.npy");
     assert_eq!(grid.dims(), [16, 16, 4]);
     assert!(summary.contains(&grid.hash().to_string()));
     assert_eq!(files(&folder), ["mesh.obj", "out.npy"]);
@@ -68,9 +68,7 @@ fn info_prints_the_hash_that_the_run_printed() {
 #[test]
 fn sizes_bounds_and_padding_are_as_asked() {
     let folder = folder();
-    let dims = |args: &str| {
-        json(&voxelize(&folder, &format!("mesh.obj --json -q {args}")))["dims"].clone()
-    };
+    let dims = |args: &str| json_of(&folder, &format!("mesh.obj --json -q {args}"))["dims"].clone();
     assert_eq!(dims("--res 16"), serde_json::json!([16, 16, 4]));
     assert_eq!(dims("--res 16 --pad 2"), serde_json::json!([20, 20, 8]));
     assert_eq!(dims("--voxel-size 0.5"), serde_json::json!([8, 8, 2]));
@@ -84,7 +82,7 @@ fn what_is_left_out_is_said() {
     let text = format!("mtllib gone.mtl\n{MESH}l 1 2\np 1\n");
     folder.write("rich.obj", text);
     let warnings =
-        |args: &str| json(&voxelize(&folder, &format!("{args} --json -q")))["warnings"].to_string();
+        |args: &str| json_of(&folder, &format!("{args} --json -q"))["warnings"].to_string();
     assert_eq!(warnings("mesh.obj --res 8"), "[]");
     let said = warnings("rich.obj --res 8");
     assert!(said.contains("gone.mtl") && said.contains("lines were skipped"), "{said}");
@@ -96,7 +94,7 @@ fn what_is_left_out_is_said() {
     assert!(said.contains("no voxel is occupied"), "{said}");
     let notes = |output: &str| {
         let run = format!("mesh.obj --dims 8,8,4 --res 4 -o {output} --json -q");
-        json(&voxelize(&folder, &run))["notes"].to_string()
+        json_of(&folder, &run)["notes"].to_string()
     };
     assert!(notes("a.npy").contains("where the grid lies"), "{}", notes("a.npy"));
     assert!(notes("a.binvox").contains("8 x 8 x 4 voxels is padded to 8 x 8 x 8"));

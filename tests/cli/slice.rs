@@ -57,7 +57,7 @@ fn a_header_says_what_is_where() {
 #[test]
 fn json_has_counts_and_no_voxels() {
     let folder = with_grid();
-    let found = json(&voxelize(&folder, "slice a.npy -x 0 --json -q"));
+    let found = json_of(&folder, "slice a.npy -x 0 --json -q");
     assert_eq!((&found["file"], &found["occupied"]), (&"a.npy".into(), &6.into()));
     assert_eq!(found["dims"], serde_json::json!(DIMS));
     assert_eq!((&found["axis"], &found["index"]), (&"x".into(), &0.into()));
@@ -65,7 +65,7 @@ fn json_has_counts_and_no_voxels() {
     assert_eq!((&found["size"], &found["voxels"]), (&serde_json::json!([4, 3]), &3.into()));
     assert_eq!(found["bounds"], serde_json::json!([[0, 1], [2, 1]]));
     assert!(found.get("output").is_none());
-    let empty = json(&voxelize(&folder, "slice a.npy -x 4 --json -q"));
+    let empty = json_of(&folder, "slice a.npy -x 4 --json -q");
     assert_eq!((&empty["voxels"], &empty["bounds"]), (&0.into(), &().into()));
 }
 
@@ -105,9 +105,9 @@ fn a_picture_has_so_many_pixels_a_voxel_in_its_colour() {
         assert!(lines.iter().all(|&line| (line != red) == has_lines), "{scale}: {lines:?}");
         assert_eq!(picture.get_pixel(3 * scale - 1, 0).0, red, "{scale}");
     }
-    let found = json(&voxelize(&folder, "slice a.npy -z 1 -o t.png --json"));
+    let found = json_of(&folder, "slice a.npy -z 1 -o t.png --json");
     assert_eq!((&found["output"], &found["width"]), (&"t.png".into(), &160.into()));
-    let bytes = fs::read(folder.join("t.png")).unwrap();
+    let bytes = folder.read("t.png");
     assert_eq!(found["bytes"], bytes.len() as u64);
     assert!(voxelize(&folder, "slice a.npy -z 1 -o - -q").stdout == bytes);
 }

@@ -23,7 +23,7 @@ fn cubes() -> Folder {
 }
 
 fn occupied(folder: &Path, args: &str) -> u64 {
-    json(&voxelize(folder, &format!("{args} --json"))).get("occupied").unwrap().as_u64().unwrap()
+    json_of(folder, &format!("{args} --json")).get("occupied").unwrap().as_u64().unwrap()
 }
 
 #[test]
@@ -57,9 +57,8 @@ fn a_solid_says_how_it_was_filled_and_why() {
     assert!(said.contains("\nfill      winding: the mesh has 4 open edges\n"), "{said}");
     assert!(said.lines().any(|line| line.starts_with(capped)), "{said}");
 
-    let fill = |args: &str| {
-        json(&voxelize(&folder, &format!("{args} --mode solid --json")))["fill"].clone()
-    };
+    let fill =
+        |args: &str| json_of(&folder, &format!("{args} --mode solid --json"))["fill"].clone();
     let closed = fill("cube.obj --voxel-size 0.5");
     let expected = serde_json::json!({
         "rule": "parity",
@@ -120,7 +119,7 @@ fn a_solid_says_how_it_was_filled_and_why() {
     assert!(ends.iter().all(|end| end[0] == 4.0), "the open edges are at x = 4: {open}");
 
     assert_eq!(fill("cube.obj --res 8 --fill flood")["enclosed"], 6 * 6 * 6);
-    assert!(json(&voxelize(&folder, "cube.obj --res 8 --json"))["fill"].is_null());
+    assert!(json_of(&folder, "cube.obj --res 8 --json")["fill"].is_null());
 }
 
 #[test]
@@ -136,7 +135,7 @@ fn a_solid_says_how_many_shells_have_no_voxel() {
     assert!(!said.contains("warning"), "{said}");
     let fill = |args: &str| {
         let args = format!("two.obj --voxel-size 0.5 --mode solid --json {args}");
-        json(&voxelize(&folder, &args))["fill"].clone()
+        json_of(&folder, &args)["fill"].clone()
     };
     let found = fill("");
     assert_eq!((&found["empty_shells"], &found["empty_shells_text"]), (&1.into(), &text.into()));
@@ -155,7 +154,7 @@ fn a_solid_says_that_a_thin_shell_became_pieces() {
         cube_without(&[]).lines().skip(8).map(|face| format!("{face}\n")).collect::<String>();
     folder.write("rod.obj", (0..8).map(corner).collect::<String>() + &faces);
     let run = |args: &str| {
-        json(&voxelize(&folder, &format!("rod.obj --mode solid --json {args}")))["fill"].clone()
+        json_of(&folder, &format!("rod.obj --mode solid --json {args}"))["fill"].clone()
     };
     let broken = run("--voxel-size 1");
     let text = "1 shell became 6 pieces of voxels: parts of the mesh are thinner than a voxel";
@@ -246,8 +245,8 @@ fn of_many_meshes_a_doubtful_one_fails_alone_and_again_with_resume() {
     // Another mode, another fill: another file.
     for options in ["--mode thin", "--mode solid --fill winding", "--mode solid --shell"] {
         let args = format!("cube.obj --res 8 -o out/ --resume --json {options}");
-        assert!(json(&voxelize(&folder, &args)).get("skipped").is_none(), "{options}");
-        assert_eq!(json(&voxelize(&folder, &args))["skipped"], true, "{options}");
+        assert!(json_of(&folder, &args).get("skipped").is_none(), "{options}");
+        assert_eq!(json_of(&folder, &args)["skipped"], true, "{options}");
     }
 }
 

@@ -90,8 +90,7 @@ fn tiles_with_other_up_axes_are_not_joined() {
 #[test]
 fn a_tile_says_where_it_lies_and_of_which_lattice() {
     let folder = folder();
-    let run = voxelize(&folder, "mesh.obj --res 1048576 --tile 1/2048x2048x512 --json -q");
-    let tile = json(&run);
+    let tile = json_of(&folder, "mesh.obj --res 1048576 --tile 1/2048x2048x512 --json -q");
     assert_eq!(tile["tile"], serde_json::json!({"from": [0, 0, 0], "to": [512, 512, 512]}));
     assert_eq!(tile["dims"], serde_json::json!([512, 512, 512]));
     assert_eq!(tile["lattice"]["dims"], serde_json::json!([1048576, 1048576, 262144]));

@@ -1,10 +1,10 @@
 //! Scenes that are recorded into an encoder, on every adapter: the bricks of the CPU's grids.
 #![cfg(feature = "gpu")]
 use crate::common::prelude::*;
+use crate::trace::{read, run_stage};
 use trivox::gpu::{BRICK_WORDS, Device, GpuError, KEY_WORDS};
 use trivox::view::gpu::{
-    MeshBuffers, NO_NODES, SCENE_SOURCE, SceneBuffers, SceneBuilder, SceneCapacity, SceneFailure,
-    SceneStatus, WordNode,
+    MeshBuffers, NO_NODES, SceneBuilder, SceneCapacity, SceneFailure, SceneStatus, WordNode,
 };
 use trivox::view::trace::{Hit, Ray, Scene};
 use wgpu::{BufferUsages as Usage, IndexFormat};
@@ -50,17 +50,6 @@ impl Floats {
         Self::new(&positions, mesh.indices(), scale, [0.0; 3])
     }
 
-    /// Records it, with its buffers.
-    fn record(
-        &self,
-        builder: &SceneBuilder,
-        device: &Device,
-        encoder: &mut wgpu::CommandEncoder,
-        index_format: IndexFormat,
-    ) -> Result<(), GpuError> {
-        builder.record(encoder, &[self.mesh(&self.buffers(device, index_format, 0))])
-    }
-
     /// Its buffers. The colours are those of triangles from `first_triangle` on.
     fn buffers(&self, device: &Device, index_format: IndexFormat, first_triangle: u32) -> Uploaded {
         let fill = |bytes: &[u8]| {
@@ -102,13 +91,20 @@ impl Floats {
         }
     }
 
-    /// Records and submits it alone.
-    fn run(&self, builder: &SceneBuilder, device: &Device) -> SceneStatus {
-        let mut encoder = device.device.create_command_encoder(&Default::default());
-        self.record(builder, device, &mut encoder, IndexFormat::Uint32).unwrap();
-        device.queue.submit([encoder.finish()]);
-        builder.status().unwrap()
+    /// Its scene.
+    fn run(&self, builder: &SceneBuilder) -> SceneStatus {
+        let buffers = self.buffers(builder.scene().device(), IndexFormat::Uint32, 0);
+        run(builder, &[self.mesh(&buffers)])
     }
+}
+
+/// Records and submits meshes.
+fn run(builder: &SceneBuilder, meshes: &[MeshBuffers]) -> SceneStatus {
+    let Device { device, queue, .. } = builder.scene().device();
+    let mut encoder = device.create_command_encoder(&Default::default());
+    builder.record(&mut encoder, meshes).unwrap();
+    queue.submit([encoder.finish()]);
+    builder.status().unwrap()
 }
 
 /// The buffers of a mesh.
@@ -124,19 +120,10 @@ fn color_of(triangle: u32) -> u32 {
     0xff00_0003 + 5 * triangle
 }
 
-/// The first words of a buffer.
-fn read(device: &Device, buffer: &wgpu::Buffer, words: u64) -> Vec<u32> {
-    let staging = device.buffer("staging", words, Usage::MAP_READ | Usage::COPY_DST);
-    let mut encoder = device.device.create_command_encoder(&Default::default());
-    encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, 4 * words);
-    let mut read = device.submit_and_read(encoder, &staging).unwrap();
-    read.truncate(words as usize);
-    read
-}
-
 /// The bricks of the scene, in the order of the buffer.
-fn bricks(device: &Device, builder: &SceneBuilder, count: u32) -> Vec<u32> {
+fn bricks(builder: &SceneBuilder, count: u32) -> Vec<u32> {
     let bricks = &builder.scene().buffers().bricks;
+    let device = builder.scene().device();
     let read = read(device, bricks, u64::from(count) * BRICK_WORDS as u64);
     // A triangle beside the grid may touch a brick that the grid's end cuts, and none of its voxels.
     let bricks = read.as_chunks::<BRICK_WORDS>().0.iter();
@@ -158,55 +145,61 @@ fn bricks_of(grid: &VoxelGrid) -> Vec<u32> {
     all
 }
 
+/// The set bits of a mask of 8 x 8 x 8 cells.
+fn bits(mask: &[u32]) -> impl Iterator<Item = usize> {
+    (0..512).filter(|bit| mask[bit / 32] >> (bit % 32) & 1 == 1)
+}
+
+/// The cell of a bit, of the node or the brick at `position`.
+fn cell(position: [u32; 3], bit: usize) -> [u32; 3] {
+    let within = [bit / 64, bit / 8 % 8, bit % 8];
+    [0, 1, 2].map(|a| 8 * position[a] + within[a] as u32)
+}
+
+fn position(brick: &[u32]) -> [u32; 3] {
+    [brick[0] & 0xffff, brick[0] >> 16, brick[1]]
+}
+
 /// The voxels of the scene and their colours, by the published layout.
-fn colors(device: &Device, builder: &SceneBuilder, count: u32) -> HashMap<[u32; 3], u32> {
+fn colors(builder: &SceneBuilder, count: u32) -> HashMap<[u32; 3], u32> {
     let buffers = builder.scene().buffers();
+    let device = builder.scene().device();
     let bricks = read(device, &buffers.bricks, u64::from(count) * BRICK_WORDS as u64);
     let words = read(device, &buffers.colors, buffers.colors.size() / 4);
     let mut colors = HashMap::new();
     for (brick, &place) in bricks.as_chunks::<BRICK_WORDS>().0.iter().zip(&words) {
-        let base = [brick[0] & 0xffff, brick[0] >> 16, brick[1]];
-        let bits = (0..512).filter(|bit| brick[KEY_WORDS + bit / 32] >> (bit % 32) & 1 == 1);
-        for (bit, &color) in bits.zip(&words[place as usize..]) {
-            let within = [bit / 64, bit / 8 % 8, bit % 8];
-            colors.insert([0, 1, 2].map(|a| 8 * base[a] + within[a] as u32), color);
-        }
+        let own = bits(&brick[KEY_WORDS..]).zip(&words[place as usize..]);
+        colors.extend(own.map(|(bit, &color)| (cell(position(brick), bit), color)));
     }
     colors
 }
 
 /// The voxels of the scene, by the published layout.
-fn voxels(device: &Device, builder: &SceneBuilder, dims: [u32; 3]) -> VoxelGrid {
+fn voxels(builder: &SceneBuilder, dims: [u32; 3]) -> VoxelGrid {
     let buffers = builder.scene().buffers();
+    let device = builder.scene().device();
     let all = |buffer: &wgpu::Buffer| read(device, buffer, buffer.size() / 4);
     let [header, nodes] = [&buffers.header, &buffers.nodes].map(all);
     let [children, bricks] = [&buffers.children, &buffers.bricks].map(all);
     let nodes: &[WordNode] = bytemuck::cast_slice(&nodes);
-    let bits = |mask: &[u32]| -> Vec<usize> {
-        (0..512).filter(|bit| mask[bit / 32] >> (bit % 32) & 1 == 1).collect()
-    };
-    let at = |base: [u32; 3], bit: usize| {
-        let within = [bit / 64, bit / 8 % 8, bit % 8];
-        [0, 1, 2].map(|a| 8 * base[a] + within[a] as u32)
-    };
     let (top, root) = (header[1], header[2]);
     let mut voxels = Vec::new();
     // Level, index and position of nodes.
     let mut open = if root == NO_NODES { vec![] } else { vec![(top, root, [0; 3])] };
-    while let Some((level, index, position)) = open.pop() {
+    while let Some((level, index, at)) = open.pop() {
         if level == 0 {
             let brick = &bricks[index as usize * BRICK_WORDS..][..BRICK_WORDS];
-            assert_eq!([brick[0] & 0xffff, brick[0] >> 16, brick[1]], position);
-            voxels.extend(bits(&brick[KEY_WORDS..]).into_iter().map(|bit| at(position, bit)));
+            assert_eq!(position(brick), at);
+            voxels.extend(bits(&brick[KEY_WORDS..]).map(|bit| cell(at, bit)));
             continue;
         }
         let node = &nodes[index as usize];
-        let cells = bits(&node.partial).into_iter().zip(&children[node.first as usize..]);
-        open.extend(cells.map(|(bit, &child)| (level - 1, child, at(position, bit))));
+        let cells = bits(&node.partial).zip(&children[node.first as usize..]);
+        open.extend(cells.map(|(bit, &child)| (level - 1, child, cell(at, bit))));
         for bit in bits(&node.full) {
             assert_eq!(level, 1, "full cells are bricks");
-            let brick = at(position, bit);
-            voxels.extend((0..512).map(|bit| at(brick, bit)));
+            let brick = cell(at, bit);
+            voxels.extend((0..512).map(|bit| cell(brick, bit)));
         }
     }
     VoxelGrid::from_voxels(dims, voxels).unwrap()
@@ -244,31 +237,19 @@ fn hits(grid: &VoxelGrid) -> (Vec<Ray>, Vec<Option<Hit>>) {
 }
 
 /// Runs the mesh, and compares the scene with the grid of `expected`.
-fn check(
-    floats: &Floats,
-    expected: &PlacedMesh,
-    builder: &SceneBuilder,
-    device: &Device,
-    what: &str,
-) {
-    compare(floats.run(builder, device), expected, builder, device, what);
+fn check(floats: &Floats, expected: &PlacedMesh, builder: &SceneBuilder, what: &str) {
+    compare(floats.run(builder), expected, builder, what);
 }
 
 /// Compares the scene that was run last with the grid of `expected`.
-fn compare(
-    status: SceneStatus,
-    expected: &PlacedMesh,
-    builder: &SceneBuilder,
-    device: &Device,
-    what: &str,
-) {
+fn compare(status: SceneStatus, expected: &PlacedMesh, builder: &SceneBuilder, what: &str) {
     let grid = surface(expected);
     let known = bricks_of(&grid);
     assert_eq!(status.failure, None, "{what}");
     assert!(status.bricks as usize >= known.len() / BRICK_WORDS, "{what}");
-    assert!(bricks(device, builder, status.bricks) == known, "{what}");
+    assert!(bricks(builder, status.bricks) == known, "{what}");
     assert_eq!(u64::from(status.voxels), grid.occupied(), "{what}");
-    assert!(colors(device, builder, status.bricks) == first_colors(expected, &grid), "{what}");
+    assert!(colors(builder, status.bricks) == first_colors(expected, &grid), "{what}");
     let (rays, expected) = hits(&grid);
     assert!(builder.scene().first_hits(&rays).unwrap() == expected, "{what}");
 }
@@ -292,10 +273,10 @@ fn recorded_scenes_have_the_bricks_of_the_cpu() {
             ("another soup", of_size(300, 100)),
         ];
         for (name, mesh) in &meshes {
-            check(&Floats::of(mesh), mesh, &builder, gpu.device(), &format!("{label}, {name}"));
+            check(&Floats::of(mesh), mesh, &builder, &format!("{label}, {name}"));
         }
         let nothing = Floats::new(&[], &[], 1.0, [0.0; 3]);
-        let empty = nothing.run(&builder, gpu.device());
+        let empty = nothing.run(&builder);
         assert_eq!((empty.failure, empty.bricks), (None, 0), "{label}");
         let (rays, _) = hits(&VoxelGrid::empty([100; 3]).unwrap());
         let hits = builder.scene().first_hits(&rays).unwrap();
@@ -308,7 +289,7 @@ fn recorded_scenes_have_the_bricks_of_the_cpu() {
                 _ => mesh,
             };
             let builder = SceneBuilder::new(&gpu, mesh.lattice(), Mode::Surface, CAPACITY).unwrap();
-            check(&Floats::of(&mesh), &mesh, &builder, gpu.device(), &format!("{label}, {dim}"));
+            check(&Floats::of(&mesh), &mesh, &builder, &format!("{label}, {dim}"));
         }
     }
 }
@@ -350,8 +331,8 @@ fn recorded_solids_and_thin_surfaces_have_the_voxels_of_the_cpu() {
                 let what = format!("{label}, {mode:?}, {name}");
                 let grid = in_mode(&place_on(mesh, &lattice).unwrap(), mode).grid;
                 let floats = Floats::new(mesh.positions(), mesh.triangles(), 1.0, [0.0; 3]);
-                assert_eq!(floats.run(&builder, gpu.device()).failure, None, "{what}");
-                let found = voxels(gpu.device(), &builder, grid.dims());
+                assert_eq!(floats.run(&builder).failure, None, "{what}");
+                let found = voxels(&builder, grid.dims());
                 assert_eq!(found.occupied(), grid.occupied(), "{what}");
                 assert!(found == grid, "{what}");
                 let (rays, expected) = hits(&grid);
@@ -362,68 +343,33 @@ fn recorded_solids_and_thin_surfaces_have_the_voxels_of_the_cpu() {
 }
 
 /// A 3D texture of a scene's voxels, filled by the kernel of the documents.
-fn texture(device: &Device, builder: &SceneBuilder, size: [u32; 3]) -> Vec<u32> {
+fn texture(builder: &SceneBuilder, size: [u32; 3]) -> Vec<u32> {
     let page = include_str!("../../docs/library.md");
     let start = page.find("@group(0) @binding(0) var occupancy").expect("the kernel");
     let source = page[start..].split("```").next().unwrap();
-    let Device { device: wgpu, queue, .. } = device;
-    let module = wgpu.create_shader_module(wgpu::ShaderModuleDescriptor {
-        label: None,
-        source: wgpu::ShaderSource::Wgsl(format!("{SCENE_SOURCE}{source}").into()),
-    });
     let [width, height, depth_or_array_layers] = size;
     let size = wgpu::Extent3d { width, height, depth_or_array_layers };
-    let texture = wgpu.create_texture(&wgpu::TextureDescriptor {
+    let format = wgpu::TextureFormat::R32Uint;
+    let device = builder.scene().device();
+    let texture = device.device.create_texture(&wgpu::TextureDescriptor {
         label: None,
         size,
         mip_level_count: 1,
         sample_count: 1,
         dimension: wgpu::TextureDimension::D3,
-        format: wgpu::TextureFormat::R32Uint,
+        format,
         usage: wgpu::TextureUsages::STORAGE_BINDING | wgpu::TextureUsages::COPY_SRC,
         view_formats: &[],
     });
-    let own = wgpu.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-        label: None,
-        entries: &[wgpu::BindGroupLayoutEntry {
-            binding: 0,
-            visibility: wgpu::ShaderStages::COMPUTE,
-            ty: wgpu::BindingType::StorageTexture {
-                access: wgpu::StorageTextureAccess::WriteOnly,
-                format: wgpu::TextureFormat::R32Uint,
-                view_dimension: wgpu::TextureViewDimension::D3,
-            },
-            count: None,
-        }],
-    });
-    let layout = wgpu.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-        bind_group_layouts: &[Some(&own), Some(&SceneBuffers::layout(device))],
-        ..Default::default()
-    });
-    let pipeline = wgpu.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label: None,
-        layout: Some(&layout),
-        module: &module,
-        entry_point: None,
-        compilation_options: Default::default(),
-        cache: None,
-    });
+    let written = wgpu::BindingType::StorageTexture {
+        access: wgpu::StorageTextureAccess::WriteOnly,
+        format,
+        view_dimension: wgpu::TextureViewDimension::D3,
+    };
     let view = texture.create_view(&Default::default());
-    let group = wgpu.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: None,
-        layout: &own,
-        entries: &[wgpu::BindGroupEntry {
-            binding: 0,
-            resource: wgpu::BindingResource::TextureView(&view),
-        }],
-    });
-    let mut encoder = wgpu.create_command_encoder(&Default::default());
-    let mut pass = encoder.begin_compute_pass(&Default::default());
-    pass.set_pipeline(&pipeline);
-    pass.set_bind_group(0, &group, &[]);
-    pass.set_bind_group(1, &builder.scene().buffers().bind_group(device), &[]);
-    pass.dispatch_workgroups(width / 4, height / 4, depth_or_array_layers / 4);
-    drop(pass);
+    let groups = [width, height, depth_or_array_layers].map(|texels| texels / 4);
+    let view = wgpu::BindingResource::TextureView(&view);
+    run_stage(source, builder.scene(), written, view, groups);
     let words = u64::from(width * height * depth_or_array_layers);
     let copied = device.buffer("copied", words, Usage::COPY_DST | Usage::COPY_SRC);
     let layout = wgpu::TexelCopyBufferLayout {
@@ -432,8 +378,9 @@ fn texture(device: &Device, builder: &SceneBuilder, size: [u32; 3]) -> Vec<u32> 
         rows_per_image: Some(height),
     };
     let to = wgpu::TexelCopyBufferInfo { buffer: &copied, layout };
+    let mut encoder = device.device.create_command_encoder(&Default::default());
     encoder.copy_texture_to_buffer(texture.as_image_copy(), to, size);
-    queue.submit([encoder.finish()]);
+    device.queue.submit([encoder.finish()]);
     read(device, &copied, words)
 }
 
@@ -450,8 +397,8 @@ fn the_kernel_of_the_documents_fills_a_texture_with_the_voxels() {
         }
         let mode = Mode::Solid(PARITY);
         let builder = SceneBuilder::new(&gpu, &lattice, mode, capacity).unwrap();
-        Floats::new(mesh.positions(), mesh.triangles(), 1.0, [0.0; 3]).run(&builder, gpu.device());
-        let texels = texture(gpu.device(), &builder, [64; 3]);
+        Floats::new(mesh.positions(), mesh.triangles(), 1.0, [0.0; 3]).run(&builder);
+        let texels = texture(&builder, [64; 3]);
         let grid = in_mode(&place_on(&mesh, &lattice).unwrap(), mode).grid;
         let occupied = (0..64_u32.pow(3)).filter(|&i| texels[i as usize] == 1);
         let found = occupied.map(|i| [i % 64, i / 64 % 64, i / 64 / 64]);
@@ -471,10 +418,10 @@ fn the_bricks_of_a_long_solid_need_no_more_room_than_its_status_says() {
             SceneBuilder::new(&gpu, &lattice, mode, capacity).unwrap()
         };
         let floats = Floats::new(mesh.positions(), mesh.triangles(), 1.0, [0.0; 3]);
-        let needed = floats.run(&new(1000), gpu.device()).bricks;
+        let needed = floats.run(&new(1000)).bricks;
         let builder = new(needed);
-        assert_eq!(floats.run(&builder, gpu.device()).failure, None, "{label}");
-        let found = voxels(gpu.device(), &builder, lattice.dims);
+        assert_eq!(floats.run(&builder).failure, None, "{label}");
+        let found = voxels(&builder, lattice.dims);
         let inside = (3..997).flat_map(|x| (0..64).map(move |i| [x, i / 8, i % 8]));
         assert!(found == VoxelGrid::from_voxels(lattice.dims, inside).unwrap(), "{label}");
     }
@@ -499,10 +446,10 @@ fn a_solid_that_cannot_be_filled_is_empty_and_says_why() {
             SceneBuilder::new(&gpu, lattice, mode, SceneCapacity { voxels, ..CAPACITY })
         };
         let builder = new(&lattice, Mode::Solid(Solid::default()), 0).unwrap();
-        let failure = |mesh: &Mesh| floats(mesh).run(&builder, gpu.device()).failure;
+        let failure = |mesh: &Mesh| floats(mesh).run(&builder).failure;
         for open in [&sheets, &without_one.clone().unwrap()] {
             assert_eq!(failure(open), Some(SceneFailure::NotClosed), "{label}");
-            assert_eq!(voxels(gpu.device(), &builder, [64; 3]).occupied(), 0, "{label}");
+            assert_eq!(voxels(&builder, [64; 3]).occupied(), 0, "{label}");
         }
         // Vertices may be less than half a voxel beside the grid along x.
         for (x, why) in [
@@ -559,7 +506,7 @@ fn floats_are_rounded_as_on_the_host_where_nothing_else_is() {
             let expected = place_on(&mesh.unwrap(), &lattice).unwrap();
             let floats = Floats::new(&positions, &triangles, scale, offset);
             let what = format!("{label}, {scale}");
-            check(&floats, &expected, &builder, gpu.device(), &what);
+            check(&floats, &expected, &builder, &what);
         }
     }
 }
@@ -579,16 +526,16 @@ fn a_mesh_may_reach_half_a_grid_beyond_a_grid_of_any_size() {
             let per_unit = 1.0 / tight.voxel_size;
             let offset = tight.origin.map(|c| (-c * per_unit) as f32);
             let floats = Floats::new(&corners, &triangle, per_unit as f32, offset);
-            assert_eq!(floats.run(&builder, gpu.device()).failure, None, "{what}");
+            assert_eq!(floats.run(&builder).failure, None, "{what}");
             // Half a grid beyond it, and a lattice unit or more past that.
             let [low, high] = [-0.5, 1.5].map(|end| end * f64::from(dim));
             let far = [[low; 3], [high; 3], [low, low, low + 0.5]];
             let wide = lattice(tight.dims, tight.fraction_bits.min(23 - dim.ilog2()));
             let expected = place_on(&Mesh::new(far.to_vec(), triangle.to_vec()).unwrap(), &wide);
             let floats = Floats::new(&far, &triangle, 1.0, [0.0; 3]);
-            check(&floats, &expected.unwrap(), &builder, gpu.device(), &what);
+            check(&floats, &expected.unwrap(), &builder, &what);
             let farther = Floats::new(&far, &triangle, 1.01, [0.0; 3]);
-            let failure = farther.run(&builder, gpu.device()).failure;
+            let failure = farther.run(&builder).failure;
             assert_eq!(failure, (dim >= 128).then_some(SceneFailure::Vertex), "{what}");
         }
     }
@@ -610,15 +557,17 @@ fn the_scene_of_a_frame_is_that_of_the_mesh_recorded_last() {
         let floats = |mesh: &Mesh| Floats::new(mesh.positions(), mesh.triangles(), 1.0, [0.0; 3]);
         let mut encoder = device.device.create_command_encoder(&Default::default());
         for (mesh, format) in [(&ring, IndexFormat::Uint32), (&ball, IndexFormat::Uint16)] {
-            floats(mesh).record(&builder, device, &mut encoder, format).unwrap();
+            let floats = floats(mesh);
+            let buffers = floats.buffers(device, format, 0);
+            builder.record(&mut encoder, &[floats.mesh(&buffers)]).unwrap();
         }
         device.queue.submit([encoder.finish()]);
         let status = builder.status().unwrap();
         let placed = place_on(&ball, &lattice).unwrap();
         let grid = surface(&placed);
-        assert!(bricks(device, &builder, status.bricks) == bricks_of(&grid), "{label}");
+        assert!(bricks(&builder, status.bricks) == bricks_of(&grid), "{label}");
         let placed = place_on(&ring, &lattice).unwrap();
-        check(&floats(&ring), &placed, &builder, device, &label);
+        check(&floats(&ring), &placed, &builder, &label);
     }
 }
 
@@ -648,15 +597,9 @@ fn meshes_of_one_recording_are_one_scene() {
             .collect();
         let meshes: Vec<_> =
             parts.iter().zip(&buffers).map(|(part, buffers)| part.mesh(buffers)).collect();
-        let mut encoder = device.device.create_command_encoder(&Default::default());
-        builder.record(&mut encoder, &meshes).unwrap();
-        device.queue.submit([encoder.finish()]);
-        compare(builder.status().unwrap(), &whole, &builder, device, &label);
+        compare(run(&builder, &meshes), &whole, &builder, &label);
         // Nothing is a scene too.
-        let mut encoder = device.device.create_command_encoder(&Default::default());
-        builder.record(&mut encoder, &[]).unwrap();
-        device.queue.submit([encoder.finish()]);
-        let status = builder.status().unwrap();
+        let status = run(&builder, &[]);
         assert_eq!((status.failure, status.bricks, status.triangles), (None, 0, 0), "{label}");
     }
 }
@@ -669,7 +612,7 @@ fn triangles_beside_the_grid_are_counted() {
     for (label, gpu) in gpus(fast_adapters()) {
         let builder = SceneBuilder::new(&gpu, &lattice, Mode::Surface, CAPACITY).unwrap();
         let floats = Floats::new(both.positions(), both.triangles(), 1.0, [0.0; 3]);
-        let status = floats.run(&builder, gpu.device());
+        let status = floats.run(&builder);
         assert_eq!((status.failure, status.triangles), (None, 12), "{label}");
     }
 }
@@ -694,10 +637,9 @@ fn a_scene_that_overflows_is_empty_and_says_why() {
         with(&|floats| floats.indices[11][1] = (floats.vertices.len() / WORDS) as u32),
     ];
     for (label, gpu) in gpus(fast_adapters()) {
-        let device = gpu.device();
         let fails = |capacity: SceneCapacity, floats: &Floats| {
             let builder = SceneBuilder::new(&gpu, mesh.lattice(), Mode::Surface, capacity).unwrap();
-            let status = floats.run(&builder, device);
+            let status = floats.run(&builder);
             let is_empty = builder.scene().first_hits(&rays).unwrap().iter().all(Option::is_none);
             assert_eq!(is_empty, status.failure.is_some(), "{label}, {status:?}");
             status
@@ -722,8 +664,8 @@ fn a_scene_that_overflows_is_empty_and_says_why() {
         }
         // After a failure, the next scene is complete again.
         let builder = SceneBuilder::new(&gpu, mesh.lattice(), Mode::Surface, exact).unwrap();
-        assert!(broken[0].run(&builder, device).failure.is_some());
-        assert_eq!(floats.run(&builder, device).failure, None);
+        assert!(broken[0].run(&builder).failure.is_some());
+        assert_eq!(floats.run(&builder).failure, None);
         assert!(builder.scene().first_hits(&rays).unwrap() == expected, "{label}");
     }
 }

@@ -4,11 +4,13 @@ use crate::common::prelude::*;
 use crate::common::rays::{adversarial, adversarial_line};
 use rayon::prelude::*;
 use trivox::backend::gpu::BatchLimits;
+use trivox::gpu::Device;
 use trivox::lattice::WindowReach;
 use trivox::view::gpu::{GpuScene, SCENE_SOURCE, SceneBuffers};
 use trivox::view::render::{Background, Projection, RenderOptions, Renderer, View};
 use trivox::view::trace::{Hit, Ray, Scene};
 use trivox::{Gpu, Window};
+use wgpu::BufferUsages as Usage;
 
 /// How many rays to compare on each adapter.
 fn rays() -> usize {
@@ -243,58 +245,72 @@ fn distances_of_hits_are_those_to_the_face_and_no_ray_begins_too_far_away() {
     }
 }
 
-/// What the stage `own` of a shader on [`SCENE_SOURCE`] finds, a word for each of 64 invocations.
+/// What a stage on [`SCENE_SOURCE`] finds, a word for each of 64 invocations.
 fn found_by(stage: &str, scene: &GpuScene) -> Vec<u32> {
     let device = scene.device();
-    let source = [SCENE_SOURCE, stage].concat();
-    let module = device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+    let found = device.buffer("found", 64, Usage::COPY_SRC | Usage::STORAGE);
+    let array = wgpu::BindingType::Buffer {
+        ty: wgpu::BufferBindingType::Storage { read_only: false },
+        has_dynamic_offset: false,
+        min_binding_size: None,
+    };
+    run_stage(stage, scene, array, found.as_entire_binding(), [1; 3]);
+    read(device, &found, 64)
+}
+
+/// Runs the one stage of a shader on [`SCENE_SOURCE`], with `output` at its first binding.
+pub fn run_stage(
+    stage: &str,
+    scene: &GpuScene,
+    ty: wgpu::BindingType,
+    output: wgpu::BindingResource,
+    [x, y, z]: [u32; 3],
+) {
+    let device = &scene.device().device;
+    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: None,
-        source: wgpu::ShaderSource::Wgsl(source.into()),
+        source: wgpu::ShaderSource::Wgsl([SCENE_SOURCE, stage].concat().into()),
     });
-    let own_layout = device.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+    let visibility = wgpu::ShaderStages::COMPUTE;
+    let own = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
         label: None,
-        entries: &[wgpu::BindGroupLayoutEntry {
-            binding: 0,
-            visibility: wgpu::ShaderStages::COMPUTE,
-            ty: wgpu::BindingType::Buffer {
-                ty: wgpu::BufferBindingType::Storage { read_only: false },
-                has_dynamic_offset: false,
-                min_binding_size: None,
-            },
-            count: None,
-        }],
+        entries: &[wgpu::BindGroupLayoutEntry { binding: 0, visibility, ty, count: None }],
     });
-    let layout = device.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-        label: None,
-        bind_group_layouts: &[Some(&own_layout), Some(&SceneBuffers::layout(device))],
-        immediate_size: 0,
+    let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        bind_group_layouts: &[Some(&own), Some(&SceneBuffers::layout(scene.device()))],
+        ..Default::default()
     });
-    let pipeline = device.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+    let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
         label: None,
         layout: Some(&layout),
         module: &module,
-        entry_point: Some("own"),
+        entry_point: None,
         compilation_options: Default::default(),
         cache: None,
     });
-    let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::STORAGE;
-    let found = device.buffer("found", 64, usage);
-    let usage = wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ;
-    let staging = device.buffer("staging", 64, usage);
-    let own = device.device.create_bind_group(&wgpu::BindGroupDescriptor {
+    let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
         label: None,
-        layout: &own_layout,
-        entries: &[wgpu::BindGroupEntry { binding: 0, resource: found.as_entire_binding() }],
+        layout: &own,
+        entries: &[wgpu::BindGroupEntry { binding: 0, resource: output }],
     });
-    let mut encoder = device.device.create_command_encoder(&Default::default());
+    let mut encoder = device.create_command_encoder(&Default::default());
     let mut pass = encoder.begin_compute_pass(&Default::default());
     pass.set_pipeline(&pipeline);
-    pass.set_bind_group(0, &own, &[]);
-    pass.set_bind_group(1, &scene.buffers().bind_group(device), &[]);
-    pass.dispatch_workgroups(1, 1, 1);
+    pass.set_bind_group(0, &group, &[]);
+    pass.set_bind_group(1, &scene.buffers().bind_group(scene.device()), &[]);
+    pass.dispatch_workgroups(x, y, z);
     drop(pass);
-    encoder.copy_buffer_to_buffer(&found, 0, &staging, 0, 256);
-    device.submit_and_read(encoder, &staging).unwrap()
+    scene.device().queue.submit([encoder.finish()]);
+}
+
+/// The first words of a buffer.
+pub fn read(device: &Device, buffer: &wgpu::Buffer, words: u64) -> Vec<u32> {
+    let staging = device.buffer("staging", words, Usage::MAP_READ | Usage::COPY_DST);
+    let mut encoder = device.device.create_command_encoder(&Default::default());
+    encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, 4 * words);
+    let mut read = device.submit_and_read(encoder, &staging).unwrap();
+    read.truncate(words as usize);
+    read
 }
 
 /// Rubble on a full block, in colours of many kinds: full bricks with colours of their own, and

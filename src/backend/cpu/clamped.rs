@@ -7,9 +7,11 @@ use rayon::prelude::*;
 
 use crate::backend::Rule;
 use crate::backend::cpu::brick_cache::{BrickBatch, BrickCache, EvictionBudget, Slots};
-use crate::backend::cpu::columns::OutsideTask;
+use crate::backend::cpu::columns;
+use crate::backend::cpu::triangle_batch::BATCH_LEN;
 use crate::grid::BRICK;
 use crate::lattice::PlacedMesh;
+use crate::predicate::boxes::BoxRange;
 use crate::predicate::crosses::Axis;
 
 /// Triangles per task.
@@ -17,35 +19,27 @@ const TRIANGLES: usize = 1 << 13;
 /// Bricks per batch of evicted bricks.
 const BATCH: u64 = 1 << 6;
 
-/// The clamped crossings of a mesh.
-#[derive(Default)]
-pub(crate) struct ClampedCrossings {
-    /// Bricks at the grid's ends, unordered, with duplicates that the rule combines.
-    pub(crate) bricks: Vec<BrickBatch>,
-    /// The total number of bricks if they exceed `room`, else 0.
-    pub(crate) dropped: u64,
-}
-
-/// The crossings of `rule` outside the grid, clamped to its end voxels, in at most `room` bricks.
-pub(crate) fn clamped_crossings(mesh: &PlacedMesh, rule: Rule, room: u64) -> ClampedCrossings {
-    let Some(axis) = rule.counting_axis() else {
-        return ClampedCrossings::default();
-    };
-    let triangles = triangles_outside(mesh, axis);
+/// The crossings of `rule` outside the grid, clamped to its end voxels: bricks, unordered, with
+/// duplicates that the rule combines; or their number if they exceed `room`.
+pub(crate) fn clamped_crossings(
+    mesh: &PlacedMesh,
+    rule: Rule,
+    room: u64,
+) -> Result<Vec<BrickBatch>, u64> {
+    let Some(axis) = rule.counting_axis() else { return Ok(Vec::new()) };
+    let clip = BoxRange { lo: [0; 3], hi: mesh.lattice().dims.map(|d| d as i32 - 1) };
     let mut budget = EvictionBudget::new(BATCH);
     budget.begin(room);
     let end_bricks = 2 * bricks_per_layer(mesh, axis);
+    let triangles = triangles_outside(mesh, axis);
     let batches = triangles.par_chunks(TRIANGLES).map(|triangles| {
-        let mut bricks = BrickCache::new(Slots::new(end_bricks), &budget);
-        let outside = OutsideTask { mesh, rule, triangles, bricks: &mut bricks };
-        Arch::new().dispatch(outside);
-        bricks.flush().0
+        let groups = triangles.chunks(BATCH_LEN).map(|group| group.iter().copied());
+        let bricks = BrickCache::new(Slots::new(end_bricks), &budget);
+        let task = columns::Task { mesh, rule, groups, clip, is_outside: true, bricks };
+        Arch::new().dispatch(task).flush().0
     });
     let bricks = batches.flatten_iter().collect();
-    match budget.dropped() {
-        0 => ClampedCrossings { bricks, dropped: 0 },
-        _ => ClampedCrossings { bricks: Vec::new(), dropped: budget.evicted() },
-    }
+    if budget.dropped() == 0 { Ok(bricks) } else { Err(budget.evicted()) }
 }
 
 /// The triangles with a vertex half a voxel or more before the grid, or past its last voxel centre.

@@ -9,7 +9,6 @@ use pulp::{Simd, WithSimd};
 
 use crate::backend::Rule;
 use crate::backend::cpu::brick_cache::{Address, Addresses, BrickCache};
-use crate::backend::cpu::clipped::ClippedTriangles;
 use crate::backend::cpu::strips::Strips;
 use crate::backend::cpu::triangle_batch::TriangleBatch;
 use crate::lattice::PlacedMesh;
@@ -21,28 +20,36 @@ use crate::predicate::crosses::blocks::{
 };
 
 /// A task that sets voxels in `bricks` by `rule`, one that tests columns.
-pub(super) struct Task<'a> {
+pub(super) struct Task<'a, G> {
     pub(super) mesh: &'a PlacedMesh,
     pub(super) rule: Rule,
-    pub(super) triangles: ClippedTriangles<'a>,
+    /// Groups of triangles, each at most a [`TriangleBatch`].
+    pub(super) groups: G,
+    /// The voxels to set, inclusive, within the grid.
+    pub(super) clip: BoxRange,
+    /// Whether only crossings outside the grid are set, clamped to its end voxels.
+    pub(super) is_outside: bool,
     pub(super) bricks: BrickCache<'a>,
 }
 
-impl<'a> WithSimd for Task<'a> {
+impl<'a, G> WithSimd for Task<'a, G>
+where
+    G: Iterator<Item: ExactSizeIterator<Item = usize> + Clone>,
+{
     type Output = BrickCache<'a>;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> BrickCache<'a> {
-        let Self { mesh, rule, triangles, mut bricks } = self;
+        let Self { mesh, rule, groups, clip, is_outside, mut bricks } = self;
         let fraction_bits = mesh.lattice().fraction_bits;
-        let columns = |axis: &Axis| Columns::new(*axis, mesh, rule, &triangles.clip);
-        let of_axis = |axis| ColumnQueues::new(simd, columns(axis));
-        let mut axes: Vec<ColumnQueues<S>> = rule.axes().iter().map(of_axis).collect();
+        let columns = rule.axes().iter().map(|&axis| Columns::new(axis, mesh, rule, &clip));
+        let columns = columns.flat_map(|columns| columns.parts(is_outside));
+        let mut all: Vec<_> = columns.map(|columns| ColumnQueues::new(simd, columns)).collect();
         let mut batch = TriangleBatch::new();
-        for group in triangles.groups() {
+        for group in groups {
             batch.load(mesh, group.clone());
-            let centers = batch.centers(fraction_bits, &triangles.clip);
-            for queues in &mut axes {
+            let centers = batch.centers(fraction_bits, &clip);
+            for queues in &mut all {
                 let axis = queues.columns.axis;
                 for lane in centers.lanes_with_some(axis.across(), group.len()).iter() {
                     let triangle = batch.projected(axis, lane);
@@ -50,51 +57,10 @@ impl<'a> WithSimd for Task<'a> {
                 }
             }
         }
-        for queues in &mut axes {
+        for queues in &mut all {
             queues.finish(&mut bricks);
         }
         bricks
-    }
-}
-
-/// A task that sets the crossings of `triangles` outside the grid, clamped to its end voxels, in
-/// `bricks`. The rule counts crossings.
-#[cfg(feature = "gpu")]
-pub(super) struct OutsideTask<'r, 'a> {
-    pub(super) mesh: &'r PlacedMesh,
-    pub(super) rule: Rule,
-    pub(super) triangles: &'r [usize],
-    pub(super) bricks: &'r mut BrickCache<'a>,
-}
-
-#[cfg(feature = "gpu")]
-impl WithSimd for OutsideTask<'_, '_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Self { mesh, rule, triangles, bricks } = self;
-        let Some(axis) = rule.counting_axis() else { return };
-        let lattice = mesh.lattice();
-        let grid = BoxRange { lo: [0; 3], hi: lattice.dims.map(|d| d as i32 - 1) };
-        let all = Columns::new(axis, mesh, rule, &grid);
-        for reach in [all.reach.start..0, all.count..all.reach.end] {
-            if reach.is_empty() {
-                continue;
-            }
-            let mut queues = ColumnQueues::new(simd, Columns { reach, ..all });
-            for &index in triangles {
-                let triangle = mesh.triangle(index);
-                let centers =
-                    BoxRange::of_centers(&triangle, lattice.fraction_bits).intersect(&grid);
-                let [lo, hi] = [centers.lo, centers.hi].map(|corner| axis.project(corner).0);
-                let extent = [hi[0] - lo[0] + 1, hi[1] - lo[1] + 1];
-                if extent[0] > 0 && extent[1] > 0 {
-                    queues.add(triangle.map(|corner| axis.project(corner)), (lo, extent), bricks);
-                }
-            }
-            queues.finish(bricks);
-        }
     }
 }
 
@@ -226,6 +192,16 @@ impl Columns {
             (Position::FirstCenter, start..if has_end { i32::MAX } else { last + 1 })
         };
         Self { axis, rule, fraction_bits: lattice.fraction_bits, count, position, reach }
+    }
+
+    /// These columns or, with the crossings outside the grid alone, those before it and past it.
+    fn parts(self, is_outside: bool) -> Vec<Self> {
+        if !is_outside {
+            return vec![self];
+        }
+        let reaches = [self.reach.start..0, self.count..self.reach.end].into_iter();
+        let reaches = reaches.filter(|reach| !reach.is_empty());
+        reaches.map(|reach| Self { reach, ..self }).collect()
     }
 
     /// The half-planes that clip strips of columns to `triangle` within reach.

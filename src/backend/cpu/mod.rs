@@ -5,7 +5,6 @@
 mod brick_cache;
 #[cfg(feature = "gpu")]
 pub(crate) mod clamped;
-mod clipped;
 mod columns;
 mod refine;
 mod slabs;
@@ -35,8 +34,6 @@ pub(crate) fn run(
     let progress = Latch::new(progress);
     // Runs on a thread of the pool: a thread outside it would block in every parallel call until
     // one in it wakes up.
-    let builder = rayon::scope(|_| slabs::voxelize(mesh, rule, options.memory, &progress))?;
-    let windings = builder.windings();
-    let (grid, crossings) = builder.finish_with_crossings();
-    Ok(Run { grid, windings, crossings, report: None })
+    let found = rayon::scope(|_| slabs::voxelize(mesh, rule, options.memory, &progress))?;
+    Ok(Run::new(found, None))
 }

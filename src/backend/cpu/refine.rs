@@ -4,10 +4,11 @@
 //!
 //! (triangle, block) pairs are queued until they fill a vector.
 
+use std::ops::Range;
+
 use pulp::{Simd, WithSimd};
 
 use crate::backend::cpu::brick_cache::BrickCache;
-use crate::backend::cpu::clipped::ClippedTriangles;
 use crate::backend::cpu::triangle_batch::{Bounds, TriangleBatch};
 use crate::grid::set_bits;
 use crate::lattice::{MAX_DIM, PlacedMesh, Triangle};
@@ -19,19 +20,22 @@ const LEVELS: usize = (MAX_DIM.ilog2() / BLOCK_BITS) as usize - 1;
 const _: () = assert!(MAX_DIM == 1 << (BLOCK_BITS * (LEVELS as u32 + 1)));
 
 /// A task that sets the voxels that triangles touch in `bricks`.
-pub(super) struct Task<'a> {
+pub(super) struct Task<'a, G> {
     pub(super) mesh: &'a PlacedMesh,
-    pub(super) triangles: ClippedTriangles<'a>,
+    /// Groups of triangles, each at most a [`TriangleBatch`].
+    pub(super) groups: G,
+    /// The voxels to set, inclusive, within the grid.
+    pub(super) clip: BoxRange,
     pub(super) bricks: BrickCache<'a>,
 }
 
-impl<'a> WithSimd for Task<'a> {
+impl<'a, G: Iterator<Item = Range<usize>>> WithSimd for Task<'a, G> {
     type Output = BrickCache<'a>;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> BrickCache<'a> {
-        let fraction_bits = self.mesh.lattice().fraction_bits;
-        let clip = self.triangles.clip;
+        let Self { mesh, groups, clip, bricks } = self;
+        let fraction_bits = mesh.lattice().fraction_bits;
         let level = |level| Level {
             pairs: Pairs::new(fraction_bits + (level as u32 + 1) * BLOCK_BITS),
             extent: [1; 3],
@@ -39,14 +43,14 @@ impl<'a> WithSimd for Task<'a> {
         };
         let mut refiner = Refiner {
             simd,
-            mesh: self.mesh,
+            mesh,
             clip,
             fraction_bits,
             levels: std::array::from_fn(level),
             blocks: vec![Pairs::new(fraction_bits); EXTENTS].into(),
-            bricks: self.bricks,
+            bricks,
         };
-        refiner.refine(&self.triangles);
+        refiner.refine(groups);
         refiner.finish();
         refiner.bricks
     }
@@ -93,9 +97,9 @@ fn extent_of(queue: usize) -> [i32; 3] {
 
 impl<S: Simd> Refiner<'_, S> {
     #[inline(always)]
-    fn refine(&mut self, triangles: &ClippedTriangles) {
+    fn refine(&mut self, groups: impl Iterator<Item = Range<usize>>) {
         let mut batch = TriangleBatch::new();
-        for group in triangles.groups() {
+        for group in groups {
             batch.load(self.mesh, group.clone());
             let bounds = batch.bounds(self.fraction_bits, &self.clip);
             self.add(&batch, &bounds, group.start, group.len());

@@ -9,7 +9,6 @@ use rayon::prelude::*;
 
 use crate::backend::Rule;
 use crate::backend::cpu::brick_cache::{BrickBatch, BrickCache, EvictionBudget, Slots};
-use crate::backend::cpu::clipped::ClippedTriangles;
 use crate::backend::cpu::triangle_batch::BATCH_LEN;
 use crate::backend::cpu::{columns, refine};
 use crate::base::lock;
@@ -157,25 +156,32 @@ impl<'a> Tasks<'a> {
         budget: &EvictionBudget,
     ) -> Vec<BrickBatch> {
         let first = chunk * self.chunk;
-        let triangles = first..self.mesh.len().min(first + self.chunk);
-        let groups = triangles.start / BATCH_LEN..triangles.end.div_ceil(BATCH_LEN);
-        let group_layers = group_layers.get(groups).unwrap_or_default();
-        let dims = self.mesh.lattice().dims.map(|d| d as i32);
-        let z = [layers.start, layers.end].map(|layer| layer as i32 * BRICK as i32);
-        let clip =
-            BoxRange { lo: [0, 0, z[0]], hi: [dims[0] - 1, dims[1] - 1, dims[2].min(z[1]) - 1] };
-        let triangles = ClippedTriangles { triangles, layers: group_layers, clip };
-        if triangles.groups().next().is_none() {
+        let end = self.mesh.len().min(first + self.chunk);
+        let [start_layer, end_layer] = [layers.start, layers.end].map(|layer| layer as i32);
+        let is_near = |first: &usize| {
+            let layers = group_layers.get(first / BATCH_LEN);
+            layers.is_none_or(|&[lo, hi]| lo < end_layer && hi >= start_layer)
+        };
+        let groups = (first..end).step_by(BATCH_LEN).filter(is_near);
+        let groups = groups.map(|first| first..end.min(first + BATCH_LEN));
+        if groups.clone().next().is_none() {
             return Vec::new();
         }
+        let dims = self.mesh.lattice().dims.map(|d| d as i32);
+        let z = [start_layer, end_layer].map(|layer| layer * BRICK as i32);
+        let clip =
+            BoxRange { lo: [0, 0, z[0]], hi: [dims[0] - 1, dims[1] - 1, dims[2].min(z[1]) - 1] };
         let slots = lock(&self.spare).pop();
         // Not while the others wait for the lock.
         let slots = slots.unwrap_or_else(|| Slots::new(self.bricks()));
         let bricks = BrickCache::new(slots, budget);
         let (arch, mesh) = (Arch::new(), self.mesh);
         let bricks = match self.rule {
-            Rule::Conservative => arch.dispatch(refine::Task { mesh, triangles, bricks }),
-            rule => arch.dispatch(columns::Task { mesh, rule, triangles, bricks }),
+            Rule::Conservative => arch.dispatch(refine::Task { mesh, groups, clip, bricks }),
+            rule => {
+                let is_outside = false;
+                arch.dispatch(columns::Task { mesh, rule, groups, clip, is_outside, bricks })
+            }
         };
         let (batches, slots) = bricks.flush();
         lock(&self.spare).push(slots);

@@ -4,8 +4,6 @@
 
 #![allow(clippy::needless_range_loop, reason = "several arrays share each index")]
 
-use std::ops::Range;
-
 use crate::lattice::{PlacedMesh, Triangle};
 use crate::predicate::blocks::BLOCK;
 use crate::predicate::boxes::BoxRange;
@@ -32,7 +30,7 @@ impl TriangleBatch {
 
     /// Loads the triangles of `mesh` with these indices, at most [`BATCH_LEN`].
     #[inline(always)]
-    pub(super) fn load(&mut self, mesh: &PlacedMesh, indices: Range<usize>) {
+    pub(super) fn load(&mut self, mesh: &PlacedMesh, indices: impl Iterator<Item = usize>) {
         for (lane, index) in indices.take(BATCH_LEN).enumerate() {
             let triangle = mesh.triangle(index);
             for corner in 0..3 {

@@ -319,9 +319,10 @@ impl Results {
 
     /// Adds the crossings outside the grid, which the stages do not find.
     pub(crate) fn add_clamped(&mut self, job: &Job) {
-        let clamped = clamped_crossings(job.mesh, job.rule, job.room);
-        self.lists.listed.extend(clamped.bricks.into_iter().flatten());
-        self.dropped += clamped.dropped;
+        match clamped_crossings(job.mesh, job.rule, job.room) {
+            Ok(bricks) => self.lists.listed.extend(bricks.into_iter().flatten()),
+            Err(number) => self.dropped += number,
+        }
         self.limit_to(job.room);
     }
 

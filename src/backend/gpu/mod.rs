@@ -47,10 +47,9 @@ use crate::backend::gpu::buffers::{Buffers, Sizes};
 use crate::backend::gpu::job::{
     BYTES_PER_BRICK, Job, MAX_PAIRS, Overflow, Results, SubBatch, UNITS, sub_batch_bricks,
 };
-use crate::backend::gpu::readback::Readback;
-use crate::backend::gpu::self_test::SelfTest;
+use crate::backend::gpu::self_test::{self_test, tested_as};
 use crate::backend::gpu::stages::{MAX_STEPS, prepare};
-use crate::backend::gpu::upload::{Batch, UNSHARED_WORDS};
+use crate::backend::gpu::upload::{Batch, UNSHARED_WORDS, Uploaded};
 use crate::backend::gpu::workspace::Workspace;
 use crate::backend::report::milliseconds;
 #[cfg(not(target_arch = "wasm32"))]
@@ -91,8 +90,8 @@ pub struct Gpu {
     clock: OnceLock<Option<Clock>>,
     /// Reused by all meshes. A run takes it, and puts it back at its end.
     workspace: Mutex<Option<Workspace>>,
-    /// The outcomes of the self-tests so far.
-    tested: Mutex<HashMap<SelfTest, Result<(), BackendError>>>,
+    /// The outcomes of the self-tests so far, by [`tested_as`].
+    tested: Mutex<HashMap<(Rule, VoxelKernel), Result<(), BackendError>>>,
     /// Serializes blocking callers, so that they share one workspace.
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) turn: Turn,
@@ -131,8 +130,8 @@ impl Gpu {
 
     /// Tests the kernels of `rule`, the first time only.
     async fn test(&self, rule: Rule, kernel: VoxelKernel) -> Result<(), BackendError> {
-        let test = SelfTest::of(rule, kernel);
-        let known = lock(&self.tested).get(&test).cloned();
+        let (rule, kernel) = tested_as(rule, kernel);
+        let known = lock(&self.tested).get(&(rule, kernel)).cloned();
         if let Some(outcome) = known {
             return outcome;
         }
@@ -141,8 +140,8 @@ impl Gpu {
         // meshes; and few bricks.
         let limits = BatchLimits { groups: 1, bricks: 1 << 10, ..self.batch_limits };
         let probe = Self::over(self.device.clone()).with_batch_limits(limits);
-        let outcome = test.run(&probe).await;
-        lock(&self.tested).entry(test).or_insert(outcome).clone()
+        let outcome = self_test(&probe, rule, kernel).await;
+        lock(&self.tested).entry((rule, kernel)).or_insert(outcome).clone()
     }
 
     /// The blocking form of [`open`](Self::open).
@@ -244,15 +243,14 @@ impl Gpu {
             return Err(BackendError::Memory { needed, allowed: options.memory });
         }
         let report = Some(std::mem::take(&mut results.report));
-        let builder = (results.build(&job))
+        let found = (results.build(&job))
             .map_err(|e| BackendError::Failed(format!("it returned a wrong grid: {e}")))?;
-        let windings = builder.windings();
-        let (grid, crossings) = builder.finish_with_crossings();
+        let run = Run::new(found, report);
         // A driver may execute nothing without an error; a triangle inside the grid touches voxels.
-        if rule == Rule::Conservative && grid.occupied() == 0 && mesh.outside() < mesh.len() {
+        if rule == Rule::Conservative && run.grid.occupied() == 0 && mesh.outside() < mesh.len() {
             return Err(BackendError::Failed("it returned no voxels".into()));
         }
-        Ok(Run { grid, windings, crossings, report })
+        Ok(run)
     }
 }
 
@@ -273,7 +271,8 @@ impl Gpu {
         let mut results = Results::default();
         results.add_clamped(job);
         // Taken, so that the lock is not held across an await.
-        let mut workspace = lock(&self.workspace).take();
+        let kept = lock(&self.workspace).take();
+        let mut workspace = kept.unwrap_or_else(|| Workspace::new(&self.device));
         let mut outcome = Ok(());
         for first in (0..job.mesh.len()).step_by(max_triangles) {
             let batch = Batch::new(job.mesh, first..job.mesh.len().min(first + max_triangles));
@@ -282,7 +281,7 @@ impl Gpu {
                 break;
             }
         }
-        *lock(&self.workspace) = workspace;
+        *lock(&self.workspace) = Some(workspace);
         outcome.map(|()| results)
     }
 
@@ -291,15 +290,15 @@ impl Gpu {
         &self,
         job: &Job<'_>,
         batch: &Batch,
-        workspace: &mut Option<Workspace>,
+        workspace: &mut Workspace,
         results: &mut Results,
     ) -> Result<(), BackendError> {
         let began = Instant::now();
         prepare(&self.device, job.rule, job.kernel)?;
-        let workspace = self.workspace_for(job, batch, workspace)?;
+        self.fit(workspace, job, batch)?;
         let ready = Instant::now();
         let report = &mut results.report;
-        let Workspace { buffers, uploaded, .. } = &mut *workspace;
+        let Workspace { buffers, uploaded, .. } = workspace;
         report.upload_bytes += uploaded.update(&self.device, &buffers.mesh, batch);
         self.device.check()?;
         report.host_ms.prepare += milliseconds(ready - began);
@@ -337,51 +336,23 @@ impl Gpu {
         self.clock.get_or_init(|| Clock::new(&self.device, MAX_STEPS)).as_ref()
     }
 
-    /// The workspace, created on first use with sizes estimated from the mesh, and with room for
-    /// `batch`.
-    fn workspace_for<'a>(
-        &self,
-        job: &Job,
-        batch: &Batch,
-        workspace: &'a mut Option<Workspace>,
-    ) -> Result<&'a mut Workspace, GpuError> {
+    /// Makes room for `batch`: sizes are estimated from the mesh, and only grow.
+    fn fit(&self, workspace: &mut Workspace, job: &Job, batch: &Batch) -> Result<(), GpuError> {
+        let Buffers { mesh, sizes, .. } = &workspace.buffers;
         let bitmap = bitmap_words(job, batch);
-        let is_enough = |previous: &Workspace| {
-            let Buffers { mesh, sizes, .. } = &previous.buffers;
-            mesh.size() >= 4 * batch.words() && sizes.bitmap >= bitmap
-        };
-        let new = match workspace.take() {
-            Some(previous) if is_enough(&previous) => previous,
-            Some(Workspace { buffers, readback, .. }) => {
-                self.new_workspace(job, batch, buffers.sizes, readback)?
-            }
-            None => {
-                let readback = Readback::new(&self.device);
-                self.new_workspace(job, batch, Sizes::default(), readback)?
-            }
-        };
-        let workspace = workspace.insert(new);
-        workspace.readback.predict(&self.device, job.rule, || expected_bricks(job.mesh))?;
-        Ok(workspace)
-    }
-
-    /// A workspace at least as large as `kept`.
-    fn new_workspace(
-        &self,
-        job: &Job,
-        batch: &Batch,
-        kept: Sizes,
-        readback: Readback,
-    ) -> Result<Workspace, GpuError> {
-        let pairs = brick_pairs(job.mesh).clamp(MIN_PAIRS.into(), MAX_PAIRS.into()) as u32;
-        let sizes = Sizes {
-            pairs: pairs.min(self.batch_limits.pairs).max(kept.pairs),
-            bricks: pairs.min(self.batch_limits.bricks).max(kept.bricks),
-            crossings: MIN_CROSSINGS.min(self.batch_limits.crossings).max(kept.crossings),
-            bitmap: bitmap_words(job, batch).max(kept.bitmap),
-        };
-        let mesh = self.device.checked_buffer("mesh", batch.words(), BufferUsages::STORAGE)?;
-        Workspace::new(&self.device, mesh, sizes, readback)
+        if mesh.size() < 4 * batch.words() || sizes.bitmap < bitmap {
+            let pairs = brick_pairs(job.mesh).clamp(MIN_PAIRS.into(), MAX_PAIRS.into()) as u32;
+            let sizes = Sizes {
+                pairs: pairs.min(self.batch_limits.pairs).max(sizes.pairs),
+                bricks: pairs.min(self.batch_limits.bricks).max(sizes.bricks),
+                crossings: MIN_CROSSINGS.min(self.batch_limits.crossings).max(sizes.crossings),
+                bitmap: bitmap.max(sizes.bitmap),
+            };
+            let mesh = self.device.checked_buffer("mesh", batch.words(), BufferUsages::STORAGE)?;
+            workspace.resize(&self.device, mesh, sizes)?;
+            workspace.uploaded = Uploaded::default();
+        }
+        workspace.readback.predict(&self.device, job.rule, || expected_bricks(job.mesh))
     }
 
     /// Enlarges the buffer that overflowed, if the limits allow. Returns whether it did.
@@ -403,7 +374,7 @@ impl Gpu {
         if needs > limit || larger == workspace.buffers.sizes {
             return Ok(false);
         }
-        workspace.resize(&self.device, larger)?;
+        workspace.resize(&self.device, workspace.buffers.mesh.clone(), larger)?;
         Ok(true)
     }
 }

@@ -31,13 +31,6 @@ pub(crate) struct Readback {
     expected: HashMap<Rule, u32>,
 }
 
-/// A range of an output list.
-pub(crate) struct ListRange<'a> {
-    pub(crate) buffer: &'a wgpu::Buffer,
-    pub(crate) output: OutputList,
-    pub(crate) range: Range<u32>,
-}
-
 /// Records read from output lists.
 #[derive(Default)]
 pub(crate) struct Lists {
@@ -47,12 +40,10 @@ pub(crate) struct Lists {
     pub(crate) masks: Vec<Mask>,
     /// Further bricks, of crossings that the stages do not mark, in any order.
     pub(crate) listed: Vec<(BrickKey, Mask)>,
-    /// The crossings of the current run.
-    crossings: Vec<Crossing>,
 }
 
 impl Lists {
-    /// Appends the first `len` records of a staging buffer.
+    /// Appends the first `len` records of a staging buffer: all crossings of a run, or bricks.
     pub(crate) fn extend(&mut self, output: OutputList, staging: &[u8], len: usize) {
         let list = &staging[LIST_AT as usize..];
         match output {
@@ -65,14 +56,10 @@ impl Lists {
             }
             OutputList::Crossings => {
                 let crossings = list.as_chunks::<CROSSING_BYTES>().0.iter();
-                self.crossings.extend(crossings.take(len).map(Crossing::from_bytes));
+                let crossings = crossings.take(len).map(Crossing::from_bytes);
+                self.listed.append(&mut count(crossings.collect()));
             }
         }
-    }
-
-    /// Counts the crossings in bricks.
-    pub(crate) fn count_crossings(&mut self) {
-        self.listed.append(&mut count(std::mem::take(&mut self.crossings)));
     }
 
     /// The number of bricks, with duplicates.
@@ -129,20 +116,19 @@ impl Readback {
         device.check()
     }
 
-    /// Records a copy of `source` to the staging buffer, submits `encoder`, waits, and calls `read`
-    /// on the staging buffer.
+    /// Records a copy of these bytes of `list` to the staging buffer, submits `encoder`, waits, and
+    /// calls `read` on the staging buffer.
     pub(crate) async fn fetch<T>(
         &self,
         device: &Device,
         mut encoder: wgpu::CommandEncoder,
-        source: &ListRange<'_>,
+        (list, range): (&wgpu::Buffer, Range<u64>),
         report: &mut RunReport,
         read: impl FnOnce(&[u8]) -> T,
     ) -> Result<T, GpuError> {
-        let ListRange { buffer, output, range } = source;
-        let [from, to] = [range.start, range.end].map(|i| u64::from(i) * output.bytes());
-        encoder.copy_buffer_to_buffer(buffer, from, &self.staging, LIST_AT, to - from);
-        let bytes = LIST_AT + to - from;
+        let len = range.end - range.start;
+        encoder.copy_buffer_to_buffer(list, range.start, &self.staging, LIST_AT, len);
+        let bytes = LIST_AT + len;
 
         let began = Instant::now();
         let mapping = device.submit(encoder, &self.staging, bytes);

@@ -18,43 +18,38 @@ use crate::mesh::Mesh;
 use crate::predicate::boxes::BoxRange;
 use crate::predicate::touches;
 
-/// A rule and the kernel by which it is tested.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct SelfTest {
-    rule: Rule,
-    kernel: VoxelKernel,
+/// The rule and the kernel that test the kernels of a run by these.
+pub(super) fn tested_as(rule: Rule, kernel: VoxelKernel) -> (Rule, VoxelKernel) {
+    match rule {
+        Rule::Conservative => (rule, kernel),
+        // They share their kernels, and crossings have a direction.
+        Rule::Winding => (Rule::Crossings, VoxelKernel::default()),
+        _ => (rule, VoxelKernel::default()),
+    }
 }
 
-impl SelfTest {
-    /// The test of the kernels that a run by `rule` uses.
-    pub(super) fn of(rule: Rule, kernel: VoxelKernel) -> Self {
-        match rule {
-            Rule::Conservative => Self { rule, kernel },
-            // They share their kernels, and crossings have a direction.
-            Rule::Winding => Self::of(Rule::Crossings, kernel),
-            _ => Self { rule, kernel: VoxelKernel::default() },
-        }
+/// Voxelizes the built-in mesh on `gpu`, and compares.
+///
+/// # Errors
+/// The results differ; the device fails.
+pub(super) async fn self_test(
+    gpu: &Gpu,
+    rule: Rule,
+    kernel: VoxelKernel,
+) -> Result<(), BackendError> {
+    let options = RunOptions { kernel, ..RunOptions::default() };
+    let mesh = adversarial_mesh(DIMS, &SIZES);
+    let result_of = |run: Run| (run.grid, run.crossings.map(|c| c.sorted()));
+    let known = match rule {
+        Rule::Conservative => (touched_voxels(&mesh)?, None),
+        rule => result_of(cpu::run(&mesh, rule, &options, &NoProgress)?),
+    };
+    let run = gpu.run_untested(&mesh, rule, &options, &NoProgress).await?;
+    if result_of(run) == known {
+        return Ok(());
     }
-
-    /// Voxelizes the built-in mesh on `gpu`, and compares.
-    ///
-    /// # Errors
-    /// The results differ; the device fails.
-    pub(super) async fn run(self, gpu: &Gpu) -> Result<(), BackendError> {
-        let options = RunOptions { kernel: self.kernel, ..RunOptions::default() };
-        let mesh = adversarial_mesh(DIMS, &SIZES);
-        let result_of = |run: Run| (run.grid, run.crossings.map(|c| c.sorted()));
-        let known = match self.rule {
-            Rule::Conservative => (touched_voxels(&mesh)?, None),
-            rule => result_of(cpu::run(&mesh, rule, &options, &NoProgress)?),
-        };
-        let run = gpu.run_untested(&mesh, self.rule, &options, &NoProgress).await?;
-        if result_of(run) == known {
-            return Ok(());
-        }
-        let kernel = last_kernel(self.rule, self.kernel, false).0.name();
-        Err(BackendError::SelfTest { kernel, driver: gpu.device.driver() })
-    }
+    let kernel = last_kernel(rule, kernel, false).0.name();
+    Err(BackendError::SelfTest { kernel, driver: gpu.device.driver() })
 }
 
 /// The voxels that a triangle touches, by the specification, [`touches`](touches()). Voxels are

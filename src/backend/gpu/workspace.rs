@@ -11,7 +11,7 @@ use crate::backend::gpu::data::{
     TOO_MANY_CANDIDATES,
 };
 use crate::backend::gpu::job::{Job, Overflow, ResidentBricks, Results, SubBatch};
-use crate::backend::gpu::readback::{self, CLOCK_AT, ListRange, Readback};
+use crate::backend::gpu::readback::{self, CLOCK_AT, Readback};
 use crate::backend::gpu::stages::OutputList;
 use crate::backend::gpu::upload::Uploaded;
 use crate::backend::gpu::work::{Counts, profile};
@@ -26,22 +26,21 @@ pub(super) struct Workspace {
 }
 
 impl Workspace {
-    /// Creates buffers of the given sizes; `mesh` is the mesh buffer.
-    pub(super) fn new(
+    /// Without room for any mesh.
+    pub(super) fn new(device: &Device) -> Self {
+        let mesh = device.buffer("mesh", 0, Usage::STORAGE);
+        let buffers = Buffers::new(device, mesh, Sizes::default());
+        Self { buffers, readback: Readback::new(device), uploaded: Uploaded::default() }
+    }
+
+    /// Recreates the buffers with other sizes; `mesh` is the mesh buffer.
+    pub(super) fn resize(
+        &mut self,
         device: &Device,
         mesh: wgpu::Buffer,
         sizes: Sizes,
-        readback: Readback,
-    ) -> Result<Self, GpuError> {
-        let buffers = Buffers::new(device, mesh, sizes);
-        device.check()?;
-        let uploaded = Uploaded::default();
-        Ok(Self { buffers, readback, uploaded })
-    }
-
-    /// Recreates the buffers with other sizes, except the mesh buffer.
-    pub(super) fn resize(&mut self, device: &Device, sizes: Sizes) -> Result<(), GpuError> {
-        self.buffers = Buffers::new(device, self.buffers.mesh.clone(), sizes);
+    ) -> Result<(), GpuError> {
+        self.buffers = Buffers::new(device, mesh, sizes);
         device.check()
     }
 
@@ -87,8 +86,8 @@ impl Workspace {
             };
             (counters, job.clock.map(times))
         };
-        let source = self.list_range(OutputList::Bricks, 0..expected);
-        let fetched = self.readback.fetch(device, encoder, &source, report, read);
+        let source = self.records(OutputList::Bricks, 0..expected);
+        let fetched = self.readback.fetch(device, encoder, source, report, read);
         let (counters, times) = fetched.await?;
         let bitmap = sub_batch.bitmap_words(job.rule);
         let (triangles, bitmap) = (sub_batch.triangle_count().into(), bitmap.into());
@@ -115,9 +114,6 @@ impl Workspace {
             self.read(device, OutputList::Crossings, 0..listed, results).await?;
         }
         self.readback.learn(job.rule, found);
-        let began = Instant::now();
-        results.lists.count_crossings();
-        results.report.host_ms.read += milliseconds(began.elapsed());
         Ok(None)
     }
 
@@ -150,13 +146,16 @@ impl Workspace {
         let Results { lists, report, .. } = results;
         let room = range.end.saturating_add(range.end / 8).min(self.buffers.sizes.capacity(output));
         self.readback.grow(device, output, room)?;
-        let source = self.list_range(output, range);
-        let read = |staging: &[u8]| lists.extend(output, staging, source.range.len());
-        self.readback.fetch(device, device.encoder(), &source, report, read).await
+        let len = range.len();
+        let read = |staging: &[u8]| lists.extend(output, staging, len);
+        let source = self.records(output, range);
+        self.readback.fetch(device, device.encoder(), source, report, read).await
     }
 
-    fn list_range(&self, output: OutputList, range: Range<u32>) -> ListRange<'_> {
-        ListRange { buffer: self.buffers.list(output), output, range }
+    /// Records of an output list: its buffer, and where they are in it, in bytes.
+    fn records(&self, output: OutputList, range: Range<u32>) -> (&wgpu::Buffer, Range<u64>) {
+        let [start, end] = [range.start, range.end].map(|i| u64::from(i) * output.bytes());
+        (self.buffers.list(output), start..end)
     }
 }
 
@@ -262,8 +261,8 @@ mod tests {
             crossings: 2 * crossings,
             bitmap: 2 * bitmap,
         };
-        let readback = Readback::new(device);
-        let mut workspace = Workspace::new(device, mesh.clone(), made, readback).unwrap();
+        let mut workspace = Workspace::new(device);
+        workspace.resize(device, mesh.clone(), made).unwrap();
         workspace.buffers.sizes = told;
         for (buffer, _) in written(&workspace.buffers) {
             let words = vec![GUARD; buffer.size() as usize / 4];

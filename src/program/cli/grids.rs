@@ -2,14 +2,13 @@
 
 use std::path::PathBuf;
 
-use bytesize::ByteSize;
 use clap::{ArgGroup, Args};
 use trivox::Up;
 use trivox::formats::GridFormat;
 
-use crate::cli::parse::{parse_count, parse_in, parse_size};
+use crate::cli::parse::{parse_count, parse_in};
 use crate::cli::{
-    Input, MeshArgs, PaletteArgs, ReadArgs, ReportArgs, SceneArgs, first_or_hidden, names,
+    Input, PaletteArgs, ReadArgs, ReportArgs, SceneArgs, SourceArgs, first_or_hidden, names,
 };
 
 #[derive(Debug, Args)]
@@ -193,13 +192,5 @@ pub struct SliceArgs {
     pub quiet: bool,
 
     #[command(flatten)]
-    pub scene: SceneArgs,
-
-    #[command(flatten)]
-    pub mesh: MeshArgs,
-
-    /// Memory limit, such as 512MiB or 4GB; a file that may need more is refused [default: for a
-    /// grid 2 GiB for each MB of its file, for a mesh nine tenths of the available memory].
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
-    pub memory: Option<ByteSize>,
+    pub source: SourceArgs,
 }

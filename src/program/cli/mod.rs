@@ -202,9 +202,12 @@ pub struct VoxelArgs {
 /// The heading of options that grids do not have.
 const OF_MESHES: &str = "Options for meshes";
 
-/// Options of voxelization, for commands that take a grid or a mesh.
+/// Options of a grid's file and of voxelization, for commands that take a grid or a mesh.
 #[derive(Debug, Args)]
-pub struct MeshArgs {
+pub struct SourceArgs {
+    #[command(flatten)]
+    pub scene: SceneArgs,
+
     /// Voxels along the longest axis of a mesh, 1 to 65536 [default: 256].
     #[arg(short, long, value_name = "N", allow_negative_numbers = true, help_heading = OF_MESHES)]
     #[arg(value_parser = parse_res)]
@@ -223,6 +226,11 @@ pub struct MeshArgs {
     #[arg(long, alias = "colour", value_name = "COLOR", value_parser = parse_color)]
     #[arg(help_heading = OF_MESHES)]
     pub color: Option<ColorSource>,
+
+    /// Memory limit, such as 512MiB or 4GB; a file that may need more is refused [default: for a
+    /// grid 2 GiB for each MB of its file, for a mesh nine tenths of the available memory].
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
+    pub memory: Option<ByteSize>,
 }
 
 /// How the mesh is transformed first.

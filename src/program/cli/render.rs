@@ -2,17 +2,14 @@
 
 use std::path::PathBuf;
 
-use bytesize::ByteSize;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use trivox::Up;
 use trivox::backend::BackendChoice;
 use trivox::view::render::{Background, MAX_SAMPLES, Projection, View};
 
-use crate::cli::parse::{
-    parse_background, parse_in, parse_light, parse_number, parse_pixels, parse_size,
-};
-use crate::cli::{Input, MeshArgs, ReportArgs, SceneArgs, first_or_hidden, names};
+use crate::cli::parse::{parse_background, parse_in, parse_light, parse_number, parse_pixels};
+use crate::cli::{Input, ReportArgs, SourceArgs, first_or_hidden, names};
 
 const CAMERA: &str = "Camera and light";
 const PICTURE: &str = "Picture";
@@ -133,15 +130,7 @@ pub struct RenderArgs {
     pub report: ReportArgs,
 
     #[command(flatten)]
-    pub scene: SceneArgs,
-
-    #[command(flatten)]
-    pub mesh: MeshArgs,
-
-    /// Memory limit, such as 512MiB or 4GB; a file that may need more is refused [default: for a
-    /// grid 2 GiB for each MB of its file, for a mesh nine tenths of the available memory].
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
-    pub memory: Option<ByteSize>,
+    pub source: SourceArgs,
 }
 
 impl RenderArgs {

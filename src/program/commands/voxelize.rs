@@ -54,7 +54,7 @@ pub fn run(mut job: Job) -> Result<ExitStatus> {
         // A panic is an error of one task, and the others go on.
         catch_unwind(AssertUnwindSafe(|| plan.run(task, voxelizer, progress)))
             .unwrap_or_else(|panic| Err(bug(&*panic)))
-            .map_err(|error| explain_late(error, job.time_limit, &task.mesh))
+            .map_err(|error| explain_late(memory.explain(error), job.time_limit, &task.mesh))
     };
     let work = |task: &Task| {
         let result = shares.run(task, run, is_memory);
@@ -68,8 +68,9 @@ pub fn run(mut job: Job) -> Result<ExitStatus> {
     thread::scope(|scope| {
         // With --resume there may be nothing to do.
         if !job.resume {
-            // If it panics, or no thread can be started, the GPU is opened by the first mesh.
-            let open = move || catch_unwind(AssertUnwindSafe(|| backends.open_early()));
+            // A GPU that is asked for is opened while the first mesh is read. If it panics, or no
+            // thread can be started, the first mesh opens it, and has the error.
+            let open = move || catch_unwind(AssertUnwindSafe(|| drop(backends.asked_for())));
             _ = Builder::new().spawn_scoped(scope, open);
         }
         let spawn = |thread: Builder, worker| thread.spawn_scoped(scope, worker).map(drop);

@@ -7,13 +7,11 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
-use trivox::backend::BackendChoice;
+use trivox::backend::{BackendChoice, Backends, Chosen};
 use trivox::base::timed;
 use trivox::formats::is_mesh;
 use trivox::view::render::{Camera, Projection, RenderError, RenderOptions, Renderer};
-#[cfg(feature = "gpu")]
-use trivox::{Gpu, gpu::Adapter};
-use trivox::{Place, VoxelGrid};
+use trivox::{Backend, Place, VoxelGrid};
 
 use crate::ExitStatus;
 use crate::cli::RenderArgs;
@@ -42,21 +40,21 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     let options = options(args, SIZE);
     options.check()?;
     if args.file.is_dir() {
-        return sheet::run(args, target, Card::new(args)?.as_ref());
+        return sheet::run(args, target, backend(args)?.backend());
     }
     let inputs = Inputs::new([&*args.file]);
     let output = Pictures::new(target, &inputs, args.turntable, args.fps)?;
-    args.mesh.refuse_contradictions(&args.file)?;
-    args.scene.refuse_for_others(&args.file)?;
-    let card = Card::new(args)?;
+    args.source.refuse_contradictions(&args.file)?;
+    args.source.scene.refuse_for_others(&args.file)?;
+    let chosen = backend(args)?;
 
     let progress = Arc::new(TerminalProgress::new(args.report.quiet));
     let (voxels, load) = timed(|| load(&args.file, args, &output.sink, &progress))?;
     let Voxels { grid, mut warnings, sidecars } = voxels;
     progress.finish();
     output.sink.refuse(&sidecars)?;
-    warnings.extend(card.as_ref().and_then(Card::warning));
-    let draw = || output.write(&renderer(&grid, card.as_ref())?, &options, &progress);
+    warnings.extend(slow(chosen.backend()));
+    let draw = || output.write(&renderer(&grid, chosen.backend())?, &options, &progress);
     let (written, draw) = timed(draw)?;
     progress.finish();
 
@@ -69,8 +67,8 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
         height,
         camera: CameraReport::new(&grid, &options)?,
         frames: args.turntable,
-        backend: if card.is_some() { "gpu" } else { "cpu" },
-        adapter: card.map(|card| card.label),
+        backend: chosen.used.name(),
+        adapter: chosen.used.adapter,
         bytes,
         timings_ms: RenderTimings { load: milliseconds(load), render: milliseconds(draw) },
         warnings,
@@ -86,7 +84,7 @@ fn load(
     sink: &Sink,
     progress: &Arc<TerminalProgress>,
 ) -> Result<Voxels> {
-    let mut voxels = Voxels::load(file, &args.mesh, args.scene, args.memory, Some(sink), progress)?;
+    let mut voxels = Voxels::load(file, &args.source, Some(sink), progress)?;
     if !is_mesh(file) && voxels.grid.brick_count() == 0 {
         voxels.warnings.push("no voxel is occupied: the picture is empty".to_owned());
     }
@@ -94,51 +92,33 @@ fn load(
     Ok(voxels)
 }
 
-/// An open GPU.
-#[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "such a build opens none"))]
-struct Card {
-    #[cfg(feature = "gpu")]
-    gpu: Gpu,
-    label: String,
-    is_software: bool,
+/// The backend that is asked for; `--adapter` alone asks for a GPU.
+fn backend(args: &RenderArgs) -> Result<Chosen> {
+    refuse_adapter_of_cpu(args.backend, args.adapter.as_deref())?;
+    let choice = args.backend.unwrap_or(BackendChoice::Auto);
+    Ok(Backends::new(choice, args.adapter.clone()).asked_for()?)
 }
 
-impl Card {
-    /// The selected GPU, or `None` for the CPU; `--adapter` alone selects a GPU.
-    fn new(args: &RenderArgs) -> Result<Option<Self>> {
-        let name = args.adapter.as_deref();
-        refuse_adapter_of_cpu(args.backend, name)?;
-        match (args.backend, name) {
-            (None | Some(BackendChoice::Cpu), None) => Ok(None),
-            _ => Self::open(name).map(Some),
-        }
-    }
-
-    fn warning(&self) -> Option<String> {
+/// A warning about a GPU in software.
+fn slow(by: Backend) -> Option<String> {
+    #[cfg(feature = "gpu")]
+    if let Backend::Gpu(gpu) = by
+        && gpu.device().is_software()
+    {
         let advice = "is software: --backend cpu draws the same, and is faster";
-        self.is_software.then(|| format!("{} {advice}", self.label))
+        return Some(format!("{} {advice}", gpu.device().label()));
     }
-
-    #[cfg(feature = "gpu")]
-    fn open(name: Option<&str>) -> Result<Self> {
-        let adapter = Adapter::find(name)?;
-        let (label, is_software) = (adapter.label(), adapter.is_software());
-        Ok(Self { gpu: Gpu::new(&adapter)?, label, is_software })
-    }
-
-    #[cfg(not(feature = "gpu"))]
-    fn open(_: Option<&str>) -> Result<Self> {
-        anyhow::bail!("built without the GPU backend (cargo feature `gpu`)")
-    }
+    _ = by;
+    None
 }
 
-fn renderer<'a>(grid: &'a VoxelGrid, card: Option<&Card>) -> Result<Renderer<'a>> {
+fn renderer<'a>(grid: &'a VoxelGrid, by: Backend) -> Result<Renderer<'a>> {
     #[cfg(feature = "gpu")]
-    if let Some(card) = card {
-        return Ok(Renderer::on_gpu(grid, &card.gpu)?);
+    if let Backend::Gpu(gpu) = by {
+        return Ok(Renderer::on_gpu(grid, gpu)?);
     }
-    // A build without GPUs opens none.
-    _ = card;
+    // A build without GPUs has no other backend than the CPU.
+    _ = by;
     Ok(Renderer::new(grid))
 }
 

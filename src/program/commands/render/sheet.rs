@@ -7,11 +7,12 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
+use trivox::Backend;
 use trivox::base::srgb::Rgba;
 use trivox::formats::{is_mesh, is_unread_mesh};
 use trivox::view::render::{Background, Picture, RenderOptions};
 
-use super::{Card, load, options, renderer};
+use super::{load, options, renderer, slow};
 use crate::ExitStatus;
 use crate::cli::{RenderArgs, SceneArgs};
 use crate::console::{ErrorReport, print_error};
@@ -36,15 +37,16 @@ const MISSING_INK: Rgba = [168, 60, 40, 255];
 
 /// Draws the files of the folder, and writes the sheet. A file that cannot be read is an error of
 /// its own, and has an empty picture.
-pub fn run(args: &RenderArgs, target: &Path, card: Option<&Card>) -> Result<ExitStatus> {
+pub fn run(args: &RenderArgs, target: &Path, by: Backend) -> Result<ExitStatus> {
     let (files, unread) = files(&args.file)?;
     if args.turntable.is_some() {
         bail!("{}: a folder becomes one picture: leave out --turntable", shown(&args.file));
     }
     // Options of meshes are refused where there is none.
     let first = files.iter().find(|file| is_mesh(file)).unwrap_or(&files[0]);
-    args.mesh.refuse_contradictions(first)?;
-    args.scene.refuse_for_others(files.iter().find(|of| SceneArgs::are_of(of)).unwrap_or(first))?;
+    args.source.refuse_contradictions(first)?;
+    let first_scene = files.iter().find(|file| SceneArgs::are_of(file)).unwrap_or(first);
+    args.source.scene.refuse_for_others(first_scene)?;
     let sink = Sink::new(target, &Inputs::new(files.iter().map(PathBuf::as_path)))?;
     let began = Instant::now();
     let is_clear = args.background == Background::Transparent;
@@ -52,11 +54,11 @@ pub fn run(args: &RenderArgs, target: &Path, card: Option<&Card>) -> Result<Exit
     let mut sheet = Sheet::new(files.len(), options(args, SIZE).size, paper)?;
     let (mut warnings, mut failed) = (Vec::new(), Vec::new());
     warnings.extend(left_out(&unread));
-    warnings.extend(card.and_then(Card::warning));
+    warnings.extend(slow(by));
     let progress = Arc::new(TerminalProgress::new(args.report.quiet));
     for (place, file) in files.iter().enumerate() {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        match draw(file, args, &sink, card, &progress) {
+        match draw(file, args, &sink, by, &progress) {
             Ok((picture, own, sidecars)) => {
                 sink.refuse(&sidecars)?;
                 sheet.put(place, &name, |x, y| picture.at(x, y));
@@ -114,11 +116,11 @@ fn draw(
     file: &Path,
     args: &RenderArgs,
     sink: &Sink,
-    card: Option<&Card>,
+    by: Backend,
     progress: &Arc<TerminalProgress>,
 ) -> Result<(Picture, Vec<String>, Inputs)> {
     let Voxels { grid, warnings, sidecars } = load(file, args, sink, progress)?;
-    let draw = || anyhow::Ok(renderer(&grid, card)?.render(&options(args, SIZE), &**progress)?);
+    let draw = || anyhow::Ok(renderer(&grid, by)?.render(&options(args, SIZE), &**progress)?);
     Ok((draw().with_context(|| shown(file))?, warnings, sidecars))
 }
 

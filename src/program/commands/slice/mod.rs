@@ -36,11 +36,10 @@ pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
     });
     let sink = sink.transpose()?;
     let named = || shown(&args.file);
-    args.mesh.refuse_contradictions(&args.file)?;
-    args.scene.refuse_for_others(&args.file)?;
+    args.source.refuse_contradictions(&args.file)?;
+    args.source.scene.refuse_for_others(&args.file)?;
     let progress = Arc::new(TerminalProgress::new(args.quiet));
-    let voxels =
-        Voxels::load(&args.file, &args.mesh, args.scene, args.memory, sink.as_ref(), &progress)?;
+    let voxels = Voxels::load(&args.file, &args.source, sink.as_ref(), &progress)?;
     progress.finish();
     let Voxels { grid, mut warnings, sidecars } = voxels;
     sink.iter().try_for_each(|sink| sink.refuse(&sidecars))?;

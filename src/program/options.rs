@@ -81,6 +81,8 @@ impl Job {
         voxels.fill_report.as_ref().zip(self.strict).is_some_and(|(fill, strict)| match strict {
             Strict::Doubtful => fill.is_doubtful(),
             Strict::Closed => fill.is_doubtful() || !fill.topology.is_closed(),
+            // They are known later.
+            Strict::Warnings => false,
         })
     }
 
@@ -111,7 +113,8 @@ impl Job {
         let voxels = &self.voxels;
         self.compute.refuse_contradictions(voxels.mode(), self.check)?;
         voxels.refuse_contradictions()?;
-        voxels.only_for_solids("--strict", self.strict.is_some())?;
+        let is_of_solids = self.strict.is_some_and(|strict| strict != Strict::Warnings);
+        voxels.only_for_solids("--strict", is_of_solids)?;
         for (option, is_given) in [
             ("--interior-color", voxels.interior_color.is_some()),
             ("--filter", voxels.filter.is_some()),

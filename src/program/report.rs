@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::Result;
 
 use crate::ExitStatus;
-use crate::cli::Job;
+use crate::cli::{Job, Strict};
 use crate::console::{ErrorReport, StdoutClosed, print_error, print_json};
 use crate::inputs::Task;
 use crate::plan::Plan;
@@ -121,7 +121,10 @@ impl<'a> Report<'a> {
             true => {
                 let doubts = summary.result.fill.iter().flat_map(|fill| &fill.doubts);
                 let doubts: Vec<String> = doubts.map(ToString::to_string).collect();
-                let is_doubt = |text: &mut &str| doubts.iter().any(|doubt| text.contains(doubt));
+                let is_doubt = |text: &mut &str| {
+                    self.plan.job.strict == Some(Strict::Warnings)
+                        || doubts.iter().any(|doubt| text.contains(doubt))
+                };
                 self.refusal(summary, &warnings.extract_if(.., is_doubt).collect::<Vec<_>>())
             }
             false if quiet => String::new(),

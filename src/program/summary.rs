@@ -10,9 +10,12 @@ use trivox::engine::{self, BandSummary, Measured, Summary};
 use trivox::formats::{BlockList, Blocks, GridFormat};
 use trivox::grid::{Attribute, Attributes, Channel, ContentHash, VoxelValues};
 use trivox::surface::palette::count_colors;
-use trivox::{ColorSource, PlacedMesh, Sizing, Up, VoxelGrid, Voxelized, Window};
+use trivox::{
+    Bounds, ColorSource, Lattice, Mode, PlacedMesh, Sizing, Up, VoxelGrid, Voxelized, Window,
+};
 
 use crate::check::Check;
+use crate::cli::Job;
 use crate::console::ErrorReport;
 use crate::grids::{Contents, block_lines, fill_lines};
 use crate::inputs::Task;
@@ -140,6 +143,16 @@ impl MeshSummary {
         }
         if format.is_none() && !job.draws() && !job.check {
             notes.push("no file is written: name one with -o".to_owned());
+        }
+        notes.extend(past_bounds(job, voxelized));
+        if job.attributes.contains(&Attribute::Coverage)
+            && matches!(job.voxels.mode(), Mode::Solid(solid) if !solid.include_surface)
+        {
+            notes.push(
+                "voxels with their centre outside are left out, and so is their coverage: \
+                 --include-surface adds them"
+                    .to_owned(),
+            );
         }
         notes.extend(without_attributes(grid));
         notes.extend(format.iter().flat_map(|format| format.lost_with(grid, &plan.write_options)));
@@ -293,6 +306,17 @@ fn colorless_as(format: GridFormat, blocks: &[(String, u64)]) -> Option<String> 
         None => return None,
     };
     Some(format!("the mesh has no colours: all {what}"))
+}
+
+/// The note that the grid is larger than `--bounds`, as it has whole voxels.
+fn past_bounds(job: &Job, Voxelized { lattice, .. }: &Voxelized) -> Option<String> {
+    let Lattice { origin, voxel_size, dims, .. } = *lattice;
+    let end = [0, 1, 2].map(|a| origin[a] + f64::from(dims[a]) * voxel_size);
+    let is_past = |bounds: &Bounds| (0..3).any(|a| end[a] - bounds.max[a] > voxel_size / 100.0);
+    job.bounds.filter(|bounds| is_past(bounds) && job.pad == 0).map(|_| {
+        let end = end.map(|c| rounded(c, voxel_size)).join(", ");
+        format!("the grid has whole voxels, so it ends at ({end}), past the bounds")
+    })
 }
 
 /// Notes on voxels without attributes: those away from the surface, and those of no object.

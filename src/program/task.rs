@@ -13,7 +13,7 @@ use trivox::{
 };
 
 use crate::check::Check;
-use crate::cli::{Job, LabelBy};
+use crate::cli::{Job, LabelBy, Strict};
 use crate::grids::Contents;
 use crate::inputs::Task;
 use crate::plan::Plan;
@@ -79,6 +79,8 @@ impl Plan<'_> {
         if let Some(measured) = &measured {
             summary.add_distances(measured);
         }
+        let refuses_warnings = self.job.strict == Some(Strict::Warnings);
+        summary.refused |= refuses_warnings && !summary.warnings.is_empty();
         if !summary.differs() && (!summary.refused || self.job.force) {
             self.write(&targets, &voxelized.grid, field, &mut summary, progress)?;
             let Summary { dims, occupied, .. } = summary.result;

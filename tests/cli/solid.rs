@@ -251,6 +251,36 @@ fn of_many_meshes_a_doubtful_one_fails_alone_and_again_with_resume() {
 }
 
 #[test]
+fn any_warning_can_be_refused() {
+    let folder = cubes();
+    let strict = "cube.obj --res 8 --strict=warnings";
+    succeeds(&folder, &format!("{strict} -o whole.npy"));
+    let cut = format!("{strict} --bounds 100,100,100,101,101,101 -o cut.npy");
+    for (force, is_written) in [("", false), ("--force", true)] {
+        let run = exits(&folder, &format!("{cut} {force}"), 1);
+        let said = stderr(&run);
+        assert!(said.contains("error: cube.obj: 12 triangles reach outside the bounds"), "{said}");
+        assert_eq!(folder.join("cut.npy").exists(), is_written, "{force}");
+    }
+}
+
+#[test]
+fn what_is_left_out_or_added_is_noted() {
+    let folder = cubes();
+    let coverage = "cube.obj --res 8 --mode solid --attributes coverage -o c.npz";
+    let past = "cube.obj --voxel-size 0.7 --bounds 0,0,0,1,1,1.4 -o c.npz";
+    for (args, note, is_said) in [
+        (coverage.to_owned(), "their coverage: --include-surface adds them", true),
+        (format!("{coverage} --include-surface"), "--include-surface adds them", false),
+        (past.to_owned(), "so it ends at (1.4, 1.4, 1.4), past the bounds", true),
+        (past.replace("0.7", "0.1"), "past the bounds", false),
+    ] {
+        let said = stderr(&succeeds(&folder, &args));
+        assert_eq!(said.contains(note), is_said, "{args}: {said}");
+    }
+}
+
+#[test]
 fn options_of_solids_are_refused_without_one() {
     let folder = cubes();
     let fix = "is for solids: add --mode solid, or leave it out";

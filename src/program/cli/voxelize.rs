@@ -24,13 +24,15 @@ pub enum LabelBy {
     File,
 }
 
-/// The solids that `--strict` refuses.
+/// What `--strict` refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Strict {
     /// Doubtful solids
     Doubtful,
     /// Doubtful solids, and all solids of meshes with holes
     Closed,
+    /// Any mesh with a warning, a surface too
+    Warnings,
 }
 
 /// The main job.
@@ -124,7 +126,8 @@ pub struct Job {
 
     /// With --mode solid or --distance: if the fill is doubtful, write nothing and exit with 1. It
     /// is doubtful if holes are so large that more than 30 % of the solid is uncertain, for
-    /// example; smaller ones are capped, and the summary says so. --strict=closed refuses any hole.
+    /// example; smaller ones are capped, and the summary says so. --strict=closed refuses any hole,
+    /// --strict=warnings all of which a warning is printed, of surfaces too.
     #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, ignore_case = true)]
     #[arg(default_missing_value = "doubtful", help_heading = "Voxels", display_order = 1000)]
     pub strict: Option<Strict>,

@@ -5,8 +5,8 @@ use rayon::prelude::*;
 use crate::grid::build::check_dims;
 use crate::grid::windows::voxels_between;
 use crate::grid::{
-    BRICK, BrickKey, BrickRun, Channel, FIRST_Z, GridError, Mask, VoxelGrid, VoxelValues, in_order,
-    mask_places, overlay,
+    BRICK, BrickKey, BrickRun, Channel, GridError, VoxelGrid, VoxelValues, in_order, mask_places,
+    mask_spliced, overlay,
 };
 
 impl VoxelGrid {
@@ -102,7 +102,8 @@ impl VoxelGrid {
         };
         in_order(dims, self.world, &[()], |(), out| {
             for both in overlay([moved(bricks.saturating_add(1)), moved(bricks)]) {
-                let mask = spliced(&both.masks, axis, voxels);
+                let [before, brick] = &both.masks;
+                let mask = mask_spliced([before, brick], axis, voxels);
                 let run = BrickRun { start: both.start, len: both.len, mask };
                 out.push_clipped(dims, &run);
             }
@@ -142,17 +143,4 @@ impl VoxelGrid {
         });
         VoxelValues::from_bricks(bricks.collect(), values.rest())
     }
-}
-
-/// The brick that has, along `axis`, the last `by` layers of the first brick and then the first
-/// layers of the second.
-fn spliced([before, brick]: &[Mask; 2], axis: usize, by: u32) -> Mask {
-    let low = FIRST_Z * ((1 << by) - 1);
-    std::array::from_fn(|x| match axis {
-        _ if by == 0 => brick[x],
-        0 if x < by as usize => before[x + 8 - by as usize],
-        0 => brick[x - by as usize],
-        1 => before[x] >> (64 - 8 * by) | brick[x] << (8 * by),
-        _ => before[x] >> (8 - by) & low | brick[x] << by & !low,
-    })
 }

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::base::srgb::Rgba;
 use crate::grid::{
-    BRICK, BrickKey, Colors, FIRST_Z, Mask, VoxelGrid, count, is_empty, mask_places,
+    BRICK, BrickKey, Colors, Mask, VoxelGrid, count, is_empty, mask_places, mask_spliced,
 };
 use crate::lattice::MAX_DIM;
 use crate::surface::color::{LightSum, SurfaceColors};
@@ -42,14 +42,11 @@ impl Neighborhood<Mask> {
     /// The voxels of the brick whose neighbour along `axis` is set.
     fn shifted(&self, axis: usize, is_above: bool) -> Mask {
         let (here, there) = (&self.center, &self.sides[axis][usize::from(is_above)]);
-        std::array::from_fn(|x| match (axis, is_above) {
-            (0, true) => here.get(x + 1).copied().unwrap_or(there[0]),
-            (0, false) => x.checked_sub(1).map_or(there[7], |below| here[below]),
-            (1, true) => here[x] >> 8 | there[x] << 56,
-            (1, false) => here[x] << 8 | there[x] >> 56,
-            (_, true) => here[x] >> 1 & !(FIRST_Z << 7) | there[x] << 7 & FIRST_Z << 7,
-            (_, false) => here[x] << 1 & !FIRST_Z | there[x] >> 7 & FIRST_Z,
-        })
+        if is_above {
+            mask_spliced([here, there], axis, BRICK - 1)
+        } else {
+            mask_spliced([there, here], axis, 1)
+        }
     }
 
     /// [`Self::shifted`] for all axes and directions.

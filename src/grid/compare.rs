@@ -93,13 +93,8 @@ pub fn compare(a: &VoxelGrid, b: &VoxelGrid, named: usize) -> Comparison {
 #[must_use]
 pub fn in_colors(a: &VoxelGrid, b: &VoxelGrid, both: Rgba, only: [Rgba; 2]) -> VoxelGrid {
     let palette = [both, only[0], only[1]];
-    let mut counts = [0; 3];
-    for here in overlay([a.brick_runs(), b.brick_runs()]) {
-        let masks = shared_and_own(here.masks);
-        counts.iter_mut().zip(&masks).for_each(|(sum, mask)| {
-            *sum += u64::from(count(mask)) * u64::from(here.len);
-        });
-    }
+    let shared = a.intersection(b).occupied();
+    let counts = [shared, a.occupied() - shared, b.occupied() - shared];
     // The most frequent colour is the default, which takes no memory.
     let most = (0..3).max_by_key(|&set| counts[set]).unwrap_or_default();
     let mut together = a.union(b);

@@ -21,16 +21,11 @@ impl Bricks {
         [0, 1, 2].map(|axis| u64::from(self.len(axis))).into_iter().product()
     }
 
-    /// The number of rows along `x`.
-    pub(crate) fn rows(&self) -> u64 {
-        u64::from(self.len(1)) * u64::from(self.len(2))
-    }
-
     fn len(&self, axis: usize) -> u32 {
         self.to[axis] - self.from[axis]
     }
 
-    /// Both halves, in canonical order; `None` of one brick.
+    /// Both halves, across the last axis with several bricks; `None` of one brick.
     pub(crate) fn halves(&self) -> Option<[Self; 2]> {
         let axis = (0..3).rev().find(|&axis| self.len(axis) > 1)?;
         let [mut before, mut after] = [*self; 2];

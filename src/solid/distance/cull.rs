@@ -47,8 +47,7 @@ impl Work<'_> {
 
     /// Bisects `bricks` by `halves`, and calls `visit` in parallel with each part that cannot be
     /// divided and with the clusters near it, if there are any; `near` are those near `bricks`.
-    /// Returns the results in canonical order. The caller finishes these parts; the others are
-    /// finished here.
+    /// Returns the results. The caller finishes these parts; the others are finished here.
     pub(crate) fn divide<T: Send>(
         &self,
         bricks: Bricks,

@@ -272,7 +272,7 @@ impl Sampler<'_> {
                 }
             }
         }
-        let strip = |axis, to| Mipmapped::strip(self.texture, self.pyramid, axis, to);
+        let strip = |axis, to| self.pyramid.strip(self.texture, axis, to);
         let image = match reduced {
             [None, None] => Mipmapped::Whole { texture: self.texture, pyramid: self.pyramid },
             [Some(to), None] => strip(0, to),

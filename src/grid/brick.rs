@@ -118,6 +118,20 @@ impl BrickKey {
         (end.0 - self.0) as u32
     }
 
+    /// The bricks that share a face with it, by axis below and above; `None` outside the largest
+    /// grid.
+    pub(crate) fn beside(self) -> [[Option<Self>; 2]; 3] {
+        let beside = |axis: usize, c: Option<u32>| {
+            let mut at = self.position();
+            at[axis] = c.filter(|&c| c < MAX_DIM / BRICK)?;
+            Some(Self::new(at))
+        };
+        [0, 1, 2].map(|axis| {
+            let c = self.position()[axis];
+            [beside(axis, c.checked_sub(1)), beside(axis, Some(c + 1))]
+        })
+    }
+
     /// The first key of the brick's row along `x`.
     pub(crate) fn row(self) -> Self {
         Self(self.0 >> Self::BITS << Self::BITS)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::base::srgb::Rgba;
 use crate::grid::{
-    Attribute, BRICK, BrickKey, Channel, Colors, FULL, Mask, VoxelGrid, World, count, is_empty,
+    Attribute, BrickKey, Channel, Colors, FULL, Mask, VoxelGrid, World, count, is_empty,
     mask_places, overlay, run_bounds, union_bounds,
 };
 
@@ -120,18 +120,8 @@ pub fn in_colors(a: &VoxelGrid, b: &VoxelGrid, both: Rgba, only: [Rgba; 2]) -> V
 
 /// Whether a brick and its six neighbours are full.
 fn is_enclosed(grid: &VoxelGrid, key: BrickKey) -> bool {
-    let at = key.position();
-    let last = grid.dims().map(|d| (d - 1) / BRICK);
-    let is_inside = (0..3).all(|a| 0 < at[a] && at[a] < last[a]);
-    let is_full = |at: [u32; 3]| grid.mask_of(BrickKey::new(at)) == FULL;
-    let is_full_beside = |a: usize, i: u32| {
-        let mut beside = at;
-        beside[a] = i;
-        is_full(beside)
-    };
-    is_inside
-        && is_full(at)
-        && (0..3).all(|a| is_full_beside(a, at[a] - 1) && is_full_beside(a, at[a] + 1))
+    let is_full = |key: BrickKey| grid.mask_of(key) == FULL;
+    is_full(key) && key.beside().as_flattened().iter().all(|beside| beside.is_some_and(is_full))
 }
 
 /// The voxels of a brick that are in both grids, only in the first, and only in the second.

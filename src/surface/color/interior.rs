@@ -11,48 +11,16 @@ use crate::base::srgb::Rgba;
 use crate::grid::{
     BRICK, BrickKey, Colors, Mask, VoxelGrid, count, is_empty, mask_places, mask_spliced,
 };
-use crate::lattice::MAX_DIM;
 use crate::surface::color::{LightSum, SurfaceColors};
 
-/// A value for a brick and for its six face neighbours: by axis, below and above.
-struct Neighborhood<T> {
-    center: T,
-    sides: [[T; 2]; 3],
-}
-
-impl<T> Neighborhood<T> {
-    /// `value` gets `None` outside the largest grid.
-    fn of(key: BrickKey, value: impl Fn(Option<BrickKey>) -> T) -> Self {
-        let side = |axis: usize, is_above: bool| {
-            let mut at = key.position();
-            at[axis] = match is_above {
-                true => (at[axis] + 1 < MAX_DIM / BRICK).then(|| at[axis] + 1)?,
-                false => at[axis].checked_sub(1)?,
-            };
-            Some(BrickKey::new(at))
-        };
-        Self {
-            center: value(Some(key)),
-            sides: [0, 1, 2].map(|axis| [false, true].map(|above| value(side(axis, above)))),
-        }
-    }
-}
-
-impl Neighborhood<Mask> {
-    /// The voxels of the brick whose neighbour along `axis` is set.
-    fn shifted(&self, axis: usize, is_above: bool) -> Mask {
-        let (here, there) = (&self.center, &self.sides[axis][usize::from(is_above)]);
-        if is_above {
-            mask_spliced([here, there], axis, BRICK - 1)
-        } else {
-            mask_spliced([there, here], axis, 1)
-        }
-    }
-
-    /// [`Self::shifted`] for all axes and directions.
-    fn all_shifted(&self) -> [[Mask; 2]; 3] {
-        [0, 1, 2].map(|axis| [false, true].map(|above| self.shifted(axis, above)))
-    }
+/// The voxels of a brick with a neighbour in the voxels `of` its brick, for each of the six faces: by
+/// axis, below and above.
+fn with_neighbors(key: BrickKey, of: impl Fn(BrickKey) -> Mask) -> [[Mask; 2]; 3] {
+    let (here, beside) = (of(key), key.beside());
+    [0, 1, 2].map(|axis| {
+        let [below, above] = beside[axis].map(|key| key.map_or([0; 8], &of));
+        [mask_spliced([&below, &here], axis, 1), mask_spliced([&here, &above], axis, BRICK - 1)]
+    })
 }
 
 /// The colours of `grid`.
@@ -71,10 +39,10 @@ pub(super) fn colors(grid: &VoxelGrid, surface: &SurfaceColors) -> Colors {
 
 /// The bricks of the surface and their face neighbours.
 fn surface_bricks(surface: &SurfaceColors) -> Vec<BrickKey> {
-    let near = surface.touched.par_iter().flat_map_iter(|&(key, _)| {
-        let Neighborhood { center, sides } = Neighborhood::of(key, |key| key);
-        sides.into_iter().flatten().chain([center]).flatten()
-    });
+    let near = surface
+        .touched
+        .par_iter()
+        .flat_map_iter(|&(key, _)| key.beside().into_iter().flatten().chain([Some(key)]).flatten());
     let mut near: Vec<BrickKey> = near.collect();
     near.par_sort_unstable();
     near.dedup();
@@ -89,11 +57,9 @@ fn brick_colors(
     surface: &SurfaceColors,
 ) -> (Mask, Vec<Rgba>) {
     let own = surface.colors.of_brick(key);
-    let visible =
-        Neighborhood::of(key, |key| key.map_or([0; 8], |key| surface.colors.of_brick(key).mask()));
-    let inside = Neighborhood::of(key, |key| key.map_or([0; 8], |key| grid.mask_of(key)));
-    let (touched, next, inside) =
-        (surface.touched(key), visible.all_shifted(), inside.all_shifted());
+    let (touched, visible) = (surface.touched(key), own.mask());
+    let next = with_neighbors(key, |key| surface.colors.of_brick(key).mask());
+    let inside = with_neighbors(key, |key| grid.mask_of(key));
     let any =
         |of: &[[Mask; 2]; 3], x: usize| of.as_flattened().iter().fold(0, |any, mask| any | mask[x]);
     let all = |of: &[[Mask; 2]; 3], x: usize| {
@@ -101,7 +67,7 @@ fn brick_colors(
     };
     let filled: Mask =
         std::array::from_fn(|x| occupied[x] & !touched[x] & any(&next, x) & !all(&inside, x));
-    let mask: Mask = std::array::from_fn(|x| occupied[x] & visible.center[x] | filled[x]);
+    let mask: Mask = std::array::from_fn(|x| occupied[x] & visible[x] | filled[x]);
     let color = |x: u32, bit: u32| {
         if filled[x as usize] >> bit & 1 == 0 {
             return own.at(x, bit);

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use crate::base::vector::minus;
 use crate::grid::build::check_dims;
 use crate::grid::windows::voxels_between;
 use crate::grid::{
@@ -33,7 +34,7 @@ impl VoxelGrid {
         let mut grid = along(&along(&along(self, 0), 1), 2);
         grid.world = self.world;
         if let Some(place) = &mut grid.world.place {
-            place.origin = [0, 1, 2].map(|a| place.origin[a] + low[a] as f64 * place.voxel_size);
+            place.origin = place.to_mesh_units(low.map(|c| c as f64));
         }
         grid.colors = self.colors.as_ref().map(|colors| grid.values_from(colors, low));
         let moved = |channel: &Channel| match channel {
@@ -78,7 +79,7 @@ impl VoxelGrid {
         let dims = [0, 1, 2].map(|a| ends(a).abs_diff(low[a]));
         let fitting = dims.map(|dim| u32::try_from(dim).unwrap_or(u32::MAX));
         check_dims(fitting).map_err(|_| GridError::Dims(dims))?;
-        Ok([self.in_box(low, fitting)?, other.in_box([0, 1, 2].map(|a| low[a] - to[a]), fitting)?])
+        Ok([self.in_box(low, fitting)?, other.in_box(minus(low, to), fitting)?])
     }
 
     /// The voxels moved along one axis, in a grid with `dim` voxels along it, without colours.

@@ -219,7 +219,7 @@ impl Measuring<'_> {
     /// fill.
     fn visit(&mut self, bricks: Bricks, near: Vec<u32>) -> Result<(), BackendError> {
         let work = self.work;
-        let halves = bricks.halves_in_blocks(BLOCK);
+        let halves = bricks.halves(BLOCK);
         let blocks = bricks.blocks(BLOCK);
         let is_large = blocks > BATCH_BLOCKS || blocks * near.len() as u64 > CULLED_CLUSTERS;
         if let Some([before, after]) = halves.filter(|_| is_large && !near.is_empty()) {
@@ -229,9 +229,8 @@ impl Measuring<'_> {
             self.visit(before, first)?;
             return self.visit(after, second);
         }
-        let halves = |bricks: &Bricks| bricks.halves_in_blocks(BLOCK);
         let all = |block, near| Ok(Some((block, near)));
-        for (block, near) in work.divide(bricks, near, &halves, &all)? {
+        for (block, near) in work.divide(bricks, near, BLOCK, &all)? {
             self.batch.add(block, &near);
             if self.batch.is_full() {
                 self.submit()?;

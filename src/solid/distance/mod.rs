@@ -176,7 +176,7 @@ impl<'a> Work<'a> {
             Ok(measured)
         };
         let all = Bricks::of_grid(self.mesh.lattice().dims);
-        self.divide(all, self.near(&all, &self.all()), &Bricks::halves, &measure)
+        self.divide(all, self.near(&all, &self.all()), 1, &measure)
     }
 
     /// Computes a brick near the clusters `near`.

@@ -28,6 +28,7 @@ use crate::backend::{
 };
 use crate::base::names::named;
 use crate::base::progress::{Latch, Progress};
+use crate::base::vector::minus;
 use crate::grid::compare::compare;
 use crate::grid::{VoxelGrid, Windings};
 use crate::lattice::{Aabb, MAX_DIM, PlacedMesh};
@@ -196,7 +197,8 @@ impl OrientedSurface {
     fn has_quick_winding(&self, mesh: &PlacedMesh) -> bool {
         let (whole, origin) = (mesh.whole(), mesh.first_point());
         let most = AUTO_WORK_PER_MB * (1 + whole.len() as u64 / TRIANGLES_PER_MB);
-        let bounds = whole.bounds().map(|corner| [0, 1, 2].map(|a| corner[a] - origin[a]));
+        let Aabb { lo, hi } = whole.bounds();
+        let bounds = Aabb { lo: minus(lo, origin), hi: minus(hi, origin) };
         let units_per_voxel = mesh.lattice().units_per_voxel();
         self.boundary.as_ref().is_some_and(|boundary| {
             boundary.edges() <= AUTO_EDGES

@@ -67,9 +67,9 @@ impl Ray {
     /// voxel `corner` on, if it is.
     fn touches(&self, corner: [i32; 3], side: i32, start: Time) -> Option<Time> {
         let (mut begin, mut end) = (start, None);
-        for a in 0..3 {
+        for (a, voxel) in corner.into_iter().enumerate() {
             let plane = |voxel: i32| (i64::from(voxel) << FRACTION_BITS) - self.origin[a];
-            let (to_lo, to_hi) = (plane(corner[a]), plane(corner[a] + side));
+            let (to_lo, to_hi) = (plane(voxel), plane(voxel + side));
             let (near, far) = match self.direction[a] {
                 0 if to_lo > 0 || to_hi < 0 => return None,
                 0 => continue,

@@ -91,7 +91,7 @@ const MAX_LEAKED_FRACTION: f64 = 0.01;
 #[derive(Debug, Clone, Default)]
 struct Findings {
     /// Columns along `x` that end inside.
-    unended: Option<u64>,
+    open_columns: Option<u64>,
     windings: Option<Windings>,
     disagreement: Option<AxisDisagreement>,
     /// Voxels that a flood fill does not reach, without those of the surface.
@@ -352,8 +352,8 @@ async fn along_x(runner: &mut Runner<'_>, fill: Fill) -> Result<Outcome, Backend
         runner.within(flips.bytes(), |memory| fill::along_x(&flips, memory, runner.progress))?;
     drop(flips);
     let has_room = runner.mesh.lattice().dims[0] < MAX_DIM;
-    let unended = has_room.then_some(filled.unended);
-    let findings = Findings { unended, windings, ..Findings::default() };
+    let open_columns = has_room.then_some(filled.open_columns);
+    let findings = Findings { open_columns, windings, ..Findings::default() };
     Ok(Outcome { fill, grid: runner.crop(filled.grid)?, findings })
 }
 

@@ -1,6 +1,5 @@
-// Tree traversal: the first voxel whose closed cube a ray touches, exactly. The Rust twin,
-// `src/view/trace/traverse.rs`, has the same functions; `src/view/trace/mod.rs` proves that nothing
-// overflows.
+// Tree traversal: the first voxel whose closed cube a ray touches, exactly, as the search of
+// `src/view/trace/traverse.rs` finds it. `src/view/trace/mod.rs` proves that nothing overflows.
 //
 // #import trace/rays
 // #import trace/scene

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use crate::base::numbers::{counted, listed, significant};
 use crate::base::srgb::Rgba;
 use crate::grid::{Attribute, Channel, VoxelGrid};
-use crate::lattice::{PlacedMesh, Sizing};
+use crate::lattice::{Aabb, PlacedMesh, Sizing};
 use crate::solid::mode::Mode;
 use crate::solid::{Fill, FillWarning};
 use crate::surface::attributes::Attributed;
@@ -153,8 +153,8 @@ impl Warning {
         if !(1..=FEW).contains(&voxels) || is_asked || mesh.window().is_some() {
             return None;
         }
-        let [min, max] = mesh.bounds();
-        let size = [0, 1, 2].map(|a| f64::from(max[a] - min[a]) / lattice.scale);
+        let Aabb { lo, hi } = mesh.bounds();
+        let size = [0, 1, 2].map(|a| f64::from(hi[a] - lo[a]) / lattice.scale);
         let is_small = size.iter().all(|&size| size < lattice.voxel_size);
         (voxels < FEW || is_small).then_some(Self::Few {
             voxels,

@@ -2,11 +2,12 @@
 
 use rayon::prelude::*;
 
+use crate::base::vector::minus;
 use crate::grid::build::check_dims;
 use crate::grid::windows::voxels_between;
 use crate::grid::{
-    BRICK, BrickKey, BrickRun, Channel, FIRST_Z, GridError, Mask, VoxelGrid, VoxelValues, in_order,
-    mask_places, overlay,
+    BRICK, BrickKey, BrickRun, Channel, GridError, VoxelGrid, VoxelValues, in_order, mask_places,
+    mask_spliced, overlay,
 };
 
 impl VoxelGrid {
@@ -33,7 +34,7 @@ impl VoxelGrid {
         let mut grid = along(&along(&along(self, 0), 1), 2);
         grid.world = self.world;
         if let Some(place) = &mut grid.world.place {
-            place.origin = [0, 1, 2].map(|a| place.origin[a] + low[a] as f64 * place.voxel_size);
+            place.origin = place.to_mesh_units(low.map(|c| c as f64));
         }
         grid.colors = self.colors.as_ref().map(|colors| grid.values_from(colors, low));
         let moved = |channel: &Channel| match channel {
@@ -78,7 +79,7 @@ impl VoxelGrid {
         let dims = [0, 1, 2].map(|a| ends(a).abs_diff(low[a]));
         let fitting = dims.map(|dim| u32::try_from(dim).unwrap_or(u32::MAX));
         check_dims(fitting).map_err(|_| GridError::Dims(dims))?;
-        Ok([self.in_box(low, fitting)?, other.in_box([0, 1, 2].map(|a| low[a] - to[a]), fitting)?])
+        Ok([self.in_box(low, fitting)?, other.in_box(minus(low, to), fitting)?])
     }
 
     /// The voxels moved along one axis, in a grid with `dim` voxels along it, without colours.
@@ -102,7 +103,8 @@ impl VoxelGrid {
         };
         in_order(dims, self.world, &[()], |(), out| {
             for both in overlay([moved(bricks.saturating_add(1)), moved(bricks)]) {
-                let mask = spliced(&both.masks, axis, voxels);
+                let [before, brick] = &both.masks;
+                let mask = mask_spliced([before, brick], axis, voxels);
                 let run = BrickRun { start: both.start, len: both.len, mask };
                 out.push_clipped(dims, &run);
             }
@@ -142,17 +144,4 @@ impl VoxelGrid {
         });
         VoxelValues::from_bricks(bricks.collect(), values.rest())
     }
-}
-
-/// The brick that has, along `axis`, the last `by` layers of the first brick and then the first
-/// layers of the second.
-fn spliced([before, brick]: &[Mask; 2], axis: usize, by: u32) -> Mask {
-    let low = FIRST_Z * ((1 << by) - 1);
-    std::array::from_fn(|x| match axis {
-        _ if by == 0 => brick[x],
-        0 if x < by as usize => before[x + 8 - by as usize],
-        0 => brick[x - by as usize],
-        1 => before[x] >> (64 - 8 * by) | brick[x] << (8 * by),
-        _ => before[x] >> (8 - by) & low | brick[x] << by & !low,
-    })
 }

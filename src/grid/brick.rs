@@ -118,6 +118,20 @@ impl BrickKey {
         (end.0 - self.0) as u32
     }
 
+    /// The bricks that share a face with it, by axis below and above; `None` outside the largest
+    /// grid.
+    pub(crate) fn beside(self) -> [[Option<Self>; 2]; 3] {
+        let beside = |axis: usize, c: Option<u32>| {
+            let mut at = self.position();
+            at[axis] = c.filter(|&c| c < MAX_DIM / BRICK)?;
+            Some(Self::new(at))
+        };
+        [0, 1, 2].map(|axis| {
+            let c = self.position()[axis];
+            [beside(axis, c.checked_sub(1)), beside(axis, Some(c + 1))]
+        })
+    }
+
     /// The first key of the brick's row along `x`.
     pub(crate) fn row(self) -> Self {
         Self(self.0 >> Self::BITS << Self::BITS)
@@ -204,15 +218,27 @@ pub(crate) fn mask_bounds(mask: &Mask) -> [[u32; 3]; 2] {
     [[first_x, slice.trailing_zeros() / 8, byte.trailing_zeros()], [last_x, last_y, last_z]]
 }
 
+/// The brick that has, along `axis`, the last `by` layers of the first brick and then the first
+/// layers of the second.
+#[inline(always)]
+pub(crate) fn mask_spliced([before, brick]: [&Mask; 2], axis: usize, by: u32) -> Mask {
+    let low = FIRST_Z * ((1 << by) - 1);
+    std::array::from_fn(|x| match axis {
+        _ if by == 0 => brick[x],
+        0 if x < by as usize => before[x + 8 - by as usize],
+        0 => brick[x - by as usize],
+        1 => before[x] >> (64 - 8 * by) | brick[x] << (8 * by),
+        _ => before[x] >> (8 - by) & low | brick[x] << by & !low,
+    })
+}
+
 /// The voxels of the next brick that are one step along an axis from `voxels`.
+#[inline(always)]
 pub(crate) fn mask_step(voxels: &Mask, axis: usize, is_up: bool) -> Mask {
-    match (axis, is_up) {
-        (0, true) => [voxels[7], 0, 0, 0, 0, 0, 0, 0],
-        (0, false) => [0, 0, 0, 0, 0, 0, 0, voxels[0]],
-        (1, true) => voxels.map(|slice| slice >> 56),
-        (1, false) => voxels.map(|slice| slice << 56),
-        (_, true) => voxels.map(|slice| slice >> 7 & FIRST_Z),
-        (_, false) => voxels.map(|slice| (slice & FIRST_Z) << 7),
+    if is_up {
+        mask_spliced([voxels, &[0; 8]], axis, 1)
+    } else {
+        mask_spliced([&[0; 8], voxels], axis, BRICK - 1)
     }
 }
 

@@ -3,7 +3,9 @@
 use rayon::prelude::*;
 
 use crate::grid::GridError;
-use crate::grid::brick::{BRICK, BrickKey, Mask, is_empty, is_full, mask_voxels, set_bits};
+use crate::grid::brick::{
+    BRICK, BrickKey, Mask, is_empty, is_full, mask_places, mask_voxels, set_bits,
+};
 use crate::grid::{FullRun, VoxelGrid, World};
 use crate::lattice::MAX_DIM;
 
@@ -53,10 +55,7 @@ impl Crossings {
     pub(crate) fn sorted(&self) -> Vec<(BrickKey, u32)> {
         let bricks = self.keys.iter().zip(&self.masks);
         let mut crossings: Vec<(BrickKey, u32)> = bricks
-            .flat_map(|(&key, mask)| {
-                let voxels = (0..512).filter(|v| mask[*v as usize / 64] >> (v % 64) & 1 == 1);
-                voxels.map(move |voxel| (key, voxel))
-            })
+            .flat_map(|(&key, &mask)| mask_places(mask).map(move |(x, bit)| (key, 64 * x + bit)))
             .collect();
         crossings.sort_unstable();
         crossings

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::base::srgb::Rgba;
 use crate::grid::{
-    Attribute, BRICK, BrickKey, Channel, Colors, FULL, Mask, VoxelGrid, World, count, is_empty,
+    Attribute, BrickKey, Channel, Colors, FULL, Mask, VoxelGrid, World, count, is_empty,
     mask_places, overlay, run_bounds, union_bounds,
 };
 
@@ -93,13 +93,8 @@ pub fn compare(a: &VoxelGrid, b: &VoxelGrid, named: usize) -> Comparison {
 #[must_use]
 pub fn in_colors(a: &VoxelGrid, b: &VoxelGrid, both: Rgba, only: [Rgba; 2]) -> VoxelGrid {
     let palette = [both, only[0], only[1]];
-    let mut counts = [0; 3];
-    for here in overlay([a.brick_runs(), b.brick_runs()]) {
-        let masks = shared_and_own(here.masks);
-        counts.iter_mut().zip(&masks).for_each(|(sum, mask)| {
-            *sum += u64::from(count(mask)) * u64::from(here.len);
-        });
-    }
+    let shared = a.intersection(b).occupied();
+    let counts = [shared, a.occupied() - shared, b.occupied() - shared];
     // The most frequent colour is the default, which takes no memory.
     let most = (0..3).max_by_key(|&set| counts[set]).unwrap_or_default();
     let mut together = a.union(b);
@@ -125,18 +120,8 @@ pub fn in_colors(a: &VoxelGrid, b: &VoxelGrid, both: Rgba, only: [Rgba; 2]) -> V
 
 /// Whether a brick and its six neighbours are full.
 fn is_enclosed(grid: &VoxelGrid, key: BrickKey) -> bool {
-    let at = key.position();
-    let last = grid.dims().map(|d| (d - 1) / BRICK);
-    let is_inside = (0..3).all(|a| 0 < at[a] && at[a] < last[a]);
-    let is_full = |at: [u32; 3]| grid.mask_of(BrickKey::new(at)) == FULL;
-    let is_full_beside = |a: usize, i: u32| {
-        let mut beside = at;
-        beside[a] = i;
-        is_full(beside)
-    };
-    is_inside
-        && is_full(at)
-        && (0..3).all(|a| is_full_beside(a, at[a] - 1) && is_full_beside(a, at[a] + 1))
+    let is_full = |key: BrickKey| grid.mask_of(key) == FULL;
+    is_full(key) && key.beside().as_flattened().iter().all(|beside| beside.is_some_and(is_full))
 }
 
 /// The voxels of a brick that are in both grids, only in the first, and only in the second.

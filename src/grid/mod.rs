@@ -24,7 +24,8 @@ pub use crate::grid::attributes::{
 };
 pub use crate::grid::brick::{BRICK, BrickKey, FULL, Mask, count, mask_place, mask_voxels};
 pub(crate) use crate::grid::brick::{
-    FIRST_Z, brick_slot, is_empty, mask_below, mask_bounds, mask_places, mask_step, set_bits,
+    FIRST_Z, brick_slot, is_empty, mask_below, mask_bounds, mask_places, mask_spliced, mask_step,
+    set_bits,
 };
 pub use crate::grid::brick_runs::{BrickRun, BrickRuns};
 pub(crate) use crate::grid::brick_runs::{Overlap, key_ranges, overlay};

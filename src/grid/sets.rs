@@ -57,10 +57,7 @@ impl VoxelGrid {
         if self.brick_runs().all(is_inside) {
             return Ok(Self { dims, ..self });
         }
-        let fits = |needed| match needed > memory {
-            true => Err(needed),
-            false => Ok(()),
-        };
+        let fits = |needed| if needed > memory { Err(needed) } else { Ok(()) };
         let cropped =
             in_order_within(dims, self.world, &key_ranges(&[&self]), fits, |&[first, end], out| {
                 self.brick_runs_between(first, end).for_each(|run| out.push_clipped(dims, &run));

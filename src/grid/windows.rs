@@ -33,9 +33,7 @@ impl VoxelGrid {
             }
         });
         if let Some(place) = &mut grid.world.place {
-            for a in 0..3 {
-                place.origin[a] += f64::from(window.from[a]) * place.voxel_size;
-            }
+            place.origin = place.to_mesh_units(window.from.map(f64::from));
         }
         grid.colors = self.colors.as_ref().map(|colors| values_in(colors, from, to));
         let within = |channel: &Channel| match channel {
@@ -67,8 +65,7 @@ impl VoxelGrid {
         let first = tiles.first().map(|&(at, tile)| (at, tile.world));
         let (at, mut world) = first.unwrap_or_default();
         if let Some(place) = &mut world.place {
-            let moved = |a: usize| place.origin[a] - f64::from(at[a]) * place.voxel_size;
-            place.origin = [0, 1, 2].map(moved);
+            place.origin = place.to_mesh_units(at.map(|c| -f64::from(c)));
         }
         check_dims(dims)?;
         let mut runs: Vec<BrickRun> = Vec::new();

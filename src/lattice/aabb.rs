@@ -5,7 +5,7 @@ use crate::lattice::Triangle;
 
 /// An axis-aligned bounding box in lattice units, whose bounds are inclusive. Coordinates of two
 /// boxes differ by less than `2^30`.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Aabb {
     pub(crate) lo: [i32; 3],
     pub(crate) hi: [i32; 3],

@@ -215,6 +215,11 @@ impl Lattice {
         rows
     }
 
+    /// The maximum corner of the grid, in lattice units.
+    pub(crate) fn end(&self) -> [i64; 3] {
+        self.dims.map(|d| i64::from(d) << self.fraction_bits)
+    }
+
     /// A voxel's edge in lattice units: `2^fraction_bits`, `S`.
     #[must_use]
     pub fn units_per_voxel(&self) -> i32 {

@@ -415,10 +415,10 @@ impl PlacedMesh {
         &self.triangles
     }
 
-    /// Bounding box of the triangles, as minimum and maximum corner; the origin if there are none.
-    pub(crate) fn bounds(&self) -> [[i32; 3]; 2] {
+    /// Bounding box of the triangles; the origin if there are none.
+    pub(crate) fn bounds(&self) -> Aabb {
         let boxes = (0..self.len()).into_par_iter().map(|index| Aabb::of(&self.triangle(index)));
-        boxes.reduce_with(Aabb::union).map_or_else(Default::default, |all| [all.lo, all.hi])
+        boxes.reduce_with(Aabb::union).unwrap_or_default()
     }
 
     /// All triangles, in the mesh's order.
@@ -489,7 +489,7 @@ impl PlacedMesh {
     /// lattice are given.
     #[must_use]
     pub fn outside(&self) -> usize {
-        let end = self.lattice.dims.map(|d| i64::from(d) << self.lattice.fraction_bits);
+        let end = self.lattice.end();
         self.count(|triangle| {
             let Aabb { lo, hi } = Aabb::of(triangle);
             (0..3).any(|a| lo[a] < 0 || i64::from(hi[a]) > end[a])
@@ -499,7 +499,7 @@ impl PlacedMesh {
     /// Whether the bounds of every triangle lie outside the grid.
     #[must_use]
     pub fn is_missed(&self) -> bool {
-        let end = self.lattice.dims.map(|d| i64::from(d) << self.lattice.fraction_bits);
+        let end = self.lattice.end();
         let is_apart = |triangle: &Triangle| {
             let Aabb { lo, hi } = Aabb::of(triangle);
             (0..3).any(|a| hi[a] < 0 || i64::from(lo[a]) > end[a])

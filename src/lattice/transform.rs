@@ -6,7 +6,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use crate::base::error_code::ErrorCode;
-use crate::base::vector::{minus, rotated, sin_cos};
+use crate::base::vector::{minus, plus, rotated, sin_cos};
 use crate::lattice::{Bounds, PlaceOptions, Sizing};
 use crate::mesh::{Mesh, MeshError};
 
@@ -154,7 +154,7 @@ impl Transform {
             return options.with_dims(dims);
         }
         let [min, max] = mesh.bounds();
-        let extent = [0, 1, 2].map(|a| max[a] - min[a]);
+        let extent = minus(max, min);
         let size = match fills {
             true => {
                 [0, 1, 2].map(|a| extent[a] / f64::from(dims[a])).into_iter().fold(0.0, f64::max)
@@ -168,10 +168,7 @@ impl Transform {
         }
         let center = center([min, max]);
         let half = dims.map(|d| f64::from(d) * size / 2.0);
-        let bounds = Bounds {
-            min: [0, 1, 2].map(|a| center[a] - half[a]),
-            max: [0, 1, 2].map(|a| center[a] + half[a]),
-        };
+        let bounds = Bounds { min: minus(center, half), max: plus(center, half) };
         PlaceOptions::new(Sizing::VoxelSize(size)).with_bounds(bounds).with_dims(dims)
     }
 }

@@ -19,6 +19,7 @@ use thiserror::Error;
 
 use crate::base::error_code::ErrorCode;
 use crate::base::numbers::{AXES, counted, grouped};
+use crate::base::vector::minus;
 use crate::lattice::choice::cube;
 use crate::lattice::{
     Aabb, Lattice, MAX_DIM, MAX_SPAN_VOXELS, MIN_FRACTION_BITS, PlaceError, PlacedMesh, SPAN_BITS,
@@ -462,9 +463,9 @@ impl PlacedMesh {
 
     /// The window in this mesh's own lattice, which is larger by the halo.
     pub(crate) fn kept(&self) -> Option<Window> {
-        self.part.as_ref().map(|part| {
-            let own = |corner: [u32; 3]| [0, 1, 2].map(|a| corner[a] - part.from[a]);
-            Window { from: own(part.window.from), to: own(part.window.to) }
+        self.part.as_ref().map(|part| Window {
+            from: minus(part.window.from, part.from),
+            to: minus(part.window.to, part.from),
         })
     }
 

@@ -244,7 +244,7 @@ impl Plane {
     /// The boxes that the plane touches.
     fn touched(&self) -> BlockMask {
         let Self { normal, point, half } = *self;
-        let reach = dot(normal.map(i64::abs), [half; 3]);
+        let radius = dot(normal.map(i64::abs), [half; 3]);
         let step = normal.map(|n| 2 * i128::from(n) * i128::from(half));
         let mut mask = 0;
         let mut layer = dot(normal, minus([half; 3], point));
@@ -253,7 +253,7 @@ impl Plane {
             for y in 0..BLOCK {
                 let mut value = row;
                 for z in 0..BLOCK {
-                    mask |= u64::from(value.abs() <= reach) << (16 * x + 4 * y + z);
+                    mask |= u64::from(value.abs() <= radius) << (16 * x + 4 * y + z);
                     value += step[2];
                 }
                 row += step[1];
@@ -271,13 +271,13 @@ struct Boxes<S: Simd> {
     extent: [i32; 3],
 }
 
-/// The edge axes along one box normal: `|origin + i step_a + j step_b| > reach` separates box
+/// The edge axes along one box normal: `|origin + i step_a + j step_b| > bound` separates box
 /// `(i, j)` of the other two axes, `a` and `b`.
 struct Edges<S: Simd> {
     origin: [S::f64s; 3],
     step_a: [S::f64s; 3],
     step_b: [S::f64s; 3],
-    reach: [S::f64s; 3],
+    bound: [S::f64s; 3],
     /// The triangle's normal along the box normal.
     normal: S::f64s,
 }
@@ -308,7 +308,7 @@ impl<S: Simd> Boxes<S> {
             eb[i] = simd.mul_f64s(self.size, simd.sub_f64s(b[j], b[i]));
         }
         let normal = simd.add_f64s(simd.add_f64s(w[0], w[1]), w[2]);
-        let mut edges = Edges { origin: w, step_a: eb, step_b: ea, reach: [zero; 3], normal };
+        let mut edges = Edges { origin: w, step_a: eb, step_b: ea, bound: [zero; 3], normal };
         let two = simd.splat_f64s(2.0);
         for i in 0..3 {
             // Relative to the centre (c, c) of the lowest box, 2 w is less by 2 c (eb - ea).
@@ -317,7 +317,7 @@ impl<S: Simd> Boxes<S> {
             edges.step_a[i] = simd.mul_f64s(simd.splat_f64s(-2.0), eb[i]);
             edges.step_b[i] = simd.mul_f64s(two, ea[i]);
             let radius = simd.add_f64s(simd.abs_f64s(ea[i]), simd.abs_f64s(eb[i]));
-            edges.reach[i] = simd.add_f64s(simd.abs_f64s(normal), radius);
+            edges.bound[i] = simd.add_f64s(simd.abs_f64s(normal), radius);
         }
         edges
     }
@@ -335,7 +335,7 @@ impl<S: Simd> Boxes<S> {
     ) -> S::u64s {
         let simd = self.simd;
         let beyond = |value: [S::f64s; 3], k: usize| {
-            simd.greater_than_f64s(simd.abs_f64s(value[k]), edges.reach[k])
+            simd.greater_than_f64s(simd.abs_f64s(value[k]), edges.bound[k])
         };
         let mut row = edges.origin;
         for i in 0..self.extent[a] {
@@ -377,12 +377,12 @@ impl<S: Simd> Boxes<S> {
             simd.mul_f64s(normal[1], point[1]),
             simd.mul_f64s(normal[2], point[2]),
         ];
-        let reach = simd.mul_f64s(half, sum(sizes));
+        let radius = simd.mul_f64s(half, sum(sizes));
         let step = times(self.size, normal);
         let origin = simd.sub_f64s(simd.mul_f64s(half, sum(normal)), sum(at_point));
 
-        // At most `7 reach` for a centre up to 3.5 boxes away, and `reach` for the right-hand side.
-        let largest = simd.mul_f64s(simd.splat_f64s(10.0), reach);
+        // At most `7 radius` for a centre up to 3.5 boxes away, and `radius` for the right-hand side.
+        let largest = simd.mul_f64s(simd.splat_f64s(10.0), radius);
         let largest = simd.add_f64s(
             largest,
             sum([
@@ -400,7 +400,7 @@ impl<S: Simd> Boxes<S> {
             simd.mul_f64s(sizes[1], sizes[2]),
         );
         let oblique = simd.greater_than_f64s(products, simd.splat_f64s(0.0));
-        let reach = simd.select_f64s(oblique, reach, simd.splat_f64s(f64::INFINITY));
+        let radius = simd.select_f64s(oblique, radius, simd.splat_f64s(f64::INFINITY));
 
         let mut nearest = simd.splat_f64s(f64::INFINITY);
         let mut layer = origin;
@@ -409,7 +409,7 @@ impl<S: Simd> Boxes<S> {
             for j in 0..self.extent[1] {
                 let mut value = row;
                 for k in 0..self.extent[2] {
-                    let past = simd.sub_f64s(simd.abs_f64s(value), reach);
+                    let past = simd.sub_f64s(simd.abs_f64s(value), radius);
                     nearest = simd.min_f64s(nearest, simd.abs_f64s(past));
                     let beyond = simd.greater_than_f64s(past, error);
                     let one = simd.splat_u64s(1 << (16 * i + 4 * j + k));

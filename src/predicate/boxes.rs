@@ -1,6 +1,6 @@
 //! Boxes by index: the box of `2^k` lattice units and index `i` is `[i 2^k, (i + 1) 2^k]`.
 
-use crate::lattice::Triangle;
+use crate::lattice::{Aabb, Triangle};
 
 /// Inclusive range of box indices per axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,10 +20,8 @@ impl BoxRange {
     #[must_use]
     #[inline]
     pub fn of_triangle(triangle: &Triangle, box_bits: u32) -> Self {
-        let [a, b, c] = *triangle;
-        let lo = |i: usize| (a[i].min(b[i]).min(c[i]) - 1) >> box_bits;
-        let hi = |i: usize| a[i].max(b[i]).max(c[i]) >> box_bits;
-        Self { lo: [lo(0), lo(1), lo(2)], hi: [hi(0), hi(1), hi(2)] }
+        let Aabb { lo, hi } = Aabb::of(triangle);
+        Self { lo: lo.map(|c| (c - 1) >> box_bits), hi: hi.map(|c| c >> box_bits) }
     }
 
     /// The boxes whose centres are within the bounding box of `triangle`; `box_bits` is 1 to 30.
@@ -33,11 +31,8 @@ impl BoxRange {
     #[must_use]
     #[inline]
     pub fn of_centers(triangle: &Triangle, box_bits: u32) -> Self {
-        let [a, b, c] = *triangle;
-        let half = 1 << (box_bits - 1);
-        let lo = |i: usize| (a[i].min(b[i]).min(c[i]) + half - 1) >> box_bits;
-        let hi = |i: usize| (a[i].max(b[i]).max(c[i]) - half) >> box_bits;
-        Self { lo: [lo(0), lo(1), lo(2)], hi: [hi(0), hi(1), hi(2)] }
+        let (Aabb { lo, hi }, half) = (Aabb::of(triangle), 1 << (box_bits - 1));
+        Self { lo: lo.map(|c| (c + half - 1) >> box_bits), hi: hi.map(|c| (c - half) >> box_bits) }
     }
 
     /// The boxes in both.

@@ -19,11 +19,9 @@ pub struct EmptyShells {
 impl EmptyShells {
     /// Of shells with these bounding boxes; those that reach outside the grid do not count.
     pub(super) fn of(shells: &[Aabb], grid: &VoxelGrid, lattice: &Lattice) -> Self {
-        let units = lattice.units_per_voxel();
-        let is_in_grid = |shell: &&Aabb| {
-            let ends = lattice.dims.map(|d| i64::from(d) * i64::from(units));
-            (0..3).all(|a| shell.lo[a] >= 0 && i64::from(shell.hi[a]) <= ends[a])
-        };
+        let (units, end) = (lattice.units_per_voxel(), lattice.end());
+        let is_in_grid =
+            |shell: &&Aabb| (0..3).all(|a| shell.lo[a] >= 0 && i64::from(shell.hi[a]) <= end[a]);
         let empty = shells
             .par_iter()
             .filter(is_in_grid)

@@ -28,6 +28,7 @@ use crate::backend::{
 };
 use crate::base::names::named;
 use crate::base::progress::{Latch, Progress};
+use crate::base::vector::minus;
 use crate::grid::compare::compare;
 use crate::grid::{VoxelGrid, Windings};
 use crate::lattice::{Aabb, MAX_DIM, PlacedMesh};
@@ -90,7 +91,7 @@ const MAX_LEAKED_FRACTION: f64 = 0.01;
 #[derive(Debug, Clone, Default)]
 struct Findings {
     /// Columns along `x` that end inside.
-    unended: Option<u64>,
+    open_columns: Option<u64>,
     windings: Option<Windings>,
     disagreement: Option<AxisDisagreement>,
     /// Voxels that a flood fill does not reach, without those of the surface.
@@ -196,7 +197,8 @@ impl OrientedSurface {
     fn has_quick_winding(&self, mesh: &PlacedMesh) -> bool {
         let (whole, origin) = (mesh.whole(), mesh.first_point());
         let most = AUTO_WORK_PER_MB * (1 + whole.len() as u64 / TRIANGLES_PER_MB);
-        let bounds = whole.bounds().map(|corner| [0, 1, 2].map(|a| corner[a] - origin[a]));
+        let Aabb { lo, hi } = whole.bounds();
+        let bounds = Aabb { lo: minus(lo, origin), hi: minus(hi, origin) };
         let units_per_voxel = mesh.lattice().units_per_voxel();
         self.boundary.as_ref().is_some_and(|boundary| {
             boundary.edges() <= AUTO_EDGES
@@ -374,8 +376,8 @@ async fn along_x(runner: &mut Runner<'_>, fill: Fill) -> Result<Outcome, Backend
         runner.within(flips.bytes(), |memory| fill::along_x(&flips, memory, runner.progress))?;
     drop(flips);
     let has_room = runner.mesh.lattice().dims[0] < MAX_DIM;
-    let unended = has_room.then_some(filled.unended);
-    let findings = Findings { unended, windings, ..Findings::default() };
+    let open_columns = has_room.then_some(filled.open_columns);
+    let findings = Findings { open_columns, windings, ..Findings::default() };
     Ok(Outcome { fill, grid: runner.crop(filled.grid)?, findings })
 }
 

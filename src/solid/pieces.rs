@@ -5,7 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::base::forest::Forest;
-use crate::grid::{BRICK, BrickKey, BrickRun, FIRST_Z, Mask, VoxelGrid, is_empty, mask_step};
+use crate::grid::{BRICK, BrickKey, BrickRun, Mask, VoxelGrid, is_empty, mask_spliced, mask_step};
 use crate::lattice::MAX_DIM;
 use crate::solid::fill::spread;
 
@@ -147,18 +147,15 @@ fn and(a: Mask, b: &Mask) -> Mask {
 
 /// The mask and the voxels that touch it, in the brick at an offset.
 fn spilled(mask: &Mask, offset: [i32; 3]) -> Mask {
-    (0..3).fold(*mask, |mask, axis| match (offset[axis], axis) {
-        (0, 0) => {
-            std::array::from_fn(|x| mask[x] | mask[x.saturating_sub(1)] | mask[(x + 1).min(7)])
+    (0..3).fold(*mask, |mask, axis| match offset[axis] {
+        0 => {
+            let up = mask_spliced([&[0; 8], &mask], axis, 1);
+            let down = mask_spliced([&mask, &[0; 8]], axis, BRICK - 1);
+            std::array::from_fn(|x| mask[x] | up[x] | down[x])
         }
-        (0, 1) => mask.map(|slice| slice | slice << 8 | slice >> 8),
-        (0, _) => mask.map(|slice| slice | (slice & !LAST_Z) << 1 | (slice & !FIRST_Z) >> 1),
-        (step, _) => mask_step(&mask, axis, step > 0),
+        step => mask_step(&mask, axis, step > 0),
     })
 }
-
-/// The last voxels of a slice along `z`.
-const LAST_Z: u64 = FIRST_Z << 7;
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]

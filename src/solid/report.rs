@@ -31,7 +31,7 @@ pub struct FillReport {
     /// The caps of holes, for generalized winding numbers.
     pub caps: Option<Caps>,
     /// Columns that are still inside at the end of the grid, for parity and winding.
-    pub unended: Option<u64>,
+    pub open_columns: Option<u64>,
     /// Statistics of winding numbers along `x`; also for a vote, and for parity if the mesh is
     /// oriented.
     pub windings: Option<Windings>,
@@ -92,7 +92,7 @@ pub enum FillWarning {
     /// Parity for a mesh with holes, or winding for one with too many boundary edges.
     #[error(
         "rays pass through holes of the mesh, which has {}{}",
-        holes(*open_edges, *odd_edges), still_inside(*unended)
+        holes(*open_edges, *odd_edges), still_inside(*open_columns)
     )]
     Holes {
         /// Edges with one triangle.
@@ -101,7 +101,7 @@ pub enum FillWarning {
         odd_edges: u64,
         /// Columns that are still inside at the end of the grid; `None` if the grid has no room to
         /// tell.
-        unended: Option<u64>,
+        open_columns: Option<u64>,
         /// A fill that suits the mesh.
         better: Fill,
     },
@@ -217,8 +217,8 @@ impl FillWarning {
     }
 }
 
-fn still_inside(unended: Option<u64>) -> String {
-    match unended {
+fn still_inside(open_columns: Option<u64>) -> String {
+    match open_columns {
         None | Some(0) => String::new(),
         Some(1) => ": 1 column is still inside at the grid's end".to_owned(),
         Some(many) => format!(": {} are still inside at the grid's end", counted(many, "column")),
@@ -294,7 +294,7 @@ impl FillReport {
         if is_empty && doubts.is_empty() && !has_voxels {
             doubts.push(FillWarning::Nothing);
         }
-        let Findings { unended, windings, disagreement, enclosed, leaked, caps } = findings;
+        let Findings { open_columns, windings, disagreement, enclosed, leaked, caps } = findings;
         let OrientedSurface { topology, flips, shells, .. } = surface;
         let is_whole = !include_surface && mesh.window().is_none();
         let are_judged = is_whole && !shells.is_empty();
@@ -305,7 +305,7 @@ impl FillReport {
             topology,
             flips,
             caps,
-            unended,
+            open_columns,
             windings,
             disagreement,
             enclosed,
@@ -443,8 +443,8 @@ fn doubts(
     };
     let orientation = |edges: u64| (edges > 0).then_some(FillWarning::Orientation { edges });
     let through_holes = |better: Fill| {
-        let unended = findings.unended;
-        let holes = FillWarning::Holes { open_edges, odd_edges, unended, better };
+        let open_columns = findings.open_columns;
+        let holes = FillWarning::Holes { open_edges, odd_edges, open_columns, better };
         (!topology.is_closed()).then_some(holes)
     };
     let doubts = match (fill, &findings.caps) {

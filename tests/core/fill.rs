@@ -104,8 +104,8 @@ fn flips_in_column(flips: &Dense, voxel: [u32; 3], axis: usize) -> usize {
 fn filled(flips: &Dense) -> Filled {
     let inside = Dense::from_fn(flips.dims, |v| flips_at_or_before(flips, v, 0) % 2 == 1);
     let last = flips.dims[0] - 1;
-    let unended = inside.set().filter(|v| v[0] == last).count() as u64;
-    Filled { grid: inside.grid(), unended }
+    let open_columns = inside.set().filter(|v| v[0] == last).count() as u64;
+    Filled { grid: inside.grid(), open_columns }
 }
 
 fn voted(flips: &[Dense; 3]) -> Voted {
@@ -302,7 +302,7 @@ fn rows_as_long_as_they_get_are_filled_in_runs() {
             assert_eq!(filled.grid.occupied(), columns * u64::from(end - from), "{dims:?}");
             let bounds = [[from, 0, 0], [end - 1, dims[1] - 1, dims[2] - 1]];
             assert_eq!(filled.grid.occupied_bounds(), Some(bounds));
-            assert_eq!(filled.unended, if to < last { 0 } else { columns });
+            assert_eq!(filled.open_columns, if to < last { 0 } else { columns });
             let rows = dims[1].div_ceil(8) * dims[2].div_ceil(8);
             if dims[1..].iter().all(|d| d % 8 == 0) {
                 let runs = filled.grid.brick_runs().count();
@@ -320,7 +320,7 @@ fn full_bricks_of_flips_flip_every_other_slice() {
         bricks.push((BrickKey::new([0, 0, 0]), [0, 0, 5, 0, 0, 0, 0, 0]));
         let flips = VoxelGrid::from_bricks(dims, bricks).unwrap();
         let filled = filled_of(&flips);
-        assert_eq!(filled.unended, 2);
+        assert_eq!(filled.open_columns, 2);
         for (key, mask) in filled.grid.bricks().skip(1) {
             assert_eq!(mask, [!5, 5, !5, 5, !5, 5, !5, 5], "{key:?}");
         }
@@ -434,13 +434,13 @@ fn progress_ends_at_its_total_and_cancelling_ends_the_fill() {
 fn grids_without_voxels_and_grids_of_one_are_filled() {
     for dims in [[1; 3], [9, 1, 20]] {
         let none = || VoxelGrid::empty(dims).unwrap();
-        assert_eq!(filled_of(&none()), Filled { grid: none(), unended: 0 });
+        assert_eq!(filled_of(&none()), Filled { grid: none(), open_columns: 0 });
         assert_eq!(flood_of(&none()), Flooded { grid: none(), enclosed: 0 });
         let disagreement = AxisDisagreement::default();
         assert_eq!(vote_of(&[(); 3].map(|()| none())), Voted { grid: none(), disagreement });
     }
     let one = || VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap();
-    assert_eq!(filled_of(&one()), Filled { grid: one(), unended: 1 });
+    assert_eq!(filled_of(&one()), Filled { grid: one(), open_columns: 1 });
     assert_eq!(flood_of(&one()), Flooded { grid: one(), enclosed: 0 });
     // No column votes, so that nothing says inside.
     let voted = vote_of(&[(); 3].map(|()| one()));

@@ -150,7 +150,7 @@ fn a_cube_without_one_side_is_whole_by_winding_and_vote_and_wrong_by_parity_wher
         };
         assert!(grid == expected, "{what}: {grid:?}");
         assert!(is_about_holes(&filling.doubts), "{what}: {:?}", filling.doubts);
-        assert_eq!(filling.unended, Some(if axis == 0 { 100 } else { 0 }), "{what}");
+        assert_eq!(filling.open_columns, Some(if axis == 0 { 100 } else { 0 }), "{what}");
 
         let (grid, filling) = solid(&mesh, Fill::Flood);
         assert!(grid == surface(&mesh), "{what}: {grid:?}");

@@ -18,8 +18,8 @@
 //! # The voxel
 //! The edge functions at the centre, divided by their sum, are the weights of the corners across
 //! from the edges. So the [`Height`] of the crossing, along the axis, is a fraction with that sum
-//! as its denominator. Its voxel is found in `f64` with an error bound; where that leaves several
-//! voxels, the fraction is compared with their ends.
+//! as its denominator, and its voxel is a quotient in integers. Backends find the voxel in floats
+//! with an error bound, and ask for the quotient only where that leaves several.
 //!
 //! # Sizes
 //! By the bit budget of [`lattice`](crate::lattice), corners and centres of columns through the
@@ -29,8 +29,8 @@
 //! denominator, twice the projected area and at most `2^48`: all are exact in `f64`. The numerator
 //! is below `2^75`, for `i128`.
 //!
-//! The shader of the same name has the same functions on integers built from `u32`, behind a filter
-//! in `f32`.
+//! The shader of the same name has the same functions on integers built from `u32`, behind filters
+//! in `f32`. It has no division: it searches the voxels that its filter leaves.
 
 pub mod blocks;
 
@@ -252,19 +252,24 @@ impl Height {
         self.area
     }
 
-    /// The height, rounded: its error is at most [`RELATIVE_ERROR`] of the triangle's extent along
-    /// the axis plus `2^-53` of the height.
+    /// The height, rounded: its error is below `2^-50` of the triangle's extent along the axis plus
+    /// `2^-53` of the height.
+    ///
+    /// The weights add up to at most `area`, so the rise over `base` is at most the extent. Two
+    /// products, a sum and a quotient each round by at most `2^-53` of that.
     #[inline]
     pub(crate) fn to_f64(self) -> f64 {
-        f64::from(self.base) + self.rise()
+        let term = |i: usize| self.weights[i] as f64 * f64::from(self.rises[i]);
+        f64::from(self.base) + (term(0) + term(1)) / self.area as f64
     }
 
     /// The first voxel, of `2^fraction_bits` units, whose centre is at the crossing or above. The
     /// index may be outside the grid. `fraction_bits` is at least 1.
     #[must_use]
-    #[inline]
     pub fn first_center(&self, fraction_bits: u32) -> i32 {
-        self.first_end(self.bounds(), fraction_bits, 1 << (fraction_bits - 1), true)
+        let half = i128::from(self.area) << (fraction_bits - 1);
+        // The crossing less half a voxel, in voxels, rounded up.
+        -(half - self.numerator()).div_euclid(2 * half) as i32
     }
 
     /// The voxel `k`, of `S = 2^fraction_bits` units, whose half-open interval `[k S, (k + 1) S)`
@@ -272,59 +277,9 @@ impl Height {
     /// index may be outside the grid. `fraction_bits` is at most
     /// [`MAX_FRACTION_BITS`](crate::lattice::MAX_FRACTION_BITS).
     #[must_use]
-    #[inline]
     pub fn voxel(&self, fraction_bits: u32, count: i32) -> i32 {
-        let voxel = self.first_end(self.bounds(), fraction_bits, 1 << fraction_bits, false);
-        let on_far_face = voxel == count && self.is_below(count << fraction_bits, true);
-        voxel - i32::from(on_far_face)
-    }
-
-    /// The first voxel `k` for which the crossing is below `k S + end`, or at it if `closed`; the
-    /// crossing lies within `bounds`.
-    #[inline]
-    fn first_end(&self, bounds: [i32; 2], fraction_bits: u32, end: i32, closed: bool) -> i32 {
-        let first = |height: i32| {
-            let past = (1 << fraction_bits) - i32::from(closed);
-            (height - end + past) >> fraction_bits
-        };
-        let [mut lo, mut hi] = bounds.map(first);
-        while lo < hi {
-            let middle = (lo + hi) >> 1;
-            if self.is_below((middle << fraction_bits) + end, closed) {
-                hi = middle;
-            } else {
-                lo = middle + 1;
-            }
-        }
-        lo
-    }
-
-    /// The height above the first corner, rounded.
-    #[inline]
-    fn rise(&self) -> f64 {
-        let term = |i: usize| self.weights[i] as f64 * f64::from(self.rises[i]);
-        (term(0) + term(1)) / self.area as f64
-    }
-
-    /// Integer bounds of the height, inclusive.
-    ///
-    /// The weights add up to at most `area`, so the height is at most `reach` from `base`. Product,
-    /// sum, quotient and the last sum each round by at most `2^-53` of that.
-    #[inline]
-    fn bounds(&self) -> [i32; 2] {
-        let rise = self.rise();
-        let reach = f64::from(self.rises[0].abs().max(self.rises[1].abs()));
-        let error = RELATIVE_ERROR * reach;
-        [self.base + (rise - error).floor() as i32, self.base + (rise + error).ceil() as i32]
-    }
-
-    /// Whether the crossing is below `limit`, or at it if `closed`.
-    #[inline]
-    fn is_below(&self, limit: i32, closed: bool) -> bool {
-        let limit = i128::from(limit) * i128::from(self.area);
-        self.numerator() < limit + i128::from(closed)
+        let (numerator, size) = (self.numerator(), i128::from(self.area) << fraction_bits);
+        let is_on_far_face = numerator == i128::from(count) * size;
+        numerator.div_euclid(size) as i32 - i32::from(is_on_far_face)
     }
 }
-
-/// Exceeds `4 * 2^-53`, with slack for terms of second order.
-const RELATIVE_ERROR: f64 = 1.0 / (1u64 << 50) as f64;

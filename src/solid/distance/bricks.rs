@@ -21,22 +21,25 @@ impl Bricks {
         [0, 1, 2].map(|axis| u64::from(self.len(axis))).into_iter().product()
     }
 
-    /// The number of rows along `x`.
-    pub(crate) fn rows(&self) -> u64 {
-        u64::from(self.len(1)) * u64::from(self.len(2))
-    }
-
     fn len(&self, axis: usize) -> u32 {
         self.to[axis] - self.from[axis]
     }
 
-    /// Both halves, in canonical order; `None` of one brick.
-    pub(crate) fn halves(&self) -> Option<[Self; 2]> {
-        let axis = (0..3).rev().find(|&axis| self.len(axis) > 1)?;
+    /// Both halves, in blocks of `side` bricks along each edge, across the longest axis; `None` of one
+    /// block. The last block along an axis may be smaller.
+    pub(crate) fn halves(&self, side: u32) -> Option<[Self; 2]> {
+        let axis = (0..3).max_by_key(|&axis| self.len(axis))?;
+        let blocks = self.len(axis).div_ceil(side);
         let [mut before, mut after] = [*self; 2];
-        before.to[axis] -= self.len(axis) / 2;
+        before.to[axis] = self.from[axis] + blocks.div_ceil(2) * side;
         after.from[axis] = before.to[axis];
-        Some([before, after])
+        (blocks > 1).then_some([before, after])
+    }
+
+    /// The number of these blocks.
+    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+    pub(crate) fn blocks(&self, side: u32) -> u64 {
+        [0, 1, 2].map(|axis| u64::from(self.len(axis).div_ceil(side))).into_iter().product()
     }
 
     /// The bounds of the voxels' centres.
@@ -44,25 +47,6 @@ impl Bricks {
         let half = 1 << (fraction_bits - 1);
         let at = |brick: u32| ((brick * BRICK) << fraction_bits).cast_signed();
         Aabb { lo: self.from.map(|c| at(c) + half), hi: self.to.map(|c| at(c) - half) }
-    }
-}
-
-/// Division into blocks; the last block along an axis may be smaller.
-#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
-impl Bricks {
-    /// The number of blocks of `side` bricks along each edge.
-    pub(crate) fn blocks(&self, side: u32) -> u64 {
-        [0, 1, 2].map(|axis| u64::from(self.len(axis).div_ceil(side))).into_iter().product()
-    }
-
-    /// Both halves, in blocks, across the longest axis; `None` of one block.
-    pub(crate) fn halves_in_blocks(&self, side: u32) -> Option<[Self; 2]> {
-        let axis = (0..3).max_by_key(|&axis| self.len(axis))?;
-        let blocks = self.len(axis).div_ceil(side);
-        let [mut before, mut after] = [*self; 2];
-        before.to[axis] = self.from[axis] + blocks.div_ceil(2) * side;
-        after.from[axis] = before.to[axis];
-        (blocks > 1).then_some([before, after])
     }
 }
 
@@ -81,7 +65,7 @@ mod tests {
             let grid = Bricks::of_grid(dims);
             let (mut ranges, mut blocks) = (vec![grid], Vec::new());
             while let Some(range) = ranges.pop() {
-                match range.halves_in_blocks(side) {
+                match range.halves(side) {
                     Some(halves) => ranges.extend(halves),
                     None => blocks.push(range),
                 }

@@ -45,15 +45,14 @@ impl Work<'_> {
         check_cancelled(self.progress)
     }
 
-    /// Bisects `bricks` by `halves`, and calls `visit` in parallel with each part that cannot be
-    /// divided and with the clusters near it, if there are any; `near` are those near `bricks`.
-    /// Returns the results in canonical order. The caller finishes these parts; the others are
-    /// finished here.
+    /// Bisects `bricks` down to blocks of `side` bricks, and calls `visit` in parallel with each block
+    /// and with the clusters near it, if there are any; `near` are those near `bricks`. Returns the
+    /// results. The caller finishes these blocks; the others are finished here.
     pub(crate) fn divide<T: Send>(
         &self,
         bricks: Bricks,
         near: Vec<u32>,
-        halves: &(impl Fn(&Bricks) -> Option<[Bricks; 2]> + Sync),
+        side: u32,
         visit: &(impl Fn(Bricks, Vec<u32>) -> Result<Option<T>, BackendError> + Sync),
     ) -> Result<Vec<T>, BackendError> {
         self.check()?;
@@ -61,10 +60,10 @@ impl Work<'_> {
             self.finish(&bricks);
             return Ok(Vec::new());
         }
-        let Some([before, after]) = halves(&bricks) else {
+        let Some([before, after]) = bricks.halves(side) else {
             return Ok(visit(bricks, near)?.into_iter().collect());
         };
-        let of_half = |half| self.divide(half, self.near(&half, &near), halves, visit);
+        let of_half = |half| self.divide(half, self.near(&half, &near), side, visit);
         let (before, after) = rayon::join(|| of_half(before), || of_half(after));
         let mut results = before?;
         results.append(&mut after?);
@@ -75,7 +74,7 @@ impl Work<'_> {
     /// width.
     pub(crate) fn near(&self, bricks: &Bricks, clusters: &[u32]) -> Vec<u32> {
         let bound = self.distance_bound(bricks, clusters);
-        let is_brick = bricks.halves().is_none();
+        let is_brick = bricks.count() == 1;
         let is_near = |&&cluster: &&u32| match *self.clusters.triangles(cluster) {
             [index] if is_brick || self.clusters.is_long(cluster) => {
                 bound.admits_triangle(&self.mesh.triangle(index as usize))

@@ -13,7 +13,7 @@ use crate::grid::{BRICK, BrickKey, Mask, count};
 use crate::lattice::{PlacedMesh, Triangle};
 use crate::solid::distance::bricks::Bricks;
 pub use crate::solid::distance::clusters::TRIANGLES as CLUSTER_TRIANGLES;
-use crate::solid::distance::{Part, Work, in_order};
+use crate::solid::distance::{BandBrick, Work};
 
 /// Voxels of a brick.
 pub const BRICK_VOXELS: u32 = BRICK * BRICK * BRICK;
@@ -27,11 +27,9 @@ const BLOCK_CELLS: u32 = (BLOCK * BRICK / CELL).pow(3);
 /// iterations of loops (see the kernel).
 pub const ITEM_CLUSTERS: usize = 128;
 const BOUNDING_CLUSTERS: usize = 1 << 10;
-/// Maximum blocks of a batch, clusters near them after which it is full, and bricks of a part of it
-/// that one thread decodes.
+/// Maximum blocks of a batch, and clusters near them after which it is full.
 const BATCH_BLOCKS: u64 = 1 << 11;
 const BATCH_CLUSTERS: usize = 1 << 20;
-const PART_BRICKS: usize = 1 << 7;
 /// Clusters after which a submission is full, which a GPU then runs for well below a second; after
 /// two seconds a driver may reset it.
 const SUBMITTED_CLUSTERS: usize = 1 << 15;
@@ -91,37 +89,37 @@ pub struct Record {
     pub mask: [u32; BRICK_VOXELS as usize / 32],
 }
 
-/// The band, in parts.
+/// The bricks of the band.
 ///
 /// # Errors
 /// The mesh exceeds the GPU's buffers; the GPU or its self-test fails; too little memory;
 /// cancelled.
-pub(crate) fn parts(
+pub(crate) fn bricks(
     device: &Device,
     mesh: &PlacedMesh,
     width: f32,
     memory: u64,
     progress: &dyn Progress,
-) -> Result<Vec<Part>, BackendError> {
-    let parts = || {
+) -> Result<Vec<BandBrick>, BackendError> {
+    let bricks = || {
         let is_right = device.passes(kernels::COMPACT, || passes_self_test(device))?;
         if !is_right {
             let (kernel, driver) = (kernels::COMPACT.name(), device.driver());
             return Err(BackendError::SelfTest { kernel, driver });
         }
-        measured_parts(device, mesh, width, memory, progress)
+        measured_bricks(device, mesh, width, memory, progress)
     };
-    device.in_scopes(parts)?
+    device.in_scopes(bricks)?
 }
 
-/// The band, without a self-test of the kernels.
-fn measured_parts(
+/// The bricks, without a self-test of the kernels.
+fn measured_bricks(
     device: &Device,
     mesh: &PlacedMesh,
     width: f32,
     memory: u64,
     progress: &dyn Progress,
-) -> Result<Vec<Part>, BackendError> {
+) -> Result<Vec<BandBrick>, BackendError> {
     let words = mesh.len() * size_of::<Triangle>() / size_of::<u32>();
     let triangles = device.checked_buffer("triangles", words as u64, Usage::STORAGE)?;
     // Of a triangle and its cluster, and their copies for the upload; a block may be near to all.
@@ -157,12 +155,12 @@ fn measured_parts(
         value_staging: device.staging(words),
         batch: Batch::default(),
         in_flight: None,
-        parts: Vec::new(),
+        bricks: Vec::new(),
     };
     measuring.visit(grid, work.all())?;
     measuring.submit()?;
     measuring.receive()?;
-    Ok(measuring.parts)
+    Ok(measuring.bricks)
 }
 
 /// Words of the numbers of records and of values.
@@ -213,7 +211,7 @@ struct Measuring<'a> {
     batch: Batch,
     /// The blocks of the submitted batch, and the mapping of its records.
     in_flight: Option<(Vec<Bricks>, Mapping<'a>)>,
-    parts: Vec<Part>,
+    bricks: Vec<BandBrick>,
 }
 
 impl Measuring<'_> {
@@ -221,7 +219,7 @@ impl Measuring<'_> {
     /// fill.
     fn visit(&mut self, bricks: Bricks, near: Vec<u32>) -> Result<(), BackendError> {
         let work = self.work;
-        let halves = bricks.halves_in_blocks(BLOCK);
+        let halves = bricks.halves(BLOCK);
         let blocks = bricks.blocks(BLOCK);
         let is_large = blocks > BATCH_BLOCKS || blocks * near.len() as u64 > CULLED_CLUSTERS;
         if let Some([before, after]) = halves.filter(|_| is_large && !near.is_empty()) {
@@ -231,9 +229,8 @@ impl Measuring<'_> {
             self.visit(before, first)?;
             return self.visit(after, second);
         }
-        let halves = |bricks: &Bricks| bricks.halves_in_blocks(BLOCK);
         let all = |block, near| Ok(Some((block, near)));
-        for (block, near) in work.divide(bricks, near, &halves, &all)? {
+        for (block, near) in work.divide(bricks, near, BLOCK, &all)? {
             self.batch.add(block, &near);
             if self.batch.is_full() {
                 self.submit()?;
@@ -345,23 +342,16 @@ impl Measuring<'_> {
             let mut encoder = device.encoder();
             encoder.copy_buffer_to_buffer(&self.values, 0, &self.value_staging, 0, bytes);
             device.block_on(device.submit(encoder, &self.value_staging, bytes))?;
-            let part_of = |records: &[Record], values: &[u8]| {
-                let first = records[0].first as usize;
-                let len: u32 = records.iter().map(Record::values).sum();
-                let values = &values[4 * first..][..4 * len as usize];
-                let bricks = Vec::with_capacity(records.len());
-                let mut part = (bricks, bytemuck::pod_collect_to_vec(values));
-                for record in records {
-                    work.add(record.key(&blocks), record.mask(), &mut part)?;
-                }
-                Ok(part)
+            let brick = |record: &Record, values: &[u8]| {
+                let own = &values[4 * record.first as usize..][..4 * record.values() as usize];
+                work.kept(record.key(&blocks), record.mask(), bytemuck::pod_collect_to_vec(own))
             };
-            let parts: Result<Vec<Part>, BackendError> =
+            let bricks: Result<Vec<_>, _> =
                 device.mapped(&self.value_staging, bytes, |values| {
-                    let records = records.par_chunks(PART_BRICKS);
-                    records.map(|records| part_of(records, values)).collect()
+                    let kept = |record| brick(record, values).transpose();
+                    records.par_iter().filter_map(kept).collect()
                 })?;
-            self.parts.extend(parts?);
+            self.bricks.extend(bricks?);
         }
         blocks.iter().for_each(|block| work.finish(block));
         Ok(())
@@ -423,17 +413,14 @@ fn passes_self_test(device: &Device) -> Result<bool, BackendError> {
     let dense = (adversarial_mesh([12, 13, 14], &[(100, 8), (4, 23)]), 3.0);
     let sparse = (adversarial_mesh([28, 29, 30], &[(24, 8), (4, 55)]), 9.0);
     for (mesh, width) in [dense, sparse] {
-        let known = Work::new(&mesh, width, u64::MAX, 0, &NoProgress)?.parts()?;
-        let found = match measured_parts(device, &mesh, width, u64::MAX, &NoProgress) {
+        let mut known = Work::new(&mesh, width, u64::MAX, 0, &NoProgress)?.bricks()?;
+        let mut found = match measured_bricks(device, &mesh, width, u64::MAX, &NoProgress) {
             Err(BackendError::Failed(_)) => return Ok(false),
             found => found?,
         };
-        let [known, found] = [known, found].map(|parts: Vec<Part>| {
-            let distances = in_order(&parts);
-            let mut bricks = parts.into_iter().flat_map(|(bricks, _)| bricks).collect::<Vec<_>>();
-            bricks.sort_unstable();
-            (bricks, distances)
-        });
+        for bricks in [&mut known, &mut found] {
+            bricks.sort_unstable_by_key(|&(key, ..)| key);
+        }
         if known != found {
             return Ok(false);
         }
@@ -493,7 +480,7 @@ mod tests {
             return;
         };
         let mesh = adversarial_mesh([9, 8, 7], &[(4, 9)]);
-        let measure = |device: &Device| parts(device, &mesh, 2.0, u64::MAX, &NoProgress);
+        let measure = |device: &Device| bricks(device, &mesh, 2.0, u64::MAX, &NoProgress);
         measure(&adapter.open().unwrap()).unwrap();
         let faults = FAULTS.map(|fault| (kernels::MEASURE, fault)).into_iter();
         let compacting = COMPACTING_FAULTS.map(|fault| (kernels::COMPACT, fault));
@@ -504,7 +491,7 @@ mod tests {
             device.plant(kernel, source.replace(right, wrong), &[]);
             match measure(&device) {
                 Err(error @ BackendError::SelfTest { .. }) => println!("{right}: {error}"),
-                other => panic!("{right}: not refused: {:?}", other.map(|parts| parts.len())),
+                other => panic!("{right}: not refused: {:?}", other.map(|bricks| bricks.len())),
             }
             // The outcome is kept.
             assert!(measure(&device).is_err(), "{right}");

@@ -32,7 +32,7 @@ use rayon::prelude::*;
 
 use crate::backend::{Backend, BackendError};
 use crate::base::progress::Progress;
-use crate::grid::{BrickKey, GridBuilder, Mask, VoxelGrid, count, mask_below};
+use crate::grid::{BrickKey, GridBuilder, Mask, VoxelGrid, mask_below};
 use crate::lattice::{Distinct, Lattice, PlacedMesh};
 use crate::solid::distance::bricks::Bricks;
 use crate::solid::distance::clusters::Clusters;
@@ -84,55 +84,43 @@ pub(crate) fn field_of(
     mesh: &PlacedMesh,
     inside: VoxelGrid,
     width: f32,
-    parts: Vec<Part>,
+    mut bricks: Vec<BandBrick>,
 ) -> Result<DistanceField, BackendError> {
     let dims = mesh.lattice().dims;
     assert_eq!(dims, inside.dims(), "the grid of voxels inside");
-    let distances = in_order(&parts);
-    let bricks: Vec<_> = parts.into_iter().map(|(bricks, _)| bricks).collect();
-    let mut band = GridBuilder::new(dims)?;
-    band.append(&bricks)?;
-    let mut band = band.finish();
-    band.world = inside.world;
+    bricks.par_sort_unstable_by_key(|&(key, ..)| key);
+    let distances = joined(&bricks);
+    let masks = bricks.into_iter().map(|(key, mask, _)| (key, mask)).collect();
+    let band = VoxelGrid::from_bricks(dims, masks)?.with_world(inside.world);
     Ok(DistanceField::new(width, [band, inside], distances))
 }
 
-/// Each brick of a part, and its distances.
-fn of_bricks((bricks, distances): &Part) -> impl Iterator<Item = (BrickKey, &[f32])> {
-    let mut rest = distances.as_slice();
-    bricks.iter().map(move |(key, mask)| {
-        (*key, rest.split_off(..count(mask) as usize).expect("as long as its parts"))
-    })
-}
-
-/// The distances of all parts, with the bricks in canonical order.
-pub(crate) fn in_order(parts: &[Part]) -> Vec<f32> {
-    let mut bricks: Vec<_> = parts.par_iter().flat_map_iter(of_bricks).collect();
-    bricks.par_sort_unstable_by_key(|&(key, _)| key);
-    let total = |bricks: &[(BrickKey, &[f32])]| bricks.iter().map(|(_, own)| own.len()).sum();
+/// The distances of these bricks, one after another.
+fn joined(bricks: &[BandBrick]) -> Vec<f32> {
+    let total = |bricks: &[BandBrick]| bricks.iter().map(|(.., own)| own.len()).sum();
     // Zeroed memory is touched first by the threads that fill it, which share the page faults.
-    let mut all = vec![0.0; total(&bricks)];
+    let mut all = vec![0.0; total(bricks)];
     let mut rest = all.as_mut_slice();
     let chunks = bricks.chunks(COPIED_BRICKS);
     let tasks = chunks.map(|bricks| (bricks, rest.split_off_mut(..total(bricks))));
     let tasks: Vec<_> = tasks.collect();
     tasks.into_par_iter().for_each(|(bricks, to)| {
         let mut to = to.unwrap_or_default();
-        for (_, own) in bricks {
+        for (.., own) in bricks {
             to.split_off_mut(..own.len()).expect("as long as its parts").copy_from_slice(own);
         }
     });
     all
 }
 
-/// The band of [`distances`] in parts, in any order.
+/// The bricks of the band of [`distances`], in any order.
 pub(crate) fn band(
     backend: Backend<'_>,
     mesh: &PlacedMesh,
     width: f32,
     memory: u64,
     progress: &dyn Progress,
-) -> Result<Vec<Part>, BackendError> {
+) -> Result<Vec<BandBrick>, BackendError> {
     check_width(width)?;
     if mesh.window().is_some() {
         return Err(NOT_IN_TILES);
@@ -140,13 +128,13 @@ pub(crate) fn band(
     let mesh = &*Distinct::of(mesh, false).into_mesh();
     match backend {
         #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
-        Backend::Gpu(gpu) => self::gpu::parts(gpu.device(), mesh, width, memory, progress),
-        _ => Work::new(mesh, width, memory, 0, progress)?.parts(),
+        Backend::Gpu(gpu) => self::gpu::bricks(gpu.device(), mesh, width, memory, progress),
+        _ => Work::new(mesh, width, memory, 0, progress)?.bricks(),
     }
 }
 
-/// Bricks of the band, and their distances.
-pub(crate) type Part = (Vec<(BrickKey, Mask)>, Vec<f32>);
+/// A brick of the band: its voxels, and their distances in the order of the mask.
+pub(crate) type BandBrick = (BrickKey, Mask, Vec<f32>);
 
 pub(crate) struct Work<'a> {
     pub(crate) mesh: &'a PlacedMesh,
@@ -181,85 +169,62 @@ impl<'a> Work<'a> {
     }
 
     /// The band, computed on the CPU.
-    pub(crate) fn parts(&self) -> Result<Vec<Part>, BackendError> {
-        let halves = |bricks: &Bricks| bricks.halves().filter(|_| bricks.rows() > 1);
-        let measure_row = |row: Bricks, near: Vec<u32>| {
-            let mut part = Part::default();
-            self.measure(row, &near, &mut part)?;
-            part.0.shrink_to_fit();
-            part.1.shrink_to_fit();
-            self.finish(&row);
-            Ok((!part.0.is_empty()).then_some(part))
+    pub(crate) fn bricks(&self) -> Result<Vec<BandBrick>, BackendError> {
+        let measure = |brick: Bricks, near: Vec<u32>| {
+            let measured = self.measure(brick, &near)?;
+            self.finish(&brick);
+            Ok(measured)
         };
-        let bricks = Bricks::of_grid(self.mesh.lattice().dims);
-        let near = self.near(&bricks, &self.all());
-        self.divide(bricks, near, &halves, &measure_row)
+        let all = Bricks::of_grid(self.mesh.lattice().dims);
+        self.divide(all, self.near(&all, &self.all()), 1, &measure)
     }
 
-    /// Computes the bricks of a row near some of `near`.
-    fn measure(&self, row: Bricks, near: &[u32], part: &mut Part) -> Result<(), BackendError> {
-        if near.is_empty() {
-            return Ok(());
-        }
-        let Some(halves) = row.halves() else {
-            self.check()?;
-            return self.measure_brick(row, near, part);
-        };
-        halves.into_iter().try_for_each(|half| self.measure(half, &self.near(&half, near), part))
-    }
-
-    fn measure_brick(
-        &self,
-        brick: Bricks,
-        near: &[u32],
-        part: &mut Part,
-    ) -> Result<(), BackendError> {
+    /// Computes a brick near the clusters `near`.
+    fn measure(&self, brick: Bricks, near: &[u32]) -> Result<Option<BandBrick>, BackendError> {
         let Self { mesh, clusters, .. } = self;
         let bound = self.distance_bound(&brick, near);
         let is_admitted = |&index: &u32| bound.admits_triangle(&mesh.triangle(index as usize));
         if !near.iter().any(|&cluster| clusters.triangles(cluster).iter().any(is_admitted)) {
-            return Ok(());
+            return Ok(None);
         }
         let key = BrickKey::new(brick.from);
         let (Lattice { dims, fraction_bits, .. }, first) = (*mesh.lattice(), key.first_voxel());
         let in_grid = mask_below([0, 1, 2].map(|a| dims[a] - first[a]));
         let brick = Brick { origin: bound.centers.lo, fraction_bits, width: self.width, in_grid };
         let near = Near { mesh, clusters, near, bound: &bound };
-        let measure = MeasureBrick { near: &near, brick: &brick, values: &mut part.1 };
+        let mut distances = Vec::new();
+        let measure = MeasureBrick { near: &near, brick: &brick, values: &mut distances };
         let mask = Arch::new().dispatch(measure);
-        self.add(key, mask, part)
+        distances.shrink_to_fit();
+        self.kept(key, mask, distances)
     }
 
-    /// Adds a brick, whose distances are the last of the part.
-    pub(crate) fn add(
+    /// The brick, if it has voxels, once it has claimed its memory.
+    pub(crate) fn kept(
         &self,
         key: BrickKey,
         mask: Mask,
-        part: &mut Part,
-    ) -> Result<(), BackendError> {
-        if mask == [0; 8] {
-            return Ok(());
+        distances: Vec<f32>,
+    ) -> Result<Option<BandBrick>, BackendError> {
+        if distances.is_empty() {
+            return Ok(None);
         }
-        part.0.push((key, mask));
-        // Counted twice: the parts and the field that they are copied to exist at the same time.
-        let needed = 2 * bytes(1, count(&mask) as usize);
+        // In a list, which may be twice as long when it grows, and in the field: its distances exist
+        // in both at the same time.
+        let in_field = GridBuilder::BYTES_KEPT + 2 * size_of::<u64>() as u64;
+        let in_list = 2 * size_of::<BandBrick>() as u64;
+        let needed = in_list + in_field + 2 * size_of_val(&distances[..]) as u64;
         let claim = |room: u64| room.checked_sub(needed);
         let claimed = self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, claim);
-        claimed.map(|_| ()).map_err(|_| self.too_little_memory())
+        claimed.map(|_| Some((key, mask, distances))).map_err(|_| self.too_little_memory())
     }
 
-    /// Extrapolates the memory of the finished rows to all rows.
+    /// Extrapolates the memory of the finished bricks to all bricks.
     fn too_little_memory(&self) -> BackendError {
         let allowed = self.memory as f64;
         let needed = (allowed / self.finished_fraction().max(0.01)).max(allowed * 1.25) as u64;
         BackendError::Memory { needed, allowed: self.memory }
     }
-}
-
-/// Bytes of memory of a field with this many bricks and distances.
-fn bytes(bricks: usize, distances: usize) -> u64 {
-    let of_brick = GridBuilder::BYTES_KEPT + 2 * size_of::<u64>() as u64;
-    bricks as u64 * of_brick + (distances * size_of::<f32>()) as u64
 }
 
 #[cfg(test)]
@@ -271,7 +236,7 @@ mod tests {
     use crate::mesh::Mesh;
 
     #[test]
-    fn the_memory_of_all_rows_is_extrapolated_from_that_of_the_finished_ones() {
+    fn the_memory_of_all_bricks_is_extrapolated_from_that_of_the_finished_ones() {
         let mesh = Mesh::new(vec![[0.0; 3], [1.0; 3], [0.0, 1.0, 1.0]], vec![[0, 1, 2]]);
         let options = PlaceOptions::new(Sizing::VoxelSize(1.0 / 64.0));
         let mesh = place(&mesh.expect("a mesh"), &options).expect("a placed mesh");

@@ -20,7 +20,7 @@ use crate::solid::fill::Filled;
 /// let filled = fill::along_x(&flips, u64::MAX, &NoProgress)?;
 /// let inside = [[3, 0, 0], [4, 0, 0], [7, 1, 0], [8, 1, 0]];
 /// assert_eq!(filled.grid, VoxelGrid::from_voxels([9, 2, 1], inside)?);
-/// assert_eq!(filled.unended, 1);
+/// assert_eq!(filled.open_columns, 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -42,12 +42,12 @@ pub fn along_x(
     };
     let write = |&[first, end]: &[BrickKey; 2], out: &mut Writer<'_>| -> u64 {
         let rows = flips.brick_runs_between(first, end).rows();
-        let unended = rows.map(|row| u64::from(fill_row(row, dims, out))).sum();
+        let open_columns = rows.map(|row| u64::from(fill_row(row, dims, out))).sum();
         progress.advance(1);
-        unended
+        open_columns
     };
-    let (grid, unended) = in_order_within(dims, flips.world, &parts, fits, write)?;
-    Ok(Filled { grid, unended: unended.into_iter().sum() })
+    let (grid, open_columns) = in_order_within(dims, flips.world, &parts, fits, write)?;
+    Ok(Filled { grid, open_columns: open_columns.into_iter().sum() })
 }
 
 /// Fills a row of bricks in a grid of `dims` voxels; returns the number of columns that are still

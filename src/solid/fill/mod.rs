@@ -54,7 +54,7 @@ pub struct Filled {
     /// The voxels inside.
     pub grid: VoxelGrid,
     /// Columns that are still inside at the grid's end.
-    pub unended: u64,
+    pub open_columns: u64,
 }
 
 /// The result of [`vote()`].

@@ -3,7 +3,7 @@
 use crate::backend::cpu::Cpu;
 use crate::backend::runner::Runner;
 use crate::backend::{BackendError, RunOptions, check_memory};
-use crate::lattice::PlacedMesh;
+use crate::lattice::{Aabb, PlacedMesh};
 use crate::predicate::crosses::{Axis, ProjectedTriangle};
 use crate::solid::fill::Field;
 use crate::solid::proximity::query::Query;
@@ -28,7 +28,7 @@ pub(super) struct Inside {
     mesh: PlacedMesh,
     pub(super) topology: Topology,
     /// The bounding box of the triangles.
-    bounds: [[i32; 3]; 2],
+    bounds: Aabb,
 }
 
 /// The crossings of a column.
@@ -82,7 +82,7 @@ impl Inside {
     }
 
     pub(super) fn contains(&self, bvh: &TriangleBvh, query: &Query) -> bool {
-        let [lo, hi] = self.bounds;
+        let Aabb { lo, hi } = self.bounds;
         // Columns beside the box, and the parts of columns before and past it, are alike.
         let at = [0, 1, 2].map(|axis| {
             let ends = [lo[axis] - 1, hi[axis] + 1].map(f64::from);

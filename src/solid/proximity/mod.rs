@@ -198,9 +198,8 @@ impl Proximity {
         let inside = Inside::new(&mesh, fill, memory - of_tree, progress)
             .map_err(|error| error.beside(of_tree, memory))?;
         check_cancelled(progress)?;
-        let [lo, hi] = mesh.bounds();
         let bvh = TriangleBvh::new(&mesh, &[0, 1, 2]);
-        Ok(Self { mesh, bounds: Aabb { lo, hi }, bvh, inside, arch: Arch::new() })
+        Ok(Self { bounds: mesh.bounds(), mesh, bvh, inside, arch: Arch::new() })
     }
 
     /// The lattice of mesh and points.

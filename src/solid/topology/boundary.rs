@@ -6,6 +6,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use crate::base::vector::minus;
+
 /// Maximum number of boundary edges that are kept.
 pub const MAX_EDGES: usize = 1 << 22;
 
@@ -71,7 +73,7 @@ impl Boundary {
     /// The same, moved so that `origin` becomes the origin.
     pub(crate) fn relative_to(mut self, origin: [i32; 3]) -> Self {
         for point in self.loops.iter_mut().flatten() {
-            *point = [0, 1, 2].map(|a| point[a] - origin[a]);
+            *point = minus(*point, origin);
         }
         self
     }

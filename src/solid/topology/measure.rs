@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::base::lanes::LANES;
 use crate::base::vector::{cross, dot, minus, norm};
-use crate::lattice::{Lattice, PlacedMesh};
+use crate::lattice::PlacedMesh;
 
 /// Triangles summed per task.
 const CHUNK: usize = 1 << 14;
@@ -26,7 +26,8 @@ pub(super) struct Measure {
 
 impl Measure {
     pub(super) fn of(mesh: &PlacedMesh) -> Self {
-        let (arch, center) = (Arch::new(), center(mesh.lattice()));
+        // The grid's: a lattice point, as a voxel is at least `2^4` units wide.
+        let (arch, center) = (Arch::new(), mesh.lattice().end().map(|end| end / 2));
         let sum = |chunk: usize| {
             let triangles = chunk * CHUNK..mesh.len().min((chunk + 1) * CHUNK);
             arch.dispatch(Sum { mesh, triangles, center })
@@ -39,11 +40,6 @@ impl Measure {
             area: sums.twice_area as f64 / units_of_twice_the_area,
         }
     }
-}
-
-/// The grid's centre: a lattice point, as a voxel is at least `2^4` units wide.
-fn center(lattice: &Lattice) -> [i64; 3] {
-    lattice.dims.map(|voxels| (i64::from(voxels) << lattice.fraction_bits) / 2)
 }
 
 /// Sums over triangles. With at most `2^32` triangles the volume is below `2^107` and the area

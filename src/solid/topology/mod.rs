@@ -28,6 +28,7 @@ mod wedges;
 mod weld;
 
 use crate::base::progress::Progress;
+use crate::base::vector::minus;
 use crate::lattice::PlacedMesh;
 pub use crate::solid::topology::boundary::{Boundary, MAX_EDGES};
 pub(super) use crate::solid::topology::edges::Matching;
@@ -122,7 +123,7 @@ impl Topology {
     /// The same, moved so that `origin` becomes the origin.
     pub(crate) fn relative_to(mut self, origin: [i32; 3]) -> Self {
         for point in self.example.iter_mut().flatten() {
-            *point = [0, 1, 2].map(|a| point[a] - origin[a]);
+            *point = minus(*point, origin);
         }
         self
     }

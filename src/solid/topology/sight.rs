@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use crate::base::progress::{Latch, Progress};
-use crate::lattice::{PlacedMesh, Triangle};
+use crate::base::vector::minus;
+use crate::lattice::{Aabb, PlacedMesh, Triangle};
 use crate::predicate::boxes::BoxRange;
 use crate::predicate::crosses::{Axis, ProjectedTriangle};
 use crate::solid::topology::patches::Patches;
@@ -226,12 +227,12 @@ struct Columns {
 impl Columns {
     /// At most `most` columns along an axis. They are at least two lattice units wide, so that
     /// their centres are lattice points.
-    fn new(&[min, max]: &[[i32; 3]; 2], most: u32) -> Self {
-        let extent = [0, 1, 2].map(|a| max[a].abs_diff(min[a]).max(1));
+    fn new(&Aabb { lo, hi }: &Aabb, most: u32) -> Self {
+        let extent = [0, 1, 2].map(|a| hi[a].abs_diff(lo[a]).max(1));
         let longest = extent.into_iter().fold(1, u32::max);
         let fraction_bits = longest.div_ceil(most).next_power_of_two().ilog2().max(1);
         let dims = extent.map(|units| units.div_ceil(1 << fraction_bits) as i32);
-        Self { from: min, fraction_bits, dims }
+        Self { from: lo, fraction_bits, dims }
     }
 
     /// The columns along an axis by the two others.
@@ -250,7 +251,7 @@ impl Columns {
     /// Calls `each` with the columns that cross `triangle`, the height of the crossing, and its
     /// direction.
     fn cross(&self, triangle: &Triangle, mut each: impl FnMut(usize, i64, i32)) {
-        let triangle = &triangle.map(|corner| [0, 1, 2].map(|a| corner[a] - self.from[a]));
+        let triangle = &triangle.map(|corner| minus(corner, self.from));
         let centers = BoxRange::of_centers(triangle, self.fraction_bits);
         // Columns have centres within the triangle's extent along two axes.
         if (0..3).filter(|&axis| centers.lo[axis] > centers.hi[axis]).count() > 1 {

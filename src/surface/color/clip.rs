@@ -5,7 +5,7 @@
 use crate::base::vector::{cross, minus, norm};
 use crate::lattice::Triangle;
 use crate::surface::color::floor;
-use crate::surface::color::polygon::{TexelPolygon, Vertices, bounds};
+use crate::surface::color::polygon::{TexelPolygon, Vertices, area, bounds};
 
 /// A triangle, clipped, in voxels from the minimum corner of a brick. It has three corners, and each
 /// of a voxel's six planes adds at most one.
@@ -260,17 +260,7 @@ impl Plane {
     /// The area of a clipped polygon, in voxel faces.
     #[inline(always)]
     pub(super) fn area(&self, polygon: &Polygon) -> f64 {
-        let [first, rest @ ..] = polygon.points() else { return 0.0 };
-        let first = self.project(first);
-        let mut double = 0.0;
-        let mut before = [0.0; 2];
-        for point in rest {
-            let [x, y] = self.project(point);
-            let now = [x - first[0], y - first[1]];
-            double += before[0] * now[1] - before[1] * now[0];
-            before = now;
-        }
-        double.abs() / 2.0 * self.area_ratio
+        area(polygon.points().iter().map(|point| self.project(point))) * self.area_ratio
     }
 
     /// The barycentric weights at the centroid of a clipped polygon.

@@ -5,23 +5,17 @@
 use crate::surface::color::floor;
 use crate::surface::color::polygon::bounds;
 
-/// Capacity in cells, including one extra per row.
-const CAPACITY: usize = 256;
+/// Maximum number of cells of a polygon that is not divided, including one extra per row.
+const MAX_CELLS: usize = 256;
 
-/// Whether the buffer holds any polygon with this span along each axis.
+/// Whether any polygon with this span along each axis has at most [`MAX_CELLS`].
 pub(super) fn has_room(span: [f64; 2]) -> bool {
     // A span of `n` touches up to `n + 2` cells; a row has one more.
-    (span[0] + 3.0) * (span[1] + 2.0) <= CAPACITY as f64
+    (span[0] + 3.0) * (span[1] + 2.0) <= MAX_CELLS as f64
 }
 
 /// A reusable accumulation buffer.
-pub(super) struct Scratch([f64; CAPACITY]);
-
-impl Default for Scratch {
-    fn default() -> Self {
-        Self([0.0; CAPACITY])
-    }
-}
+pub(super) type Scratch = Vec<f64>;
 
 /// The coverage of the cells in a polygon's bounds.
 pub(super) struct Coverage<'a> {
@@ -35,16 +29,15 @@ pub(super) struct Coverage<'a> {
 }
 
 impl<'a> Coverage<'a> {
-    /// The coverage by the convex polygon with these corners, in either orientation. The buffer
-    /// must have [room](has_room).
+    /// The coverage by the convex polygon with these corners, in either orientation.
     pub(super) fn new(corners: &[[f64; 2]], scratch: &'a mut Scratch) -> Self {
         let [low, high] = bounds(corners);
         let first = low.map(floor);
         let origin = first.map(|i| i as f64);
         let size = [0, 1].map(|a| (high[a] - origin[a]) as usize + 1);
-        let deltas = &mut scratch.0[..(size[0] + 1) * size[1]];
-        deltas.fill(0.0);
-        let mut coverage = Self { first, size, deltas };
+        scratch.clear();
+        scratch.resize((size[0] + 1) * size[1], 0.0);
+        let mut coverage = Self { first, size, deltas: scratch };
         let local = |p: &[f64; 2]| [p[0] - origin[0], p[1] - origin[1]];
         let Some(mut from) = corners.last().map(local) else { return coverage };
         for to in corners.iter().map(local) {

@@ -10,7 +10,7 @@ use pulp::{Simd, WithSimd};
 
 use crate::base::lanes::{LANES, Lanes};
 use crate::mesh::appearance::Filter;
-use crate::surface::color::polygon::{TexelPolygon, area};
+use crate::surface::color::polygon::TexelPolygon;
 use crate::surface::color::texels::is_interpolated;
 use crate::surface::color::{Color, floor};
 
@@ -112,7 +112,7 @@ impl Queues {
         let texels = squares.map(|squares| squares + usize::from(is_linear));
         let is_small = texels[0].max(texels[1]) <= MAX_TEXELS && vertices.len() <= MAX_POINTS;
         // False for NaN.
-        let has_area = area(vertices) > ERROR * (span[0] + span[1]);
+        let has_area = polygon.area() > ERROR * (span[0] + span[1]);
         if !is_small || !has_area {
             return false;
         }

@@ -3,60 +3,26 @@
 //! A voxel that the surface touches has its own colour. A solid may have exposed voxels that the
 //! surface does not touch: the surface passes between the centre of such a voxel, inside, and that
 //! of its neighbour, outside, and touches only the neighbour. Such a voxel is filled with the mean
-//! colour of its coloured face neighbours, of six, or their most typical one. All other voxels share one colour.
+//! colour of its coloured face neighbours, of six, or with their most typical one. All other voxels
+//! share one colour.
 
 use rayon::prelude::*;
 
 use crate::base::srgb::Rgba;
 use crate::grid::{
-    BRICK, BrickKey, Colors, FIRST_Z, Mask, VoxelGrid, count, is_empty, mask_places,
+    BRICK, BrickKey, Colors, Mask, VoxelGrid, count, is_empty, mask_places, mask_spliced,
 };
-use crate::lattice::MAX_DIM;
 use crate::surface::color::visible::most_typical;
 use crate::surface::color::{Blend, LightSum, SurfaceColors};
 
-/// A value for a brick and for its six face neighbours: by axis, below and above.
-pub(super) struct Neighborhood<T> {
-    center: T,
-    sides: [[T; 2]; 3],
-}
-
-impl<T> Neighborhood<T> {
-    /// `value` gets `None` outside the largest grid.
-    pub(super) fn of(key: BrickKey, value: impl Fn(Option<BrickKey>) -> T) -> Self {
-        let side = |axis: usize, is_above: bool| {
-            let mut at = key.position();
-            at[axis] = match is_above {
-                true => (at[axis] + 1 < MAX_DIM / BRICK).then(|| at[axis] + 1)?,
-                false => at[axis].checked_sub(1)?,
-            };
-            Some(BrickKey::new(at))
-        };
-        Self {
-            center: value(Some(key)),
-            sides: [0, 1, 2].map(|axis| [false, true].map(|above| value(side(axis, above)))),
-        }
-    }
-}
-
-impl Neighborhood<Mask> {
-    /// The voxels of the brick whose neighbour along `axis` is set.
-    fn shifted(&self, axis: usize, is_above: bool) -> Mask {
-        let (here, there) = (&self.center, &self.sides[axis][usize::from(is_above)]);
-        std::array::from_fn(|x| match (axis, is_above) {
-            (0, true) => here.get(x + 1).copied().unwrap_or(there[0]),
-            (0, false) => x.checked_sub(1).map_or(there[7], |below| here[below]),
-            (1, true) => here[x] >> 8 | there[x] << 56,
-            (1, false) => here[x] << 8 | there[x] >> 56,
-            (_, true) => here[x] >> 1 & !(FIRST_Z << 7) | there[x] << 7 & FIRST_Z << 7,
-            (_, false) => here[x] << 1 & !FIRST_Z | there[x] >> 7 & FIRST_Z,
-        })
-    }
-
-    /// [`Self::shifted`] for all axes and directions.
-    pub(super) fn all_shifted(&self) -> [[Mask; 2]; 3] {
-        [0, 1, 2].map(|axis| [false, true].map(|above| self.shifted(axis, above)))
-    }
+/// The voxels of a brick with a neighbour in the voxels `of` its brick, for each of the six faces: by
+/// axis, below and above.
+pub(super) fn with_neighbors(key: BrickKey, of: impl Fn(BrickKey) -> Mask) -> [[Mask; 2]; 3] {
+    let (here, beside) = (of(key), key.beside());
+    [0, 1, 2].map(|axis| {
+        let [below, above] = beside[axis].map(|key| key.map_or([0; 8], &of));
+        [mask_spliced([&below, &here], axis, 1), mask_spliced([&here, &above], axis, BRICK - 1)]
+    })
 }
 
 /// The colours of `grid`.
@@ -75,10 +41,10 @@ pub(super) fn colors(grid: &VoxelGrid, surface: &SurfaceColors, blend: Blend) ->
 
 /// The bricks of the surface and their face neighbours.
 fn surface_bricks(surface: &SurfaceColors) -> Vec<BrickKey> {
-    let near = surface.touched.par_iter().flat_map_iter(|&(key, _)| {
-        let Neighborhood { center, sides } = Neighborhood::of(key, |key| key);
-        sides.into_iter().flatten().chain([center]).flatten()
-    });
+    let near = surface
+        .touched
+        .par_iter()
+        .flat_map_iter(|&(key, _)| key.beside().into_iter().flatten().chain([Some(key)]).flatten());
     let mut near: Vec<BrickKey> = near.collect();
     near.par_sort_unstable();
     near.dedup();
@@ -94,11 +60,9 @@ fn brick_colors(
     blend: Blend,
 ) -> (Mask, Vec<Rgba>) {
     let own = surface.colors.of_brick(key);
-    let visible =
-        Neighborhood::of(key, |key| key.map_or([0; 8], |key| surface.colors.of_brick(key).mask()));
-    let inside = Neighborhood::of(key, |key| key.map_or([0; 8], |key| grid.mask_of(key)));
-    let (touched, next, inside) =
-        (surface.touched(key), visible.all_shifted(), inside.all_shifted());
+    let (touched, visible) = (surface.touched(key), own.mask());
+    let next = with_neighbors(key, |key| surface.colors.of_brick(key).mask());
+    let inside = with_neighbors(key, |key| grid.mask_of(key));
     let any =
         |of: &[[Mask; 2]; 3], x: usize| of.as_flattened().iter().fold(0, |any, mask| any | mask[x]);
     let all = |of: &[[Mask; 2]; 3], x: usize| {
@@ -106,7 +70,7 @@ fn brick_colors(
     };
     let filled: Mask =
         std::array::from_fn(|x| occupied[x] & !touched[x] & any(&next, x) & !all(&inside, x));
-    let mask: Mask = std::array::from_fn(|x| occupied[x] & visible.center[x] | filled[x]);
+    let mask: Mask = std::array::from_fn(|x| occupied[x] & visible[x] | filled[x]);
     let color = |x: u32, bit: u32| {
         if filled[x as usize] >> bit & 1 == 0 {
             return own.at(x, bit);

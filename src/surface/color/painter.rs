@@ -8,7 +8,7 @@ use crate::grid::{BrickKey, Mask, VoxelGrid, count, is_empty, mask_below};
 use crate::lattice::Distinct;
 use crate::surface::color::Blend;
 use crate::surface::color::integrator::{BrickTriangles, Integrator, Shaded, voxels_of};
-use crate::surface::color::interior::Neighborhood;
+use crate::surface::color::interior::with_neighbors;
 use crate::surface::color::octree;
 use crate::surface::color::shade::{Shade, Shading, TriangleShading};
 use crate::surface::color::sums::{Sums, Weights};
@@ -147,10 +147,9 @@ impl WithSimd for PaintBrick<'_> {
         }
         let shaded = Shaded { brick: &brick, touched: &triangles, shadings: &shadings };
         if *blend != Blend::All && !is_empty(&mixed) {
-            let occupied =
-                Neighborhood::of(brick.key, |key| key.map_or([0; 8], |key| grid.mask_of(key)));
+            let covered = with_neighbors(brick.key, |key| grid.mask_of(key));
             let wanted = mixed;
-            seen.colors(shaded, &wanted, &occupied, *blend, |voxel, color| {
+            seen.colors(shaded, &wanted, &covered, *blend, |voxel, color| {
                 let bit = 1 << (voxel % 64);
                 visible[voxel / 64] |= bit;
                 mixed[voxel / 64] &= !bit;

@@ -121,16 +121,18 @@ impl TexelPolygon {
         Some(Moments { area: area / 2.0, mean })
     }
 
+    #[inline(always)]
     pub(super) fn area(&self) -> f64 {
-        area(self.points())
+        area(self.points().iter().copied())
     }
 }
 
+/// The area of a polygon with these vertices.
 #[inline(always)]
-pub(super) fn area(vertices: &[[f64; 2]]) -> f64 {
-    let [first, rest @ ..] = vertices else { return 0.0 };
+pub(super) fn area(mut vertices: impl Iterator<Item = [f64; 2]>) -> f64 {
+    let Some(first) = vertices.next() else { return 0.0 };
     let (mut double, mut before) = (0.0, [0.0; 2]);
-    for point in rest {
+    for point in vertices {
         let now = [point[0] - first[0], point[1] - first[1]];
         double += before[0] * now[1] - before[1] * now[0];
         before = now;

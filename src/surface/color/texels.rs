@@ -70,8 +70,6 @@ enum Content {
     Reduced(AxisReduction),
 }
 
-const WHOLE: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
-
 impl Sampler<'_> {
     pub(super) fn size(&self) -> [f64; 2] {
         self.texture.size().map(f64::from)
@@ -139,11 +137,13 @@ impl Sampler<'_> {
             return sum.mean();
         }
         let [xs, ys] = [0, 1].map(|a| self.spans(a, [low[a], high[a]]));
-        let has_whole_tile = xs.tiles().max(ys.tiles()) > 2;
+        let is_tile = |span: &&Span| matches!(span.content, Content::Tile { .. });
+        let tiles = |spans: &[Span]| spans.iter().filter(is_tile).count();
+        let has_whole_tile = tiles(&xs).max(tiles(&ys)) > 2;
         let finest = if has_whole_tile { finest_of_tiles(polygon.area(), span) } else { 0 };
-        for y in ys.iter() {
+        for y in &ys {
             let row = polygon.slab(1, y.bounds);
-            for x in xs.iter() {
+            for x in &xs {
                 let clipped = row.slab(0, x.bounds);
                 self.add_clipped(clipped, [x, y], finest, scratch, &mut sum);
             }
@@ -209,32 +209,34 @@ impl Sampler<'_> {
     }
 
     /// The spans of an axis that `low..=high` meets.
-    fn spans(&self, axis: usize, [low, high]: [f64; 2]) -> Spans {
+    fn spans(&self, axis: usize, [low, high]: [f64; 2]) -> Vec<Span> {
+        /// Tiles of a repeated texture that are integrated one by one.
+        const MAX_TILES: i64 = 32;
         let width = f64::from(self.texture.size()[axis]);
-        let mut spans = Spans::default();
+        let reduced = |bounds, to| Span { bounds, content: Content::Reduced(to) };
+        let tile = |bounds, is_mirrored| Span { bounds, content: Content::Tile { is_mirrored } };
         if self.wrap[axis] == Wrap::Clamp {
-            let reduced = |bounds, to| Span { bounds, content: Content::Reduced(to) };
-            let tile = Span { bounds: [0.0, width], content: Content::Tile { is_mirrored: false } };
-            spans.push(low < 0.0, reduced([f64::NEG_INFINITY, 0.0], AxisReduction::First));
-            spans.push(high >= 0.0 && low <= width, tile);
-            spans.push(high > width, reduced([width, f64::INFINITY], AxisReduction::Last));
-            return spans;
+            let before = reduced([f64::NEG_INFINITY, 0.0], AxisReduction::First);
+            let after = reduced([width, f64::INFINITY], AxisReduction::Last);
+            let spans = [
+                (low < 0.0, before),
+                (high >= 0.0 && low <= width, tile([0.0, width], false)),
+                (high > width, after),
+            ];
+            return spans.into_iter().filter(|span| span.0).map(|span| span.1).collect();
         }
         let first = floor(low / width);
         let last = floor(high / width);
-        if last.saturating_sub(first) >= Spans::MAX_TILES as i64 {
+        if last.saturating_sub(first) >= MAX_TILES {
             // Over this many tiles the partial ones at both ends have little weight.
-            spans.push(true, Span::MEAN);
-            return spans;
+            return vec![reduced([f64::NEG_INFINITY, f64::INFINITY], AxisReduction::Mean)];
         }
-        for tile in first..=last {
-            let bounds = [tile as f64 * width, (tile + 1) as f64 * width];
-            let is_mirrored = self.wrap[axis] == Wrap::Mirror && tile % 2 != 0;
-            // A polygon that ends at a tile's edge has no area in that tile.
-            let is_needed = tile == first || bounds[0] < high;
-            spans.push(is_needed, Span { bounds, content: Content::Tile { is_mirrored } });
-        }
-        spans
+        let bounds = |tile: i64| [tile as f64 * width, (tile + 1) as f64 * width];
+        // A polygon that ends at a tile's edge has no area in that tile.
+        let is_needed = |&tile: &i64| tile == first || bounds(tile)[0] < high;
+        let is_mirrored = |tile: i64| self.wrap[axis] == Wrap::Mirror && tile % 2 != 0;
+        let tiles = (first..=last).filter(is_needed);
+        tiles.map(|index| tile(bounds(index), is_mirrored(index))).collect()
     }
 
     /// Adds the mean over `polygon`, which lies in one span of each axis. In a tile its edges are
@@ -270,7 +272,7 @@ impl Sampler<'_> {
                 }
             }
         }
-        let strip = |axis, to| Mipmapped::strip(self.texture, self.pyramid, axis, to);
+        let strip = |axis, to| self.pyramid.strip(self.texture, axis, to);
         let image = match reduced {
             [None, None] => Mipmapped::Whole { texture: self.texture, pyramid: self.pyramid },
             [Some(to), None] => strip(0, to),
@@ -289,43 +291,6 @@ impl Sampler<'_> {
         let in_tile = if reduced == [None, None] { finest } else { 0 };
         let finest = finest_level(&polygon).max(in_tile);
         MipTraversal { image, finest, scale, scratch, sum }.add(&polygon);
-    }
-}
-
-impl Span {
-    /// A whole axis, reduced to its mean.
-    const MEAN: Self = Self { bounds: WHOLE, content: Content::Reduced(AxisReduction::Mean) };
-}
-
-/// The spans of an axis.
-struct Spans {
-    list: [Span; Self::MAX_TILES],
-    len: usize,
-}
-
-impl Default for Spans {
-    fn default() -> Self {
-        Self { list: [Span::MEAN; Self::MAX_TILES], len: 0 }
-    }
-}
-
-impl Spans {
-    /// Tiles of a repeated texture that are integrated one by one.
-    const MAX_TILES: usize = 32;
-
-    fn push(&mut self, is_needed: bool, span: Span) {
-        if is_needed {
-            self.list[self.len] = span;
-            self.len += 1;
-        }
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &Span> {
-        self.list[..self.len].iter()
-    }
-
-    fn tiles(&self) -> usize {
-        self.iter().filter(|span| matches!(span.content, Content::Tile { .. })).count()
     }
 }
 

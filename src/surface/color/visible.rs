@@ -14,7 +14,6 @@ use crate::base::vector::{cross, minus};
 use crate::grid::Mask;
 use crate::surface::color::Blend;
 use crate::surface::color::integrator::{Shaded, voxels_of};
-use crate::surface::color::interior::Neighborhood;
 use crate::surface::color::shade::Shade;
 use crate::surface::color::sums::Sums;
 
@@ -35,12 +34,13 @@ impl Default for Visible {
 }
 
 impl Visible {
-    /// Calls `each` with the voxels of `wanted` that have a visible surface, and their colours.
+    /// Calls `each` with the voxels of `wanted` that have a visible surface, and their colours;
+    /// `covered` are the voxels with an occupied neighbour, by axis, below and above.
     pub(super) fn colors(
         &mut self,
         of: Shaded,
         wanted: &Mask,
-        occupied: &Neighborhood<Mask>,
+        covered: &[[Mask; 2]; 3],
         blend: Blend,
         mut each: impl FnMut(usize, Rgba),
     ) {
@@ -48,7 +48,6 @@ impl Visible {
             let own = std::array::from_fn(|x| touched[x] & wanted[x]);
             voxels_of(&own).for_each(|voxel| self.triangles[voxel].push(index as u32));
         }
-        let covered = occupied.all_shifted();
         for voxel in voxels_of(wanted) {
             let is_open = |mask: &Mask| mask[voxel / 64] & 1 << (voxel % 64) == 0;
             for (axis, sides) in covered.iter().enumerate() {

@@ -28,7 +28,7 @@ use crate::backend::gpu::{Gpu, ResidentBricks};
 use crate::base::srgb::Rgba;
 use crate::gpu::GpuError;
 use crate::gpu::{BRICK_WORDS, Device, KEY_WORDS, MAX_GROUPS, kernels};
-use crate::grid::{Colors, DEFAULT_COLOR, Mask, VoxelGrid, count};
+use crate::grid::{Colors, DEFAULT_COLOR, Mask, VoxelGrid, count, mask_places};
 use crate::lattice::PlacedMesh;
 use crate::view::gpu::tree::Tree;
 use crate::view::trace::scene::{Node, Scene};
@@ -360,10 +360,7 @@ fn color_words(scene: &Scene, colors: &Colors) -> Vec<u32> {
         }
         words[index] = words.len() as u32;
         words.reserve(count(mask) as usize);
-        for x in 0..8 {
-            let bits = (0..64).filter(|bit| mask[x as usize] >> bit & 1 == 1);
-            words.extend(bits.map(|bit| packed(of_brick.at(x, bit))));
-        }
+        words.extend(mask_places(*mask).map(|(x, bit)| packed(of_brick.at(x, bit))));
     }
     words
 }

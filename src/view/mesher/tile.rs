@@ -129,17 +129,12 @@ impl<'a> Tile<'a> {
         if !self.collect_faces(side, bricks, &mut cells, colors) {
             return Ok(());
         }
-        if self.has_varied_colors {
-            let joins = joins(&cells, colors);
-            greedy::rectangles(&mut cells, &joins, |found| {
-                let [a, b] = found.first;
-                take(&self.rectangle(side, found, Some(colors[(64 * a + b) as usize])))
-            })
-        } else {
-            greedy::rectangles(&mut cells, &Joins::ALL, |found| {
-                take(&self.rectangle(side, found, self.color))
-            })
-        }
+        let joins = if self.has_varied_colors { joins(&cells, colors) } else { Joins::ALL };
+        greedy::rectangles(&mut cells, &joins, |found| {
+            let [a, b] = found.first;
+            let own = colors.get((64 * a + b) as usize).copied();
+            take(&self.rectangle(side, found, own.or(self.color)))
+        })
     }
 
     /// Sets the bits of the faces of `side` and, if colours vary, their colours. Returns whether

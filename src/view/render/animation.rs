@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use png::Writer;
 
-use crate::view::render::picture::{opaque_bytes, png_encoder, png_error};
+use crate::view::render::picture::{png_bytes, png_encoder, png_error};
 use crate::view::render::{Background, Picture, RenderOptions};
 
 /// Writes an animated PNG, one frame at a time. It loops forever.
@@ -56,11 +56,8 @@ impl<W: Write> PngAnimation<W> {
     /// The size differs, all frames are written already, or `out` cannot be written to.
     pub fn add(&mut self, picture: &Picture) -> io::Result<()> {
         check_size(picture, self.size)?;
-        let written = match self.has_opacity {
-            true => self.writer.write_image_data(picture.pixels().as_flattened()),
-            false => self.writer.write_image_data(&opaque_bytes(picture.pixels())?),
-        };
-        written.map_err(png_error)
+        let bytes = png_bytes(picture.pixels(), self.has_opacity)?;
+        self.writer.write_image_data(&bytes).map_err(png_error)
     }
 
     /// Writes the end of the file.

@@ -234,7 +234,7 @@ impl Camera {
         match options.turn {
             Some(_) => {
                 let world_up = if self.world_up[1] > 0.5 { 1 } else { 2 };
-                swept(boxes, center, world_up).for_each(show);
+                swept(boxes, center, world_up).into_iter().for_each(show);
             }
             None => boxes.flat_map(corners).for_each(show),
         }

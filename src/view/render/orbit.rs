@@ -12,23 +12,25 @@ pub(super) fn swept(
     boxes: impl Iterator<Item = [[u32; 3]; 2]>,
     center: Vector,
     up: usize,
-) -> impl Iterator<Item = Vector> {
+) -> Vec<Vector> {
     let level = [(up + 1) % 3, (up + 2) % 3];
     let polygon = (0..SIDES).map(|side| sin_cos(360.0 / f64::from(SIDES) * f64::from(side)));
     let polygon: Vec<(f64, f64)> = polygon.collect();
     let (_, of_sides) = sin_cos(180.0 / f64::from(SIDES));
-    cylinders(boxes, center, up).into_iter().flat_map(move |Cylinder { heights, radius }| {
-        let (radius, polygon) = (radius / of_sides, polygon.clone());
-        heights.into_iter().flat_map(move |height| {
-            polygon.clone().into_iter().map(move |(sin, cos)| {
+    let mut points = Vec::new();
+    for Cylinder { heights, radius } in cylinders(boxes, center, up) {
+        for height in heights {
+            let corner = |(sin, cos): &(f64, f64)| {
                 let mut point = center;
                 point[up] = height;
-                point[level[0]] += radius * cos;
-                point[level[1]] += radius * sin;
+                point[level[0]] += radius / of_sides * cos;
+                point[level[1]] += radius / of_sides * sin;
                 point
-            })
-        })
-    })
+            };
+            points.extend(polygon.iter().map(corner));
+        }
+    }
+    points
 }
 
 /// A cylinder about the axis.

@@ -1,5 +1,7 @@
 //! A finished picture.
 
+#[cfg(feature = "images")]
+use std::borrow::Cow;
 use std::collections::TryReserveError;
 #[cfg(feature = "images")]
 use std::io::{self, Write};
@@ -81,11 +83,10 @@ impl Picture {
     #[cfg(feature = "images")]
     pub fn write_png(&self, out: impl Write) -> io::Result<()> {
         let has_opacity = self.pixels.iter().any(|pixel| pixel[3] < u8::MAX);
-        let opaque = if has_opacity { Vec::new() } else { opaque_bytes(&self.pixels)? };
-        let bytes = if has_opacity { self.pixels.as_flattened() } else { &opaque };
+        let bytes = png_bytes(&self.pixels, has_opacity)?;
         let write = || {
             let mut writer = png_encoder(out, self.size, has_opacity).write_header()?;
-            writer.write_image_data(bytes)?;
+            writer.write_image_data(&bytes)?;
             writer.finish()
         };
         write().map_err(png_error)
@@ -125,13 +126,16 @@ pub(super) fn try_with_capacity<T>(count: usize) -> Result<Vec<T>, TryReserveErr
     Ok(values)
 }
 
-/// Red, green and blue of each pixel.
+/// The pixels as PNG stores them, with or without opacity.
 ///
 /// # Errors
 /// There is too little memory.
 #[cfg(feature = "images")]
-pub(super) fn opaque_bytes(pixels: &[Rgba]) -> io::Result<Vec<u8>> {
+pub(super) fn png_bytes(pixels: &[Rgba], has_opacity: bool) -> io::Result<Cow<'_, [u8]>> {
+    if has_opacity {
+        return Ok(pixels.as_flattened().into());
+    }
     let mut bytes = try_with_capacity(3 * pixels.len())?;
     pixels.iter().for_each(|pixel| bytes.extend_from_slice(&pixel[..3]));
-    Ok(bytes)
+    Ok(bytes.into())
 }

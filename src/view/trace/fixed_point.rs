@@ -204,7 +204,8 @@ impl Scene<'_> {
     /// As [`first_touch_from`](Self::first_touch_from), if there is no tie.
     pub(crate) fn certain_touch(&self, ray: &Ray, start: Time) -> Result<Option<Touch>, Tie> {
         let Some(bounds) = self.bounds() else { return Ok(None) };
-        if (0..3).any(|a| ray.runs_in_plane(a)) {
+        let is_on_plane = |a: usize| ray.origin[a] & ((1 << FRACTION_BITS) - 1) == 0;
+        if (0..3).any(|a| ray.direction[a] == 0 && is_on_plane(a)) {
             return Err(Tie);
         }
         let crossings = Crossings::new(self, ray, start);
@@ -265,7 +266,7 @@ impl Scene<'_> {
                 }
                 let time = match time & 3 {
                     NO_PLANE => start,
-                    axis => Time::of_entry(ray, voxel, axis as usize, 0),
+                    axis => Time::of_entry(ray, voxel, axis as usize),
                 };
                 return Ok(Some(Touch { voxel, time }));
             }

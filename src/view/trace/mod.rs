@@ -34,9 +34,10 @@
 //! In a node the ray steps from cell to cell through the nearest of three planes, a DDA (J.
 //! Amanatides and A. Woo, *A Fast Voxel Traversal Algorithm for Ray Tracing*, 1987), and descends
 //! into cells that are not empty. The times at which it crosses planes are rounded first, to fixed
-//! point. A ray whose next plane is not certain then begins again in exact times: where it crosses
-//! planes of two or more axes at once, the up to eight voxels around that point are tested one by
-//! one. On a GPU all times are exact; the hits are the same.
+//! point. A ray whose next plane is not certain is searched for in exact times, among all cells that
+//! it touches. On a GPU all times of the traversal are exact; where a ray crosses planes of two or
+//! more axes at once, the up to eight voxels around that point are tested one by one. The hits are
+//! the same.
 
 use thiserror::Error;
 

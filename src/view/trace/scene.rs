@@ -25,11 +25,10 @@ pub(crate) struct Node {
     pub(crate) parent: u32,
 }
 
-/// The state of a cell of a node, or of a voxel of a brick.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A cell of a node that is not empty.
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum Cell {
-    Empty,
-    /// Index of the child node, or of the brick.
+    /// The index of the child: a node or, at level 1, a brick.
     Partial(usize),
     Full,
 }
@@ -42,18 +41,6 @@ impl Node {
         for x in 1..8 {
             self.before[x] = self.before[x - 1] + self.partial[x - 1].count_ones() as u16;
         }
-    }
-
-    #[inline]
-    pub(crate) fn cell(&self, children: &[u32], at: [i32; 3]) -> Cell {
-        let (word, bit) = bit_in_mask(at);
-        if self.full[word] >> bit & 1 == 1 {
-            return Cell::Full;
-        }
-        if self.partial[word] >> bit & 1 == 0 {
-            return Cell::Empty;
-        }
-        Cell::Partial(self.child(children, word, bit))
     }
 
     /// The index of the child in a partial cell: a node or, at level 1, a brick.
@@ -160,13 +147,6 @@ impl<'a> Scene<'a> {
         self.grid.masks().get(brick).unwrap_or(&FULL)
     }
 
-    /// The state of a voxel of a brick.
-    #[inline]
-    pub(crate) fn voxel(&self, brick: usize, at: [i32; 3]) -> Cell {
-        let (word, bit) = bit_in_mask(at);
-        if self.mask(brick)[word] >> bit & 1 == 1 { Cell::Full } else { Cell::Empty }
-    }
-
     /// Whether a voxel is occupied; `false` outside the grid.
     #[must_use]
     #[inline]
@@ -177,13 +157,39 @@ impl<'a> Scene<'a> {
             return false;
         }
         for level in (1..=self.top).rev() {
-            match self.nodes[at].cell(&self.children, voxel.map(|c| c >> (3 * level))) {
-                Cell::Empty => return false,
-                Cell::Full => return true,
-                Cell::Partial(child) => at = child,
+            let (word, bit) = bit_in_mask(voxel.map(|c| c >> (3 * level)));
+            let node = &self.nodes[at];
+            if node.partial[word] >> bit & 1 == 0 {
+                return node.full[word] >> bit & 1 == 1;
             }
+            at = node.child(&self.children, word, bit);
         }
-        self.voxel(at, voxel) == Cell::Full
+        let (word, bit) = bit_in_mask(voxel);
+        self.mask(at)[word] >> bit & 1 == 1
+    }
+
+    /// The cells of a cell that are not empty, of `level`, and the minimum voxel of each; `corner` is
+    /// that of the cell.
+    pub(crate) fn cells(
+        &self,
+        level: u32,
+        cell: Cell,
+        corner: [u32; 3],
+    ) -> impl Iterator<Item = ([u32; 3], Cell)> {
+        let node = match cell {
+            Cell::Full => Node { full: FULL, ..Node::EMPTY },
+            Cell::Partial(brick) if level == 0 => Node { full: *self.mask(brick), ..Node::EMPTY },
+            Cell::Partial(index) => self.nodes[index],
+        };
+        let filled = std::array::from_fn(|x| node.partial[x] | node.full[x]);
+        mask_voxels([0; 3], filled).map(move |at| {
+            let (word, bit) = bit_in_mask(at.map(|c| c as i32));
+            let cell = match node.partial[word] >> bit & 1 {
+                0 => Cell::Full,
+                _ => Cell::Partial(node.child(&self.children, word, bit)),
+            };
+            ([0, 1, 2].map(|a| corner[a] + (at[a] << (3 * level))), cell)
+        })
     }
 
     /// Traverses the cells that are not empty, depth first. `visit` gets a cell's minimum voxel,
@@ -201,21 +207,11 @@ impl<'a> Scene<'a> {
         corner: [u32; 3],
         visit: &mut impl FnMut([u32; 3], u32, bool) -> bool,
     ) {
-        let side = 1 << (3 * level);
-        let Node { partial, full, first, .. } = match level {
-            0 => Node { full: *self.mask(index), ..Node::EMPTY },
-            _ => self.nodes[index],
-        };
-        let mut children = first..;
-        let filled = std::array::from_fn(|x| partial[x] | full[x]);
-        for voxel in mask_voxels([0; 3], filled) {
-            let (word, bit) = bit_in_mask(voxel.map(|c| c as i32));
-            let at = [0, 1, 2].map(|a| corner[a] + side * voxel[a]);
-            let child = if partial[word] >> bit & 1 == 1 { children.next() } else { None };
-            if visit(at, side, child.is_some())
-                && let Some(child) = child
+        for (at, cell) in self.cells(level, Cell::Partial(index), corner) {
+            let is_divided = matches!(cell, Cell::Partial(_));
+            if visit(at, 1 << (3 * level), is_divided)
+                && let Cell::Partial(child) = cell
             {
-                let child = self.children[child as usize] as usize;
                 self.visit_cells(level - 1, child, at, visit);
             }
         }

@@ -56,7 +56,7 @@ impl TexelAlpha {
 
 /// One mip level; samples are scaled to 65,535.
 #[derive(Debug)]
-struct Level {
+pub(crate) struct Level {
     size: [u32; 2],
     texels: Vec<[u16; 5]>,
 }
@@ -118,21 +118,6 @@ fn smaller_levels(size: [u32; 2], base: impl Fn(u32, u32) -> Sample) -> Vec<Leve
     levels
 }
 
-/// A row or a column of samples, with its mip levels.
-#[derive(Debug)]
-pub(crate) struct Strip {
-    base: Level,
-    smaller: Vec<Level>,
-}
-
-impl Strip {
-    fn new(size: [u32; 2], sample: impl Fn(u32, u32) -> Sample) -> Self {
-        let base = Level::new(size, sample);
-        let smaller = smaller_levels(size, |x, y| base.sample(x, y));
-        Self { base, smaller }
-    }
-}
-
 /// How an axis of the texture is reduced to one texel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AxisReduction {
@@ -149,8 +134,9 @@ pub(crate) enum AxisReduction {
 pub(crate) struct Pyramid {
     texel_alpha: TexelAlpha,
     smaller: OnceLock<Vec<Level>>,
-    /// By the axis that is reduced, then by [`AxisReduction`].
-    strips: [[OnceLock<Strip>; 3]; 2],
+    /// A row or a column of samples and its mip levels, by the axis that is reduced, then by
+    /// [`AxisReduction`].
+    strips: [[OnceLock<Vec<Level>>; 3]; 2],
 }
 
 impl Pyramid {
@@ -169,8 +155,9 @@ impl Pyramid {
         self.smaller.get_or_init(|| smaller_levels(texture.size(), base))
     }
 
-    fn strip(&self, texture: &Texture, axis: usize, to: AxisReduction) -> &Strip {
-        self.strips[axis][to as usize].get_or_init(|| {
+    /// The texture with one axis reduced.
+    pub(crate) fn strip(&self, texture: &Texture, axis: usize, to: AxisReduction) -> Mipmapped<'_> {
+        Mipmapped::Strip(self.strips[axis][to as usize].get_or_init(|| {
             let mut size = texture.size();
             let count = std::mem::replace(&mut size[axis], 1);
             let range = match to {
@@ -178,7 +165,7 @@ impl Pyramid {
                 AxisReduction::Last => count - 1..count,
                 AxisReduction::Mean => 0..count,
             };
-            Strip::new(size, |x, y| {
+            let base = Level::new(size, |x, y| {
                 let mut sum = [0.0; 5];
                 for i in range.clone() {
                     let [x, y] = if axis == 0 { [i, y] } else { [x, i] };
@@ -186,8 +173,10 @@ impl Pyramid {
                     (0..5).for_each(|c| sum[c] += sample[c]);
                 }
                 sum.map(|c| c / range.len() as f64)
-            })
-        })
+            });
+            let smaller = smaller_levels(size, |x, y| base.sample(x, y));
+            [base].into_iter().chain(smaller).collect()
+        }))
     }
 }
 
@@ -195,45 +184,36 @@ impl Pyramid {
 #[derive(Clone, Copy)]
 pub(crate) enum Mipmapped<'a> {
     Whole { texture: &'a Texture, pyramid: &'a Pyramid },
-    Strip(&'a Strip),
+    Strip(&'a [Level]),
 }
 
-impl<'a> Mipmapped<'a> {
-    /// The texture with one axis reduced.
-    pub(crate) fn strip(
-        texture: &'a Texture,
-        pyramid: &'a Pyramid,
-        axis: usize,
-        to: AxisReduction,
-    ) -> Self {
-        Self::Strip(pyramid.strip(texture, axis, to))
-    }
-
+impl Mipmapped<'_> {
     pub(crate) fn size(self) -> [u32; 2] {
         match self {
             Self::Whole { texture, .. } => texture.size(),
-            Self::Strip(strip) => strip.base.size,
+            Self::Strip(levels) => levels[0].size,
         }
     }
 
-    /// The texel `(x, y)` of a level, clamped to its size.
+    /// The texel `(x, y)` of a level, clamped to its size; of the smallest for a level past it.
     #[inline(always)]
     pub(crate) fn sample(self, level: u32, [x, y]: [i64; 2]) -> Sample {
         let clamp = |i: i64, count: u32| i.clamp(0, i64::from(count) - 1) as u32;
         let at = |level: &Level| level.sample(clamp(x, level.size[0]), clamp(y, level.size[1]));
-        let smaller = |levels: &[Level]| match levels.get(level as usize - 1).or(levels.last()) {
-            Some(level) => at(level),
-            // A base of one texel has no smaller levels.
-            None => self.sample(0, [0, 0]),
-        };
-        match (self, level) {
-            (Self::Whole { texture, pyramid }, 0) => {
-                let [width, height] = texture.size();
-                pyramid.texel_alpha.sample(texture.texel(clamp(x, width), clamp(y, height)))
+        match self {
+            Self::Strip(levels) => at(&levels[(level as usize).min(levels.len() - 1)]),
+            Self::Whole { texture, pyramid } => {
+                // None of a base of one texel.
+                let smaller = if level > 0 { pyramid.smaller(texture) } else { &[] };
+                match smaller.get((level as usize).wrapping_sub(1)).or(smaller.last()) {
+                    Some(level) => at(level),
+                    None => {
+                        let [width, height] = texture.size();
+                        let texel = texture.texel(clamp(x, width), clamp(y, height));
+                        pyramid.texel_alpha.sample(texel)
+                    }
+                }
             }
-            (Self::Whole { texture, pyramid }, _) => smaller(pyramid.smaller(texture)),
-            (Self::Strip(strip), 0) => at(&strip.base),
-            (Self::Strip(strip), _) => smaller(&strip.smaller),
         }
     }
 }

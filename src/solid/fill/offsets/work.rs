@@ -6,6 +6,7 @@
 
 use super::{CUBE_TOLERANCE, CapBrick, Field, VOXEL_TOLERANCES};
 use crate::grid::BRICK;
+use crate::lattice::Aabb;
 use crate::solid::fill::loop_bvh::LoopBvh;
 use crate::solid::fill::offsets::cube::Cube;
 use crate::solid::topology::Boundary;
@@ -24,7 +25,7 @@ const TERM: u64 = 4;
 pub(in crate::solid) fn takes_at_most(
     most: u64,
     boundary: &Boundary,
-    [lo, hi]: [[i32; 3]; 2],
+    Aabb { lo, hi }: Aabb,
     units_per_voxel: i32,
 ) -> bool {
     let extent = [0, 1, 2].map(|a| f64::from(hi[a]) - f64::from(lo[a]));

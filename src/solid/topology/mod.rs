@@ -86,6 +86,12 @@ impl Topology {
         Self::matched(&Matching::new(mesh), 0).0
     }
 
+    /// Whether a mesh is closed, consistently oriented, and inside out as a whole. The volume is
+    /// computed first, as it rules out nearly all meshes.
+    pub(crate) fn is_inside_out(mesh: &PlacedMesh) -> bool {
+        Measure::of(mesh).volume_times_six < 0 && Self::of(mesh).is_oriented()
+    }
+
     /// The topology, and the mesh's boundary: `None` if it has more than [`MAX_EDGES`] edges.
     #[must_use]
     pub fn with_boundary(mesh: &PlacedMesh) -> (Self, Option<Boundary>) {

@@ -17,7 +17,7 @@ use crate::grid::{Attribute, AttributeSet, Colors, World};
 use crate::lattice::{Lattice, PlacedMesh, place, place_on};
 use crate::mesh::Mesh;
 use crate::solid::mode::{Mode, Voxels, voxelize_async};
-use crate::solid::{FillWarning, Solid};
+use crate::solid::{FillReport, FillWarning, Solid};
 use crate::surface::attributes::{attributes, why_missing};
 use crate::surface::color::{ColorOptions, Colored, color};
 
@@ -225,7 +225,10 @@ impl Voxelizer {
         let failure = failure.map(|error| Warning::Backend(error.to_owned()));
         let doubts = fill_report.iter().flat_map(|report| report.doubts.clone());
         let warnings = warnings.iter().cloned().chain(failure).chain(doubts.map(Warning::Fill));
-        let warnings = warnings.collect();
+        let holes =
+            fill_report.as_ref().filter(|_| self.band > 0.0).and_then(FillReport::holes_text);
+        let holes = holes.map(|holes| Warning::OpenDistances { holes });
+        let warnings = warnings.chain(holes).collect();
         let fill = fill_report.as_ref().map(|_| fill_time);
         let timings = Timings { voxelize: voxelize_time, fill, ..*timings };
         Ok(Voxelized {

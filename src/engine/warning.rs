@@ -52,6 +52,11 @@ pub enum Warning {
     InteriorOfTile,
     /// The interior colour had no effect: the voxels have no colours, or all have the same.
     InteriorWithoutEffect,
+    /// Distances of a mesh that is not closed: their sign changes across its holes without a surface.
+    OpenDistances {
+        /// The boundary loops or open edges, in words.
+        holes: String,
+    },
     /// The grid ends within the band of distances.
     CutBand {
         /// In voxels.
@@ -272,6 +277,11 @@ impl fmt::Display for Warning {
             ),
             Self::InteriorWithoutEffect => f.write_str(
                 "the interior colour had no effect: the voxels have no colours, or all have the same",
+            ),
+            Self::OpenDistances { holes } => write!(
+                f,
+                "the mesh is not closed ({holes}): distances change their sign across holes, where \
+                 there is no surface; close the holes in the mesh"
             ),
             Self::CutBand { width } => write!(
                 f,

@@ -305,7 +305,7 @@ impl Voxelizer {
         voxelized: &mut Voxelized,
     ) -> Result<(), BackendError> {
         let Voxelized { grid, warnings, timings, fill_report, transparent, .. } = voxelized;
-        let mode = match (self.mode, fill_report) {
+        let mode = match (self.mode, &*fill_report) {
             (Mode::Solid(solid), Some(report)) => Mode::Solid(Solid { fill: report.fill, ..solid }),
             (mode, _) => mode,
         };
@@ -325,6 +325,7 @@ impl Voxelizer {
             && *transparent == 0
             && grid.occupied() > 0;
         warnings.extend(Warning::of_labels(grid, &found, is_whole));
+        warnings.extend(Warning::of_coverage(grid, &found, mode, fill_report.as_ref()));
         grid.attributes = Some(found.attributes);
         Ok(())
     }

@@ -13,9 +13,11 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use trivox::base::srgb::{Linear, linear, linear_of};
-use trivox::formats::{MeshFile, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh_from};
-use trivox::mesh::Labels;
+use trivox::formats::{
+    LoadedMesh, MeshFile, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh_from,
+};
 use trivox::mesh::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
+use trivox::mesh::{Labels, MeshError};
 use trivox::{Appearance, MeshSource};
 
 use crate::error::{Failure, check_memory, option_error};
@@ -104,24 +106,33 @@ impl PyMesh {
         let parts = parts.into_iter().map(part).collect::<PyResult<Vec<_>>>()?;
         match &parts[..] {
             [(_, mesh)] if !are_objects => Ok(mesh.clone()),
-            _ => Self::joined(py, &parts, are_objects),
+            _ => Self::joined(py, &parts, |parts| {
+                let named = parts.iter().map(|(name, part)| (&**name, &part.mesh));
+                let mesh = trivox::Mesh::join(named)?;
+                let warnings = parts.into_iter().flat_map(|(_, part)| part.warnings).collect();
+                let mesh = if are_objects { mesh } else { mesh.with_labels(None) };
+                Ok(LoadedMesh::new(mesh, warnings))
+            }),
         }
     }
 
-    /// Meshes as one, with or without objects of these names.
-    fn joined(py: Python<'_>, parts: &[(String, Self)], are_objects: bool) -> PyResult<Self> {
-        let named = || parts.iter().map(|(name, part)| (&**name, &*part.mesh));
+    /// Meshes as one by `join`.
+    fn joined(
+        py: Python<'_>,
+        parts: &[(String, Self)],
+        join: impl FnOnce(Vec<(String, LoadedMesh)>) -> Result<LoadedMesh, MeshError> + Send,
+    ) -> PyResult<Self> {
         let numbers: usize = parts.iter().map(|(_, part)| part.numbers()).sum();
         check_memory(numbers, 8).map_err(|failure| failure.into_py(py))?;
-        let join = || {
-            let mesh = trivox::Mesh::join(named())?;
-            Ok(if are_objects { mesh } else { mesh.with_labels(None) })
+        let part = |(name, part): &(String, Self)| {
+            let warnings = part.warnings.iter().map(|text| format!("{name}: {text}")).collect();
+            (name.clone(), LoadedMesh::new((*part.mesh).clone(), warnings))
         };
-        let joined = job::on_pool(py, join)?.map_err(|failure: Failure| failure.into_py(py))?;
-        let warnings = parts.iter().flat_map(|(name, part)| {
-            part.warnings.iter().map(move |text| format!("{name}: {text}"))
-        });
-        Ok(Self::new(joined, warnings.collect(), None))
+        let parts = parts.iter().map(part).collect();
+        let joined = job::on_pool(py, || join(parts))?;
+        let LoadedMesh { mesh, warnings, .. } =
+            joined.map_err(|error| Failure::from(error).into_py(py))?;
+        Ok(Self::new(mesh, warnings, None))
     }
 }
 
@@ -166,7 +177,8 @@ impl PyMesh {
     ///
     /// With ``attributes=["label"]`` the voxels of each can be told apart; where solids overlap, a
     /// voxel has the label of the later mesh. The label of a mesh is its place in this order, from 0.
-    /// Materials and colours are kept; a mesh without any is white beside one with them.
+    /// Materials and colours are kept; a mesh without any is white beside one with them. The triangles
+    /// of a closed mesh that is inside out are reversed, with a warning.
     ///
     /// Raises
     /// ------
@@ -182,7 +194,7 @@ impl PyMesh {
             PyResult::Ok((name.extract::<String>()?, Self::from_object(&mesh)?))
         };
         let parts = meshes.iter().map(part).collect::<PyResult<Vec<_>>>()?;
-        Self::joined(py, &parts, true)
+        Self::joined(py, &parts, LoadedMesh::join)
     }
 
     /// Vertex positions in mesh units, float64 of shape (n, 3); a copy.

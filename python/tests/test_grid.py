@@ -674,6 +674,8 @@ def test_a_joined_mesh_has_a_label_for_each_part_and_coverage(tmp_path):
     parts = {"large": trivox.Mesh(corners, sides), "small": trivox.Mesh(corners / 2, sides)}
     mesh = trivox.Mesh.join(parts)
     assert len(mesh.faces) == 8 and mesh.faces.max() == 7
+    turned = trivox.Mesh(corners / 2, np.array(sides)[:, [0, 2, 1]])
+    assert np.array_equal(trivox.Mesh.join({**parts, "small": turned}).faces, mesh.faces)
     vox = trivox.Voxelizer(voxel_size=0.5, mode="solid", include_surface=True, attributes=["label", "coverage"])
     grid = vox(mesh)
     assert grid.names == {"label": ["large", "small"]} and list(grid.attributes) == ["label", "coverage"]

@@ -17,7 +17,7 @@ use crate::grid::{Attribute, AttributeSet, Colors, World};
 use crate::lattice::{Lattice, PlacedMesh, place, place_on};
 use crate::mesh::Mesh;
 use crate::solid::mode::{Mode, Voxels, voxelize_async};
-use crate::solid::{FillWarning, Solid};
+use crate::solid::{FillReport, FillWarning, Solid};
 use crate::surface::attributes::{attributes, why_missing};
 use crate::surface::color::{ColorOptions, Colored, color};
 
@@ -223,7 +223,10 @@ impl Voxelizer {
         let failure = chosen.warning.clone().map(Warning::Backend);
         let doubts = fill_report.iter().flat_map(|report| report.doubts.clone());
         let warnings = warnings.iter().cloned().chain(failure).chain(doubts.map(Warning::Fill));
-        let warnings = warnings.collect();
+        let holes =
+            fill_report.as_ref().filter(|_| self.band > 0.0).and_then(FillReport::holes_text);
+        let holes = holes.map(|holes| Warning::OpenDistances { holes });
+        let warnings = warnings.chain(holes).collect();
         let fill = fill_report.as_ref().map(|_| fill_time);
         let timings = Timings { voxelize: voxelize_time, fill, ..*timings };
         Ok(Voxelized {
@@ -300,7 +303,7 @@ impl Voxelizer {
         voxelized: &mut Voxelized,
     ) -> Result<(), BackendError> {
         let Voxelized { grid, warnings, timings, fill_report, transparent, .. } = voxelized;
-        let mode = match (self.mode, fill_report) {
+        let mode = match (self.mode, &*fill_report) {
             (Mode::Solid(solid), Some(report)) => Mode::Solid(Solid { fill: report.fill, ..solid }),
             (mode, _) => mode,
         };
@@ -320,6 +323,7 @@ impl Voxelizer {
             && *transparent == 0
             && grid.occupied() > 0;
         warnings.extend(Warning::of_labels(grid, &found, is_whole));
+        warnings.extend(Warning::of_coverage(grid, &found, mode, fill_report.as_ref()));
         grid.attributes = Some(found.attributes);
         Ok(())
     }

@@ -9,7 +9,7 @@ use crate::base::srgb::Rgba;
 use crate::grid::{Attribute, Channel, VoxelGrid};
 use crate::lattice::{Aabb, PlacedMesh, Sizing};
 use crate::solid::mode::Mode;
-use crate::solid::{Fill, FillWarning};
+use crate::solid::{Fill, FillReport, FillWarning, Solid};
 use crate::surface::attributes::Attributed;
 
 /// A property of the voxels that a caller might not expect; [`Display`](fmt::Display) gives a
@@ -57,6 +57,18 @@ pub enum Warning {
     InteriorOfTile,
     /// The interior colour had no effect: the voxels have no colours, or all have the same.
     InteriorWithoutEffect,
+    /// The sum of the coverage is not the volume of the mesh.
+    CoarseCoverage {
+        /// The volume by the coverage of the voxels, in cubic mesh units.
+        voxels: f64,
+        /// That of the mesh.
+        mesh: f64,
+    },
+    /// Distances of a mesh that is not closed: their sign changes across its holes without a surface.
+    OpenDistances {
+        /// The boundary loops or open edges, in words.
+        holes: String,
+    },
     /// The grid ends within the band of distances.
     CutBand {
         /// In voxels.
@@ -195,6 +207,31 @@ impl Warning {
         lists.into_iter().filter(is_of_some).collect()
     }
 
+    /// The warning that the coverage of a whole closed mesh, with the voxels at its surface, adds up
+    /// to another volume, as sheets thinner than a sub-voxel have too few or too many of their centres.
+    pub(super) fn of_coverage(
+        grid: &VoxelGrid,
+        found: &Attributed,
+        mode: Mode,
+        report: Option<&FillReport>,
+    ) -> Option<Self> {
+        const TOLERANCE: f64 = 0.02;
+        let channel = found.attributes.channels().get(&Attribute::Coverage);
+        let Some(Channel::Scalar(coverage)) = channel else { return None };
+        let report = report.filter(|report| {
+            let overlap = report.windings.is_none_or(|windings| windings.overlapping > 0);
+            !overlap && !report.is_doubtful()
+        })?;
+        let Mode::Solid(Solid { include_surface: true, .. }) = mode else { return None };
+        let mesh = report.volume.mesh?.abs();
+        let of = |bits: u32| f64::from(f32::from_bits(bits));
+        let own: f64 = coverage.bricks().flat_map(|(.., own)| own).map(|&bits| of(bits)).sum();
+        let others = (grid.occupied() - coverage.own_count()) as f64 * of(coverage.rest());
+        let voxels = (own + others) * report.lattice.voxel_size.powi(3);
+        let differs = (voxels - mesh).abs() > TOLERANCE * mesh;
+        differs.then_some(Self::CoarseCoverage { voxels, mesh })
+    }
+
     /// Those about the finished voxels, of which `transparent` were left out.
     pub(super) fn of_voxels(
         mesh: &PlacedMesh,
@@ -283,6 +320,18 @@ impl fmt::Display for Warning {
             ),
             Self::InteriorWithoutEffect => f.write_str(
                 "the interior colour had no effect: the voxels have no colours, or all have the same",
+            ),
+            Self::CoarseCoverage { voxels, mesh } => write!(
+                f,
+                "the coverage of all voxels is {} cubic mesh units, but the mesh has {}, as parts are \
+                 thinner than an eighth of a voxel: use smaller voxels",
+                significant(*voxels, 4),
+                significant(*mesh, 4)
+            ),
+            Self::OpenDistances { holes } => write!(
+                f,
+                "the mesh is not closed ({holes}): distances change their sign across holes, where \
+                 there is no surface; close the holes in the mesh"
             ),
             Self::CutBand { width } => write!(
                 f,

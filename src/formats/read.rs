@@ -11,7 +11,9 @@ use crate::formats::io::reporting::INTERVAL;
 use crate::formats::table::grid_of_path;
 use crate::formats::{GridFormat, MeshSpec, ReadError, Reporting, Sidecar, Sidecars, is_mesh};
 use crate::grid::VoxelGrid;
+use crate::lattice::{PlaceOptions, Sizing, place};
 use crate::mesh::{Mesh, MeshError};
+use crate::solid::topology::Topology;
 
 /// Options of reading a mesh or a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,11 +87,18 @@ pub struct LoadedMesh {
 }
 
 impl LoadedMesh {
-    /// [`Mesh::join`] of meshes with names, and the warnings and sidecar files of all.
+    /// [`Mesh::join`] of bodies with names, and the warnings and sidecar files of all. The triangles
+    /// of a closed body that is inside out as a whole are reversed, with a warning: it would be a
+    /// cavity in others.
     ///
     /// # Errors
     /// As [`Mesh::join`].
     pub fn join(parts: Vec<(String, Self)>) -> Result<Self, MeshError> {
+        let outward = |(name, part): (String, Self)| {
+            let part = part.facing_outwards(&name);
+            (name, part)
+        };
+        let parts: Vec<(String, Self)> = parts.into_iter().map(outward).collect();
         let mesh = Mesh::join(parts.iter().map(|(name, part)| (&**name, &part.mesh)))?;
         let mut joined = Self::new(mesh, Vec::new());
         for (_, Self { warnings, sidecars, .. }) in parts {
@@ -99,8 +108,20 @@ impl LoadedMesh {
         Ok(joined)
     }
 
+    /// The body `name`, whose triangles are reversed if it is inside out.
+    fn facing_outwards(mut self, name: &str) -> Self {
+        let placed = place(&self.mesh, &PlaceOptions::new(Sizing::Resolution(256)));
+        // What cannot be placed encloses nothing.
+        if !placed.is_ok_and(|placed| Topology::is_inside_out(&placed)) {
+            return self;
+        }
+        self.warnings.push(format!("{name} is inside out: its triangles are reversed"));
+        Self { mesh: self.mesh.reversed(), ..self }
+    }
+
     /// A mesh without sidecar files.
-    pub(crate) fn new(mesh: Mesh, warnings: Vec<String>) -> Self {
+    #[must_use]
+    pub fn new(mesh: Mesh, warnings: Vec<String>) -> Self {
         Self { mesh, warnings, sidecars: Vec::new() }
     }
 }

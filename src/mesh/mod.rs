@@ -118,7 +118,8 @@ impl Mesh {
 
     /// One mesh of several, each of which becomes an object with the name beside it, in the order
     /// given. The label of an object is its place in this order, from 0. Materials and colours are
-    /// kept; a mesh without any is white beside one with them.
+    /// kept; a mesh without any is white beside one with them. Triangles keep their orientation:
+    /// [`LoadedMesh::join`](crate::formats::LoadedMesh::join) is for bodies, which face outwards.
     ///
     /// ```
     /// use trivox::Mesh;
@@ -179,6 +180,18 @@ impl Mesh {
     #[must_use]
     pub fn with_labels(self, labels: impl Into<Option<Labels>>) -> Self {
         Self { labels: labels.into().map(Arc::new), ..self }
+    }
+
+    /// The same mesh with all triangles reversed.
+    pub(crate) fn reversed(self) -> Self {
+        let mut triangles = Arc::unwrap_or_clone(self.triangles);
+        triangles.par_iter_mut().for_each(|corners| corners.swap(1, 2));
+        let appearance = self.appearance.map(|look| {
+            let mut look = Arc::unwrap_or_clone(look);
+            look.uvs.par_iter_mut().for_each(|corners| corners.swap(1, 2));
+            Arc::new(look)
+        });
+        Self { triangles: Arc::new(triangles), appearance, ..self }
     }
 
     /// The same mesh with `map` applied to each vertex position.

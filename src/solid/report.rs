@@ -358,6 +358,17 @@ impl FillReport {
         }
     }
 
+    /// The holes of a mesh that is not closed, in words: the boundary loops, where they are known.
+    #[must_use]
+    pub fn holes_text(&self) -> Option<String> {
+        let &Topology { open_edges, odd_edges, .. } = &self.topology;
+        let holes = || match &self.caps {
+            Some(caps) => counted(caps.loops, "boundary loop"),
+            None => holes(open_edges, odd_edges),
+        };
+        (!self.topology.is_closed()).then(holes)
+    }
+
     /// Columns with a winding number opposite in sign to the mesh's volume, where winding
     /// numbers are known.
     #[must_use]

@@ -223,9 +223,7 @@ impl Sampler<'_> {
                 return 0;
             }
             let brick = BrickTriangles { distinct: self.distinct, key, triangles, weights };
-            let occupied = grid.mask_of(key);
-            let sampled =
-                arch.dispatch(SampleBrick { sampler: self, brick, occupied, set, scratch });
+            let sampled = arch.dispatch(SampleBrick { sampler: self, brick, grid, set, scratch });
             let bytes = sampled.as_ref().map_or(0, |brick| bytes_of(&brick.mask));
             out.extend(sampled);
             bytes
@@ -291,12 +289,14 @@ impl Default for Scratch {
     }
 }
 
-/// The index in the file, the number of copies and the unit normal of a triangle.
+/// The index in the file, the number of copies and the unit normal of a triangle, and the halves of
+/// its area that a voxel has.
 #[derive(Debug, Clone, Copy, Default)]
 struct TriangleFacts {
     source: u32,
     copies: u32,
     normal: [i64; 3],
+    halves: u32,
 }
 
 /// Components of a unit normal are rounded to this part of one, so that a normal is off by at most
@@ -312,8 +312,8 @@ const NORMAL_UNITS: f64 = 32768.0;
 struct AttributeSums {
     normal: [i64; 3],
     weight: i64,
-    /// In units, without those for touching.
-    area: u64,
+    /// In halves of units, without those for touching.
+    half_area: u64,
     /// The largest area of a triangle, and the triangle; only if `weight` is not 0.
     largest: u64,
     triangle: u32,
@@ -325,7 +325,7 @@ impl AttributeSums {
     /// Adds a part of each of the copies of a triangle.
     #[inline(always)]
     fn add(&mut self, part: &Part<TriangleFacts>, weights: Weights) {
-        let TriangleFacts { source, copies, normal } = part.triangle;
+        let TriangleFacts { source, copies, normal, halves } = part.triangle;
         let area = weights.units(part.area);
         let is_larger = area > self.largest || area == self.largest && source < self.triangle;
         if self.weight == 0 || is_larger {
@@ -336,7 +336,7 @@ impl AttributeSums {
             *sum += weight * component;
         }
         self.weight += weight;
-        self.area += u64::from(copies) * area;
+        self.half_area += u64::from(copies * halves) * area;
     }
 
     /// The normalized sum; zero where less than a 1024th of the weight is left.
@@ -371,7 +371,7 @@ fn normal_of(&[a, b, c]: &Triangle) -> [i64; 3] {
 struct SampleBrick<'a> {
     sampler: &'a Sampler<'a>,
     brick: BrickTriangles<'a>,
-    occupied: Mask,
+    grid: &'a VoxelGrid,
     set: AttributeSet,
     scratch: &'a mut Scratch,
 }
@@ -381,12 +381,12 @@ impl WithSimd for SampleBrick<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Option<SampledBrick> {
-        let Self { sampler, brick, occupied, set, scratch } = self;
-        let touched = brick.touched(simd, &occupied);
+        let Self { sampler, brick, grid, set, scratch } = self;
+        let touched = brick.touched(simd, &grid.mask_of(brick.key));
         if is_empty(&touched.any) {
             return None;
         }
-        add_parts(simd, &brick, &touched.masks, scratch);
+        add_parts(simd, &brick, grid, &touched.masks, scratch);
         let Scratch { integrator, sums, samples, .. } = scratch;
         samples.clear();
         for voxel in voxels_of(&touched.any) {
@@ -415,16 +415,47 @@ impl Sampler<'_> {
             triangle: sums.triangle as i32,
             material: material.map_or(-1, |index| self.index_of_material[index] as i32),
             label: label as i32,
-            area: weights.faces(sums.area) as f32,
+            area: (weights.faces(sums.half_area) / 2.0) as f32,
             uv: self.layers.uv(triangle, sums.centroid),
             ..VoxelSample::NONE
         }
     }
 }
 
+/// The axis and the coordinate of the plane between voxels that a triangle lies in, if it does: its
+/// corners are exact.
+fn plane_of(corners: &[[f64; 3]; 3]) -> Option<(usize, i64)> {
+    let [first, rest @ ..] = corners;
+    let is_in = |&axis: &usize| rest.iter().all(|corner| corner[axis] == first[axis]);
+    let axis = (0..3).find(is_in)?;
+    let plane = first[axis] as i64;
+    (plane as f64 == first[axis]).then_some((axis, plane))
+}
+
+/// Whether the voxel beyond the `plane` from `voxel` of the brick `key`, of which it is a face, is
+/// occupied.
+fn is_beyond(
+    grid: &VoxelGrid,
+    key: BrickKey,
+    (axis, plane): (usize, i64),
+    voxel: [u32; 3],
+) -> bool {
+    let first = key.first_voxel();
+    let mut beyond = [0, 1, 2].map(|a| i64::from(first[a] + voxel[a]));
+    beyond[axis] = 2 * (i64::from(first[axis]) + plane) - 1 - beyond[axis];
+    let beyond = beyond.map(u32::try_from);
+    matches!(beyond, [Ok(x), Ok(y), Ok(z)] if grid.contains([x, y, z]))
+}
+
 /// Adds the part of each triangle in each voxel of its mask to the sums of the voxel.
 #[inline(always)]
-fn add_parts<S: Simd>(simd: S, brick: &BrickTriangles, masks: &[Mask], scratch: &mut Scratch) {
+fn add_parts<S: Simd>(
+    simd: S,
+    brick: &BrickTriangles,
+    grid: &VoxelGrid,
+    masks: &[Mask],
+    scratch: &mut Scratch,
+) {
     let Scratch { parts, sums, .. } = scratch;
     let Distinct { mesh, .. } = brick.distinct;
     for (index, mask) in masks.iter().enumerate().filter(|(_, mask)| !is_empty(mask)) {
@@ -433,13 +464,17 @@ fn add_parts<S: Simd>(simd: S, brick: &BrickTriangles, masks: &[Mask], scratch: 
             source: mesh.source(triangle as usize) as u32,
             copies: brick.distinct.copies(triangle),
             normal: normal_of(&mesh.triangle(triangle as usize)),
+            halves: 2,
         };
-        let facet = Facet::new(&brick.corners(index));
+        let corners = brick.corners(index);
+        let facet = Facet::new(&corners);
+        let plane = plane_of(&corners);
         for voxel in mask_voxels([0; 3], *mask) {
+            let is_shared = plane.is_some_and(|plane| is_beyond(grid, brick.key, plane, voxel));
             parts.push(
                 simd,
                 &facet,
-                facts,
+                TriangleFacts { halves: if is_shared { 1 } else { 2 }, ..facts },
                 voxel,
                 #[inline(always)]
                 |part| sums[part.voxel].add(part, brick.weights),

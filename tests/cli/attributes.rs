@@ -217,6 +217,17 @@ fn files_are_objects_of_one_grid_and_the_later_wins() {
     {
         assert!(warnings.contains(said), "{warnings}");
     }
+    // A file that is inside out is no cavity.
+    let reversed = |line: &str| line.split(' ').rev().collect::<Vec<_>>().join(" ");
+    let turned = cube(2.0, 2.0);
+    let turned = turned.lines().map(|line| match line.strip_prefix("f ") {
+        Some(corners) => format!("f {}\n", reversed(corners)),
+        None => format!("{line}\n"),
+    });
+    folder.write("turned.obj", turned.collect::<String>());
+    let run = "large.obj turned.obj --label file --mode solid --voxel-size 0.5 -o turned.npz";
+    says(&folder, run, "warning: turned is inside out: its triangles are reversed");
+    assert_eq!(folder.grid("turned.npz").occupied(), 16_u64.pow(3));
     // Distances are those of all together.
     let run = "large.obj inner.obj --label file --voxel-size 0.5 --distance 2";
     succeeds(&folder, &format!("{run} -o distances.npz"));

@@ -100,3 +100,21 @@ fn a_doubtful_inside_is_said_and_strict_refuses_it() {
     exits(&folder, "mesh.obj --res 8 --distance 2 --strict -o out.vdb", 1);
     assert!(!folder.join("out.vdb").exists());
 }
+
+#[test]
+fn holes_across_which_distances_change_their_sign_are_said() {
+    let folder = with_tetrahedron();
+    let open = TETRAHEDRON.trim_end().trim_end_matches("f 2 3 4");
+    folder.write("open.obj", open);
+    let run = "open.obj --res 16 --distance 3 -o out.vdb";
+    says(&folder, run, "the mesh is not closed (1 boundary loop): distances change their sign");
+    says(
+        &folder,
+        &format!("{run} --fill vote"),
+        "the mesh is not closed (3 open edges): distances",
+    );
+    exits(&folder, &format!("{run} --strict=closed"), 1);
+    let solid = stderr(&voxelize(&folder, "open.obj --res 16 --mode solid"));
+    let closed = stderr(&voxelize(&folder, "solid.obj --res 16 --distance 3"));
+    assert!(!solid.contains("distances") && !closed.contains("not closed"), "{solid}{closed}");
+}

@@ -176,6 +176,34 @@ fn tiles_and_bounds_have_the_attributes_of_the_whole() {
     }
 }
 
+#[test]
+fn the_area_between_two_voxels_is_divided_among_those_that_are_occupied() {
+    // On the faces of voxels, bricks and tiles, with a face that two boxes share.
+    let mesh = together(&[cuboid([0.0; 3], [16.0, 8.0, 4.0]), cuboid([16.0, 0.0, 0.0], [20.0; 3])]);
+    let area = |[a, b, c]: [Point; 3]| length(cross(minus(b, a), minus(c, a))) / 2.0;
+    let expected: f64 = corners_of(&mesh).map(area).sum();
+    let solid = |include_surface| Mode::Solid(Solid { include_surface, ..Solid::default() });
+    for mode in [Mode::Surface, Mode::Thin, solid(false), solid(true)] {
+        for pad in [0, 1] {
+            let voxelizer = voxelizer().mode(mode).voxel_size(1.0).pad(pad);
+            let whole = voxelizer.run(&mesh).unwrap().grid;
+            let all = samples(&whole);
+            let sum: f64 = all.iter().map(|(_, of)| f64::from(of.area)).sum();
+            assert!((sum - expected).abs() < 1e-3, "{mode:?}, {pad}: {sum} of {expected}");
+            let joined = joined_tiles(&voxelizer, &mesh, [2, 2, 2], whole.dims());
+            assert!(samples(&joined) == all, "{mode:?}, {pad}");
+        }
+    }
+    // A half on both sides, or all where the other is empty; in the plane of the grid's end too.
+    let sheet = square(1.0, 1.0);
+    let areas = |height: f64| {
+        let bounds = Bounds { min: [0.0; 3], max: [1.0, 1.0, height] };
+        let grid = voxelizer().voxel_size(1.0).bounds(bounds).run(&sheet).unwrap().grid;
+        samples(&grid).iter().map(|(_, of)| of.area).collect::<Vec<f32>>()
+    };
+    assert_eq!((areas(2.0), areas(1.0)), (vec![0.5; 2], vec![1.0]));
+}
+
 fn close(found: f32, expected: f64, most: f64) -> bool {
     (f64::from(found) - expected).abs() <= most
 }

@@ -68,8 +68,27 @@ fn the_sum_of_coverage_is_the_volume() {
             let (volume, expected) = (sum * 0.125, report.volume.mesh.unwrap().abs());
             let error = (volume / expected - 1.0).abs();
             assert!(error <= tolerance, "{volume} of {expected} by {fill}");
+            assert_eq!(found.warnings, []);
         }
     }
+}
+
+#[test]
+fn a_volume_that_coverage_misses_is_said() {
+    let plate = |z: f64| cuboid([0.25, 0.25, z], [20.25, 20.25, z + 0.05]);
+    let of = |voxelizer: Voxelizer, mesh: &Mesh| {
+        let bounds = Bounds { min: [0.0; 3], max: [21.0, 21.0, 6.0] };
+        let warnings = voxelizer.voxel_size(0.5).bounds(bounds).run(mesh).unwrap().warnings;
+        warnings.iter().map(ToString::to_string).collect::<String>()
+    };
+    for (z, said) in [(0.1, "is 0 cubic"), (0.2, "is 25 cubic")] {
+        let text = of(solid(Fill::Auto, true), &plate(z));
+        assert!(text.contains(said) && text.contains("the mesh has 20"), "{text}");
+    }
+    // Without the surface, and where parts overlap, the volumes differ for other reasons.
+    assert!(!of(solid(Fill::Auto, false), &plate(0.2)).contains("coverage"));
+    let both = together(&[cube([0.0; 3], 4.0), cube([1.0; 3], 4.0)]);
+    assert_eq!(of(solid(Fill::Auto, true), &both), "");
 }
 
 #[test]

@@ -5,6 +5,8 @@ use crate::common::prelude::*;
 use trivox::grid::Attribute;
 use trivox::mesh::appearance::TextureRef;
 
+type Point = [f64; 3];
+
 /// One mesh, each of `meshes` an object of it.
 fn assembly(meshes: &[Mesh]) -> Mesh {
     Mesh::join(meshes.iter().map(|mesh| ("part", mesh))).unwrap()
@@ -123,6 +125,53 @@ fn all_voxels_of_one_object_have_its_label() {
         let channels = grid.attributes.as_ref().unwrap().channels();
         assert_eq!(channels[&Attribute::Label].bytes(), 0);
     }
+}
+
+#[test]
+fn a_body_that_is_inside_out_is_reversed_where_bodies_are_joined() {
+    let (outer, inner) = (cube([0.0; 3], 8.0), cube([3.0; 3], 2.0));
+    let hollow = together(&[outer.clone(), inside_out(&inner)]);
+    let joined = |outer: &Mesh, inner: &Mesh| {
+        let part = |(name, mesh): (&str, &Mesh)| {
+            (name.to_owned(), LoadedMesh::new(mesh.clone(), Vec::new()))
+        };
+        LoadedMesh::join([("outer", outer), ("inner", inner)].map(part).into()).unwrap()
+    };
+    let said = |names: &[&str]| -> Vec<String> {
+        let text = |name| format!("{name} is inside out: its triangles are reversed");
+        names.iter().map(text).collect()
+    };
+    let same = |one: &Mesh, other: &Mesh| corners_of(one).eq(corners_of(other));
+    for (parts, warnings) in [
+        ([outer.clone(), inner.clone()], said(&[])),
+        ([outer.clone(), inside_out(&inner)], said(&["inner"])),
+        ([inside_out(&outer), inner.clone()], said(&["outer"])),
+        ([inside_out(&outer), inside_out(&inner)], said(&["outer", "inner"])),
+    ] {
+        let found = joined(&parts[0], &parts[1]);
+        assert_eq!(found.warnings, warnings);
+        assert!(same(&found.mesh, &together(&[outer.clone(), inner.clone()])), "{warnings:?}");
+    }
+    // Cavities stay, and so do open meshes.
+    for mesh in [hollow.clone(), inside_out(&lidless_cube([0.0; 3], 8.0))] {
+        let found = joined(&mesh, &inner);
+        assert_eq!(found.warnings, said(&[]));
+        assert!(same(&found.mesh, &together(&[mesh, inner.clone()])));
+    }
+    assert_eq!(joined(&inside_out(&hollow), &inner).warnings, said(&["outer"]));
+    // Corners keep their texture coordinates.
+    let uvs = |mesh: &Mesh| {
+        let of = |corners: [Point; 3]| corners.map(|[x, y, z]| [(x + z) as f32, (y - z) as f32]);
+        corners_of(mesh).map(of).collect::<Vec<_>>()
+    };
+    let reversed = inside_out(&outer);
+    let look = Appearance {
+        materials: vec![Material::default()],
+        uvs: uvs(&reversed),
+        ..Appearance::default()
+    };
+    let found = joined(&reversed.with_appearance(look).unwrap(), &outer).mesh;
+    assert_eq!(found.appearance().unwrap().uvs[..12], uvs(&found)[..12]);
 }
 
 #[test]

@@ -309,11 +309,11 @@ fn degenerate_triangles_change_nothing() {
     let mut positions = one.positions().to_vec();
     positions.extend([[3.0, 4.0, 5.0], [6.0, 7.0, 5.0], [4.5, 5.5, 5.0], [3.0, 4.0, 5.0]]);
     let collapsed = [[8, 8, 8], [8, 9, 8], [0, 0, 7], [8, 9, 11]];
-    // A sliver of three points on a line, and its back.
-    let sliver = [[8, 9, 10], [8, 10, 9]];
+    // A sliver of three points on a line.
+    let sliver = [[8, 9, 10]];
     let triangles = [one.triangles(), &collapsed, &sliver].concat();
     let mesh = in_grid(&Mesh::new(positions, triangles).unwrap(), dims);
-    assert_eq!(mesh.degenerate(), 6);
+    assert_eq!(mesh.degenerate(), 5);
     for fill in [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Vote] {
         assert_certain(&mesh, fill, &whole);
     }

@@ -73,6 +73,7 @@ fn cubes_have_the_facts_that_are_counted_by_hand() {
     let twice = with_triangles(&one, one.triangles().repeat(2));
     let paper = first_triangles(&one, 1);
     let paper = together(&[inside_out(&paper), paper]);
+    let line = mesh_of(&[[[1.0; 3], [2.0; 3], [3.0; 3]]]);
     let room = cube([4.0, 0.0, 0.0], 4.0);
     let rooms = together(&[one.clone(), with_triangles(&room, room.triangles()[2..].to_vec())]);
     let flipped = with_flipped(&one, 0);
@@ -86,6 +87,7 @@ fn cubes_have_the_facts_that_are_counted_by_hand() {
     let edge = Counts { edges: 35, non_manifold: 1, ..CUBE };
     let doubled = Counts { non_manifold: 18, ..CUBE };
     let flat = Counts { shells: 1, edges: 3, ..NONE };
+    let beside = Counts { collapsed: 1, ..CUBE };
     let wall = Counts { edges: 31, non_manifold: 4, odd: 4, unbalanced: 4, ..CUBE };
     let lid_edge = lattice_edge([0, 0, 4], [0, 4, 4]);
     let wall_edge = lattice_edge([4, 0, 0], [4, 0, 4]);
@@ -102,6 +104,8 @@ fn cubes_have_the_facts_that_are_counted_by_hand() {
         // The lower half of the side towards negative x: the half of a cone counts against it.
         ("a flipped triangle", flipped, lower, 5 * 64, 96.0, lattice_edge([0; 3], [0, 0, 4])),
         ("all triangles twice", twice, doubled, 6 * 128, 192.0, None),
+        ("a line beside it", together(&[one.clone(), line.clone()]), beside, 6 * 64, 96.0, None),
+        ("nothing but a line", line, Counts { collapsed: 1, ..NONE }, 0, 0.0, None),
         ("a triangle back to back", paper, flat, 0, 16.0, None),
         ("a wall within: odd edges and no open ones", rooms, wall, 6 * 128, 176.0, wall_edge),
     ] {
@@ -163,20 +167,21 @@ fn volumes_are_exact_at_the_ends_of_the_lattice() {
 /// The facts by brute force, from the corners of the triangles alone.
 fn oracle(mesh: &PlacedMesh) -> (Counts, Option<Edge>, i128, f64) {
     let is_collapsed = |[a, b, c]: Triangle| a == b || b == c || c == a;
-    let triangles: Vec<Triangle> = mesh.triangles().filter(|&t| !is_collapsed(t)).collect();
-    let mut edges: BTreeMap<Edge, [Vec<usize>; 2]> = BTreeMap::new();
-    for (number, corners) in triangles.iter().enumerate() {
-        for [from, to] in [0, 1, 2].map(|i| [corners[i], corners[(i + 1) % 3]]) {
-            let edge = [from.min(to), from.max(to)];
-            edges.entry(edge).or_default()[usize::from(from > to)].push(number);
-        }
-    }
+    let has_area = |corners: &Triangle| {
+        let [a, b, c] = corners.map(|corner| corner.map(i64::from));
+        cross(minus(b, a), minus(c, a)) != [0; 3]
+    };
+    let all: Vec<Triangle> = mesh.triangles().filter(|&t| !is_collapsed(t)).collect();
+    let mut shells = shells(all.len(), edges(&all).values());
+    shells.retain(|shell| shell.iter().any(|&number| has_area(&all[number])));
+    let triangles: Vec<Triangle> = shells.concat().into_iter().map(|number| all[number]).collect();
+    let edges = edges(&triangles);
     let having = |is_one: &dyn Fn(usize, usize) -> bool| {
         edges.values().filter(|[up, down]| is_one(up.len(), down.len())).count() as u64
     };
     let counts = Counts {
         collapsed: (mesh.len() - triangles.len()) as u64,
-        shells: shells(triangles.len(), edges.values()),
+        shells: shells.len() as u64,
         edges: edges.len() as u64,
         open: having(&|up, down| up + down == 1),
         non_manifold: having(&|up, down| up + down > 2),
@@ -194,8 +199,23 @@ fn oracle(mesh: &PlacedMesh) -> (Counts, Option<Edge>, i128, f64) {
     (counts, example, volume, area)
 }
 
-/// How many pieces so many triangles are in, by colouring one after the other.
-fn shells<'a>(triangles: usize, edges: impl Iterator<Item = &'a [Vec<usize>; 2]>) -> u64 {
+/// The numbers of the triangles at each edge, of those that rise and of those that fall.
+fn edges(triangles: &[Triangle]) -> BTreeMap<Edge, [Vec<usize>; 2]> {
+    let mut edges: BTreeMap<Edge, [Vec<usize>; 2]> = BTreeMap::new();
+    for (number, corners) in triangles.iter().enumerate() {
+        for [from, to] in [0, 1, 2].map(|i| [corners[i], corners[(i + 1) % 3]]) {
+            let edge = [from.min(to), from.max(to)];
+            edges.entry(edge).or_default()[usize::from(from > to)].push(number);
+        }
+    }
+    edges
+}
+
+/// The pieces that so many triangles are in, by colouring one after the other.
+fn shells<'a>(
+    triangles: usize,
+    edges: impl Iterator<Item = &'a [Vec<usize>; 2]>,
+) -> Vec<Vec<usize>> {
     let mut neighbours = vec![Vec::new(); triangles];
     for at_edge in edges {
         let all = at_edge.concat();
@@ -204,16 +224,18 @@ fn shells<'a>(triangles: usize, edges: impl Iterator<Item = &'a [Vec<usize>; 2]>
             neighbours[pair[1]].push(pair[0]);
         }
     }
-    let (mut is_seen, mut shells) = (vec![false; triangles], 0);
+    let (mut is_seen, mut shells) = (vec![false; triangles], Vec::new());
     for start in 0..triangles {
-        shells += u64::from(!is_seen[start]);
-        let mut open = vec![start];
+        let (mut open, mut shell) = (vec![start], Vec::new());
         while let Some(triangle) = open.pop() {
             if !std::mem::replace(&mut is_seen[triangle], true) {
                 open.extend(&neighbours[triangle]);
+                shell.push(triangle);
             }
         }
+        shells.push(shell);
     }
+    shells.retain(|shell| !shell.is_empty());
     shells
 }
 

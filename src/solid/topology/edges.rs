@@ -14,13 +14,14 @@ use crate::lattice::PlacedMesh;
 use crate::solid::topology::Edge;
 use crate::solid::topology::bins::{Bins, NO_BIN, part_bits};
 use crate::solid::topology::boundary::BoundaryEdge;
+use crate::solid::topology::patches::normal;
 use crate::solid::topology::wedges::{self, Leaf};
 use crate::solid::topology::weld::Weld;
 
 /// Counts of edges.
 #[derive(Default)]
 pub(super) struct EdgeCounts {
-    /// Three per triangle that is not collapsed.
+    /// Three per triangle that counts.
     pub(super) half_edges: u64,
     pub(super) edges: u64,
     pub(super) open: u64,
@@ -111,24 +112,54 @@ pub(in crate::solid) struct Matching<'a> {
     pub(super) mesh: &'a PlacedMesh,
     weld: Weld,
     part_bits: u32,
+    /// Whether each triangle is left out with a shell without area; `None` if no triangle may be.
+    is_left_out: Option<Vec<bool>>,
     bins: Bins,
     shells: Forest,
 }
 
 impl<'a> Matching<'a> {
     pub(in crate::solid) fn new(mesh: &'a PlacedMesh) -> Self {
-        let weld = Weld::new(mesh.vertices());
+        let all = Self::of(mesh, Weld::new(mesh.vertices()), None);
+        let has_area = |index: usize| normal(&mesh.triangle(index)) != [0; 3];
+        let is_sliver = |index| all.counts(index) && !has_area(index);
+        if !(0..mesh.len()).into_par_iter().any(is_sliver) {
+            return all;
+        }
+        // Joins the triangles of each shell.
+        all.tally(0);
+        let mut is_left_out = vec![true; mesh.len()];
+        for index in (0..mesh.len()).filter(|&index| has_area(index)) {
+            is_left_out[all.shells.root(index as u32) as usize] = false;
+        }
+        for index in 0..mesh.len() {
+            is_left_out[index] = is_left_out[all.shells.root(index as u32) as usize];
+        }
+        let Self { weld, bins, shells, .. } = all;
+        drop((bins, shells));
+        Self::of(mesh, weld, Some(is_left_out))
+    }
+
+    fn of(mesh: &'a PlacedMesh, weld: Weld, is_left_out: Option<Vec<bool>>) -> Self {
         let part_bits = part_bits(mesh.vertices().len());
-        let parts_of =
-            |triangle: u32| match Rising::of(weld.triangle(mesh.indices()[triangle as usize])) {
-                None => [NO_BIN; 2],
-                Some(Rising { low, middle, .. }) => {
+        let parts_of = |triangle: u32| {
+            let is_left_out = is_left_out.as_ref().is_some_and(|all| all[triangle as usize]);
+            match Rising::of(weld.triangle(mesh.indices()[triangle as usize])) {
+                Some(Rising { low, middle, .. }) if !is_left_out => {
                     let [low, middle] = [low, middle].map(|vertex| (vertex >> part_bits) as u16);
                     [low, if middle == low { NO_BIN } else { middle }]
                 }
-            };
+                _ => [NO_BIN; 2],
+            }
+        };
         let bins = Bins::new(mesh.len(), part_count(mesh.vertices().len()), parts_of);
-        Self { mesh, weld, part_bits, bins, shells: Forest::new(mesh.len()) }
+        Self { mesh, weld, part_bits, is_left_out, bins, shells: Forest::new(mesh.len()) }
+    }
+
+    /// Whether a triangle is not collapsed, and of a shell that has an area.
+    pub(super) fn counts(&self, index: usize) -> bool {
+        let is_left_out = self.is_left_out.as_ref().is_some_and(|all| all[index]);
+        !is_left_out && Rising::of(self.weld.triangle(self.mesh.indices()[index])).is_some()
     }
 
     /// Matches all half-edges; keeps at most `max_edges` of the boundary.
@@ -282,13 +313,14 @@ fn part_count(vertices: usize) -> usize {
 }
 
 /// Maximum memory of matching, in bytes: each triangle in at most two bins and in one shell, three
-/// half-edges per triangle, and two ends per vertex if all parts are processed at once.
+/// half-edges per triangle, two ends per vertex if all parts are processed at once, and whether each
+/// triangle is left out.
 pub(super) fn bytes(vertices: usize, triangles: usize) -> u64 {
     let ends = 2 * size_of::<usize>() * vertices;
     let half_edges = 3 * size_of::<HalfEdge>() * triangles;
     Bins::bytes(triangles, 2, part_count(vertices))
         + Forest::bytes(triangles)
-        + (ends + half_edges) as u64
+        + (ends + half_edges + triangles) as u64
 }
 
 /// The corners of a triangle in ascending order.

@@ -13,9 +13,10 @@
 //!
 //! A triangle with two corners at one lattice point is *collapsed*, and is left out: its edges
 //! cancel. A triangle without area but with three distinct corners counts like any other: such
-//! slivers close T-junctions, and without them the edges there would be open. At a T-junction
-//! without a sliver all three edges are open, even if the middle vertex lies exactly on the long
-//! edge. Duplicate triangles count twice here; a solid counts them once where they hide holes.
+//! slivers close T-junctions, and without them the edges there would be open. A shell of slivers
+//! alone encloses nothing, and is left out. At a T-junction without a sliver all three edges are
+//! open, even if the middle vertex lies exactly on the long edge. Duplicate triangles count twice
+//! here; a solid counts them once where they hide holes.
 
 mod bins;
 mod boundary;
@@ -48,7 +49,8 @@ pub type Edge = [[i32; 3]; 2];
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Topology {
-    /// Triangles left out because two of their corners are one lattice point.
+    /// Triangles left out because two of their corners are one lattice point, or because no triangle
+    /// of their shell has an area.
     pub collapsed: u64,
     /// Components connected through edges, whatever the number of triangles at an edge. Two cubes
     /// that share an edge are one shell, since the triangles at that edge cannot be told apart; two
@@ -84,6 +86,12 @@ impl Topology {
     #[must_use]
     pub fn of(mesh: &PlacedMesh) -> Self {
         Self::matched(&Matching::new(mesh), 0).0
+    }
+
+    /// Whether a mesh is closed, consistently oriented, and inside out as a whole. The volume is
+    /// computed first, as it rules out nearly all meshes.
+    pub(crate) fn is_inside_out(mesh: &PlacedMesh) -> bool {
+        Measure::of(mesh).volume_times_six < 0 && Self::of(mesh).is_oriented()
     }
 
     /// The topology, and the mesh's boundary: `None` if it has more than [`MAX_EDGES`] edges.

@@ -52,7 +52,7 @@ pub(super) fn flips(matching: &Matching, topology: &Topology, progress: &dyn Pro
     let is_manifold = topology.non_manifold_edges == 0;
     let roots = matching.shells();
     let shells = match topology.shells {
-        2..=MAX_SHELLS => shell_bounds(mesh, &roots),
+        2..=MAX_SHELLS => shell_bounds(matching, &roots),
         _ => Vec::new(),
     };
     let (patches, are_closed) = if topology.is_oriented() {
@@ -111,18 +111,16 @@ pub(super) fn bytes(triangles: usize, topology: &Topology) -> u64 {
 }
 
 /// The root and the bounding box of each shell, by the roots of the triangles: a root is the lowest
-/// triangle of its shell. Collapsed triangles belong to none.
-fn shell_bounds(mesh: &PlacedMesh, roots: &[u32]) -> Vec<(u32, Aabb)> {
+/// triangle of its shell. Triangles that do not count belong to none.
+fn shell_bounds(matching: &Matching, roots: &[u32]) -> Vec<(u32, Aabb)> {
     let mut bounds: Vec<(u32, Aabb)> = Vec::new();
     // The index of each triangle's shell: its root, the lowest triangle, comes first.
     let mut shells = vec![0_u32; roots.len()];
     for (at, &root) in roots.iter().enumerate() {
-        let triangle = mesh.triangle(at);
-        let [a, b, c] = triangle;
-        if a == b || b == c || c == a {
+        if !matching.counts(at) {
             continue;
         }
-        let of_triangle = Aabb::of(&triangle);
+        let of_triangle = Aabb::of(&matching.mesh.triangle(at));
         if root as usize == at {
             shells[at] = bounds.len() as u32;
             bounds.push((root, of_triangle));

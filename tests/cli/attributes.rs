@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use trivox::grid::Attribute;
+
 use super::*;
 
 #[test]
@@ -254,12 +256,15 @@ fn one_grid_of_several_files_is_one_output_of_a_format_with_attributes() {
         ("-o new/", "new/: is a folder, but --label file makes one grid"),
         ("-o a.npz --resume", "--resume is for many outputs, but --label file makes one"),
         ("-o a.npz --shard 1/2", "--shard is for many outputs, but --label file makes one"),
-        ("-o a.vox", "files cannot hold the attribute"),
+        ("-o a.npy", "files cannot hold the attribute"),
         ("broken.obj -o a.npz", "broken.obj"),
     ] {
         refuses(&folder, &format!("a.obj b.obj --label file --res 8 {args}"), complaint);
     }
     says(&folder, "a.obj b.obj --label file", "no file is written");
+    succeeds(&folder, "a.obj b.obj --label file --res 8 -o both.vox");
+    let attributes = folder.grid("both.vox").attributes.unwrap();
+    assert_eq!(attributes.names()[&Attribute::Label], ["a", "b"]);
     // Without the option, the way to one grid is named.
     fails(&folder, "a.obj b.obj -o out.npz", "for one grid of all of them, give --label file");
 }

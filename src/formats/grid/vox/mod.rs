@@ -16,10 +16,12 @@
 //! Always a scene graph: readers that ignore it still get the model of a grid of up to 256 per
 //! axis. Grids whose mesh is `y` up are rotated to `z` up, `(x, y, z)` to `(x, -z, y)`, without
 //! mirroring. The scene is centred in `x` and `y` and stands on the ground, or as far below it as
-//! its height requires.
+//! its height requires. Labels are parts: the voxels of each are models of their own, below a
+//! transform with the label's name.
 //!
 //! The root attribute `trivox` stores what the format does not: the grid's dimensions, its up axis
-//! and its position in mesh coordinates. With it, reading restores the grid that was written.
+//! and its position in mesh coordinates. With it, reading restores the grid that was written, and
+//! its labels, numbered anew, if a part has a name.
 //!
 //! # Colours
 //! A voxel's colour is an index into a palette (`RGBA`): the index is 1 for the first entry, and
@@ -48,7 +50,7 @@ use crate::formats::grid::description::Description;
 use crate::formats::{
     GridSpec, LoadedGrid, ReadError, ReadOptions, WriteOptions, check_memory, lost_opacity,
 };
-use crate::grid::{Up, VoxelGrid};
+use crate::grid::{Attribute, Up, VoxelGrid};
 use crate::surface::palette::{MAX_COLORS, count_colors};
 
 pub use write::{check_dims, write};
@@ -58,13 +60,16 @@ pub const SPEC: GridSpec = GridSpec {
     extension: "vox",
     name: "MagicaVoxel",
     carries: "up to 2,000 voxels per axis; 255 colours, written with metal, roughness and light; \
-              position, voxel size and up axis in a custom attribute",
+              labels as named parts; position, voxel size and up axis in a custom attribute",
     read: Some(read),
     write: Some(write),
     check_dims,
     lost,
     has_colors: true,
-    attributes: |_| materials::ATTRIBUTES.into_iter().collect(),
+    attributes: |options| {
+        let labels = (!options.plain).then_some(Attribute::Label);
+        materials::ATTRIBUTES.into_iter().chain(labels).collect()
+    },
     ..GridSpec::PLAIN
 };
 
@@ -127,6 +132,10 @@ const MAX_SCENE: u32 = 2000;
 const WORLD_END: i64 = 1000;
 /// The root attribute that describes the grid.
 const ATTRIBUTE: &str = "trivox";
+/// The attribute of a transform that MagicaVoxel shows as the name of what is below.
+const NAME: &str = "_name";
+/// The name of the voxels with the label -1.
+const REST: &str = "rest";
 
 /// The box of a grid, or of a model, in MagicaVoxel's axes.
 #[derive(Debug, Clone, Copy, PartialEq)]

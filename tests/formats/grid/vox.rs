@@ -765,3 +765,27 @@ fn labels_are_named_parts_in_their_place() {
         assert_eq!(lost(WriteOptions::default().with_plain(true)), [said]);
     }
 }
+
+#[test]
+fn a_voxel_that_emits_light_has_the_colour_of_surface_and_light() {
+    let grey = linear_of(50);
+    let sum = |light: u16| rgba_of([grey + light, grey, grey, u16::MAX]);
+    let half = f32::from(u16::MAX / 2) / f32::from(u16::MAX);
+    for (base, light, expected) in [
+        ([50, 50, 50, 255], [0.0; 3], [50, 50, 50, 255]),
+        ([50, 50, 50, 255], [half, 0.0, 0.0], sum(u16::MAX / 2)),
+        ([50, 50, 50, 255], [1.0, 1.0, 0.0], [255, 255, 50, 255]),
+        // Its hue, whatever its strength.
+        ([0, 0, 0, 255], [8.0, 2.0, 0.0], rgba_of([u16::MAX, u16::MAX / 4 + 1, 0, u16::MAX])),
+        // A black surface has this colour already.
+        ([188, 0, 0, 255], [half, 0.0, 0.0], [188, 0, 0, 255]),
+        ([255, 255, 0, 255], [8.0, 2.0, 0.0], rgba_of([u16::MAX, u16::MAX / 4 + 1, 0, u16::MAX])),
+    ] {
+        let grid = block([3, 2, 2], [0; 3], [3, 2, 2]).with_colors(Colors::uniform(base));
+        let lit = with_attribute(&grid, Attribute::Emission, |_| light.map(f32::to_bits));
+        let back = read(GridFormat::Vox, &written(&lit, GridFormat::Vox)).unwrap();
+        assert!(listed(&back).iter().all(|&(_, color)| color == expected), "{base:?} {light:?}");
+        let painted = GridFormat::Vox.painted(&lit, &WriteOptions::default()).unwrap();
+        assert_eq!(painted.of([1, 1, 1]), expected);
+    }
+}

@@ -27,7 +27,7 @@
 //! A voxel's colour is an index into a palette (`RGBA`): the index is 1 for the first entry, and
 //! 255 are usable. A grid's colours are quantized to 255 or fewer by
 //! [`palette`](crate::surface::palette); a grid without colours is light grey, in a palette of
-//! colours to paint with.
+//! colours to paint with. Light adds to the colours of voxels that [emit](light) it.
 //!
 //! Reading uses the file's palette, or MagicaVoxel's default, without opacity, which has no effect
 //! in MagicaVoxel. It ignores materials (`MATL`), with a warning; [`materials`] writes them. `IMAP`,
@@ -36,6 +36,7 @@
 //! colours is read without colours.
 
 mod assemble;
+mod light;
 mod materials;
 mod paint;
 mod parse;
@@ -50,7 +51,7 @@ use crate::formats::grid::description::Description;
 use crate::formats::{
     GridSpec, LoadedGrid, ReadError, ReadOptions, WriteOptions, check_memory, lost_opacity,
 };
-use crate::grid::{Attribute, Up, VoxelGrid};
+use crate::grid::{Attribute, Colors, Up, VoxelGrid};
 use crate::surface::palette::{MAX_COLORS, count_colors};
 
 pub use write::{check_dims, write};
@@ -101,7 +102,16 @@ fn read(input: &mut dyn BufRead, options: &ReadOptions) -> Result<LoadedGrid, Re
     Ok(LoadedGrid::new(grid, scene.warnings(&counts)))
 }
 
+/// The colours of the voxels of `grid` in the palette; `None` if it has no colours.
+pub fn painted(grid: &VoxelGrid, options: &WriteOptions) -> Option<Colors> {
+    let lit = light::lit(grid);
+    let grid = lit.as_ref().unwrap_or(grid);
+    options.indexed(grid)?.painted(grid)
+}
+
 fn lost(grid: &VoxelGrid, options: &WriteOptions) -> Vec<String> {
+    let lit = light::lit(grid);
+    let grid = lit.as_ref().unwrap_or(grid);
     let mut lost = Vec::new();
     let count = count_colors(grid);
     let colors = || counted(count as u64, "colour");

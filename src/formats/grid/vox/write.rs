@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 
 use super::materials::Materials;
-use super::{ATTRIBUTE, Description, Frame, MAX_MODEL, MAX_SCENE, NAME, REST};
+use super::{ATTRIBUTE, Description, Frame, MAX_MODEL, MAX_SCENE, NAME, REST, light};
 use crate::base::numbers::{AXES, counted, grouped};
 use crate::base::ordered::in_pool;
 use crate::base::srgb::Rgba;
@@ -24,6 +24,8 @@ const CHUNK_HEAD: u64 = 12;
 
 /// Writes `grid`, in its colours or those of the options' palette.
 pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<(), WriteError> {
+    let lit = light::lit(grid);
+    let grid = lit.as_ref().unwrap_or(grid);
     let voxels = Voxels::new(grid, options);
     let models = match voxels.labels {
         Some(labels) if grid.occupied() > 0 => Model::labeled(grid, labels),

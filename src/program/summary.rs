@@ -402,7 +402,7 @@ fn unknown_blocks(names: &[String]) -> Option<String> {
 /// The name of a block, with the most similar known one.
 fn like_known(name: &str) -> String {
     let plain = name.trim_start_matches("minecraft:");
-    match nearest(plain, Blocks::known()) {
+    match nearest(plain, Blocks::known().map(|(name, _)| name)) {
         Some(known) => format!("'{plain}' (similar: '{known}')"),
         None => format!("'{plain}'"),
     }

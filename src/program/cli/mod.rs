@@ -256,9 +256,10 @@ pub struct PaletteArgs {
     #[arg(conflicts_with = "palette", allow_negative_numbers = true, help_heading = "Colours")]
     pub colors: Option<u16>,
 
-    /// Blocks to choose from in .schem and .litematic: a text file with a block and its CSS colour
-    /// on each line, such as `oak_planks #a2834f`; at most 255 [default: 161 full blocks].
-    #[arg(long, value_name = "FILE", help_heading = "Colours")]
+    /// Blocks to choose from in .schem and .litematic, at most 255: names of the 161 known ones, and
+    /// patterns, such as '*_wool,bricks'; or a text file with one on each line, or any block and its
+    /// CSS colour, such as `oak_planks #a2834f` [default: the 161].
+    #[arg(long, value_name = "NAMES|FILE", help_heading = "Colours")]
     pub blocks: Option<PathBuf>,
 
     /// Dither: approximate colours that are not in the palette by mixing those that are.

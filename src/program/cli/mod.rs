@@ -119,11 +119,11 @@ pub enum Command {
     /// Compare two voxel grids, in any formats.
     ///
     /// Voxels are compared by their indices. Where one grid is larger, the other counts as empty.
-    /// The verdict also says in one line whether colours, attributes or positions differ; with
-    /// --exact these count too.
+    /// The verdict also says in one line whether colours, attributes, positions or distances differ;
+    /// with --exact these count too.
     ///
-    /// Exit codes: 0 equal, 1 different dimensions or voxels (with --exact also colours, attributes
-    /// or positions), 2 bad usage or input.
+    /// Exit codes: 0 equal, 1 different dimensions or voxels (with --exact also colours, attributes,
+    /// positions or distances), 2 bad usage or input.
     Diff(DiffArgs),
     /// Check a voxel grid, made by any program, against the exact voxels of its mesh.
     ///

@@ -10,7 +10,7 @@ use crate::formats::io::bytes::{checked_bytes, refuse_stand_in};
 use crate::formats::io::reporting::INTERVAL;
 use crate::formats::table::grid_of_path;
 use crate::formats::{GridFormat, MeshSpec, ReadError, Reporting, Sidecar, Sidecars, is_mesh};
-use crate::grid::VoxelGrid;
+use crate::grid::{ContentHash, VoxelGrid};
 use crate::lattice::{PlaceOptions, Sizing, place};
 use crate::mesh::{Mesh, MeshError};
 use crate::solid::topology::Topology;
@@ -137,11 +137,13 @@ pub struct LoadedGrid {
     /// The names of the blocks of a schematic and their numbers, the most frequent first; empty for
     /// other formats.
     pub blocks: Vec<(String, u64)>,
+    /// The hash of the distances of a file of them, which is that of no other format.
+    pub distances: Option<ContentHash>,
 }
 
 impl LoadedGrid {
     pub(super) fn new(grid: VoxelGrid, warnings: Vec<String>) -> Self {
-        Self { grid, warnings, blocks: Vec::new() }
+        Self { grid, warnings, blocks: Vec::new(), distances: None }
     }
 }
 

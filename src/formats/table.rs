@@ -98,7 +98,7 @@ impl GridFormat {
     pub fn painted(self, grid: &VoxelGrid, options: &WriteOptions) -> Option<Colors> {
         match self {
             Self::Schem | Self::Litematic => Some(minecraft::painted(grid, options)),
-            Self::Vox => options.indexed(grid)?.painted(grid),
+            Self::Vox => vox::painted(grid, options),
             _ => None,
         }
     }

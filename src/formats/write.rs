@@ -23,6 +23,8 @@ pub struct WriteOptions {
     /// The blocks that voxels become in Minecraft; `None` is a list of 161.
     #[cfg(feature = "palette")]
     pub blocks: Option<Blocks>,
+    /// The name of a `.litematic`; `None` is "trivox".
+    pub name: Option<String>,
     /// Whether colours are dithered to the palette.
     pub dither: bool,
     /// Whether the simplest form of a format is written, for readers that know no other: `.schem` of
@@ -66,6 +68,12 @@ impl WriteOptions {
     #[must_use]
     pub fn with_blocks(self, blocks: Blocks) -> Self {
         Self { blocks: Some(blocks), ..self }
+    }
+
+    /// With the `name` of a schematic.
+    #[must_use]
+    pub fn with_name(self, name: Option<String>) -> Self {
+        Self { name, ..self }
     }
 
     /// In the simplest form of the format, or not.

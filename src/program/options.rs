@@ -18,6 +18,7 @@ use crate::cli::parse::css_color;
 use crate::cli::{ComputeArgs, Job, LabelBy, PaletteArgs, Strict, TransformArgs, VoxelArgs};
 use crate::inputs::read_bounded;
 use crate::text::shown;
+use crate::tips::nearest;
 use crate::write::sink::{refuse_folder, refuse_shared_stdout};
 use crate::write::terminal;
 
@@ -277,7 +278,10 @@ impl PaletteArgs {
     pub fn write_options(&self) -> Result<WriteOptions> {
         let mut options = WriteOptions::default().with_dither(self.dither).with_plain(self.plain);
         options.points = self.points;
-        let blocks = self.blocks.as_deref().map(|path| read_named(path, read_blocks));
+        let blocks = self.blocks.as_deref().map(|path| match names_of_blocks(path) {
+            Some(names) => known_blocks(names).context("--blocks"),
+            None => read_named(path, read_blocks),
+        });
         options.blocks = blocks.transpose()?;
         let palette = |path: &Path| Ok(Palette::read(path)?);
         let palette = self.palette.as_deref().map(|path| read_named(path, palette));
@@ -294,27 +298,70 @@ fn read_named<T>(path: &Path, read: impl FnOnce(&Path) -> Result<T>) -> Result<T
     refuse_folder(path).and_then(|()| read(path)).with_context(|| shown(path))
 }
 
-/// The blocks of a text file: on each line a name and a CSS colour. Empty lines and those that
-/// begin with `//` are skipped.
+/// The names and patterns that `--blocks` lists; `None` of a file.
+fn names_of_blocks(path: &Path) -> Option<impl Iterator<Item = &str>> {
+    let is_of_names = |c: char| c.is_ascii_alphanumeric() || "_*:, ".contains(c);
+    let text = path.to_str().filter(|text| !path.exists() && text.chars().all(is_of_names));
+    Some(text?.split(',').map(str::trim))
+}
+
+fn known_blocks<'a>(mut names: impl Iterator<Item = &'a str>) -> Result<Blocks> {
+    let mut blocks = Vec::new();
+    names.try_for_each(|name| add_known(&mut blocks, name))?;
+    Ok(Blocks::new(blocks)?)
+}
+
+/// Adds the known blocks of this name, or of a pattern, that are not in the list yet.
+fn add_known(blocks: &mut Vec<(String, [u8; 3])>, pattern: &str) -> Result<()> {
+    let plain = pattern.strip_prefix("minecraft:").unwrap_or(pattern);
+    let of_pattern = glob::Pattern::new(plain).with_context(|| format!("'{pattern}'"))?;
+    let mut found = Blocks::known().filter(|(name, _)| of_pattern.matches(name)).peekable();
+    if found.peek().is_none() {
+        let names = || Blocks::known().map(|(name, _)| name);
+        let word = plain.trim_matches(['*', '_']);
+        let mut similar: Vec<&str> = names().filter(|name| name.contains(word)).take(8).collect();
+        if similar.is_empty() {
+            similar.extend(nearest(word, names()));
+        }
+        let similar = match &similar[..] {
+            [] => String::new(),
+            names => format!(" (similar: {})", names.join(", ")),
+        };
+        bail!(
+            "'{pattern}' is none of the blocks that are known{similar}: a block of your own needs a \
+             CSS colour beside it, in a file"
+        );
+    }
+    for (name, color) in found {
+        if blocks.iter().all(|(other, _)| other != name) {
+            blocks.push((name.to_owned(), color));
+        }
+    }
+    Ok(())
+}
+
+/// The blocks of a text file: on each line a name and a CSS colour, or a known name or a pattern.
+/// Empty lines and those that begin with `//` or `#` are skipped.
 fn read_blocks(path: &Path) -> Result<Blocks> {
     let text = String::from_utf8(read_bounded(File::open(path)?)?).ok().context(
         "is no text: write a block and its CSS colour on each line, such as 'oak_planks #a2834f'",
     )?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let lines = (1..).zip(text.lines().map(str::trim));
-    let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with("//"));
-    let blocks: Result<Vec<_>> = lines
-        .map(|(number, line)| {
-            let (name, color) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-            let [r, g, b, _] = css_color(color.trim()).with_context(|| {
-                format!(
-                    "line {number}: needs a block and a CSS colour, such as 'oak_planks #a2834f'"
-                )
-            })?;
-            Ok((name.to_owned(), [r, g, b]))
-        })
-        .collect();
-    Ok(Blocks::new(blocks?)?)
+    let is_skipped =
+        |line: &str| line.is_empty() || line.starts_with("//") || line.starts_with('#');
+    let mut blocks = Vec::new();
+    for (number, line) in lines.filter(|(_, line)| !is_skipped(line)) {
+        let Some((name, color)) = line.split_once(char::is_whitespace) else {
+            add_known(&mut blocks, line).with_context(|| format!("line {number}"))?;
+            continue;
+        };
+        let [r, g, b, _] = css_color(color.trim()).with_context(|| {
+            format!("line {number}: needs a block and a CSS colour, such as 'oak_planks #a2834f'")
+        })?;
+        blocks.push((name.to_owned(), [r, g, b]));
+    }
+    Ok(Blocks::new(blocks)?)
 }
 
 /// The lattice in the JSON file of `--lattice`: by itself, or in what `--json` printed.

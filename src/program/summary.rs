@@ -7,8 +7,9 @@ use std::time::Duration;
 use serde::Serialize;
 use trivox::backend::report::{RunReport, StageReport};
 use trivox::engine::{self, BandSummary, Measured, Summary};
-use trivox::formats::{BlockList, Blocks, GridFormat};
+use trivox::formats::{BlockList, Blocks, GridFormat, WriteOptions};
 use trivox::grid::{Attribute, Attributes, Channel, ContentHash, VoxelValues};
+use trivox::mesh::appearance::Material;
 use trivox::surface::palette::count_colors;
 use trivox::{
     Bounds, ColorSource, Lattice, Mode, PlacedMesh, Sizing, Up, VoxelGrid, Voxelized, Window,
@@ -141,6 +142,7 @@ impl MeshSummary {
         {
             notes.push(format!("the mesh has colours, but {what} hold none: they are left out"));
         }
+        notes.extend(light_left_out(mesh, grid));
         if format.is_none() && !job.draws() && !job.check {
             notes.push("no file is written: name one with -o".to_owned());
         }
@@ -319,6 +321,23 @@ fn past_bounds(job: &Job, Voxelized { lattice, .. }: &Voxelized) -> Option<Strin
     })
 }
 
+/// A note on light of the mesh that the voxels' colours do not have.
+fn light_left_out(mesh: &PlacedMesh, grid: &VoxelGrid) -> Option<String> {
+    let mut materials = mesh.appearance()?.materials.iter();
+    let is_kept =
+        grid.attributes.as_ref().is_some_and(|all| all.set().contains(Attribute::Emission));
+    if grid.colors.is_none() || is_kept || !materials.any(Material::adds_light) {
+        return None;
+    }
+    let held = |format: &GridFormat| format.spec().attributes(&WriteOptions::default());
+    let able = GridFormat::ALL.iter().filter(|format| held(format).contains(Attribute::Emission));
+    let able: Vec<String> = able.map(|format| format!(".{}", format.extension())).collect();
+    Some(format!(
+        "the mesh emits light, which colours leave out: --attributes emission keeps it in {}",
+        able.join(", ")
+    ))
+}
+
 /// Notes on voxels without attributes: those away from the surface, and those of no object.
 fn without_attributes(grid: &VoxelGrid) -> Vec<String> {
     let channels = || grid.attributes.iter().flat_map(Attributes::channels);
@@ -381,7 +400,7 @@ fn unknown_blocks(names: &[String]) -> Option<String> {
 /// The name of a block, with the most similar known one.
 fn like_known(name: &str) -> String {
     let plain = name.trim_start_matches("minecraft:");
-    match nearest(plain, Blocks::known()) {
+    match nearest(plain, Blocks::known().map(|(name, _)| name)) {
         Some(known) => format!("'{plain}' (similar: '{known}')"),
         None => format!("'{plain}'"),
     }

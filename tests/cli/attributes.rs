@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use trivox::grid::Attribute;
+
 use super::*;
 
 #[test]
@@ -262,12 +264,15 @@ fn one_grid_of_several_files_is_one_output_of_a_format_with_attributes() {
         ("-o new/", "new/: is a folder, but --label file makes one grid"),
         ("-o a.npz --resume", "--resume is for many outputs, but --label file makes one"),
         ("-o a.npz --shard 1/2", "--shard is for many outputs, but --label file makes one"),
-        ("-o a.vox", "files cannot hold the attribute"),
+        ("-o a.npy", "files cannot hold the attribute"),
         ("broken.obj -o a.npz", "broken.obj"),
     ] {
         refuses(&folder, &format!("a.obj b.obj --label file --res 8 {args}"), complaint);
     }
     says(&folder, "a.obj b.obj --label file", "no file is written");
+    succeeds(&folder, "a.obj b.obj --label file --res 8 -o both.vox");
+    let attributes = folder.grid("both.vox").attributes.unwrap();
+    assert_eq!(attributes.names()[&Attribute::Label], ["a", "b"]);
     // Without the option, the way to one grid is named.
     fails(&folder, "a.obj b.obj -o out.npz", "for one grid of all of them, give --label file");
 }
@@ -291,4 +296,27 @@ fn materials_of_several_files_are_kept_and_a_file_without_is_white() {
     let expected =
         [(0, [255, 0, 0, 255]), (1, [0, 0, 255, 255]), (3, [255; 4])].into_iter().collect();
     assert_eq!(seen, expected);
+}
+
+#[test]
+fn light_that_colours_leave_out_is_said() {
+    let folder = Folder::new();
+    let text = cube(0.0, 1.0);
+    let text = text.replacen("\nf ", "\nusemtl lamp\nf ", 1);
+    folder.write("lamp.obj", format!("mtllib lamp.mtl\n{text}"));
+    let said = "note: the mesh emits light, which colours leave out: --attributes emission keeps it \
+                in .vox, .npz, .vti, .vdb, .nvdb";
+    for (material, is_left_out) in [
+        ("Kd 0.1 0.1 0.1\nKe 1 0.8 0\n", true),
+        // Its colour is that of the light.
+        ("Kd 0 0 0\nKe 1 0.8 0\n", false),
+        ("Kd 0.1 0.1 0.1\nKe 0 0 0\n", false),
+    ] {
+        folder.write("lamp.mtl", format!("newmtl lamp\n{material}"));
+        let says = |args: &str| {
+            stderr(&succeeds(&folder, &format!("lamp.obj --res 9 {args}"))).contains(said)
+        };
+        assert_eq!(says("-o a.vox"), is_left_out, "{material}");
+        assert!(!says("-o a.vox --attributes emission") && !says("-o a.vox --color none"));
+    }
 }

@@ -1,5 +1,7 @@
 //! What voxels look like.
 
+use std::collections::BTreeSet;
+
 use trivox::grid::Colors;
 
 use super::*;
@@ -242,14 +244,19 @@ fn blocks_of_no_known_version_and_of_a_mesh_without_colours_are_said() {
 #[test]
 fn blocks_can_be_given() {
     let folder = in_colors();
-    let blocks = "\u{feff}// Of a house.\n\noak_planks #a2834f\ncreate:asurine rgb(31, 67, 140)\n";
+    let blocks =
+        "\u{feff}// Of a house.\n\noak_planks #a2834f\ncreate:asurine rgb(31, 67, 140)\n# Of it.\n";
     folder.write("blocks.txt", blocks);
     let made = "three.obj --res 9 --blocks blocks.txt -o house.schem";
     says(&folder, made, "note: the schematic is ");
     says(&folder, "convert house.schem again.npz", "not known are grey: 'create:asurine'");
     succeeds(&folder, "diff house.schem again.npz");
     for (text, why) in [
-        ("oak_planks\n", "bad.txt: line 1: needs a block and a CSS colour"),
+        ("oak_planks nowhere\n", "bad.txt: line 1: needs a block and a CSS colour"),
+        (
+            "oak_plank\n",
+            "line 1: 'oak_plank' is none of the blocks that are known (similar: oak_planks",
+        ),
         ("\nstone red\nOak red\n", "'Oak' is no name of a block"),
         ("stone red\nminecraft:stone blue\n", "the block 'minecraft:stone' appears twice"),
         ("// None.\n", "a list of blocks has 1 to 255, but this has 0"),
@@ -262,6 +269,38 @@ fn blocks_can_be_given() {
     let why = "bad.txt: is no text: write a block and its CSS colour on each line";
     refuses(&folder, "three.obj --res 9 --blocks bad.txt -o new.schem", why);
     refuses(&folder, "three.obj --res 9 --blocks nowhere.txt -o new.schem", "nowhere.txt: ");
+}
+
+#[test]
+fn known_blocks_can_be_named_by_patterns() {
+    let folder = in_colors();
+    folder.write(
+        "mixed.txt",
+        "# Known, and one that is not.\nred_wool\n*_wool\ncreate:asurine #00f\n",
+    );
+    let blocks = |list: &str| {
+        let args = format!("three.obj --res 9 --blocks {list} -o a.schem --json");
+        let blocks = json(&succeeds(&folder, &args))["blocks"].clone();
+        let names = blocks.as_array().unwrap().iter().map(|of| of[0].as_str().unwrap().to_owned());
+        names.collect::<BTreeSet<_>>()
+    };
+    let mixed = blocks("mixed.txt");
+    assert!(
+        mixed.contains("create:asurine") && mixed.contains("minecraft:orange_wool"),
+        "{mixed:?}"
+    );
+    let wool = blocks("minecraft:stone,*_wool");
+    assert!(wool.len() == 2 && wool.iter().all(|name| name.ends_with("_wool")), "{wool:?}");
+    for (list, why) in [
+        ("wool", "--blocks: 'wool' is none of the blocks that are known (similar: white_wool, "),
+        (
+            "*_wool,oak_plank",
+            "'oak_plank' is none of the blocks that are known (similar: oak_planks",
+        ),
+        ("*_xyzzy", "'*_xyzzy' is none of the blocks that are known: a block of your own"),
+    ] {
+        refuses(&folder, &format!("three.obj --res 9 --blocks {list} -o new.schem"), why);
+    }
 }
 
 #[test]

@@ -204,9 +204,30 @@ fn distances_are_not_called_equal() {
         let args = format!("cube.obj --res 8 --pad 3 --distance {width} -o {file}");
         succeeds(&folder, &args);
     }
-    for other in ["b.npz", "c.vdb"] {
-        let text = stdout(&succeeds(&folder, &format!("diff a.npz {other}")));
-        let verdict = "verdict   equal inside, but the distances are not compared\n";
-        assert!(text.ends_with(verdict), "{text}");
+    for file in ["d.vdb", "e.nvdb", "f.nvdb"] {
+        let width = if file == "e.nvdb" { 2 } else { 3 };
+        succeeds(&folder, &format!("cube.obj --res 8 --pad 3 --distance {width} -o {file}"));
+    }
+    let verdict = |of: &str| stdout(&succeeds(&folder, &format!("diff {of}")));
+    for (of, differ) in [
+        ("a.npz b.npz", "other distances"),
+        ("c.vdb d.vdb", "other distances"),
+        ("e.nvdb f.nvdb", "other distances"),
+        ("a.npz c.vdb", "the distances of two formats are not compared"),
+        ("a.npz v.npz", "only A has distances"),
+    ] {
+        if of.contains("v.npz") {
+            succeeds(&folder, "convert a.npz v.npz");
+        }
+        let text = verdict(of);
+        assert!(text.ends_with(&format!("verdict   equal voxels, but {differ}\n")), "{text}");
+        let exit = if of == "a.npz c.vdb" { 2 } else { 1 };
+        exits(&folder, &format!("diff {of} --exact -q"), exit);
+    }
+    for file in ["a.npz", "c.vdb", "e.nvdb"] {
+        let again = format!("again.{}", &file[2..]);
+        succeeds(&folder, &format!("cube.obj --res 8 --pad 3 --distance 2 -o {again}"));
+        let text = stdout(&succeeds(&folder, &format!("diff {file} {again} --exact")));
+        assert!(text.ends_with("verdict   equal\n"), "{text}");
     }
 }

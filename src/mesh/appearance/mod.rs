@@ -58,6 +58,8 @@ pub struct Material {
     pub emission: Option<[f32; 3]>,
     /// The texture that multiplies `emission`.
     pub emission_texture: Option<TextureRef>,
+    /// Whether `color` and `texture` are those of the emission, as the base colour is black.
+    pub has_color_of_light: bool,
 }
 
 impl Material {
@@ -75,7 +77,14 @@ impl Material {
         roughness_texture: None,
         emission: None,
         emission_texture: None,
+        has_color_of_light: false,
     };
+
+    /// Whether it emits light that its colour does not have.
+    #[must_use]
+    pub fn adds_light(&self) -> bool {
+        !self.has_color_of_light && self.emission.is_some_and(|light| light != [0.0; 3])
+    }
 
     /// With textures whose indices are higher by `first`.
     fn with_textures_from(mut self, first: u32) -> Self {

@@ -119,11 +119,11 @@ pub enum Command {
     /// Compare two voxel grids, in any formats.
     ///
     /// Voxels are compared by their indices. Where one grid is larger, the other counts as empty.
-    /// The verdict also says in one line whether colours, attributes or positions differ; with
-    /// --exact these count too.
+    /// The verdict also says in one line whether colours, attributes, positions or distances differ;
+    /// with --exact these count too.
     ///
-    /// Exit codes: 0 equal, 1 different dimensions or voxels (with --exact also colours, attributes
-    /// or positions), 2 bad usage or input.
+    /// Exit codes: 0 equal, 1 different dimensions or voxels (with --exact also colours, attributes,
+    /// positions or distances), 2 bad usage or input.
     Diff(DiffArgs),
     /// Check a voxel grid, made by any program, against the exact voxels of its mesh.
     ///
@@ -264,9 +264,10 @@ pub struct PaletteArgs {
     #[arg(conflicts_with = "palette", allow_negative_numbers = true, help_heading = "Colours")]
     pub colors: Option<u16>,
 
-    /// Blocks to choose from in .schem and .litematic: a text file with a block and its CSS colour
-    /// on each line, such as `oak_planks #a2834f`; at most 255 [default: 161 full blocks].
-    #[arg(long, value_name = "FILE", help_heading = "Colours")]
+    /// Blocks to choose from in .schem and .litematic, at most 255: names of the 161 known ones, and
+    /// patterns, such as '*_wool,bricks'; or a text file with one on each line, or any block and its
+    /// CSS colour, such as `oak_planks #a2834f` [default: the 161].
+    #[arg(long, value_name = "NAMES|FILE", help_heading = "Colours")]
     pub blocks: Option<PathBuf>,
 
     /// Dither: approximate colours that are not in the palette by mixing those that are.

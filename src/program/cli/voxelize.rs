@@ -153,17 +153,17 @@ pub struct Job {
     pub color: ColorSource,
 
     /// What to store for each voxel besides its colour, in .npz, .vti, .vdb, .nvdb and .ply with
-    /// --points. Means over the surface in the voxel: normal, metallic, roughness, emission (these
-    /// three in .vox too), alpha (opacity). Of the triangle with the largest area in it: triangle
-    /// (its index), material, label (its object), uv. The surface's area, in faces of a voxel. Of a
-    /// solid: coverage, the fraction of the voxel that is inside; label is the object around its
-    /// centre. Not with --distance.
+    /// --points; metallic, roughness, emission and label in .vox too. Means over the surface in the
+    /// voxel: normal, metallic, roughness, emission, alpha (opacity). Of the triangle with the
+    /// largest area in it: triangle (its index), material, label (its object), uv. The surface's
+    /// area, in faces of a voxel. Of a solid: coverage, the fraction of the voxel that is inside;
+    /// label is the object around its centre. Not with --distance.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = names::attribute())]
     #[arg(ignore_case = true, conflicts_with = "distance")]
     #[arg(help_heading = "Voxels", display_order = 1002)]
     pub attributes: Vec<Attribute>,
 
-    /// Label the voxels by object or file, as --attributes label does.
+    /// Label the voxels by object or file, as --attributes label does: in .vox, parts with names.
     ///
     /// With file, all meshes are voxelized into one grid on one lattice, and each is an object with
     /// the name of its file. Where solids overlap, a voxel has the label of the later mesh. With

@@ -1,9 +1,9 @@
 //! `voxelize diff`: compares two grids voxel by voxel.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use serde::Serialize;
 use trivox::base::srgb::Rgba;
-use trivox::formats::SIGN_ONLY;
+use trivox::formats::GridFormat;
 use trivox::grid::compare::in_colors;
 use trivox::grid::{Attribute, Attributes};
 use trivox::view::render::{Background, Camera, Picture, RenderOptions, Renderer};
@@ -22,6 +22,9 @@ use crate::write::sink::{Inputs, Sink};
 const NAMED: usize = 8;
 
 const NAMES: [char; 2] = ['A', 'B'];
+
+/// Of distances in two formats.
+const UNCOMPARED: &str = "the distances of two formats are not compared";
 
 /// Colours of voxels in both grids, only in A, and only in B. The last two are distinguishable with
 /// any colour vision (M. Okabe and K. Ito, Color Universal Design, 2008).
@@ -45,8 +48,21 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
     let (a, b) = (load(&args.a)?, load(&args.b)?);
     progress.finish();
     let found = compare(&a.grid, &b.grid, NAMED);
-    let are_distances = |warnings: &[String]| warnings.iter().any(|text| text == SIGN_ONLY);
-    let has_distances = are_distances(&a.warnings) || are_distances(&b.warnings);
+    let distances = match [a.distances, b.distances] {
+        [Some(a), Some(b)]
+            if GridFormat::of_path(&args.a).ok() == GridFormat::of_path(&args.b).ok() =>
+        {
+            (a != b).then(|| "other distances".to_owned())
+        }
+        [Some(_), Some(_)] if args.exact => bail!(
+            "{} and {}: distances are compared in files of one format: write both in it, or leave \
+             --exact out",
+            shown(&args.a),
+            shown(&args.b)
+        ),
+        [Some(_), Some(_)] => Some(UNCOMPARED.to_owned()),
+        distances => only(distances.map(|of| of.is_some()), "distances"),
+    };
     let mut warnings = [(a.warnings, &args.a), (b.warnings, &args.b)].map(|(warnings, path)| {
         warnings.into_iter().map(move |warning| format!("{}: {warning}", shown(path)))
     });
@@ -64,14 +80,13 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
         a: GridSummary::new(&args.a, &a.grid),
         b: GridSummary::new(&args.b, &b.grid),
         equal: found.is_equal(),
-        has_distances,
         both: found.both,
         only_a: found.only[0],
         only_b: found.only[1],
         iou: found.iou(),
         bounds: found.bounds,
         other_colors: found.other_colors,
-        besides: besides(&a.grid, &b.grid, &found),
+        besides: besides(&a.grid, &b.grid, &found).into_iter().chain(distances).collect(),
         voxels: found.first.iter().map(named).collect(),
         preview,
         warnings,
@@ -113,14 +128,18 @@ fn with_legend(picture: &Picture) -> Picture {
     Picture::new(size, pixels)
 }
 
-/// The differences besides voxels: colours, attributes, placement, or information that only one
-/// file has.
-fn besides(a: &VoxelGrid, b: &VoxelGrid, found: &Comparison) -> Vec<String> {
-    let only = |has: [bool; 2], what: &str| match has {
+/// What only one of the grids has.
+fn only(has: [bool; 2], what: &str) -> Option<String> {
+    match has {
         [true, false] => Some(format!("only A has {what}")),
         [false, true] => Some(format!("only B has {what}")),
         _ => None,
-    };
+    }
+}
+
+/// The differences besides voxels: colours, attributes, placement, or information that only one
+/// file has.
+fn besides(a: &VoxelGrid, b: &VoxelGrid, found: &Comparison) -> Vec<String> {
     let colors = match found.other_colors {
         Some(0) => None,
         Some(other) => Some(format!("{} of other colours", counted(other, "voxel"))),
@@ -155,9 +174,6 @@ struct DiffReport {
     b: GridSummary,
     /// The same dimensions and voxels.
     equal: bool,
-    /// Whether a file has distances, of which only the signs are compared.
-    #[serde(skip)]
-    has_distances: bool,
     both: u64,
     only_a: u64,
     only_b: u64,
@@ -167,7 +183,7 @@ struct DiffReport {
     bounds: Option<[[u32; 3]; 2]>,
     /// The number of voxels in both grids with different colours, if both have colours.
     other_colors: Option<u64>,
-    /// The differences besides voxels: a phrase each for colours, attributes and placement.
+    /// The differences besides voxels: a phrase each for colours, attributes, placement and distances.
     besides: Vec<String>,
     /// The first differing voxels.
     voxels: Vec<Differing>,
@@ -220,11 +236,6 @@ impl DiffReport {
 
     fn verdict(&self) -> String {
         let voxels = match (self.equal, self.a.contents.dims == self.b.contents.dims) {
-            (true, _) if self.has_distances => {
-                let unlike = self.besides.iter().cloned();
-                let unlike = unlike.chain(["the distances are not compared".to_owned()]);
-                return format!("equal inside, but {}", unlike.collect::<Vec<_>>().join("; "));
-            }
             (true, _) if self.besides.is_empty() => "equal",
             (true, _) => return format!("equal voxels, but {}", self.besides.join("; ")),
             (false, true) => "different voxels",

@@ -58,6 +58,9 @@ impl Output {
         options: &WriteOptions,
         progress: &dyn Progress,
     ) -> Result<Written> {
+        let stem = self.sink.file().and_then(Path::file_stem);
+        let name = stem.map(|stem| stem.to_string_lossy().into_owned());
+        let options = &options.clone().with_name(name);
         // Of other formats only a lower bound is known.
         let is_exact = matches!(self.format, GridFormat::Npy | GridFormat::Vol);
         let size = self.size(grid.dims(), field.is_some()).filter(|_| is_exact);

@@ -216,8 +216,9 @@ fn magica_materials(grid: &VoxelGrid, options: &WriteOptions) -> Vec<([f32; 3], 
     let data = dot_vox::load_bytes(&bytes).unwrap();
     let materials: BTreeMap<u32, [f32; 3]> = (data.materials.iter())
         .map(|material| {
-            let of = |key: &str| material.properties[key].parse::<f32>().unwrap();
-            assert_eq!(material.properties["_type"], "_emit");
+            let text = |key: &str| material.properties.get(key);
+            let of = |key: &str| text(key).map_or(0.0, |text| text.parse::<f32>().unwrap());
+            assert_eq!(material.properties["_type"] == "_emit", text("_emit").is_some());
             (material.id, [of("_metal"), of("_rough"), of("_emit") * (of("_flux") + 1.0)])
         })
         .collect();
@@ -235,8 +236,8 @@ fn vox_has_metal_roughness_and_light_as_materials_of_palette_entries() {
     let samples: Vec<_> = grid.attributes.as_ref().unwrap().of_voxels(&grid).collect();
     // The light of the materials is brighter than the brightest that the format holds.
     let expected: Vec<_> = samples.iter().map(|of| [of.metallic, of.roughness, 5.0]).collect();
-    let light = "light has the colour of its voxels, and a strength of at most 5";
-    let palette = Palette::new(&[RED, [0; 4], BLUE]).unwrap();
+    let light = "light and surface have one colour, their sum, and light a strength up to 5";
+    let palette = Palette::new(&[RED, [0; 4]]).unwrap();
     let given = WriteOptions::default().with_palette(palette);
     for (colors, options, color) in [
         (None, WriteOptions::default(), [200, 200, 200, 255]),
@@ -254,7 +255,9 @@ fn vox_has_metal_roughness_and_light_as_materials_of_palette_entries() {
         assert!(lost.iter().any(|lost| lost == light) && !lost.concat().contains("room"));
     }
 
-    // Where all entries are taken, each has the mean of its voxels.
+    // Where all entries are taken, each has the mean of its voxels; light would change colours.
+    let surface = bent_with(&[Attribute::Metallic, Attribute::Roughness]);
+    grid.attributes = surface.attributes;
     let mut next = 0..;
     let mut own = |of: &Mask| -> Vec<Rgba> {
         let numbers = next.by_ref().take(count(of) as usize);

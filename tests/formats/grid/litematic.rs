@@ -289,3 +289,13 @@ fn lengths_that_lie_are_refused_before_they_are_read() {
         refused(GridFormat::Litematic, &lying(words, 1000), why);
     }
 }
+
+#[test]
+fn a_litematic_has_the_name_that_is_given() {
+    for (given, name) in [(None, "trivox"), (Some("castle".to_owned()), "castle")] {
+        let options = WriteOptions::default().with_name(given);
+        let bytes = unzipped(&written_with(&tiny(), GridFormat::Litematic, &options));
+        let tag = [&b"\x08\0\x04Name\0"[..], &[name.len() as u8], name.as_bytes()].concat();
+        assert!(bytes.windows(tag.len()).any(|window| window == tag), "{name}");
+    }
+}

@@ -2,6 +2,7 @@
 
 use trivox::GridError;
 use trivox::formats::{ReadOptions, read_grid_from_with, write_grid_with};
+use trivox::grid::{Attribute, Attributes, Channel, mask_voxels};
 use trivox::surface::palette::Palette;
 
 use super::colored::listed;
@@ -695,4 +696,96 @@ fn a_plain_vox_is_one_model_and_its_palette() {
     let refused = write_grid_with(&long, GridFormat::Vox, &plain, &mut Vec::new());
     let error = refused.unwrap_err().to_string();
     assert!(error.starts_with("a plain .vox has one model of at most 256 voxels"), "{error}");
+}
+
+/// `grid` with an attribute of these values.
+fn with_attribute(
+    grid: &VoxelGrid,
+    attribute: Attribute,
+    of: impl Fn([u32; 3]) -> [u32; 3],
+) -> VoxelGrid {
+    let values = |(key, mask): (BrickKey, Mask)| {
+        (key, mask, mask_voxels(key.first_voxel(), mask).map(&of).collect())
+    };
+    let channel = Channel::from_bricks(attribute, grid.bricks().map(values).collect());
+    let names = ["sword", "", "Schädel", "of no voxel"].map(str::to_owned).to_vec();
+    let mut grid = grid.clone();
+    grid.attributes = Some(Attributes::new(
+        BTreeMap::from([(Attribute::Label, names)]),
+        BTreeMap::from([(attribute, channel)]),
+    ));
+    grid
+}
+
+/// The label of each voxel.
+fn labels(grid: &VoxelGrid) -> Vec<i32> {
+    let of_voxels = grid.attributes.as_ref().unwrap().of_voxels(grid);
+    of_voxels.map(|of| of.label).collect()
+}
+
+#[test]
+fn labels_are_named_parts_in_their_place() {
+    let mut random = fastrand::Rng::with_seed(8);
+    for (dims, up) in [([600, 21, 30], Up::Y), ([9, 300, 41], Up::Z)] {
+        let mut grid = painted(&random_grid(dims, 3000, &mut random), 200);
+        grid.world.up = up;
+        // The sword is long, the skull in the second half.
+        let label_of = |[x, y, z]: [u32; 3]| match (z % 3, 2 * (x + y) > dims[0] + dims[1]) {
+            (0, _) => 0,
+            (1, true) => 2,
+            (1, false) => 1,
+            _ => u32::MAX,
+        };
+        let named = with_attribute(&grid, Attribute::Label, |voxel| [label_of(voxel), 0, 0]);
+        assert_eq!(GridFormat::Vox.lost(&named), Vec::<String>::new());
+        let bytes = written(&named, GridFormat::Vox);
+        let data = dot_vox::load_bytes(&bytes).unwrap();
+        let expected = listed(&grid).into_iter().map(|(at, color)| (place(&grid, at), color));
+        assert!(walk_colors(&data, floor_half) == expected.collect(), "{dims:?}");
+        assert!(data.models.iter().all(|m| m.size.x.max(m.size.y).max(m.size.z) <= 256));
+        let name = |node: &dot_vox::SceneNode| match node {
+            dot_vox::SceneNode::Transform { attributes, .. } => attributes.get("_name").cloned(),
+            _ => None,
+        };
+        let names: Vec<String> = data.scenes.iter().filter_map(name).collect();
+        assert_eq!(names, ["sword", "Schädel", "rest"]);
+        let dot_vox::SceneNode::Group { children, .. } = &data.scenes[1] else { panic!() };
+        assert_eq!((children.len(), data.models.len() > 4), (4, true));
+
+        let back = read(GridFormat::Vox, &bytes).unwrap();
+        assert!(back == grid && back.world == grid.world && listed(&back) == listed(&grid));
+        // The label without voxels is gone.
+        let found = &back.attributes.as_ref().unwrap().names()[&Attribute::Label];
+        assert_eq!(*found, ["sword", "", "Schädel"]);
+        assert_eq!(labels(&back), labels(&named));
+        assert_eq!(written(&back, GridFormat::Vox), bytes);
+
+        let lost = |options| GridFormat::Vox.lost_with(&named, &options);
+        let said = "the voxels' attributes are not kept: label";
+        assert_eq!(lost(WriteOptions::default().with_plain(true)), [said]);
+    }
+}
+
+#[test]
+fn a_voxel_that_emits_light_has_the_colour_of_surface_and_light() {
+    let grey = linear_of(50);
+    let sum = |light: u16| rgba_of([grey + light, grey, grey, u16::MAX]);
+    let half = f32::from(u16::MAX / 2) / f32::from(u16::MAX);
+    for (base, light, expected) in [
+        ([50, 50, 50, 255], [0.0; 3], [50, 50, 50, 255]),
+        ([50, 50, 50, 255], [half, 0.0, 0.0], sum(u16::MAX / 2)),
+        ([50, 50, 50, 255], [1.0, 1.0, 0.0], [255, 255, 50, 255]),
+        // Its hue, whatever its strength.
+        ([0, 0, 0, 255], [8.0, 2.0, 0.0], rgba_of([u16::MAX, u16::MAX / 4 + 1, 0, u16::MAX])),
+        // A black surface has this colour already.
+        ([188, 0, 0, 255], [half, 0.0, 0.0], [188, 0, 0, 255]),
+        ([255, 255, 0, 255], [8.0, 2.0, 0.0], rgba_of([u16::MAX, u16::MAX / 4 + 1, 0, u16::MAX])),
+    ] {
+        let grid = block([3, 2, 2], [0; 3], [3, 2, 2]).with_colors(Colors::uniform(base));
+        let lit = with_attribute(&grid, Attribute::Emission, |_| light.map(f32::to_bits));
+        let back = read(GridFormat::Vox, &written(&lit, GridFormat::Vox)).unwrap();
+        assert!(listed(&back).iter().all(|&(_, color)| color == expected), "{base:?} {light:?}");
+        let painted = GridFormat::Vox.painted(&lit, &WriteOptions::default()).unwrap();
+        assert_eq!(painted.of([1, 1, 1]), expected);
+    }
 }

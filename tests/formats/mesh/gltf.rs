@@ -252,6 +252,9 @@ fn what_is_left_out_is_a_warning() {
     assert_eq!(of(&bare, node), ["1 primitive was skipped: no positions"]);
     let morphed = FAN.replace(r#""mode": 6"#, r#""mode": 6, "targets": [{"POSITION": 1}]"#);
     assert_eq!(of(&morphed, node), Vec::<String>::new());
+    let animated =
+        square(FAN, node).replacen(r#""scene": 0"#, r#""animations": [{}], "scene": 0"#, 1);
+    assert_eq!(warnings(read(animated)), ["the mesh is animated: its default pose is voxelized"]);
     let skin = "skin 0 (counted from 0) was ignored: it does not exist";
     assert_eq!(of(FAN, r#"{"mesh": 0, "skin": 0}"#), [skin]);
     let used = r#""extensionsUsed": ["KHR_materials_unlit", "EXT_unknown"], "scene": 0"#;

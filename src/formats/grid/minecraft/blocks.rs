@@ -109,10 +109,10 @@ impl Blocks {
         }
     }
 
-    /// The names of the default blocks, without a namespace: those whose first version of the game
-    /// is known.
-    pub fn known() -> impl Iterator<Item = &'static str> {
-        all().map(|(name, ..)| name)
+    /// The default blocks, whose first version of the game is known: names without a namespace, and
+    /// colours.
+    pub fn known() -> impl Iterator<Item = (&'static str, [u8; 3])> {
+        all().map(|(name, [r, g, b, _], _)| (name, [r, g, b]))
     }
 }
 

@@ -15,7 +15,8 @@ use crate::formats::io::bytes::{Budget, ended, read_exactly};
 use crate::formats::spec::SIGN_ONLY;
 use crate::formats::{LoadedGrid, ReadError, check_memory, checked_place, content, excerpt};
 use crate::grid::{
-    Attribute, AttributeSet, Attributes, Bits, Channel, Mask, Place, Up, VoxelGrid, mask_places,
+    Attribute, AttributeSet, Attributes, Bits, Channel, ContentHash, Mask, Place, Up, VoxelGrid,
+    mask_places,
 };
 
 /// Maximum bytes read of an array of the world position.
@@ -39,6 +40,8 @@ struct Arrays {
     /// `coords`, attributes and names.
     rows: BTreeMap<String, (Rows, Vec<u8>)>,
     row_bytes: u64,
+    /// A hasher of the distances.
+    distances: Option<blake3::Hasher>,
     ignored: Vec<String>,
     /// Bytes of memory.
     limit: u64,
@@ -75,7 +78,7 @@ impl Arrays {
             }
             UP => self.up = Some(up(content).map_err(named)?),
             RGBA => self.take_colors(content)?,
-            _ if is_rows(name) => self.take_rows(name, content)?,
+            _ if is_rows(name) || name == DISTANCES => self.take_rows(name, content)?,
             _ => {
                 let (mut content, limit) = (BufReader::new(content), self.left());
                 self.take_array(name, || {
@@ -112,6 +115,11 @@ impl Arrays {
             let read = || Ok((npy::read_grid(&mut content, &fields.grid()?, limit)?, None));
             return self.take_array(name, read);
         };
+        if name == DISTANCES {
+            self.distances.get_or_insert_default().update_reader(content)?;
+            self.ignored.push(name.to_owned());
+            return Ok(());
+        }
         let length = rows.count.saturating_mul(rows.row);
         // Texts are kept as such too.
         let texts = if rows.descr.starts_with("<U") { rows.count.saturating_mul(64) } else { 0 };
@@ -170,6 +178,10 @@ impl Arrays {
                 "the grid's position is ignored: it needs both {ORIGIN} and {VOXEL_SIZE}"
             ));
         }
+        let distances = self.distances.map(|mut hasher| {
+            hasher.update(self.rows.get(COORDS).map_or(&[], |(_, coords)| coords));
+            ContentHash::of(&hasher)
+        });
         let colors = grid.colors.as_ref().map_or(0, |colors| colors.bytes());
         let taken = self.row_bytes.saturating_add(grid.bytes() + colors);
         grid.attributes = attributes(&grid, &mut self.rows, self.limit.saturating_sub(taken))?;
@@ -199,7 +211,7 @@ impl Arrays {
                 excerpt(&name)
             ));
         }
-        Ok(LoadedGrid::new(grid, warnings))
+        Ok(LoadedGrid { distances, ..LoadedGrid::new(grid, warnings) })
     }
 
     /// Sets the grid's colours, or makes the grid from them.

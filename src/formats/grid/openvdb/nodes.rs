@@ -9,8 +9,8 @@ use crate::formats::io::bytes::Budget;
 use crate::formats::spec::SIGN_ONLY;
 use crate::formats::{LoadedGrid, ReadError, check_memory, checked_dims, content, excerpt};
 use crate::grid::{
-    BRICK, BrickKey, Colors, FULL, Mask, Place, VoxelGrid, World, count, in_order_within, is_empty,
-    run_bounds, union_bounds,
+    BRICK, BrickKey, Colors, ContentHash, FULL, Mask, Place, VoxelGrid, World, count,
+    in_order_within, is_empty, run_bounds, union_bounds,
 };
 use crate::lattice::MAX_DIM;
 
@@ -47,6 +47,8 @@ pub(super) struct Nodes {
     pub(super) colors: Vec<Rgba>,
     /// The colour outside leaves and tiles.
     pub(super) background: Rgba,
+    /// A hasher of the distances in leaves, in file order.
+    pub(super) distances: blake3::Hasher,
 }
 
 /// Whether a voxel of this density, or of this distance in a level set, is occupied. A centre on the
@@ -161,6 +163,7 @@ impl FoundGrid {
         limit: u64,
     ) -> Result<LoadedGrid, ReadError> {
         let Self { name, mut nodes, text, world_from_index, is_level_set } = self;
+        let distances = is_level_set.then(|| ContentHash::of(&nodes.distances));
         let mut warnings = Vec::new();
         warnings.extend(is_level_set.then(|| SIGN_ONLY.to_owned()));
         if world_from_index.is_none() {
@@ -219,7 +222,7 @@ impl FoundGrid {
                 Err(why) => warnings.push(format!("its colours are not read: {why}")),
             }
         }
-        Ok(LoadedGrid::new(grid, warnings))
+        Ok(LoadedGrid { distances, ..LoadedGrid::new(grid, warnings) })
     }
 }
 

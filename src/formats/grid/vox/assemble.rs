@@ -1,13 +1,13 @@
 //! Assembles a scene: the transforms of all model instances, and their union as a grid.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
 use super::paint::Paint;
 use super::scene::{Model, NodeKind, Pose, ROOT, Scene};
-use super::{ATTRIBUTE, Description, Frame};
+use super::{ATTRIBUTE, Description, Frame, REST};
 use crate::formats::{ReadError, check_memory, checked_dims, content, excerpt};
-use crate::grid::{BrickKey, Mask, Up, VoxelGrid, World, union_bounds};
+use crate::grid::{Attribute, Attributes, BrickKey, Mask, Up, VoxelGrid, World, union_bounds};
 
 const MAX_DEPTH: usize = 256;
 /// Most node visits; a node is visited once per use, so nested instances multiply.
@@ -22,11 +22,16 @@ const BRICK_BYTES: u64 = 320;
 /// Bytes of memory for a voxel of the scene: its palette index, and its colour in a list that grows.
 const VOXEL_BYTES: u64 = 10;
 
+/// Bytes of memory for the label of a voxel: in two lists, and in the grid.
+const LABEL_BYTES: u64 = 20;
+
 /// An instance of a model in the scene, with the pose of its voxels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy)]
 struct Instance {
     model: usize,
     pose: Pose,
+    /// The node below the group at the top.
+    part: Option<i32>,
 }
 
 /// The union of all instances of `scene`, in at most `limit` bytes of memory, and the number of
@@ -35,7 +40,7 @@ pub(super) fn assemble(scene: &Scene, limit: u64) -> Result<(VoxelGrid, [u64; 25
     let mut instances = instances(scene)?;
     // Duplicate instances add no voxels, but cost time.
     let mut seen = HashSet::new();
-    instances.retain(|&instance| seen.insert(instance));
+    instances.retain(|instance| seen.insert((instance.model, instance.pose)));
     let bounds = bounds(scene, &instances)?;
     let (frame, corner, description) = match scene.description {
         Some(text) => {
@@ -56,18 +61,52 @@ pub(super) fn assemble(scene: &Scene, limit: u64) -> Result<(VoxelGrid, [u64; 25
         frame.grid_from_vox().after(&Pose { translation: corner.map(|c| -c), ..Pose::NONE });
     let models = scene.models.iter().map(by_brick).collect();
     let placed = Placed { instances: &instances, models, grid_from_scene };
-    let bricks = placed.bricks(limit)?;
+    let labels = description.as_ref().and_then(|_| labels(scene, &instances));
+    let voxel_bytes = VOXEL_BYTES + labels.as_ref().map_or(0, |_| LABEL_BYTES);
+    let bricks = placed.bricks(voxel_bytes, limit)?;
     let mut paint = Paint::new(&bricks);
     for instance in &instances {
-        placed.each_brick_of(instance, |key, voxels| paint.set(key, voxels));
+        placed.each_brick_of(instance, |key, voxels| paint.set(key, voxels.iter().copied()));
     }
+    let attributes = labels.map(|(names, label_of)| {
+        let mut paint = Paint::new(&bricks);
+        for instance in &instances {
+            let label = instance.part.map_or(0, |part| label_of[&part]);
+            placed.each_brick_of(instance, |key, voxels| {
+                paint.set(key, voxels.iter().map(|&(slot, _)| (slot, label)));
+            });
+        }
+        let names = BTreeMap::from([(Attribute::Label, names)]);
+        Attributes::new(names, BTreeMap::from([(Attribute::Label, paint.labels())]))
+    });
     let (colors, counts) = (paint.colors(scene.palette, description.is_some()), paint.counts());
     let mut grid = VoxelGrid::from_bricks(frame.dims, bricks)?;
     // MagicaVoxel's own axes.
     let plain = World { up: Up::Z, place: None };
     grid.world = description.map_or(plain, |description| description.world);
     grid.colors = colors;
+    grid.attributes = attributes;
     Ok((grid, counts))
+}
+
+/// The names of the labels, and the label of each part, counted from 1, or 0 for the rest, if a part
+/// has a name.
+fn labels(scene: &Scene, instances: &[Instance]) -> Option<(Vec<String>, HashMap<i32, u32>)> {
+    let name_of = |part: &i32| scene.nodes.get(part).and_then(|node| node.name);
+    let parts = || instances.iter().rev().filter_map(|instance| instance.part);
+    parts().find(|part| name_of(part).is_some())?;
+    let (mut names, mut label_of) = (Vec::new(), HashMap::new());
+    for part in parts() {
+        label_of.entry(part).or_insert_with(|| {
+            let name = String::from_utf8_lossy(name_of(&part).unwrap_or_default());
+            if name == REST {
+                return 0;
+            }
+            names.push(name.into_owned());
+            names.len() as u32
+        });
+    }
+    Some((names, label_of))
 }
 
 /// An error about node `id`, at byte `at` of the file.
@@ -101,7 +140,8 @@ fn instances(scene: &Scene) -> Result<Vec<Instance>, ReadError> {
         (0, _) => bail!("the file has no models"),
         (1, _) | (_, Some(_)) => {
             let model = scene.frame.unwrap_or_default() as usize;
-            Ok(vec![Instance { model, pose: Pose::NONE.of_voxels(scene.models[model].size) }])
+            let pose = Pose::NONE.of_voxels(scene.models[model].size);
+            Ok(vec![Instance { model, pose, part: None }])
         }
         (n, None) => bail!(
             "the file has {n} models but no scene graph that says where they are: frames of an \
@@ -152,7 +192,7 @@ fn placed(scene: &Scene) -> Result<Vec<Instance>, ReadError> {
                 match usize::try_from(*model).ok().filter(|&m| m < scene.models.len()) {
                     Some(model) => {
                         let pose = pose.of_voxels(scene.models[model].size);
-                        instances.push(Instance { model, pose });
+                        instances.push(Instance { model, pose, part: path.get(2).copied() });
                     }
                     None => return fault(format!("there is no model {model}")),
                 }
@@ -164,7 +204,7 @@ fn placed(scene: &Scene) -> Result<Vec<Instance>, ReadError> {
 
 /// Minimum and maximum voxel of all instances' boxes.
 fn bounds(scene: &Scene, instances: &[Instance]) -> Result<[[i64; 3]; 2], ReadError> {
-    let all = instances.iter().map(|&Instance { model, pose }| {
+    let all = instances.iter().map(|&Instance { model, pose, .. }| {
         let last = scene.models[model].size.map(|d| i64::from(d) - 1);
         let [a, b] = [[0; 3], last].map(|voxel| pose.apply(voxel));
         union_bounds([a; 2], [b; 2])
@@ -233,9 +273,9 @@ impl Placed<'_> {
         }
     }
 
-    /// The bricks of all instances in canonical order; they and their colours take at most `limit`
-    /// bytes of memory.
-    fn bricks(&self, limit: u64) -> Result<Vec<(BrickKey, Mask)>, ReadError> {
+    /// The bricks of all instances in canonical order; they and their voxels, of so many bytes each,
+    /// take at most `limit` bytes of memory.
+    fn bricks(&self, voxel_bytes: u64, limit: u64) -> Result<Vec<(BrickKey, Mask)>, ReadError> {
         let placed = |counts: Vec<u64>| -> u64 {
             self.instances.iter().map(|instance| counts[instance.model]).sum()
         };
@@ -265,7 +305,7 @@ impl Placed<'_> {
                 }
             });
             let count = bricks.len() as u64;
-            check_memory(count * BRICK_BYTES + voxels.min(512 * count) * VOXEL_BYTES, limit)?;
+            check_memory(count * BRICK_BYTES + voxels.min(512 * count) * voxel_bytes, limit)?;
             check(count)?;
         }
         bricks.sort_unstable_by_key(|&(key, _)| key);

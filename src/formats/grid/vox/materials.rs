@@ -68,7 +68,8 @@ pub(super) fn lost(grid: &VoxelGrid, options: &WriteOptions) -> [Option<String>;
         format!("the palette has no room for {kinds} of metal, roughness and light: means are kept")
     });
     let is_lit = sums.values().any(|sum| sum.properties[2] > 0.0);
-    let light = format!("light has the colour of its voxels, and a strength of at most {most}");
+    let light =
+        format!("light and surface have one colour, their sum, and light a strength up to {most}");
     [joined, is_lit.then_some(light)]
 }
 

@@ -16,16 +16,18 @@
 //! Always a scene graph: readers that ignore it still get the model of a grid of up to 256 per
 //! axis. Grids whose mesh is `y` up are rotated to `z` up, `(x, y, z)` to `(x, -z, y)`, without
 //! mirroring. The scene is centred in `x` and `y` and stands on the ground, or as far below it as
-//! its height requires.
+//! its height requires. Labels are parts: the voxels of each are models of their own, below a
+//! transform with the label's name.
 //!
 //! The root attribute `trivox` stores what the format does not: the grid's dimensions, its up axis
-//! and its position in mesh coordinates. With it, reading restores the grid that was written.
+//! and its position in mesh coordinates. With it, reading restores the grid that was written, and
+//! its labels, numbered anew, if a part has a name.
 //!
 //! # Colours
 //! A voxel's colour is an index into a palette (`RGBA`): the index is 1 for the first entry, and
 //! 255 are usable. A grid's colours are quantized to 255 or fewer by
 //! [`palette`](crate::surface::palette); a grid without colours is light grey, in a palette of
-//! colours to paint with.
+//! colours to paint with. Light adds to the colours of voxels that [emit](light) it.
 //!
 //! Reading uses the file's palette, or MagicaVoxel's default, without opacity, which has no effect
 //! in MagicaVoxel. It ignores materials (`MATL`), with a warning; [`materials`] writes them. `IMAP`,
@@ -34,6 +36,7 @@
 //! colours is read without colours.
 
 mod assemble;
+mod light;
 mod materials;
 mod paint;
 mod parse;
@@ -48,7 +51,7 @@ use crate::formats::grid::description::Description;
 use crate::formats::{
     GridSpec, LoadedGrid, ReadError, ReadOptions, WriteOptions, check_memory, lost_opacity,
 };
-use crate::grid::{Up, VoxelGrid};
+use crate::grid::{Attribute, Colors, Up, VoxelGrid};
 use crate::surface::palette::{MAX_COLORS, count_colors};
 
 pub use write::{check_dims, write};
@@ -57,13 +60,16 @@ pub const SPEC: GridSpec = GridSpec {
     extension: "vox",
     name: "MagicaVoxel",
     carries: "up to 2,000 voxels per axis; 255 colours, written with metal, roughness and light; \
-              position, voxel size and up axis in a custom attribute",
+              labels as named parts; position, voxel size and up axis in a custom attribute",
     read: Some(read),
     write: Some(write),
     check_dims,
     lost,
     has_colors: true,
-    attributes: |_| materials::ATTRIBUTES.into_iter().collect(),
+    attributes: |options| {
+        let labels = (!options.plain).then_some(Attribute::Label);
+        materials::ATTRIBUTES.into_iter().chain(labels).collect()
+    },
     ..GridSpec::PLAIN
 };
 
@@ -95,7 +101,16 @@ fn read(input: &mut dyn BufRead, options: &ReadOptions) -> Result<LoadedGrid, Re
     Ok(LoadedGrid::new(grid, scene.warnings(&counts)))
 }
 
+/// The colours of the voxels of `grid` in the palette; `None` if it has no colours.
+pub fn painted(grid: &VoxelGrid, options: &WriteOptions) -> Option<Colors> {
+    let lit = light::lit(grid);
+    let grid = lit.as_ref().unwrap_or(grid);
+    options.indexed(grid)?.painted(grid)
+}
+
 fn lost(grid: &VoxelGrid, options: &WriteOptions) -> Vec<Option<String>> {
+    let lit = light::lit(grid);
+    let grid = lit.as_ref().unwrap_or(grid);
     let count = count_colors(grid);
     let colors = || counted(count as u64, "colour");
     let approximated = if let Some(given) = options.palette.as_ref().filter(|_| count > 0) {
@@ -125,6 +140,10 @@ const MAX_SCENE: u32 = 2000;
 const WORLD_END: i64 = 1000;
 /// The root attribute that describes the grid.
 const ATTRIBUTE: &str = "trivox";
+/// The attribute of a transform that MagicaVoxel shows as the name of what is below.
+const NAME: &str = "_name";
+/// The name of the voxels with the label -1.
+const REST: &str = "rest";
 
 /// The box of a grid, or of a model, in MagicaVoxel's axes.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,20 +1,20 @@
-//! The palette indices of the voxels that are read.
+//! The palette indices and labels of the voxels that are read.
 
 use super::write::{UNCOLORED, uncolored_palette};
 use crate::base::srgb::Rgba;
-use crate::grid::{BrickKey, Colors, Mask, count, set_bits};
+use crate::grid::{Attribute, BrickKey, Channel, Colors, Mask, count, set_bits};
 
-/// The palette index of each voxel of a list of bricks.
-pub(super) struct Paint<'a> {
+/// The palette index, or the label, of each voxel of a list of bricks.
+pub(super) struct Paint<'a, T> {
     /// In canonical order.
     bricks: &'a [(BrickKey, Mask)],
     /// The number of voxels before each brick (an exclusive prefix sum).
     first: Vec<usize>,
     /// By voxel, in the order of mask words and of bits within a word; 0 if not set yet.
-    indices: Vec<u8>,
+    indices: Vec<T>,
 }
 
-impl<'a> Paint<'a> {
+impl<'a, T: Copy + Default + PartialEq> Paint<'a, T> {
     /// No indices set.
     pub(super) fn new(bricks: &'a [(BrickKey, Mask)]) -> Self {
         let mut voxels = 0;
@@ -23,12 +23,12 @@ impl<'a> Paint<'a> {
             first.push(voxels);
             voxels += count(mask) as usize;
         }
-        Self { bricks, first, indices: vec![0; voxels] }
+        Self { bricks, first, indices: vec![T::default(); voxels] }
     }
 
     /// Sets the indices of voxels of the brick `key`, each by its [slot](crate::grid::brick_slot),
     /// unless they have one.
-    pub(super) fn set(&mut self, key: BrickKey, voxels: &[(u16, u8)]) {
+    pub(super) fn set(&mut self, key: BrickKey, voxels: impl Iterator<Item = (u16, T)>) {
         let brick = self.bricks.partition_point(|&(other, _)| other < key);
         let (mask, mut begin) = (&self.bricks[brick].1, self.first[brick]);
         let begins = mask.map(|word| {
@@ -36,16 +36,30 @@ impl<'a> Paint<'a> {
             begin += word.count_ones() as usize;
             first
         });
-        for &(slot, index) in voxels {
+        for (slot, index) in voxels {
             let (word, bit) = (usize::from(slot / 64), slot % 64);
             let below = mask[word] & ((1 << bit) - 1);
             let own = &mut self.indices[begins[word] + below.count_ones() as usize];
-            if *own == 0 {
+            if *own == T::default() {
                 *own = index;
             }
         }
     }
+}
 
+impl Paint<'_, u32> {
+    /// The labels, which are counted from 1.
+    pub(super) fn labels(&self) -> Channel {
+        let mut labels = self.indices.iter().map(|label| [label.wrapping_sub(1), 0, 0]);
+        let of_brick = |&(key, mask): &(BrickKey, Mask)| {
+            (key, mask, labels.by_ref().take(count(&mask) as usize).collect())
+        };
+        Channel::from_bricks(Attribute::Label, self.bricks.iter().map(of_brick).collect())
+    }
+}
+
+impl Paint<'_, u8> {
+    /// The number of voxels with each index.
     pub(super) fn counts(&self) -> [u64; 256] {
         let mut counts = [0; 256];
         self.indices.iter().for_each(|&index| counts[usize::from(index)] += 1);

@@ -6,7 +6,7 @@
 use std::fmt;
 
 use super::scene::{Model, Node, NodeKind, Pose, ROOT, Rotation, Scene};
-use super::{ATTRIBUTE, MAX_MODEL};
+use super::{ATTRIBUTE, MAX_MODEL, NAME};
 use crate::formats::io::tokens::numbers;
 use crate::formats::{ReadError, ReadOptions, content, excerpt};
 
@@ -106,7 +106,8 @@ impl<'a> Scene<'a> {
         let moment = Moment { frame: self.frame, is_loop };
         let (kind, keys) = kind(chunk, moment)?;
         self.last_frame = keys.iter().fold(self.last_frame, |last, &key| last.max(key));
-        let node = Node { at, kind, is_hidden, frames: keys.len() };
+        let name = find(&attributes, NAME);
+        let node = Node { at, name, kind, is_hidden, frames: keys.len() };
         let before = self.nodes.insert(id, node);
         chunk.ensure(before.is_none(), format_args!("there are two nodes {id}"))
     }

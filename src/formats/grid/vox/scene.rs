@@ -12,7 +12,7 @@ pub(super) const ROOT: i32 = 0;
 pub(super) struct Scene<'a> {
     pub(super) models: Vec<Model<'a>>,
     /// By node id.
-    pub(super) nodes: HashMap<i32, Node>,
+    pub(super) nodes: HashMap<i32, Node<'a>>,
     /// The root's `trivox` attribute.
     pub(super) description: Option<&'a [u8]>,
     /// The file's palette; entry `n` is the colour of index `n + 1`.
@@ -39,9 +39,10 @@ pub(super) struct Model<'a> {
 }
 
 /// A node of the scene graph.
-pub(super) struct Node {
+pub(super) struct Node<'a> {
     /// Byte offset in the file.
     pub(super) at: usize,
+    pub(super) name: Option<&'a [u8]>,
     pub(super) kind: NodeKind,
     pub(super) is_hidden: bool,
     /// The number of keys of a transform or a shape; several in an animation.

@@ -1,14 +1,19 @@
 //! Writing in two passes: models are counted first, which gives all chunk lengths, then streamed.
 
+use std::array;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 
 use super::materials::Materials;
-use super::{ATTRIBUTE, Description, Frame, MAX_MODEL, MAX_SCENE};
+use super::{ATTRIBUTE, Description, Frame, MAX_MODEL, MAX_SCENE, NAME, REST, light};
 use crate::base::numbers::{AXES, counted, grouped};
 use crate::base::ordered::in_pool;
 use crate::base::srgb::Rgba;
 use crate::formats::{Out, WriteError, WriteOptions};
-use crate::grid::{BRICK, BrickKey, BrickRun, Colors, Mask, VoxelGrid, count, mask_voxels};
+use crate::grid::{
+    Attribute, Attributes, BRICK, BrickKey, BrickRun, Channel, Colors, Mask, VoxelGrid, count,
+    mask_place, mask_voxels, union_bounds,
+};
 use crate::surface::palette::IndexedColors;
 
 const VERSION: i32 = 150;
@@ -19,13 +24,18 @@ const CHUNK_HEAD: u64 = 12;
 
 /// Writes `grid`, in its colours or those of the options' palette.
 pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<(), WriteError> {
-    let models = Model::all(grid);
+    let lit = light::lit(grid);
+    let grid = lit.as_ref().unwrap_or(grid);
+    let voxels = Voxels::new(grid, options);
+    let models = match voxels.labels {
+        Some(labels) if grid.occupied() > 0 => Model::labeled(grid, labels),
+        _ => Model::all(grid),
+    };
     let scene = if options.plain {
         check_plain(grid.dims()).map(|()| Vec::new())?
     } else {
         scene_graph(grid, &models)
     };
-    let voxels = Voxels::new(grid, options);
     let palette = voxels.palette_chunks();
     let children =
         models.iter().map(Model::file_len).sum::<u64>() + (scene.len() + palette.len()) as u64;
@@ -78,12 +88,17 @@ pub(super) struct Voxels<'a> {
     pub(super) grid: &'a VoxelGrid,
     colors: Option<(&'a Colors, IndexedColors)>,
     pub(super) materials: Option<Materials>,
+    /// The labels, if each has models of its own.
+    labels: Option<&'a Channel>,
 }
 
 impl<'a> Voxels<'a> {
     pub(super) fn new(grid: &'a VoxelGrid, options: &WriteOptions) -> Self {
         let colors = grid.colors.as_ref().zip(options.indexed(grid));
-        let mut voxels = Self { grid, colors, materials: None };
+        let channels =
+            grid.attributes.as_ref().filter(|_| !options.plain).map(Attributes::channels);
+        let labels = channels.and_then(|channels| channels.get(&Attribute::Label));
+        let mut voxels = Self { grid, colors, materials: None, labels };
         voxels.materials = Materials::new(&voxels);
         voxels
     }
@@ -130,8 +145,14 @@ impl<'a> Voxels<'a> {
         let voxels: u32 = bricks.iter().map(|(_, mask)| count(mask)).sum();
         let mut bytes = Vec::with_capacity(4 * voxels as usize);
         for &(key, mask) in bricks {
-            let index_of = self.indices_of(key);
-            for voxel in mask_voxels(key.first_voxel(), mask) {
+            let (index_of, labels) = (self.indices_of(key), self.labels.map(|of| of.of_brick(key)));
+            let is_other = |voxel| {
+                labels.as_ref().is_some_and(|labels| {
+                    let (x, bit) = mask_place(voxel);
+                    Some(labels.at(x as u32, bit)[0]) != model.label || !model.holds(voxel)
+                })
+            };
+            for voxel in mask_voxels(key.first_voxel(), mask).filter(|&voxel| !is_other(voxel)) {
                 let place = std::array::from_fn(|a| voxel[a] - model.base[a]);
                 let [x, y, z] = model.frame.vox_from_grid(place).map(|c| c as u8);
                 bytes.extend([x, y, z, index_of(voxel)]);
@@ -160,8 +181,10 @@ impl<'a> Voxels<'a> {
     }
 }
 
-/// A box of a grid, aligned to bricks.
+/// A box of a grid: of all its voxels, aligned to bricks, or of those with a label.
 struct Model {
+    /// `None` without labels.
+    label: Option<u32>,
     /// The minimum corner, in the grid's voxels.
     base: [u32; 3],
     frame: Frame,
@@ -186,9 +209,44 @@ impl Model {
         let model = |(index, voxels)| {
             let base = [index % nx, index / nx % ny, index / nx / ny].map(|n| n * MAX_MODEL);
             let dims = std::array::from_fn(|a| MAX_MODEL.min(grid.dims()[a] - base[a]));
-            Self { base, frame: Frame { dims, up: grid.world.up }, voxels }
+            Self { label: None, base, frame: Frame { dims, up: grid.world.up }, voxels }
         };
         (0..).zip(voxels).filter(is_wanted).map(model).collect()
+    }
+
+    /// The same of each label, by label, -1 last: boxes from its first voxel along each axis to its
+    /// last.
+    fn labeled(grid: &VoxelGrid, labels: &Channel) -> Vec<Self> {
+        let voxels = || grid.voxels().zip(labels.of_voxels(grid).map(|[label, ..]| label));
+        let mut bounds: HashMap<u32, [[u32; 3]; 2]> = HashMap::new();
+        for (voxel, label) in voxels() {
+            let bounds = bounds.entry(label).or_insert([voxel; 2]);
+            *bounds = union_bounds(*bounds, [voxel; 2]);
+        }
+        let mut counts: HashMap<_, u32> = HashMap::new();
+        for (voxel, label) in voxels() {
+            let [first, _] = bounds[&label];
+            let [x, y, z] = array::from_fn(|a| (voxel[a] - first[a]) / MAX_MODEL);
+            *counts.entry((label, [z, y, x])).or_default() += 1;
+        }
+        let model = |((label, [z, y, x]), voxels): ((u32, [u32; 3]), u32)| {
+            let ([first, last], place) = (bounds[&label], [x, y, z]);
+            let base: [u32; 3] = array::from_fn(|a| first[a] + MAX_MODEL * place[a]);
+            let dims = array::from_fn(|a| MAX_MODEL.min(last[a] + 1 - base[a]));
+            Self { label: Some(label), base, frame: Frame { dims, up: grid.world.up }, voxels }
+        };
+        BTreeMap::from_iter(counts).into_iter().map(model).collect()
+    }
+
+    fn holds(&self, voxel: [u32; 3]) -> bool {
+        (0..3).all(|a| (self.base[a]..self.base[a] + self.frame.dims[a]).contains(&voxel[a]))
+    }
+
+    /// The name of its label, if it has one.
+    fn name<'a>(&self, grid: &'a VoxelGrid) -> Option<&'a str> {
+        let names = grid.attributes.as_ref()?.names().get(&Attribute::Label)?;
+        let name = names.get(self.label? as usize).map_or(REST, |name| name);
+        (!name.is_empty()).then_some(name)
     }
 
     /// The end of its half-open box of bricks.
@@ -213,24 +271,39 @@ impl Model {
     }
 }
 
-/// Transform 0 over group 1 over a transform and a shape for each model.
+/// Transform 0 over group 1 over a transform and a shape for each model. A label with several models
+/// has a transform and a group over these. The highest transform of a label has its name.
 fn scene_graph(grid: &VoxelGrid, models: &[Model]) -> Vec<u8> {
     let scene = Frame { dims: grid.dims(), up: grid.world.up };
+    let (mut parts, mut nodes) = (Vec::new(), Vec::new());
+    let (mut id, mut index) = (2, 0);
+    for part in models.chunk_by(|a, b| a.label.is_some() && a.label == b.label) {
+        parts.push(id);
+        let mut name = part[0].name(grid).map(|name| (NAME, name));
+        if part.len() > 1 {
+            nodes.extend(transform([id, id + 1, 0], name.take().as_slice(), &[]));
+            let children = (1..).map(|n| id + 2 * n).take(part.len());
+            nodes.extend(group(id + 1, &children.collect::<Vec<_>>()));
+            id += 2;
+        }
+        for model in part {
+            let [x, y, z] = model.pivot(&scene);
+            let place = format!("{x} {y} {z}");
+            nodes.extend(transform([id, id + 1, 0], name.as_slice(), &[("_t", &place)]));
+            let shape = Chunk::default().int(id + 1).dict(&[]);
+            nodes.extend(shape.int(1).int(index).dict(&[]).finish(b"nSHP"));
+            (id, index) = (id + 2, index + 1);
+        }
+    }
     let text = Description::of(grid).to_string();
     // No layer.
-    let mut graph = transform([0, 1, -1], &[(ATTRIBUTE, &text)], &[]);
-    // At most 8 cubed models.
-    let count = models.len() as i32;
-    let group = Chunk::default().int(1).dict(&[]).int(count);
-    graph.extend((0..count).fold(group, |group, i| group.int(2 + 2 * i)).finish(b"nGRP"));
-    for (i, model) in (0..).zip(models) {
-        let [x, y, z] = model.pivot(&scene);
-        let place = format!("{x} {y} {z}");
-        graph.extend(transform([2 + 2 * i, 3 + 2 * i, 0], &[], &[("_t", &place)]));
-        let shape = Chunk::default().int(3 + 2 * i).dict(&[]);
-        graph.extend(shape.int(1).int(i).dict(&[]).finish(b"nSHP"));
-    }
-    graph
+    let root = transform([0, 1, -1], &[(ATTRIBUTE, &text)], &[]);
+    [root, group(1, &parts), nodes].concat()
+}
+
+fn group(id: i32, children: &[i32]) -> Vec<u8> {
+    let group = Chunk::default().int(id).dict(&[]).int(children.len() as i32);
+    children.iter().fold(group, |group, &child| group.int(child)).finish(b"nGRP")
 }
 
 /// A transform node with one frame: its number, its child and its layer, its attributes and the

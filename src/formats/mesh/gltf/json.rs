@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-#[cfg(not(feature = "gltf-compression"))]
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
@@ -33,6 +32,8 @@ pub(super) struct Document<'a> {
     pub(super) meshes: Vec<Mesh>,
     #[serde(default)]
     pub(super) skins: Vec<Skin>,
+    #[serde(default)]
+    pub(super) animations: Vec<IgnoredAny>,
     #[serde(default)]
     pub(super) accessors: Vec<Accessor>,
     #[serde(default)]

@@ -65,10 +65,10 @@ impl Surface {
         let is_opaque = matches!(alpha_mode, AlphaMode::Opaque);
         let [.., opacity] = color;
         // Black but for its emission: a texture may still be that of its opacity.
-        if color == [0.0, 0.0, 0.0, opacity]
+        let has_color_of_light = color == [0.0, 0.0, 0.0, opacity]
             && emissive_factor != [0.0; 3]
-            && (is_opaque || color_texture.is_none())
-        {
+            && (is_opaque || color_texture.is_none());
+        if has_color_of_light {
             let [r, g, b] = emission;
             color = [r, g, b, opacity];
             color_texture = emission_texture;
@@ -99,6 +99,7 @@ impl Surface {
             metallic,
             roughness,
             emission: Some(emission.map(|light| light as f32)),
+            has_color_of_light,
             ..Material::WHITE
         };
         let metallic_roughness = base.metallic_roughness_texture.map(PlacedTexture::of);

@@ -237,6 +237,7 @@ impl Textures {
             roughness_texture,
             emission,
             emission_texture,
+            has_color_of_light: definition.has_color_of_light,
             ..Material::default()
         }
     }

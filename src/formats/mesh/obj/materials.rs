@@ -40,6 +40,8 @@ pub(super) struct Definition {
     pub(super) roughness: Option<f64>,
     /// `Ke`: see [`tint_and_strength`].
     pub(super) emission: Option<[f64; 3]>,
+    /// Whether colour and image are those of the emission.
+    pub(super) has_color_of_light: bool,
     /// The images, in the order of [`MAPS`].
     pub(super) maps: [Option<Map>; 5],
     /// Whether an image was left out: one of emission, metal or roughness, with another placement
@@ -63,6 +65,7 @@ impl Definition {
         if is_black && (emission.is_some() || self.maps[EMISSION].is_some()) {
             self.color = emission.map(|emission| tint_and_strength(emission).0);
             self.maps[COLOR] = self.maps[EMISSION].clone();
+            self.has_color_of_light = true;
         }
         let placement = self.map().map(|map| map.placement);
         for map in &mut self.maps[EMISSION..] {

@@ -38,7 +38,7 @@ pub const SPEC: GridSpec = GridSpec {
 /// Of Minecraft 1.13.2 and later: what all versions of the mod with these block names read.
 const VERSION: u32 = 5;
 
-/// The name of the schematic and of its region.
+/// The name of the region and, by default, of the schematic.
 const NAME: &str = "trivox";
 
 /// Bits of a block's number, with `kinds` in the palette.
@@ -50,11 +50,12 @@ fn bits(kinds: usize) -> u32 {
 pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<(), WriteError> {
     let frame = Frame::new(grid);
     let kinds = Kinds::new(grid, options);
+    let name = options.name.as_deref().filter(|name| name.len() <= u16::MAX.into());
     let written = gzip::write(out, |tags| {
         tags.compound("")?;
         tags.int("MinecraftDataVersion", kinds.version().data)?;
         tags.int("Version", VERSION)?;
-        write_metadata(tags, grid, &frame)?;
+        write_metadata(tags, grid, &frame, name.unwrap_or(NAME))?;
         tags.compound("Regions")?;
         tags.compound(NAME)?;
         write_region(tags, grid, &frame, &kinds)?;
@@ -64,9 +65,9 @@ pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<
     Ok(written?)
 }
 
-fn write_metadata(tags: &mut Tags, grid: &VoxelGrid, frame: &Frame) -> io::Result<()> {
+fn write_metadata(tags: &mut Tags, grid: &VoxelGrid, frame: &Frame, name: &str) -> io::Result<()> {
     tags.compound("Metadata")?;
-    tags.string("Name", NAME)?;
+    tags.string("Name", name)?;
     tags.string("Author", NAME)?;
     tags.string("Description", "")?;
     tags.put(LONG, "TimeCreated", &[0; 8])?;

@@ -342,6 +342,7 @@ impl Reader<'_> {
         let (head, values) = bytes.split_at(bytes.len() - 512 * value_bytes);
         let mut mask = std::array::from_fn(|x| u64_at(head, 16 + 8 * x));
         if self.is_level_set {
+            self.nodes.distances.update(values);
             mask = FULL;
         }
         for n in set_indices(&mask.clone()) {

@@ -175,8 +175,11 @@ impl Reader<'_, '_> {
         self.source.ensure(buffers == 1, too_many)?;
         self.root()?;
         for n in 0..self.nodes.leaves.len() {
-            let Nodes { leaves, colors, .. } = &mut self.nodes;
+            let Nodes { leaves, colors, distances, .. } = &mut self.nodes;
             self.values.leaf(self.source, &mut leaves[n].1, colors)?;
+            if self.values.is_level_set() {
+                distances.update(self.values.stored());
+            }
             self.nodes.check_memory(0)?;
         }
         Ok(self.nodes)

@@ -94,6 +94,11 @@ impl Values {
         self.level_set.is_some()
     }
 
+    /// The values of the node that was read last, as they are stored.
+    pub(super) fn stored(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Reads the value of voxels in no node.
     pub(super) fn background(&mut self, source: &mut Source) -> Result<Option<Rgba>, ReadError> {
         let bytes = self.single(source, "the background")?;

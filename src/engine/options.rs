@@ -138,8 +138,7 @@ impl Voxelizer {
         Self { keep_transparent, ..self }
     }
 
-    /// Sets whether only sidecar files beside a mesh's file and below are read: for
-    /// untrusted meshes.
+    /// Sets whether only sidecar files beside a mesh's file and below are read: for untrusted meshes.
     #[must_use]
     pub fn confined(self, confined: bool) -> Self {
         Self { confined, ..self }

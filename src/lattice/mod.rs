@@ -446,12 +446,11 @@ impl PlacedMesh {
         let mut sorted: Vec<_> = (0..self.len()).into_par_iter().map(cyclic).collect();
         sorted.par_sort_unstable();
         let repeats = sorted.windows(2).filter(|pair| pair[0].0 == pair[1].0);
-        let mut flags = Vec::new();
+        let mut flags = None;
         for pair in repeats {
-            flags.resize(self.len(), false);
-            flags[pair[1].1] = true;
+            flags.get_or_insert_with(|| vec![false; self.len()])[pair[1].1] = true;
         }
-        (!flags.is_empty()).then_some(flags)
+        flags
     }
 
     /// The bytes that [`repeated`](Self::repeated) takes.

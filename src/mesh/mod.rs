@@ -257,8 +257,13 @@ impl Mesh {
         let far = size(*first) as f32;
         let spacing = f64::from(far.next_up() - far);
         let is_float = |c: &f64| f64::from(*c as f32) == *c;
+        // Not those of whole numbers, say, which are even multiples of the spacing.
+        let uses_spacing =
+            |c: &f64| c.abs() > f64::from(far) / 2.0 && (*c as f32).to_bits() & 1 == 1;
+        let coordinates = || self.positions.as_flattened().par_iter();
         let is_coarse = spacing > LEAST * apart(middle).max(apart(*last))
-            && self.positions.as_flattened().par_iter().all(is_float);
+            && coordinates().all(is_float)
+            && coordinates().any(uses_spacing);
         is_coarse.then_some(spacing)
     }
 

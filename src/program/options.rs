@@ -82,7 +82,7 @@ impl Job {
         voxels.fill_report.as_ref().zip(self.strict).is_some_and(|(fill, strict)| match strict {
             Strict::Doubtful => fill.is_doubtful(),
             Strict::Closed => fill.is_doubtful() || !fill.topology.is_closed(),
-            // They are known later.
+            // Warnings are complete after painting.
             Strict::Warnings => false,
         })
     }

@@ -29,7 +29,7 @@ struct Totals {
     made: u64,
     skipped: u64,
     differing: u64,
-    /// The number of solids that `--strict` refused.
+    /// The number of meshes that `--strict` refused.
     refused: u64,
     /// The names of the meshes that failed.
     failed: Vec<String>,
@@ -187,7 +187,7 @@ impl<'a> Report<'a> {
         let others = [
             (skipped, "skipped"),
             (differing, "differing"),
-            (refused, "doubtful"),
+            (refused, "refused"),
             (failed.len() as u64, "failed"),
         ];
         let others = others.iter().filter(|(number, _)| *number > 0);

@@ -65,7 +65,7 @@ pub struct MeshSummary {
     pub blocks: Vec<(String, u64)>,
     /// The result of `--compare-backends`.
     pub check: Option<Check>,
-    /// Whether `--strict` refused the solid.
+    /// Whether `--strict` refused the mesh.
     pub refused: bool,
     pub output: Option<String>,
     /// The picture, if requested.
@@ -142,7 +142,8 @@ impl MeshSummary {
         {
             notes.push(format!("the mesh has colours, but {what} hold none: they are left out"));
         }
-        notes.extend(light_left_out(mesh, grid));
+        let is_of_mesh = job.color == ColorSource::Mesh;
+        notes.extend(light_left_out(mesh, grid).filter(|_| is_of_mesh));
         if format.is_none() && !job.draws() && !job.check {
             notes.push("no file is written: name one with -o".to_owned());
         }

@@ -62,8 +62,8 @@ pub fn sized([x, y, z]: [u32; 3]) -> String {
 
 /// A coordinate with six significant digits, or as many as a hundredth of a voxel needs.
 pub fn rounded(coordinate: f64, voxel_size: f64) -> String {
-    let digits = (coordinate.abs() / voxel_size).log10().ceil() as usize + 2;
-    numbers::rounded(coordinate, digits.clamp(6, 17))
+    let digits = (coordinate.abs() / voxel_size).log10().ceil() as usize;
+    numbers::rounded(coordinate, digits.saturating_add(2).clamp(6, 17))
 }
 
 /// A length with six significant digits.
@@ -110,6 +110,7 @@ mod tests {
         assert_eq!(rounded(4_599_988.25, 0.5), "4599988.25");
         assert_eq!(rounded(-1.0 / 3.0, 1.0), "-0.333333");
         assert_eq!(rounded(0.0, 1e-300), "0");
+        assert_eq!(rounded(1e10, 1e-308), "10000000000");
     }
 
     #[test]

@@ -209,6 +209,7 @@ impl OrientedSurface {
     /// Analyzes the runner's mesh, and replaces it by the one with flipped parts.
     fn orient(runner: &mut Runner) -> Result<Self, BackendError> {
         let (mut surface, mut flips) = Self::analyzed(runner, true)?;
+        let collapsed = surface.topology.collapsed;
         // The edges of a repeated triangle have two in the same direction.
         let Topology { inconsistent_edges, non_manifold_edges, .. } = surface.topology;
         if inconsistent_edges + non_manifold_edges > 0
@@ -216,10 +217,9 @@ impl OrientedSurface {
         {
             let as_given = runner.mesh.clone();
             runner.mesh = Cow::Owned(as_given.with_collapsed(&is_repeated));
-            let (mut once, flips_once) = Self::analyzed(runner, true)?;
+            let (once, _) = Self::analyzed(runner, false)?;
             if surface.topology.hides_holes_of(&once.topology) {
-                once.topology.collapsed = surface.topology.collapsed;
-                (surface, flips) = (once, flips_once);
+                (surface, flips) = Self::analyzed(runner, true)?;
             } else {
                 runner.mesh = as_given;
             }
@@ -233,6 +233,8 @@ impl OrientedSurface {
             surface.flips = (!is_oriented || is_flipped.is_some()).then_some(statistics);
             surface.shells = shells;
         }
+        // Without the repeated triangles.
+        surface.topology.collapsed = collapsed;
         Ok(surface)
     }
 

@@ -336,7 +336,7 @@ impl AttributeSums {
             *sum += weight * component;
         }
         self.weight += weight;
-        self.half_area += u64::from(copies * halves) * area;
+        self.half_area += u64::from(copies) * u64::from(halves) * area;
     }
 
     /// The normalized sum; zero where less than a 1024th of the weight is left.

@@ -127,7 +127,7 @@ pub struct Job {
     /// With --mode solid or --distance: if the fill is doubtful, write nothing and exit with 1. It
     /// is doubtful if holes are so large that more than 30 % of the solid is uncertain, for
     /// example; smaller ones are capped, and the summary says so. --strict=closed refuses any hole,
-    /// --strict=warnings all of which a warning is printed, of surfaces too.
+    /// --strict=warnings any mesh with a warning, also a surface.
     #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, ignore_case = true)]
     #[arg(default_missing_value = "doubtful", help_heading = "Voxels", display_order = 1000)]
     pub strict: Option<Strict>,
@@ -217,9 +217,10 @@ pub struct Job {
     #[arg(long, requires = "output", conflicts_with = "check", help_heading = "Many meshes")]
     pub resume: bool,
 
-    /// Maximum time for each mesh [default: no limit]. A mesh that takes longer fails; the others go on. Four steps are
-    /// not interrupted: waiting for a disk or a pipe, parsing the file, with the material files,
-    /// images and buffers that it names, preparing the output, and the check of --resume.
+    /// Maximum time for each mesh [default: no limit]. A mesh that takes longer fails; the others go
+    /// on. Four steps are not interrupted: waiting for a disk or a pipe, parsing the file, with the
+    /// material files, images and buffers that it names, preparing the output, and the check of
+    /// --resume.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     #[arg(allow_negative_numbers = true, help_heading = "Many meshes")]
     pub time_limit: Option<Duration>,

@@ -6,7 +6,9 @@
 //! other voxels the shades of the triangles' parts are summed (`integrator`), weighted by their
 //! areas (`parts`). Triangles with a texture are clipped (`clip`): the mean of a texture (`shade`)
 //! is that of the texels in the polygon, weighted by covered area (`texels`, `coverage`,
-//! `integrals`). Sums are integers (`sums`), so their order has no effect. All of it runs on the
+//! `integrals`). Sums are integers (`sums`), so their order has no effect. With
+//! [`Blend::Visible`] and [`Blend::None`] voxels of several shades have what rays through their open
+//! faces hit first (`visible`). All of it runs on the
 //! CPU, for both backends, with basic floating-point operations only: the colours are the same on
 //! every machine, to the bit.
 //!

@@ -12,7 +12,7 @@ use crate::surface::color::interior::with_neighbors;
 use crate::surface::color::octree;
 use crate::surface::color::shade::{Shade, Shading, TriangleShading};
 use crate::surface::color::sums::{Sums, Weights};
-use crate::surface::color::visible::Visible;
+use crate::surface::color::visible;
 
 /// An upper estimate of the bytes of coloured bricks, and of the colours of their voxels: each is
 /// in three lists at once, or in two of which one grows. For a solid, bricks are in more lists, and
@@ -61,18 +61,13 @@ pub(super) struct Painter<'a> {
 /// Scratch memory of a task.
 pub(super) struct Scratch {
     integrator: Integrator,
-    seen: Visible,
     /// By voxel.
     colors: Vec<Rgba>,
 }
 
 impl Default for Scratch {
     fn default() -> Self {
-        Self {
-            integrator: Integrator::default(),
-            seen: Visible::default(),
-            colors: vec![[0; 4]; 512],
-        }
+        Self { integrator: Integrator::default(), colors: vec![[0; 4]; 512] }
     }
 }
 
@@ -136,7 +131,7 @@ impl WithSimd for PaintBrick<'_> {
         let triangles = brick.touched(simd, &wanted);
         let ByShade { shades, mut mixed } = ByShade::new(&shadings, &triangles.masks);
         let (mut touched, mut visible) = (mixed, Mask::default());
-        let Scratch { integrator, seen, colors } = self.scratch;
+        let Scratch { integrator, colors } = self.scratch;
         for (shade, mask) in &shades {
             let own: Mask = std::array::from_fn(|x| mask[x] & !mixed[x]);
             add(&mut touched, &own);
@@ -147,9 +142,14 @@ impl WithSimd for PaintBrick<'_> {
         }
         let shaded = Shaded { brick: &brick, touched: &triangles, shadings: &shadings };
         if *blend != Blend::All && !is_empty(&mixed) {
+            let occupied = grid.mask_of(brick.key);
             let covered = with_neighbors(brick.key, |key| grid.mask_of(key));
-            let wanted = mixed;
-            seen.colors(shaded, &wanted, &covered, *blend, |voxel, color| {
+            // Of a solid, other voxels give no voxel their colours.
+            let is_used = |x: usize| {
+                covered.as_flattened().iter().fold(occupied[x], |any, mask| any | mask[x])
+            };
+            let wanted = std::array::from_fn(|x| mixed[x] & is_used(x));
+            visible::colors(shaded, &wanted, &covered, *blend, |voxel, color| {
                 let bit = 1 << (voxel % 64);
                 visible[voxel / 64] |= bit;
                 mixed[voxel / 64] &= !bit;

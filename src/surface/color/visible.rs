@@ -6,8 +6,8 @@
 //! and has no effect.
 //!
 //! Rays are parallel to the axes and hit triangles by the signs of areas in `f64`; corners are
-//! multiples of `2^-16` voxels near the brick, so that equal edges have equal signs, and the samples
-//! of a voxel do not depend on other triangles.
+//! multiples of `2^-16` voxels near the brick, so that equal edges have equal signs. The samples of a
+//! voxel depend on its triangles alone.
 
 use crate::base::srgb::{Rgba, rgba_of};
 use crate::base::vector::{cross, minus};
@@ -18,94 +18,99 @@ use crate::surface::color::shade::Shade;
 use crate::surface::color::sums::Sums;
 
 /// Rays along each side of a face.
-const RAYS: u32 = 4;
+const RAYS: usize = 4;
 
-/// Scratch memory of a task.
-pub(super) struct Visible {
-    /// By voxel, the triangles that touch it.
-    triangles: Vec<Vec<u32>>,
-    samples: Vec<Shade>,
-}
+/// Most triangles of a voxel without a visible surface that are sampled.
+const MOST: usize = 256;
 
-impl Default for Visible {
-    fn default() -> Self {
-        Self { triangles: vec![Vec::new(); 512], samples: Vec::new() }
+/// Calls `each` with the voxels of `wanted` that have a visible surface, and their colours; `covered`
+/// are the voxels with an occupied neighbour, by axis, below and above.
+pub(super) fn colors(
+    of: Shaded,
+    wanted: &Mask,
+    covered: &[[Mask; 2]; 3],
+    blend: Blend,
+    mut each: impl FnMut(usize, Rgba),
+) {
+    let mut samples = Vec::new();
+    for voxel in voxels_of(wanted) {
+        let is_set = |mask: &Mask| mask[voxel / 64] & 1 << (voxel % 64) != 0;
+        let touching =
+            || (0..of.touched.masks.len()).filter(|&index| is_set(&of.touched.masks[index]));
+        for (axis, sides) in covered.iter().enumerate() {
+            for (side, _) in sides.iter().enumerate().filter(|(_, mask)| !is_set(mask)) {
+                sample_face(of, touching(), voxel, (axis, side == 1), &mut samples);
+            }
+        }
+        let color = match blend {
+            Blend::None => {
+                if samples.is_empty() {
+                    let step = touching().count().div_ceil(MOST).max(1);
+                    samples.extend(touching().step_by(step).map(|index| sample(of, voxel, index)));
+                }
+                most_typical(samples.iter().filter_map(color_of).collect())
+            }
+            _ => mean(&samples),
+        };
+        samples.clear();
+        if let Some(color) = color {
+            each(voxel, color);
+        }
     }
 }
 
-impl Visible {
-    /// Calls `each` with the voxels of `wanted` that have a visible surface, and their colours;
-    /// `covered` are the voxels with an occupied neighbour, by axis, below and above.
-    pub(super) fn colors(
-        &mut self,
-        of: Shaded,
-        wanted: &Mask,
-        covered: &[[Mask; 2]; 3],
-        blend: Blend,
-        mut each: impl FnMut(usize, Rgba),
-    ) {
-        for (index, touched) in of.touched.masks.iter().enumerate() {
-            let own = std::array::from_fn(|x| touched[x] & wanted[x]);
-            voxels_of(&own).for_each(|voxel| self.triangles[voxel].push(index as u32));
-        }
-        for voxel in voxels_of(wanted) {
-            let is_open = |mask: &Mask| mask[voxel / 64] & 1 << (voxel % 64) == 0;
-            for (axis, sides) in covered.iter().enumerate() {
-                for (side, _) in sides.iter().enumerate().filter(|(_, mask)| is_open(mask)) {
-                    self.sample_face(of, voxel, axis, side == 1);
-                }
-            }
-            let color = match blend {
-                Blend::None => {
-                    if self.samples.is_empty() {
-                        self.sample_triangles(of, voxel);
-                    }
-                    most_typical(self.samples.iter().filter_map(color_of).collect())
-                }
-                _ => mean(&self.samples),
+/// Samples the triangles `touching` a voxel through its face across an axis, the upper one if
+/// `from_above`: for each ray the shade at its first point that is not fully transparent, if that is
+/// on the front of its triangle. Of several triangles there the first of the mesh is hit.
+fn sample_face(
+    of: Shaded,
+    touching: impl Iterator<Item = usize>,
+    voxel: usize,
+    (axis, from_above): (usize, bool),
+    samples: &mut Vec<Shade>,
+) {
+    let lowest = corner_of(voxel);
+    let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
+    let mut first = [None::<(f64, u32, bool, Shade)>; RAYS * RAYS];
+    for index in touching {
+        let facing = Facing::new(of, index, axis, from_above);
+        for (ray, first) in first.iter_mut().enumerate() {
+            let [i, j] = [ray / RAYS, ray % RAYS].map(|i| (i as f64 + 0.5) / RAYS as f64);
+            let Some((height, weights)) = facing.at([lowest[u] + i, lowest[v] + j]) else {
+                continue;
             };
-            self.triangles[voxel].clear();
-            self.samples.clear();
-            if let Some(color) = color {
-                each(voxel, color);
+            let above = height - lowest[axis];
+            let depth = if from_above { 1.0 - above } else { above };
+            let triangle = of.brick.triangles[index];
+            let is_nearer =
+                first.is_none_or(|(nearest, other, ..)| (depth, triangle) < (nearest, other));
+            if !(0.0..=1.0).contains(&depth) || !is_nearer {
+                continue;
+            }
+            let shade = of.shadings[index].at(weights);
+            if shade.visible > 0 {
+                *first = Some((depth, triangle, facing.is_front, shade));
             }
         }
     }
+    let fronts = first.into_iter().flatten().filter(|(_, _, is_front, _)| *is_front);
+    samples.extend(fronts.map(|(.., shade)| shade));
+}
 
-    /// Samples the surface in a voxel through its lower or upper face across `axis`.
-    fn sample_face(&mut self, of: Shaded, voxel: usize, axis: usize, is_upper: bool) {
-        let Self { triangles, samples } = self;
-        let lowest = corner_of(voxel);
-        let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
-        let facing: Vec<Facing> = triangles[voxel]
-            .iter()
-            .map(|&index| Facing::new(of, index as usize, axis, is_upper))
-            .collect();
-        let step = 1.0 / f64::from(RAYS);
-        for ray in 0..RAYS * RAYS {
-            let [i, j] = [ray / RAYS, ray % RAYS].map(|i| (f64::from(i) + 0.5) * step);
-            let point = [lowest[u] + i, lowest[v] + j];
-            let start = lowest[axis] + f64::from(u8::from(is_upper));
-            samples.extend(first_hit(of, &facing, point, start, is_upper));
-        }
+/// The shade of a triangle where it is about nearest to a voxel's centre.
+fn sample(of: Shaded, voxel: usize, index: usize) -> Shade {
+    let center = corner_of(voxel).map(|c| c + 0.5);
+    let sides = [0, 1, 2].map(|axis| Facing::new(of, index, axis, true));
+    let widest = |a: usize, b: usize| if sides[b].area.abs() > sides[a].area.abs() { b } else { a };
+    let axis = (1..3).fold(0, widest);
+    // A triangle without area has its first corner.
+    if sides[axis].area == 0.0 {
+        return of.shadings[index].at([0.0; 2]);
     }
-
-    /// Samples each triangle in a voxel where it is about nearest to the voxel's centre.
-    fn sample_triangles(&mut self, of: Shaded, voxel: usize) {
-        let center = corner_of(voxel).map(|c| c + 0.5);
-        for &index in &self.triangles[voxel] {
-            let sides = [0, 1, 2].map(|axis| Facing::new(of, index as usize, axis, true));
-            let (axis, facing) = (0..3).zip(&sides).fold((0, &sides[0]), |widest, other| {
-                if other.1.area.abs() > widest.1.area.abs() { other } else { widest }
-            });
-            let areas = facing.areas([center[(axis + 1) % 3], center[(axis + 2) % 3]]);
-            let inside = areas.map(|area| if area > 0.0 { area } else { 0.0 });
-            let sum: f64 = inside.iter().sum();
-            // A triangle without area has its first corner.
-            let weights = [1, 2].map(|corner| if sum > 0.0 { inside[corner] / sum } else { 0.0 });
-            self.samples.push(of.shadings[index as usize].at(weights));
-        }
-    }
+    let areas = sides[axis].areas([center[(axis + 1) % 3], center[(axis + 2) % 3]]);
+    let inside = areas.map(|area| if area > 0.0 { area } else { 0.0 });
+    let sum: f64 = inside.iter().sum();
+    of.shadings[index].at([inside[1] / sum, inside[2] / sum])
 }
 
 /// The coordinates of a voxel's minimum corner, in voxels from that of the brick.
@@ -115,10 +120,6 @@ fn corner_of(voxel: usize) -> [f64; 3] {
 
 /// A triangle, seen along an axis.
 struct Facing {
-    /// In the brick.
-    index: usize,
-    /// In the mesh.
-    triangle: u32,
     /// The corners across the axis.
     corners: [[f64; 2]; 3],
     /// Their coordinates along the axis.
@@ -134,8 +135,6 @@ impl Facing {
         let [a, b, c] = corners;
         let area = cross(minus(b, a), minus(c, a))[axis];
         Self {
-            index,
-            triangle: of.brick.triangles[index],
             corners: corners.map(|corner| [corner[(axis + 1) % 3], corner[(axis + 2) % 3]]),
             heights: corners.map(|corner| corner[axis]),
             area,
@@ -160,34 +159,6 @@ impl Facing {
         let height = p + areas[1] * (q - p) + areas[2] * (r - p);
         is_inside.then_some((height, [areas[1], areas[2]]))
     }
-}
-
-/// The shade at the first point of a ray into a voxel that is not fully transparent, if it is on
-/// the front of its triangle. Of several triangles there the first of the mesh is hit.
-fn first_hit(
-    of: Shaded,
-    facing: &[Facing],
-    point: [f64; 2],
-    start: f64,
-    from_above: bool,
-) -> Option<Shade> {
-    let depth = |height: f64| if from_above { start - height } else { height - start };
-    let mut first: Option<(f64, &Facing, Shade)> = None;
-    for facing in facing {
-        let Some((height, weights)) = facing.at(point) else { continue };
-        let depth = depth(height);
-        let is_nearer = first.is_none_or(|(nearest, other, _)| {
-            depth < nearest || depth == nearest && facing.triangle < other.triangle
-        });
-        if !(0.0..=1.0).contains(&depth) || !is_nearer {
-            continue;
-        }
-        let shade = of.shadings[facing.index].at(weights);
-        if shade.visible > 0 {
-            first = Some((depth, facing, shade));
-        }
-    }
-    first.filter(|(_, facing, _)| facing.is_front).map(|(.., shade)| shade)
 }
 
 fn mean(samples: &[Shade]) -> Option<Rgba> {

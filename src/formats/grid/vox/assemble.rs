@@ -89,7 +89,7 @@ pub(super) fn assemble(scene: &Scene, limit: u64) -> Result<(VoxelGrid, [u64; 25
     Ok((grid, counts))
 }
 
-/// The names of the labels, and the label of each part, counted from 1, or 0 for the rest, if a part
+/// The names of the labels, and the label of each part, counted from 1, or `Paint::REST`, if a part
 /// has a name.
 fn labels(scene: &Scene, instances: &[Instance]) -> Option<(Vec<String>, HashMap<i32, u32>)> {
     let name_of = |part: &i32| scene.nodes.get(part).and_then(|node| node.name);
@@ -100,7 +100,7 @@ fn labels(scene: &Scene, instances: &[Instance]) -> Option<(Vec<String>, HashMap
         label_of.entry(part).or_insert_with(|| {
             let name = String::from_utf8_lossy(name_of(&part).unwrap_or_default());
             if name == REST {
-                return 0;
+                return Paint::REST;
             }
             names.push(name.into_owned());
             names.len() as u32

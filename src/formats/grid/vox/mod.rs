@@ -129,7 +129,10 @@ fn lost(grid: &VoxelGrid, options: &WriteOptions) -> Vec<Option<String>> {
     };
     let opaque = |_| "how opaque voxels are is not kept: all are opaque".to_owned();
     let [joined, light] = materials::lost(grid, options);
-    vec![approximated, lost_opacity(grid).map(opaque), joined, light]
+    let parts = write::has_too_many_parts(grid).then(|| {
+        "the labels are not kept: the mesh has more objects than a file has parts".to_owned()
+    });
+    vec![approximated, lost_opacity(grid).map(opaque), joined, light, parts]
 }
 
 /// Most voxels along an axis of one model.
@@ -143,7 +146,7 @@ const ATTRIBUTE: &str = "trivox";
 /// The attribute of a transform that MagicaVoxel shows as the name of what is below.
 const NAME: &str = "_name";
 /// The name of the voxels with the label -1.
-const REST: &str = "rest";
+const REST: &str = "(no label)";
 
 /// The box of a grid, or of a model, in MagicaVoxel's axes.
 #[derive(Debug, Clone, Copy, PartialEq)]

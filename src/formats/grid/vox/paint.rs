@@ -48,9 +48,13 @@ impl<'a, T: Copy + Default + PartialEq> Paint<'a, T> {
 }
 
 impl Paint<'_, u32> {
+    /// The label of voxels without one, which overlapping voxels do not replace.
+    pub(super) const REST: u32 = u32::MAX;
+
     /// The labels, which are counted from 1.
     pub(super) fn labels(&self) -> Channel {
-        let mut labels = self.indices.iter().map(|label| [label.wrapping_sub(1), 0, 0]);
+        let none = |label: u32| if label == Self::REST { u32::MAX } else { label.wrapping_sub(1) };
+        let mut labels = self.indices.iter().map(|&label| [none(label), 0, 0]);
         let of_brick = |&(key, mask): &(BrickKey, Mask)| {
             (key, mask, labels.by_ref().take(count(&mask) as usize).collect())
         };
@@ -103,7 +107,8 @@ impl Paint<'_, u8> {
     }
 }
 
-/// MagicaVoxel's default palette, used by files without one: entry `n` is the colour of index `n + 1`; the last entry has no index.
+/// MagicaVoxel's default palette, used by files without one: entry `n` is the colour of index
+/// `n + 1`; the last entry has no index.
 fn default_palette() -> [Rgba; 256] {
     /// Ramps from light to dark.
     const RAMP: [u8; 10] = [0xee, 0xdd, 0xbb, 0xaa, 0x88, 0x77, 0x55, 0x44, 0x22, 0x11];

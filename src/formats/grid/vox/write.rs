@@ -19,6 +19,8 @@ use crate::surface::palette::IndexedColors;
 const VERSION: i32 = 150;
 /// The palette index, from 1, of all voxels of a grid without colours.
 pub(super) const UNCOLORED: u8 = 1;
+/// Most labels that are parts: to write a part takes as long as to visit the bricks of its box.
+const MAX_PARTS: usize = 4096;
 /// Bytes of a chunk's name and lengths.
 const CHUNK_HEAD: u64 = 12;
 
@@ -98,6 +100,7 @@ impl<'a> Voxels<'a> {
         let channels =
             grid.attributes.as_ref().filter(|_| !options.plain).map(Attributes::channels);
         let labels = channels.and_then(|channels| channels.get(&Attribute::Label));
+        let labels = labels.filter(|_| !has_too_many_parts(grid));
         let mut voxels = Self { grid, colors, materials: None, labels };
         voxels.materials = Materials::new(&voxels);
         voxels
@@ -190,6 +193,13 @@ struct Model {
     frame: Frame,
     /// At most 256 cubed, 2^24.
     voxels: u32,
+}
+
+/// Whether a file of `grid` has no parts, since it would have more than [`MAX_PARTS`].
+pub(super) fn has_too_many_parts(grid: &VoxelGrid) -> bool {
+    let names = grid.attributes.as_ref().map(Attributes::names);
+    let labels = names.and_then(|names| names.get(&Attribute::Label));
+    labels.is_some_and(|names| names.len() > MAX_PARTS)
 }
 
 impl Model {

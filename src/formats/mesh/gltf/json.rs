@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+#[cfg(not(feature = "gltf-compression"))]
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
@@ -32,8 +33,8 @@ pub(super) struct Document<'a> {
     pub(super) meshes: Vec<Mesh>,
     #[serde(default)]
     pub(super) skins: Vec<Skin>,
-    #[serde(default)]
-    pub(super) animations: Vec<IgnoredAny>,
+    #[serde(borrow)]
+    pub(super) animations: Option<&'a RawValue>,
     #[serde(default)]
     pub(super) accessors: Vec<Accessor>,
     #[serde(default)]

@@ -166,7 +166,7 @@ fn warnings(document: &Document, skipped: &Skipped, other_scenes: NameCounts) ->
     };
     let scenes = format!("skipped, {scenes}: {which}");
     warn(other_scenes.count as u64, ["scene was", "scenes were"], &scenes);
-    if !document.animations.is_empty() {
+    if document.animations.is_some_and(|list| list.get().contains('{')) {
         warnings.push("the mesh is animated: its default pose is voxelized".to_owned());
     }
     for name in &document.extensions_used {

@@ -95,7 +95,7 @@ pub fn run(args: &RenderArgs, target: &Path, by: Backend) -> Result<ExitStatus> 
 /// The grids and meshes of a folder, by name, and its meshes in formats that are not read.
 fn files(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let mut files = sorted(folder).with_context(|| shown(folder))?;
-    let unread = files.extract_if(.., |file| is_unread_mesh(file)).collect();
+    let unread = files.extract_if(.., |file| file.is_file() && is_unread_mesh(file)).collect();
     // Not pipes; a link without a target is a file that cannot be read.
     let is_file = |file: &Path| file.metadata().map_or(true, |kind| kind.is_file());
     files.retain(|file| is_file(file) && (is_mesh(file) || is_read_grid(file)));

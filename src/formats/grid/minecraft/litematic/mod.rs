@@ -50,7 +50,7 @@ fn bits(kinds: usize) -> u32 {
 pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<(), WriteError> {
     let frame = Frame::new(grid);
     let kinds = Kinds::new(grid, options);
-    let name = options.name.as_deref().filter(|name| name.len() <= u16::MAX.into());
+    let name = options.name.as_deref().filter(|name| is_java_text(name));
     let written = gzip::write(out, |tags| {
         tags.compound("")?;
         tags.int("MinecraftDataVersion", kinds.version().data)?;
@@ -145,4 +145,9 @@ fn packed(numbers: &[u8], bits: u32) -> Vec<u8> {
         words.extend(pending.to_be_bytes());
     }
     words
+}
+
+/// Whether a text is the same in UTF-8 and in Java's modified UTF-8, and no longer than NBT allows.
+fn is_java_text(text: &str) -> bool {
+    text.len() <= u16::MAX.into() && text.chars().all(|c| c != '\0' && c <= '\u{ffff}')
 }

@@ -319,7 +319,8 @@ fn add_known(blocks: &mut Vec<(String, [u8; 3])>, pattern: &str) -> Result<()> {
     if found.peek().is_none() {
         let names = || Blocks::known().map(|(name, _)| name);
         let word = plain.trim_matches(['*', '_']);
-        let mut similar: Vec<&str> = names().filter(|name| name.contains(word)).take(8).collect();
+        let is_similar = |name: &&str| !word.is_empty() && name.contains(word);
+        let mut similar: Vec<&str> = names().filter(is_similar).take(8).collect();
         if similar.is_empty() {
             similar.extend(nearest(word, names()));
         }
@@ -333,7 +334,7 @@ fn add_known(blocks: &mut Vec<(String, [u8; 3])>, pattern: &str) -> Result<()> {
         );
     }
     for (name, color) in found {
-        if blocks.iter().all(|(other, _)| other != name) {
+        if blocks.iter().all(|(other, _)| other.trim_start_matches("minecraft:") != name) {
             blocks.push((name.to_owned(), color));
         }
     }

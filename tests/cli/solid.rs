@@ -238,7 +238,7 @@ fn of_many_meshes_a_doubtful_one_fails_alone_and_again_with_resume() {
         [("", "", 2), ("", ", 2 skipped", 2), ("--force", ", 2 skipped", 3), ("", ", 2 skipped", 3)]
     {
         let said = stderr(&exits(&folder, &format!("{args} {force}"), 1));
-        assert!(said.contains(&format!("{skipped}, 1 doubtful")), "{said}");
+        assert!(said.contains(&format!("{skipped}, 1 refused")), "{said}");
         let files = files(&folder.join("out"));
         assert_eq!(files.iter().filter(|name| name.ends_with(".vox")).count(), written, "{said}");
     }

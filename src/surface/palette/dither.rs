@@ -24,9 +24,12 @@ pub(super) type Mixture = [u8; LEVELS];
 /// be off by about its square root.
 const GRAIN: f32 = 1.0 / 16.0;
 
-/// The distance in Oklab, beyond twice that of the nearest colour, up to which colours are mixed:
-/// about twice the least that is seen between neighbours.
-const MARGIN: f32 = 0.04;
+/// The largest distance in Oklab of a mixed colour, where the nearest is at `least`. Of many colours
+/// those are mixed that can hardly be told from the nearest; of few, far apart, those on the other
+/// side of the colour too.
+fn most_distant(least: f32) -> f32 {
+    least + 0.01 + 3.0 * least * least
+}
 
 /// Palette slots, a multiple of all vector widths; unused ones are at the distance `FAR`.
 const SLOTS: usize = 256;
@@ -69,7 +72,7 @@ impl Mixer {
         let distance =
             |other: &Oklab| square([oklab.l - other.l, oklab.a - other.a, oklab.b - other.b]);
         let least = self.oklab.iter().map(distance).fold(f32::INFINITY, f32::min);
-        let most = 2.0 * least.sqrt() + MARGIN;
+        let most = most_distant(least.sqrt());
         for (grain, other) in grain.iter_mut().zip(&self.oklab) {
             let distance = distance(other);
             *grain = if distance > most * most { FAR } else { GRAIN * distance };

@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 
 use crate::grid::GridError;
-use crate::grid::brick::{
-    BRICK, BrickKey, Mask, is_empty, is_full, mask_places, mask_voxels, set_bits,
-};
+#[cfg(feature = "gpu")]
+use crate::grid::brick::mask_places;
+use crate::grid::brick::{BRICK, BrickKey, Mask, is_empty, is_full, mask_voxels, set_bits};
 use crate::grid::{FullRun, VoxelGrid, World};
 use crate::lattice::MAX_DIM;
 

@@ -344,7 +344,7 @@ try {
     });
     const expected = {
       'npz': '--mode solid --fill vote --include-surface --color #40A0C0 --blend visible --up z --attributes normal,label --backend cpu',
-      'vox': '--mode solid --fill vote --include-surface --color #40A0C0 --blend visible --up z --dither --backend cpu',
+      'vox': '--mode solid --fill vote --include-surface --color #40A0C0 --blend visible --up z --dither --attributes label --backend cpu',
       'vdb distances': '--distance 2.5 --fill vote --up z',
     };
     for (const [choice, rest] of Object.entries(expected)) {

@@ -15,6 +15,9 @@ const [kind, executablePath, program] = process.argv.slice(2);
 const root = import.meta.dirname;
 const page = join(root, 'dist/page');
 const shots = join(root, '../target/screenshots');
+/** Files that the tests without a browser make. */
+const made = join(root, '../target/web-test');
+mkdirSync(made, { recursive: true });
 mkdirSync(shots, { recursive: true });
 const scratch = mkdtempSync(join(tmpdir(), 'trivox-web-'));
 
@@ -1170,14 +1173,14 @@ try {
 }
 if (kind === 'chromium') {
   await test('the package in Node has the native hash', async () => {
-    const out = join(root, 'target/cube.vox');
+    const out = join(made, 'cube.vox');
     const printed = execFileSync('node', [join(root, 'dist/npm/example.mjs'), asset('cube.obj'), out, '64'], { encoding: 'utf8' });
     const expected = native(asset('cube.obj'), '--res', '64', '--backend', 'cpu');
     assert.ok(printed.includes(expected.hash), printed);
   });
   await test('the example in the README of the package has the native hash', async () => {
     const readme = readFileSync(join(root, 'dist/npm/README.md'), 'utf8');
-    const folder = join(root, 'target/example');
+    const folder = join(made, 'example');
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(join(folder, 'node_modules'), { recursive: true });
     symlinkSync(join(root, 'dist/npm'), join(folder, 'node_modules/trivox'));
@@ -1215,7 +1218,7 @@ if (kind === 'chromium') {
       assert.deepEqual([grid.hash, grid.dims], [expected.hash, expected.dims], args.join(' '));
     }
     // The hash has no colours.
-    const out = join(root, 'target/interior.bricks');
+    const out = join(made, 'interior.bricks');
     const mtl = { name: 'lighthouse.mtl', bytes: readFileSync(asset('lighthouse.mtl')) };
     const lighthouse = { name: 'lighthouse.obj', bytes: readFileSync(asset('lighthouse.obj')) };
     const png = { name: 'lighthouse.png', bytes: readFileSync(asset('lighthouse.png')) };
@@ -1428,7 +1431,7 @@ if (kind === 'chromium') {
     const lines = [];
     for (let i = 0; i < geometry.attributes.position.array.length; i += 3) lines.push(`v ${geometry.attributes.position.array.slice(i, i + 3).join(' ')}`);
     for (let i = 0; i < geometry.index.array.length; i += 3) lines.push(`f ${[0, 1, 2].map((n) => geometry.index.array[i + n] + 1).join(' ')}`);
-    const obj = join(root, 'target/three.obj');
+    const obj = join(made, 'three.obj');
     writeFileSync(obj, lines.join('\n'));
     const expected = native(obj, '--res', '24', '--backend', 'cpu');
     assert.equal(printed.trim(), `${expected.dims.join(' x ')} ${expected.occupied} ${expected.hash}`);
@@ -1478,7 +1481,7 @@ if (kind === 'chromium') {
     const voxelizer = await Voxelizer.open();
     const files = ['obj', 'mtl', 'png'].map((extension) => ({ name: `lighthouse.${extension}`, bytes: readFileSync(asset(`lighthouse.${extension}`)) }));
     const same = (bytes, extension, ...args) => {
-      const out = join(root, `target/same.${extension}`);
+      const out = join(made, `same.${extension}`);
       execFileSync(program, [...args, '-o', out, '--quiet']);
       assert.ok(Buffer.from(bytes).equals(readFileSync(out)), args.join(' '));
     };

@@ -262,7 +262,8 @@ impl PyVoxelizer {
         bounds=None, pad=0, cube=None, dims=None, scale=None, rotate=None, center=false,
         mode="surface", fill="auto", include_surface=false, strict=Strict::Off, up="y",
         color=ColorSource::Mesh, keep_transparent=false,
-        interior_color=None, filter="auto", blend="all", attributes=None, tile=None, lattice=None, backend="auto",
+        interior_color=None, filter="auto", blend="all", attributes=None, tile=None, lattice=None,
+        backend="auto",
         adapter=None, threads=None, memory=None, time_limit=None, confine=false),
         text_signature = "(resolution=None, *, res=None, voxel_size=None, height=None, width=None, \
         length=None, \

@@ -76,7 +76,7 @@ class FillReport(TypedDict):
     flipped_triangles: int
     flipped_patches: int
     caps: str | None
-    unended_columns: int | None
+    open_columns: int | None
     overlapping_columns: int | None
     opposed_columns: int | None
     axis_disagreement: AxisDisagreement | None

@@ -77,7 +77,7 @@ impl Voxelizer {
         let is_read = !matches!(source, MeshSource::Mesh(_) | MeshSource::Loaded(_));
         let (loaded, load) = timed(|| self.load(source))?;
         let LoadedMesh { mesh, warnings, sidecars } = loaded;
-        let spacing = self.install(|| mesh.coarse_spacing())?;
+        let spacing = self.install(|| Warning::float_spacing(&mesh))?;
         let mesh = self.transformed(mesh)?;
         self.begin("place")?;
         let on_lattice = || {
@@ -100,12 +100,9 @@ impl Voxelizer {
         let (placed, place) = timed(|| self.install(on_lattice))?;
         let placed = placed?;
         let of_mesh = self.install(|| Warning::of_mesh(placed.whole()))?;
-        let spacing = spacing.map(|spacing| {
-            spacing * self.transform.scale.unwrap_or(1.0) / placed.lattice().voxel_size
-        });
-        let is_coarse = |spacing: &f64| *spacing > 0.125;
-        let coarse =
-            spacing.filter(is_coarse).map(|spacing| Warning::CoarseCoordinates { spacing });
+        let scale = self.transform.scale.unwrap_or(1.0);
+        let voxel_size = placed.lattice().voxel_size;
+        let coarse = spacing.and_then(|spacing| Warning::of_spacing(spacing * scale, voxel_size));
         let warnings =
             warnings.into_iter().map(Warning::File).chain(of_mesh).chain(coarse).collect();
         let timings = Timings { load: is_read.then_some(load), place, ..Timings::default() };

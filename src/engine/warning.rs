@@ -6,11 +6,16 @@ use rayon::prelude::*;
 
 use crate::base::numbers::{counted, listed, significant};
 use crate::base::srgb::Rgba;
+use crate::base::vector::minus;
 use crate::grid::{Attribute, Channel, VoxelGrid};
-use crate::lattice::{Aabb, PlacedMesh, Sizing};
+use crate::lattice::{Aabb, MAX_DIM, PlacedMesh, Sizing};
+use crate::mesh::Mesh;
 use crate::solid::mode::Mode;
 use crate::solid::{Fill, FillReport, FillWarning, Solid};
 use crate::surface::attributes::Attributed;
+
+/// The least spacing of coordinates that is worth a warning, in voxels.
+const COARSE_SPACING: f64 = 0.125;
 
 /// A property of the voxels that a caller might not expect; [`Display`](fmt::Display) gives a
 /// sentence.
@@ -57,14 +62,14 @@ pub enum Warning {
     InteriorOfTile,
     /// The interior colour had no effect: the voxels have no colours, or all have the same.
     InteriorWithoutEffect,
-    /// The sum of the coverage is not the volume of the mesh.
+    /// The total coverage differs from the volume of the mesh.
     CoarseCoverage {
         /// The volume by the coverage of the voxels, in cubic mesh units.
         voxels: f64,
         /// That of the mesh.
         mesh: f64,
     },
-    /// Distances of a mesh that is not closed: their sign changes across its holes without a surface.
+    /// The mesh is not closed, so distances change their sign across its holes without a surface.
     OpenDistances {
         /// The boundary loops or open edges, in words.
         holes: String,
@@ -117,6 +122,34 @@ impl Warning {
             });
         }
         warnings
+    }
+
+    /// The spacing of 32-bit floats at `mesh`, if all its coordinates are such floats and the spacing
+    /// is coarse for the smallest voxels that a grid of the mesh may have.
+    pub(super) fn float_spacing(mesh: &Mesh) -> Option<f64> {
+        /// Of the longest side.
+        const LEAST: f64 = COARSE_SPACING / MAX_DIM as f64;
+        let positions = mesh.positions();
+        let (first, last) = (positions.first()?, positions.last()?);
+        let size = |p: [f64; 3]| p.iter().fold(0.0, |size: f64, c| size.max(c.abs()));
+        let apart = |p: [f64; 3]| size(minus(p, *first));
+        let far = size(*first) as f32;
+        let spacing = f64::from(far.next_up() - far);
+        let is_float = |c: &f64| f64::from(*c as f32) == *c;
+        // Whole numbers are even multiples of the spacing.
+        let uses_spacing =
+            |c: &f64| c.abs() > f64::from(far) / 2.0 && (*c as f32).to_bits() & 1 == 1;
+        let coordinates = || positions.as_flattened().par_iter();
+        let is_coarse = spacing > LEAST * apart(positions[positions.len() / 2]).max(apart(*last))
+            && coordinates().all(is_float)
+            && coordinates().any(uses_spacing);
+        is_coarse.then_some(spacing)
+    }
+
+    /// The warning about floats of this spacing in a grid of `voxel_size`, if they are coarse there.
+    pub(super) fn of_spacing(spacing: f64, voxel_size: f64) -> Option<Self> {
+        let spacing = spacing / voxel_size;
+        (spacing > COARSE_SPACING).then_some(Self::CoarseCoordinates { spacing })
     }
 
     /// The warning that the grid cuts off a band of `width` voxels around a mesh, if it does.
@@ -207,8 +240,8 @@ impl Warning {
         lists.into_iter().filter(is_of_some).collect()
     }
 
-    /// The warning that the coverage of a whole closed mesh, with the voxels at its surface, adds up
-    /// to another volume, as sheets thinner than a sub-voxel have too few or too many of their centres.
+    /// The warning that the total coverage of a closed mesh within the grid, surface included,
+    /// differs from its volume, as for sheets that are thinner than a sub-voxel.
     pub(super) fn of_coverage(
         grid: &VoxelGrid,
         found: &Attributed,
@@ -323,8 +356,8 @@ impl fmt::Display for Warning {
             ),
             Self::CoarseCoverage { voxels, mesh } => write!(
                 f,
-                "the coverage of all voxels is {} cubic mesh units, but the mesh has {}, as parts are \
-                 thinner than an eighth of a voxel: use smaller voxels",
+                "the coverage of all voxels is {} cubic mesh units, but the mesh has {}: parts may be \
+                 thinner than an eighth of a voxel; use smaller voxels",
                 significant(*voxels, 4),
                 significant(*mesh, 4)
             ),

@@ -137,7 +137,7 @@ pub struct LoadedGrid {
     /// The names of the blocks of a schematic and their numbers, the most frequent first; empty for
     /// other formats.
     pub blocks: Vec<(String, u64)>,
-    /// The hash of the distances of a file of them, which is that of no other format.
+    /// The hash of the stored distances, if the file has any: comparable within one format.
     pub distances: Option<ContentHash>,
 }
 

@@ -245,28 +245,6 @@ impl Mesh {
         Arc::clone(&self.triangles)
     }
 
-    /// The spacing of 32-bit floats at the mesh, if all coordinates are such floats and the spacing
-    /// is more than an eighth of the smallest voxel that a grid of the mesh may have.
-    pub(crate) fn coarse_spacing(&self) -> Option<f64> {
-        /// Of the longest side: 65,536 voxels, an eighth of each.
-        const LEAST: f64 = 1.0 / (1 << 19) as f64;
-        let [first, .., last] = self.positions.as_slice() else { return None };
-        let middle = self.positions[self.positions.len() / 2];
-        let size = |p: [f64; 3]| p.iter().fold(0.0, |size: f64, c| size.max(c.abs()));
-        let apart = |p: [f64; 3]| size(from_fn(|a| p[a] - first[a]));
-        let far = size(*first) as f32;
-        let spacing = f64::from(far.next_up() - far);
-        let is_float = |c: &f64| f64::from(*c as f32) == *c;
-        // Not those of whole numbers, say, which are even multiples of the spacing.
-        let uses_spacing =
-            |c: &f64| c.abs() > f64::from(far) / 2.0 && (*c as f32).to_bits() & 1 == 1;
-        let coordinates = || self.positions.as_flattened().par_iter();
-        let is_coarse = spacing > LEAST * apart(middle).max(apart(*last))
-            && coordinates().all(is_float)
-            && coordinates().any(uses_spacing);
-        is_coarse.then_some(spacing)
-    }
-
     /// Minimum and maximum corner of the vertices that triangles use, in mesh units.
     #[must_use]
     pub fn bounds(&self) -> [[f64; 3]; 2] {

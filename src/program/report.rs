@@ -116,7 +116,7 @@ impl<'a> Report<'a> {
             return format!("error: {mesh}{check}\n");
         }
         let mut warnings: Vec<&str> = summary.warnings.iter().map(String::as_str).collect();
-        let is_block = !several || verbose > 0;
+        let is_block = !several || verbose;
         let result = match summary.refused {
             true => {
                 let doubts = summary.result.fill.iter().flat_map(|fill| &fill.doubts);
@@ -128,7 +128,7 @@ impl<'a> Report<'a> {
                 self.refusal(summary, &warnings.extract_if(.., is_doubt).collect::<Vec<_>>())
             }
             false if quiet => String::new(),
-            false if is_block => summary.block(verbose > 0),
+            false if is_block => summary.block(verbose),
             false => summary.line(),
         };
         if quiet || summary.refused && !force {
@@ -166,7 +166,7 @@ impl<'a> Report<'a> {
             (self.plan.job, &self.totals.failed);
         let named = listed(&failed[..failed.len().min(MOST)], failed.len() as u64);
         let failed = if failed.is_empty() { String::new() } else { format!("failed: {named}\n") };
-        let is_silent = !check && !json && *verbose == 0 && !self.plan.job.draws();
+        let is_silent = !check && !json && !*verbose && !self.plan.job.draws();
         let is_unwritten = output.is_none() && is_silent;
         let unwritten = if is_unwritten && self.totals.made > 0 {
             "note: no file is written: name a folder with -o\n"

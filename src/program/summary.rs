@@ -142,8 +142,7 @@ impl MeshSummary {
         {
             notes.push(format!("the mesh has colours, but {what} hold none: they are left out"));
         }
-        let is_of_mesh = job.color == ColorSource::Mesh;
-        notes.extend(light_left_out(mesh, grid).filter(|_| is_of_mesh));
+        notes.extend(light_left_out(job, mesh, grid));
         if format.is_none() && !job.draws() && !job.check {
             notes.push("no file is written: name one with -o".to_owned());
         }
@@ -322,12 +321,16 @@ fn past_bounds(job: &Job, Voxelized { lattice, .. }: &Voxelized) -> Option<Strin
     })
 }
 
-/// A note on light of the mesh that the voxels' colours do not have.
-fn light_left_out(mesh: &PlacedMesh, grid: &VoxelGrid) -> Option<String> {
+/// The note that the mesh emits light, which colours leave out.
+fn light_left_out(job: &Job, mesh: &PlacedMesh, grid: &VoxelGrid) -> Option<String> {
     let mut materials = mesh.appearance()?.materials.iter();
     let is_kept =
         grid.attributes.as_ref().is_some_and(|all| all.set().contains(Attribute::Emission));
-    if grid.colors.is_none() || is_kept || !materials.any(Material::adds_light) {
+    if job.color != ColorSource::Mesh
+        || grid.colors.is_none()
+        || is_kept
+        || !materials.any(Material::adds_light)
+    {
         return None;
     }
     let held = |format: &GridFormat| format.spec().attributes(&WriteOptions::default());

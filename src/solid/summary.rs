@@ -41,7 +41,7 @@ impl Serialize for FillReport {
         map.serialize_entry("flipped_triangles", &flipped_triangles)?;
         map.serialize_entry("flipped_patches", &flipped_patches)?;
         map.serialize_entry("caps", &caps.map(ToString::to_string))?;
-        map.serialize_entry("unended_columns", &self.open_columns)?;
+        map.serialize_entry("open_columns", &self.open_columns)?;
         map.serialize_entry("overlapping_columns", &self.windings.map(|w| w.overlapping))?;
         map.serialize_entry("opposed_columns", &self.opposed_columns())?;
         map.serialize_entry("axis_disagreement", &disagreement)?;

@@ -289,8 +289,8 @@ impl Default for Scratch {
     }
 }
 
-/// The index in the file, the number of copies and the unit normal of a triangle, and the halves of
-/// its area that a voxel has.
+/// The index in the file, the number of copies and the unit normal of a triangle, and how many halves
+/// of its area count for the voxel: one in a face that two occupied voxels share, otherwise two.
 #[derive(Debug, Clone, Copy, Default)]
 struct TriangleFacts {
     source: u32,
@@ -432,8 +432,8 @@ fn plane_of(corners: &[[f64; 3]; 3]) -> Option<(usize, i64)> {
     (plane as f64 == first[axis]).then_some((axis, plane))
 }
 
-/// Whether the voxel beyond the `plane` from `voxel` of the brick `key`, of which it is a face, is
-/// occupied.
+/// Whether the voxel on the other side of a `plane` is occupied. The plane has a face of `voxel`; both
+/// are relative to the brick `key`.
 fn is_beyond(
     grid: &VoxelGrid,
     key: BrickKey,

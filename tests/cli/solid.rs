@@ -89,7 +89,7 @@ fn a_solid_says_how_it_was_filled_and_why() {
         "axis_disagreement": null,
         "enclosed": null,
         "leaked": null,
-        "unended_columns": 0,
+        "open_columns": 0,
         "overlapping_columns": 0,
         "opposed_columns": 0,
         "voxel_volume": 64.0,

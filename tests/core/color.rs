@@ -596,6 +596,17 @@ fn without_blending_each_colour_is_one_of_the_texture() {
 }
 
 #[test]
+fn a_triangle_without_area_has_the_texel_of_its_first_corner() {
+    let texture = Texture::new([4, 1], vec![RED, GREEN, BLUE, BLUE]);
+    let material =
+        Material { texture: Some(read_linearly([Wrap::Clamp; 2])), ..Material::default() };
+    let line = mesh_of(&[[[1.5, 1.5, 1.5], [9.5, 5.5, 3.5], [5.5, 3.5, 2.5]]]);
+    let mesh = textured(line, material, texture, &[[[0.3, 0.5], [0.9, 0.5], [0.6, 0.5]]]);
+    let grid = blended(&within(&mesh, 1.0, [0.0; 3], [12.0; 3]), Mode::Surface, Blend::None);
+    assert!(grid.occupied() > 8 && grid.voxels().all(|v| grid.color(v) == Some(GREEN)));
+}
+
+#[test]
 fn what_is_cut_out_shows_what_is_behind_it() {
     let look = Appearance {
         materials: vec![

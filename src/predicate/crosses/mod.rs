@@ -30,7 +30,7 @@
 //! is below `2^75`, for `i128`.
 //!
 //! The shader of the same name has the same functions on integers built from `u32`, behind filters
-//! in `f32`. It has no division: it searches the voxels that its filter leaves.
+//! in `f32`. Instead of the division it compares the few heights that its filter leaves.
 
 pub mod blocks;
 

@@ -69,7 +69,7 @@ pub struct Job {
     #[arg(value_parser = parse_res, help_heading = "Size and place")]
     pub res: Option<u32>,
 
-    /// Voxels along the up axis.
+    /// Voxels along the up axis: y, or z with --up z.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_res)]
     #[arg(conflicts_with_all = ["cube", "dims"], help_heading = "Size and place")]
     pub height: Option<u32>,
@@ -79,7 +79,7 @@ pub struct Job {
     #[arg(conflicts_with_all = ["cube", "dims"], help_heading = "Size and place")]
     pub width: Option<u32>,
 
-    /// Voxels along the other horizontal axis.
+    /// Voxels along z, or along y with --up z.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_res)]
     #[arg(conflicts_with_all = ["cube", "dims"], help_heading = "Size and place")]
     pub length: Option<u32>,
@@ -238,8 +238,8 @@ pub struct Job {
     /// Print more: the hash, bricks, blocks of a schematic, why the backend was chosen.
     ///
     /// Also the lattice; for several meshes all lines of each.
-    #[arg(short, long, action = clap::ArgAction::Count)]
-    pub verbose: u8,
+    #[arg(short, long, overrides_with = "verbose")]
+    pub verbose: bool,
 
     #[command(flatten)]
     pub transform: TransformArgs,

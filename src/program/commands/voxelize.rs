@@ -97,7 +97,7 @@ fn voxelizer(job: &Job, lattice: Option<Lattice>) -> Voxelizer {
         .transform(job.transform())
         .place_options(job.place_options())
         .up(job.up)
-        .time_stages(job.json || job.verbose > 0)
+        .time_stages(job.json || job.verbose)
         .kernel(job.compute.kernel.unwrap_or_default());
     if let Some(limit) = job.time_limit {
         voxelizer = voxelizer.time_limit(limit);

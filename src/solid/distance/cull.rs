@@ -45,9 +45,9 @@ impl Work<'_> {
         check_cancelled(self.progress)
     }
 
-    /// Bisects `bricks` down to blocks of `side` bricks, and calls `visit` in parallel with each block
-    /// and with the clusters near it, if there are any; `near` are those near `bricks`. Returns the
-    /// results. The caller finishes these blocks; the others are finished here.
+    /// Bisects `bricks`, which have the clusters `near`, down to blocks of `side` bricks. Calls `visit`
+    /// in parallel with each block that has clusters near it, and returns the results. Blocks without
+    /// any are [finished](Self::finish) here, the others by the caller.
     pub(crate) fn divide<T: Send>(
         &self,
         bricks: Bricks,

@@ -112,7 +112,7 @@ pub(crate) fn bricks(
     device.in_scopes(bricks)?
 }
 
-/// The bricks, without a self-test of the kernels.
+/// [`bricks`] by kernels that need not have passed their self-test.
 fn measured_bricks(
     device: &Device,
     mesh: &PlacedMesh,

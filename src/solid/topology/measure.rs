@@ -26,7 +26,7 @@ pub(super) struct Measure {
 
 impl Measure {
     pub(super) fn of(mesh: &PlacedMesh) -> Self {
-        // The grid's: a lattice point, as a voxel is at least `2^4` units wide.
+        // The centre of the grid is a lattice point: a voxel is at least `2^4` units wide.
         let (arch, center) = (Arch::new(), mesh.lattice().end().map(|end| end / 2));
         let sum = |chunk: usize| {
             let triangles = chunk * CHUNK..mesh.len().min((chunk + 1) * CHUNK);

@@ -50,11 +50,11 @@ pub enum Blend {
     /// The mean of all, weighted by area.
     #[default]
     All,
-    /// The mean of those that are seen from outside: that 16 rays through each open face of the
-    /// voxel hit first, from the front. Where none is seen, as [`All`](Self::All).
+    /// The mean of the visible ones: 16 rays enter through each open face of the voxel, and count if
+    /// they hit the front of a triangle first. Where none does, as [`All`](Self::All).
     Visible,
-    /// The most typical colour of those that are seen, or of all. Textures without a filter of the
-    /// caller's choice are not interpolated, so each colour is one that a surface has.
+    /// The most typical colour of the visible ones, or where none is visible of all: samples are not
+    /// mixed, and textures not interpolated unless the caller chooses a filter.
     None,
 }
 

@@ -1,9 +1,8 @@
-//! The colour of a voxel as it is seen: of the surfaces in it only what rays hit first that enter
-//! through its open faces, those of voxels without an occupied neighbour.
+//! The visible colour of a voxel: rays enter through its open faces, those without an occupied
+//! neighbour, and sample the surface that they hit first.
 //!
-//! A face of a part that lies behind a decal, or inside of another part, counts in the mean of all
-//! surfaces, but is not seen. A ray that hits the back of a triangle first begins inside the mesh,
-//! and has no effect.
+//! So a surface behind a decal, or inside of another part, has no effect. Neither has a ray that hits
+//! the back of a triangle first: it begins inside the mesh.
 //!
 //! Rays are parallel to the axes and hit triangles by the signs of areas in `f64`; corners are
 //! multiples of `2^-16` voxels near the brick, so that equal edges have equal signs. The samples of a
@@ -21,10 +20,10 @@ use crate::surface::color::sums::Sums;
 const RAYS: usize = 4;
 
 /// Most triangles of a voxel without a visible surface that are sampled.
-const MOST: usize = 256;
+const MAX_SAMPLED: usize = 256;
 
-/// Calls `each` with the voxels of `wanted` that have a visible surface, and their colours; `covered`
-/// are the voxels with an occupied neighbour, by axis, below and above.
+/// Calls `each` with the index and the visible colour of each voxel of `wanted` that has one.
+/// `covered` has the voxels with an occupied neighbour, by axis, below and above.
 pub(super) fn colors(
     of: Shaded,
     wanted: &Mask,
@@ -45,7 +44,7 @@ pub(super) fn colors(
         let color = match blend {
             Blend::None => {
                 if samples.is_empty() {
-                    let step = touching().count().div_ceil(MOST).max(1);
+                    let step = touching().count().div_ceil(MAX_SAMPLED).max(1);
                     samples.extend(touching().step_by(step).map(|index| sample(of, voxel, index)));
                 }
                 most_typical(samples.iter().filter_map(color_of).collect())

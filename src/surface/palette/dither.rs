@@ -3,9 +3,9 @@
 //!
 //! A colour becomes a mixture of [`LEVELS`] palette colours, chosen greedily: each minimizes the
 //! distance to the remaining error in linear light, in which the eye mixes, plus a penalty for its
-//! distance to the colour in Oklab. Only palette colours are mixed that are about as near as the
-//! nearest, so that no voxel stands out. The mixture is sorted from dark to light and indexed by the
-//! threshold of the voxel's position.
+//! distance to the colour in Oklab, which limits grain. Colours much farther than the nearest are not
+//! mixed, except of a palette that the user gives. The mixture is sorted from dark to light and
+//! indexed by the threshold of the voxel's position.
 
 use quantette::deps::palette::Oklab;
 
@@ -23,13 +23,6 @@ pub(super) type Mixture = [u8; LEVELS];
 /// The weight of a squared distance in Oklab against one in linear light. The mean of a mixture may
 /// be off by about its square root.
 const GRAIN: f32 = 1.0 / 16.0;
-
-/// The largest distance in Oklab of a mixed colour, where the nearest is at `least`. Of many colours
-/// those are mixed that can hardly be told from the nearest; of few, far apart, those on the other
-/// side of the colour too.
-fn most_distant(least: f32) -> f32 {
-    least + 0.01 + 3.0 * least * least
-}
 
 /// Palette slots, a multiple of all vector widths; unused ones are at the distance `FAR`.
 const SLOTS: usize = 256;
@@ -72,7 +65,7 @@ impl Mixer {
         let distance =
             |other: &Oklab| square([oklab.l - other.l, oklab.a - other.a, oklab.b - other.b]);
         let least = self.oklab.iter().map(distance).fold(f32::INFINITY, f32::min);
-        let most = most_distant(least.sqrt());
+        let most = self.matching.mixing_distance(least.sqrt());
         for (grain, other) in grain.iter_mut().zip(&self.oklab) {
             let distance = distance(other);
             *grain = if distance > most * most { FAR } else { GRAIN * distance };

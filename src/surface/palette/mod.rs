@@ -52,6 +52,8 @@ enum Matching {
     /// A palette of the user, perhaps of few colours: hue counts more than lightness, so that a
     /// coloured surface keeps its hue in the shade.
     Given,
+    /// Blocks, matched as a given palette. Blocks that differ much are not mixed.
+    Blocks,
 }
 
 impl Matching {
@@ -59,7 +61,18 @@ impl Matching {
     fn lightness(self) -> f32 {
         match self {
             Self::Chosen => 1.0,
-            Self::Given => 0.5,
+            Self::Given | Self::Blocks => 0.5,
+        }
+    }
+
+    /// The largest distance in Oklab, with the weight of lightness, of a colour that is mixed, where
+    /// the nearest is at `least`. Chosen by eye: a voxel of another hue stands out.
+    fn mixing_distance(self, least: f32) -> f32 {
+        match self {
+            Self::Chosen => least + 0.05,
+            // Of few colours any may be on the other side of the wanted one.
+            Self::Given => f32::INFINITY,
+            Self::Blocks => least + 0.01 + 3.0 * least * least,
         }
     }
 }
@@ -112,6 +125,14 @@ impl Palette {
             0..=MAX_COLORS => Ok(Self { colors, matching: Matching::Given }),
             _ => Err(PaletteError::TooMany),
         }
+    }
+
+    /// A palette of blocks.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub(crate) fn of_blocks(colors: &[Rgba]) -> Result<Self, PaletteError> {
+        Ok(Self { matching: Matching::Blocks, ..Self::new(colors)? })
     }
 
     /// The palette without the colours that look like one of more voxels, whose numbers are

@@ -292,8 +292,14 @@ fn lengths_that_lie_are_refused_before_they_are_read() {
 
 #[test]
 fn a_litematic_has_the_name_that_is_given() {
-    for (given, name) in [(None, "trivox"), (Some("castle".to_owned()), "castle")] {
-        let options = WriteOptions::default().with_name(given);
+    // Java writes a dragon and a zero in bytes that are no UTF-8.
+    for (given, name) in [
+        (None, "trivox"),
+        (Some("Schloß"), "Schloß"),
+        (Some("🐉"), "trivox"),
+        (Some("a\0b"), "trivox"),
+    ] {
+        let options = WriteOptions::default().with_name(given.map(str::to_owned));
         let bytes = unzipped(&written_with(&tiny(), GridFormat::Litematic, &options));
         let tag = [&b"\x08\0\x04Name\0"[..], &[name.len() as u8], name.as_bytes()].concat();
         assert!(bytes.windows(tag.len()).any(|window| window == tag), "{name}");

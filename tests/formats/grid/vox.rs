@@ -767,6 +767,22 @@ fn labels_are_named_parts_in_their_place() {
 }
 
 #[test]
+fn labels_beyond_the_parts_of_a_file_are_not_kept_and_that_is_said() {
+    let grid = painted(&random_grid([40; 3], 500, &mut fastrand::Rng::with_seed(9)), 20);
+    let said = "the labels are not kept: 4,097 objects are more than the 4,096 parts of a file";
+    for (objects, lost) in [(4096, vec![]), (4097, vec![said.to_owned()])] {
+        let mut named = with_attribute(&grid, Attribute::Label, |[x, ..]| [x, 0, 0]);
+        let channels = named.attributes.as_ref().unwrap().channels().clone();
+        let names = (0..objects).map(|n| n.to_string()).collect();
+        named.attributes =
+            Some(Attributes::new(BTreeMap::from([(Attribute::Label, names)]), channels));
+        assert_eq!(GridFormat::Vox.lost(&named), lost);
+        let data = dot_vox::load_bytes(&written(&named, GridFormat::Vox)).unwrap();
+        assert_eq!(data.models.len(), if lost.is_empty() { 40 } else { 1 });
+    }
+}
+
+#[test]
 fn a_voxel_that_emits_light_has_the_colour_of_surface_and_light() {
     let grey = linear_of(50);
     let sum = |light: u16| rgba_of([grey + light, grey, grey, u16::MAX]);

@@ -84,7 +84,7 @@ impl Kinds {
 /// The palette indices of the voxels of `grid`; `None` if it has no colours.
 fn index(grid: &VoxelGrid, blocks: &Blocks, dither: bool) -> Option<IndexedColors> {
     let colors: Vec<Rgba> = blocks.list.iter().map(|&(_, color)| color).collect();
-    let palette = Palette::new(&colors).expect("1 to 255 visible colours");
+    let palette = Palette::of_blocks(&colors).expect("1 to 255 visible colours");
     let indexed = IndexedColors::new(grid, Some(&palette), MAX_COLORS, dither)?;
     if !blocks.may_merge || dither {
         return Some(indexed);

@@ -122,7 +122,7 @@ impl TagReader<'_> {
         Ok(u64::try_from(self.int()?).unwrap_or(0))
     }
 
-    /// The bytes of an array, in a list that grows with what is read.
+    /// The bytes of an array. The list grows while it is read: a false length allocates nothing.
     pub(super) fn bytes(&mut self, memory: Budget) -> Result<Vec<u8>, ReadError> {
         let length = self.length()?;
         self.read(length, memory)

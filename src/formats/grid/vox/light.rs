@@ -3,8 +3,10 @@
 
 use std::iter;
 
+use rayon::prelude::*;
+
 use crate::base::srgb::{Rgba, linear_of, srgb_of};
-use crate::grid::{Attribute, Attributes, Colors, VoxelGrid, mask_places};
+use crate::grid::{Attribute, Attributes, BrickKey, Colors, Mask, VoxelGrid, mask_places};
 
 /// `grid` in the colours of surface and light, if its voxels have colours and the attribute
 /// `emission`.
@@ -12,10 +14,9 @@ pub(super) fn lit(grid: &VoxelGrid) -> Option<VoxelGrid> {
     let emission = grid.attributes.as_ref().map(Attributes::channels)?.get(&Attribute::Emission)?;
     let colors = grid.colors.as_ref()?;
     let rest = colors.rest();
-    let mut lit = Colors::uniform(rest);
-    for (key, mask) in grid.bricks() {
+    let lit = |(key, mask): (BrickKey, Mask)| {
         let (colors, emission) = (colors.of_brick(key), emission.of_brick(key));
-        let (mut own_mask, mut own) = ([0; 8], Vec::new());
+        let (mut own_mask, mut own) = (Mask::default(), Vec::new());
         for (x, bit) in mask_places(mask) {
             let color = with_light(colors.at(x, bit), emission.at(x, bit).map(f32::from_bits));
             if color != rest {
@@ -23,13 +24,15 @@ pub(super) fn lit(grid: &VoxelGrid) -> Option<VoxelGrid> {
                 own.push(color);
             }
         }
-        lit.push(key, own_mask, &own);
-    }
-    Some(grid.clone().with_colors(lit))
+        (key, own_mask, own)
+    };
+    let bricks: Vec<_> = grid.bricks().collect();
+    let lit = bricks.into_par_iter().map(lit).collect();
+    Some(grid.clone().with_colors(Colors::from_bricks(lit, rest)))
 }
 
-/// The sum of a colour and light, in linear light. Light brighter than white, whose strength the
-/// material has, counts with its hue.
+/// Colour plus emission, in linear light. Emission above 1 is divided by its largest component: the
+/// material has its strength.
 fn with_light(color: Rgba, light: [f32; 3]) -> Rgba {
     let brightest = light.into_iter().fold(1.0, f32::max);
     let linear = |light: f32| (65535.0 * light.min(1.0)).round() as u16;

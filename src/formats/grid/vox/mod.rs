@@ -46,7 +46,7 @@ mod write;
 use std::io::{self, BufRead, Read};
 
 use self::scene::{Pose, Rotation};
-use crate::base::numbers::counted;
+use crate::base::numbers::{counted, grouped};
 use crate::formats::grid::description::Description;
 use crate::formats::{
     GridSpec, LoadedGrid, ReadError, ReadOptions, WriteOptions, check_memory, lost_opacity,
@@ -129,8 +129,9 @@ fn lost(grid: &VoxelGrid, options: &WriteOptions) -> Vec<Option<String>> {
     };
     let opaque = |_| "how opaque voxels are is not kept: all are opaque".to_owned();
     let [joined, light] = materials::lost(grid, options);
-    let parts = write::has_too_many_parts(grid).then(|| {
-        "the labels are not kept: the mesh has more objects than a file has parts".to_owned()
+    let parts = write::parts_over_limit(grid).map(|parts| {
+        let (parts, most) = (counted(parts as u64, "object"), grouped(write::MAX_PARTS as u64));
+        format!("the labels are not kept: {parts} are more than the {most} parts of a file")
     });
     vec![approximated, lost_opacity(grid).map(opaque), joined, light, parts]
 }
@@ -143,7 +144,7 @@ const MAX_SCENE: u32 = 2000;
 const WORLD_END: i64 = 1000;
 /// The root attribute that describes the grid.
 const ATTRIBUTE: &str = "trivox";
-/// The attribute of a transform that MagicaVoxel shows as the name of what is below.
+/// The attribute of a transform with the name of its subtree, which MagicaVoxel lists.
 const NAME: &str = "_name";
 /// The name of the voxels with the label -1.
 const REST: &str = "(no label)";

@@ -20,7 +20,7 @@ const VERSION: i32 = 150;
 /// The palette index, from 1, of all voxels of a grid without colours.
 pub(super) const UNCOLORED: u8 = 1;
 /// Most labels that are parts: to write a part takes as long as to visit the bricks of its box.
-const MAX_PARTS: usize = 4096;
+pub(super) const MAX_PARTS: usize = 4096;
 /// Bytes of a chunk's name and lengths.
 const CHUNK_HEAD: u64 = 12;
 
@@ -100,7 +100,7 @@ impl<'a> Voxels<'a> {
         let channels =
             grid.attributes.as_ref().filter(|_| !options.plain).map(Attributes::channels);
         let labels = channels.and_then(|channels| channels.get(&Attribute::Label));
-        let labels = labels.filter(|_| !has_too_many_parts(grid));
+        let labels = labels.filter(|_| parts_over_limit(grid).is_none());
         let mut voxels = Self { grid, colors, materials: None, labels };
         voxels.materials = Materials::new(&voxels);
         voxels
@@ -195,11 +195,10 @@ struct Model {
     voxels: u32,
 }
 
-/// Whether a file of `grid` has no parts, since it would have more than [`MAX_PARTS`].
-pub(super) fn has_too_many_parts(grid: &VoxelGrid) -> bool {
-    let names = grid.attributes.as_ref().map(Attributes::names);
-    let labels = names.and_then(|names| names.get(&Attribute::Label));
-    labels.is_some_and(|names| names.len() > MAX_PARTS)
+/// The number of labels of `grid`, if it is above [`MAX_PARTS`]: then a file has no parts.
+pub(super) fn parts_over_limit(grid: &VoxelGrid) -> Option<usize> {
+    let labels = grid.attributes.as_ref()?.names().get(&Attribute::Label)?.len();
+    (labels > MAX_PARTS).then_some(labels)
 }
 
 impl Model {

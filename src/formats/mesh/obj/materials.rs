@@ -40,7 +40,7 @@ pub(super) struct Definition {
     pub(super) roughness: Option<f64>,
     /// `Ke`: see [`tint_and_strength`].
     pub(super) emission: Option<[f64; 3]>,
-    /// Whether colour and image are those of the emission.
+    /// Whether the base colour and its image are the emission's.
     pub(super) has_color_of_light: bool,
     /// The images, in the order of [`MAPS`].
     pub(super) maps: [Option<Map>; 5],

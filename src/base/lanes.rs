@@ -110,6 +110,16 @@ impl Lanes {
     }
 }
 
+/// Each value in all lanes.
+#[inline(always)]
+pub(crate) fn splats<const N: usize>(values: &[f64; N]) -> [Lanes; N] {
+    let mut lanes = [Lanes::default(); N];
+    for (lanes, &value) in lanes.iter_mut().zip(values) {
+        *lanes = Lanes::splat(value);
+    }
+    lanes
+}
+
 impl From<f64> for Lanes {
     #[inline(always)]
     fn from(value: f64) -> Self {

@@ -13,9 +13,9 @@ use std::ops::Range;
 
 use pulp::{Arch, Simd, WithSimd};
 
-use crate::base::lanes::LANES;
+use crate::base::lanes::{LANES, Lanes, splats};
 use crate::base::morton;
-use crate::base::vector::{minus, norm};
+use crate::base::vector::{dot, minus, norm};
 use crate::solid::fill::multipoles::{Multipoles, sum_of_multipoles};
 use crate::solid::fill::solid_angle::{Aabb, ComplexProduct, Edge, Edges, Point, TaylorSum};
 use crate::solid::fill::taylor::Taylor;
@@ -220,13 +220,15 @@ impl Node {
         taylor_remainder(self.area, self.radius, distance)
     }
 
-    /// The error bound of an inner node's multipole expansion at `p`, if it is below `tolerance`
-    /// and no closing ray may hit `p`. A bound of 0 is reserved for sums without approximation.
+    /// The error bound of an inner node's multipole expansion at all of `points`, `distance` or more
+    /// from its centre, if it is below `tolerance` and no closing ray may hit one of them. A bound of
+    /// 0 is reserved for sums without approximation.
     #[inline(always)]
-    fn approximation(&self, p: Point, tolerance: f64) -> Option<f64> {
-        let error = self.multipole_error(p, 0.0);
+    fn approximation(&self, points: &[Point], distance: f64, tolerance: f64) -> Option<f64> {
+        let error = taylor_remainder(self.area, self.radius, distance);
         let is_near = error > 0.0 && error < tolerance;
-        (is_near && !self.bounds.rays_may_hit(&Aabb { lo: p, hi: p })).then_some(error)
+        let may_be_hit = |&p: &Point| self.bounds.rays_may_hit(&Aabb { lo: p, hi: p });
+        (is_near && !points.iter().any(may_be_hit)).then_some(error)
     }
 }
 
@@ -284,7 +286,19 @@ impl LoopBvh {
     /// `b` of `nodes` at `p`, and its error bound. An inner node is approximated by its multipoles
     /// if their error bound is below `tolerance`.
     pub(super) fn winding_number(&self, nodes: &[u32], p: Point, tolerance: f64) -> (f64, f64) {
-        self.arch.dispatch(Number { bvh: self, nodes, p, tolerance })
+        let (numbers, error) = self.winding_numbers(nodes, &[p], tolerance);
+        (numbers[0], error)
+    }
+
+    /// [`winding_number`](Self::winding_number) at up to [`LANES`] points, and the error bound of
+    /// all. Those that are near each other share nearly all nodes.
+    pub(super) fn winding_numbers(
+        &self,
+        nodes: &[u32],
+        points: &[Point],
+        tolerance: f64,
+    ) -> ([f64; LANES], f64) {
+        self.arch.dispatch(Numbers { bvh: self, nodes, points, tolerance })
     }
 
     /// The number of nodes and blocks of edges that [`winding_number`](Self::winding_number) visits.
@@ -293,8 +307,9 @@ impl LoopBvh {
         while let Some(index) = stack.pop() {
             let node = self.node(index);
             count += 1 + node.edges.len() as u64;
+            let distance = norm(minus(p, node.center));
             if let Some(children) = node.children
-                && node.approximation(p, tolerance).is_none()
+                && node.approximation(&[p], distance, tolerance).is_none()
             {
                 stack.extend(children);
             }
@@ -331,36 +346,50 @@ impl WithSimd for Expand<'_> {
     }
 }
 
-struct Number<'a> {
+struct Numbers<'a> {
     bvh: &'a LoopBvh,
     nodes: &'a [u32],
-    p: Point,
+    points: &'a [Point],
     tolerance: f64,
 }
 
-impl WithSimd for Number<'_> {
-    type Output = (f64, f64);
+impl WithSimd for Numbers<'_> {
+    type Output = ([f64; LANES], f64);
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Self::Output {
-        let Self { bvh, nodes, p, tolerance } = self;
-        let (mut near, mut far) = (ComplexProduct::default(), Vec::new());
-        let (mut stack, mut error) = (nodes.to_vec(), 0.0);
+        let Self { bvh, nodes, points, tolerance } = self;
+        // Unused lanes repeat the first point.
+        let mut at = splats(&points[0]);
+        for (lane, p) in points.iter().enumerate() {
+            at.iter_mut().zip(p).for_each(|(at, &c)| at.0[lane] = c);
+        }
+        let mut near: [ComplexProduct; LANES] = Default::default();
+        let (mut far, mut error) = (Lanes::default(), 0.0);
+        let mut stack = nodes.to_vec();
         while let Some(index) = stack.pop() {
             let node = bvh.node(index);
             for edges in bvh.edges_of(node) {
-                edges.multiply_into(p, &mut near);
+                for (product, &p) in near.iter_mut().zip(points) {
+                    edges.multiply_into(p, product);
+                }
             }
             let Some(children) = node.children else { continue };
-            match node.approximation(p, tolerance) {
+            let from_center = minus(at, splats(&node.center));
+            let distance = dot(from_center, from_center).least().sqrt();
+            match node.approximation(points, distance, tolerance) {
                 Some(node_error) => {
-                    far.push(bvh.multipoles_at(index, p));
+                    far = far + bvh.multipoles[index as usize].at(from_center);
                     error += node_error;
                 }
                 None => stack.extend(children),
             }
         }
-        (sum_of_multipoles(&far).value + near.winding_number(), error)
+        let mut numbers = far.0;
+        for (number, product) in numbers.iter_mut().zip(near) {
+            *number += product.winding_number();
+        }
+        (numbers, error)
     }
 }
 

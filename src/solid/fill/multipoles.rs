@@ -9,7 +9,7 @@
 
 use std::f64::consts::TAU;
 
-use crate::base::lanes::{LANES, Lanes};
+use crate::base::lanes::{LANES, Lanes, splats};
 use crate::base::vector::{cross, dot, minus, norm, plus};
 use crate::solid::fill::solid_angle::Point;
 use crate::solid::fill::taylor::{ENTRIES, Taylor, entry};
@@ -31,6 +31,9 @@ const TRIPLES: [[usize; 3]; 10] = [
 /// For each entry `ab` of [`ENTRIES`], the indices of `abx`, `aby` and `abz` in [`TRIPLES`].
 const CONTRACTED: [[usize; 3]; 6] =
     [[0, 3, 4], [5, 1, 6], [7, 8, 2], [9, 6, 8], [4, 9, 7], [3, 5, 9]];
+
+/// The factor of the sum of an expansion's terms.
+const PER_UNIT: f64 = -1.0 / (2.0 * TAU);
 
 /// The multipole expansion of a surface around a centre, up to the octupole.
 #[derive(Debug, Clone, Copy, Default)]
@@ -91,6 +94,14 @@ impl Multipoles {
         translated.traceless()
     }
 
+    /// The winding number at `v`, points relative to the centre.
+    #[inline(always)]
+    pub(super) fn at(&self, v: [Lanes; 3]) -> Lanes {
+        let Self { dipole, quadrupole, octupole } = self;
+        let terms = series(v, splats(dipole), splats(quadrupole), splats(octupole));
+        Lanes::splat(PER_UNIT) * terms.value
+    }
+
     /// The sum of two expansions around the same centre.
     pub(super) fn plus(&self, other: &Self) -> Self {
         Self {
@@ -123,12 +134,10 @@ pub(super) fn sum_of_multipoles(all: &[(Point, &Multipoles)]) -> Taylor {
     for batch in all.chunks(LANES) {
         sum = sum + sum_of_batch(batch);
     }
-    sum.map(|lanes: Lanes| -1.0 / (2.0 * TAU) * lanes.sum())
+    sum.map(|lanes: Lanes| PER_UNIT * lanes.sum())
 }
 
-/// The winding number of up to [`LANES`] expansions, in units of `-1 / (4 pi)`: `(n . v) / r^3 +
-/// 3 q(v, v) / r^5 + 7.5 o(v, v, v) / r^7`, with the dipole `n`, the quadrupole `q`, the octupole
-/// `o`, and `r = |v|`.
+/// The winding number of up to [`LANES`] expansions, in units of [`PER_UNIT`].
 #[inline(always)]
 fn sum_of_batch(batch: &[(Point, &Multipoles)]) -> Taylor<Lanes> {
     let (zero, one) = (Lanes::default(), Lanes::splat(1.0));
@@ -143,7 +152,14 @@ fn sum_of_batch(batch: &[(Point, &Multipoles)]) -> Taylor<Lanes> {
         set(&mut q, lane, &multipoles.quadrupole);
         set(&mut o, lane, &multipoles.octupole);
     }
+    series(v, n, q, o)
+}
 
+/// The terms of an expansion, in units of [`PER_UNIT`]: `(n . v) / r^3 + 3 q(v, v) / r^5 +
+/// 7.5 o(v, v, v) / r^7`, with the dipole `n`, the quadrupole `q`, the octupole `o`, and `r = |v|`.
+#[inline(always)]
+fn series(v: [Lanes; 3], n: [Lanes; 3], q: [Lanes; 6], o: [Lanes; 10]) -> Taylor<Lanes> {
+    let (zero, one) = (Lanes::default(), Lanes::splat(1.0));
     let all = Lanes::splat;
     let squared = one / dot(v, v);
     let cubed = squared * squared.sqrt();
@@ -240,6 +256,8 @@ mod tests {
                 (0..count).map(|_| Multipoles::of(&any_loop(&mut rng), [0.0; 3]).0).collect();
             let v = any_point(&mut rng);
             let taylor = sum_at(v, &all);
+            let sum: f64 = all.iter().map(|each| each.at(splats(&v)).0[0]).sum();
+            assert_near(sum, taylor.value, f64::from(count));
             for _ in 0..20 {
                 let h = [(); 3].map(|()| 2e-3 * (rng.f64() - 0.5));
                 let [moved, back] = [plus(v, h), minus(v, h)].map(|v| sum_at(v, &all).value);

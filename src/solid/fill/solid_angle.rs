@@ -23,7 +23,7 @@
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-use crate::base::lanes::{LANES, Lanes};
+use crate::base::lanes::{LANES, Lanes, splats};
 use crate::base::vector::{cross, dot, minus, norm, plus, times};
 use crate::solid::fill::taylor::{ENTRIES, Taylor};
 
@@ -212,7 +212,7 @@ impl Edges {
 
 #[inline(always)]
 fn relative(end: &[Lanes; 3], p: Point) -> [Lanes; 3] {
-    minus(*end, [Lanes::splat(p[0]), Lanes::splat(p[1]), Lanes::splat(p[2])])
+    minus(*end, splats(&p))
 }
 
 /// The squared distance from the `x` axis.
@@ -278,7 +278,10 @@ impl EdgesFromPoint {
         let u = by_p - by_m * (by_sum - by_m - n * by_p);
         let v = by_p - by_n * (by_sum - by_n - m * by_p);
         let half_sw = times(plus(times(f, u), times(t, v)), Lanes::splat(0.5) * s);
-        let hessian = ENTRIES.map(|[a, b]| c[a] * half_sw[b] + c[b] * half_sw[a]);
+        let mut hessian = [zero; 6];
+        for (value, [a, b]) in hessian.iter_mut().zip(ENTRIES) {
+            *value = c[a] * half_sw[b] + c[b] * half_sw[a];
+        }
         Taylor { value: zero, gradient: times(c, s), hessian }
     }
 

@@ -13,9 +13,12 @@ pub(super) fn entry(a: usize, b: usize) -> usize {
 }
 
 /// A real number, or one for each lane.
-pub(super) trait Real: Copy + Add<Output = Self> + Mul<Output = Self> + From<f64> {}
+pub(super) trait Real:
+    Copy + Default + Add<Output = Self> + Mul<Output = Self> + From<f64>
+{
+}
 
-impl<T: Copy + Add<Output = T> + Mul<Output = T> + From<f64>> Real for T {}
+impl<T: Copy + Default + Add<Output = T> + Mul<Output = T> + From<f64>> Real for T {}
 
 /// The value of a function at a point, its gradient and its Hessian.
 #[derive(Debug, Clone, Copy, Default)]
@@ -31,7 +34,10 @@ impl<T: Real> Taylor<T> {
     #[inline(always)]
     pub(super) fn radial(v: [T; 3], [value, first, second]: [T; 3]) -> Self {
         let (first, second) = (T::from(2.0) * first, T::from(4.0) * second);
-        let mut hessian = ENTRIES.map(|[a, b]| second * v[a] * v[b]);
+        let mut hessian = [T::default(); 6];
+        for (value, [a, b]) in hessian.iter_mut().zip(ENTRIES) {
+            *value = second * v[a] * v[b];
+        }
         hessian[..3].iter_mut().for_each(|value| *value = *value + first);
         Self { value, gradient: times(v, first), hessian }
     }
@@ -41,11 +47,16 @@ impl<T: Real> Taylor<T> {
     #[inline(always)]
     pub(super) fn form(matrix: [T; 6], v: [T; 3], degree: f64, factor: f64) -> Self {
         let once = product(matrix, v);
-        let [first, second] = [factor * degree, factor * degree * (degree - 1.0)].map(T::from);
+        let first = factor * degree;
+        let second = T::from(first * (degree - 1.0));
+        let mut hessian = matrix;
+        for value in &mut hessian {
+            *value = second * *value;
+        }
         Self {
             value: T::from(factor) * dot(once, v),
-            gradient: times(once, first),
-            hessian: matrix.map(|value| second * value),
+            gradient: times(once, T::from(first)),
+            hessian,
         }
     }
 
@@ -83,11 +94,12 @@ impl<T: Real> Add for Taylor<T> {
 
     #[inline(always)]
     fn add(self, other: Self) -> Self {
-        Self {
-            value: self.value + other.value,
-            gradient: plus(self.gradient, other.gradient),
-            hessian: std::array::from_fn(|i| self.hessian[i] + other.hessian[i]),
+        let mut hessian = self.hessian;
+        for (value, other) in hessian.iter_mut().zip(other.hessian) {
+            *value = *value + other;
         }
+        let gradient = plus(self.gradient, other.gradient);
+        Self { value: self.value + other.value, gradient, hessian }
     }
 }
 

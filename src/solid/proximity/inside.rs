@@ -3,6 +3,7 @@
 use crate::backend::cpu::Cpu;
 use crate::backend::runner::Runner;
 use crate::backend::{BackendError, RunOptions, check_memory};
+use crate::base::lanes::LANES;
 use crate::lattice::{Aabb, PlacedMesh};
 use crate::predicate::crosses::{Axis, ProjectedTriangle};
 use crate::solid::fill::Field;
@@ -81,19 +82,35 @@ impl Inside {
         }
     }
 
-    pub(super) fn contains(&self, bvh: &TriangleBvh, query: &Query) -> bool {
+    /// Whether each of `queries` is inside.
+    pub(super) fn contains(&self, bvh: &TriangleBvh, queries: &[Query]) -> Vec<bool> {
+        let Some(field) = &self.field else {
+            return queries.iter().map(|query| self.is_inside(bvh, self.clamped(query))).collect();
+        };
+        let is_far = |query: &Query| query.units.iter().any(|c| c.abs() > MAX_OFFSET);
+        let winding = |query: &Query| self.column(bvh, Axis::X, self.clamped(query)).winding;
+        let of_some = |queries: &[Query]| -> Vec<bool> {
+            let points: Vec<[f64; 3]> = queries.iter().map(|query| query.units).collect();
+            let is_inside = |(query, offset)| !is_far(query) && winding(query) + offset > 0;
+            queries.iter().zip(field.offsets_at(&points)).map(is_inside).collect()
+        };
+        queries.chunks(LANES).flat_map(of_some).collect()
+    }
+
+    /// The point of a query, for columns: those beside the box, and the parts of columns before and
+    /// past it, are alike.
+    fn clamped(&self, query: &Query) -> [i32; 3] {
         let Aabb { lo, hi } = self.bounds;
-        // Columns beside the box, and the parts of columns before and past it, are alike.
-        let at = [0, 1, 2].map(|axis| {
+        [0, 1, 2].map(|axis| {
             let ends = [lo[axis] - 1, hi[axis] + 1].map(f64::from);
             query.units[axis].clamp(ends[0], ends[1]) as i32
-        });
+        })
+    }
+
+    /// Whether a point is inside, by crossings alone.
+    fn is_inside(&self, bvh: &TriangleBvh, at: [i32; 3]) -> bool {
+        let Aabb { lo, hi } = self.bounds;
         let is_beside = (0..3).any(|axis| at[axis] < lo[axis] || at[axis] > hi[axis]);
-        if let Some(field) = &self.field {
-            let is_far = query.units.iter().any(|c| c.abs() > MAX_OFFSET);
-            return !is_far
-                && self.column(bvh, Axis::X, at).winding + field.offset_at(query.units) > 0;
-        }
         match self.fill {
             Fill::Parity => self.column(bvh, Axis::X, at).is_inside,
             _ if is_beside => false,

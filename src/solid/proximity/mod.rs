@@ -236,12 +236,16 @@ impl Proximity {
         points: &[[T; 3]],
         progress: &dyn Progress,
     ) -> Result<Vec<Nearest>, ProximityError> {
-        self.each(points, progress, |search, query| {
-            let nearest = search.nearest(query);
-            let Candidate { index, squared, .. } = *nearest;
-            let weights = nearest.weights(query.at);
-            let distance = self.distance(query, squared);
-            Nearest { distance, triangle: index, weights, point: self.point(index, weights) }
+        self.each(points, progress, |queries| {
+            let mut search = Search::new(self);
+            let nearest = |query: &Query| {
+                let nearest = search.nearest(query);
+                let Candidate { index, squared, .. } = *nearest;
+                let weights = nearest.weights(query.at);
+                let distance = self.distance(query, squared);
+                Nearest { distance, triangle: index, weights, point: self.point(index, weights) }
+            };
+            queries.iter().map(nearest).collect()
         })
     }
 
@@ -254,10 +258,13 @@ impl Proximity {
         points: &[[T; 3]],
         progress: &dyn Progress,
     ) -> Result<Vec<f64>, ProximityError> {
-        self.each(points, progress, |search, query| {
-            let distance = self.distance(query, search.nearest(query).squared);
-            let is_negative = distance > 0.0 && self.inside.contains(&self.bvh, query);
-            if is_negative { -distance } else { distance }
+        self.each(points, progress, |queries| {
+            let mut search = Search::new(self);
+            let signed = |(query, is_inside): (&Query, bool)| {
+                let distance = self.distance(query, search.nearest(query).squared);
+                if is_inside && distance > 0.0 { -distance } else { distance }
+            };
+            queries.iter().zip(self.inside.contains(&self.bvh, queries)).map(signed).collect()
         })
     }
 
@@ -272,15 +279,16 @@ impl Proximity {
         points: &[[T; 3]],
         progress: &dyn Progress,
     ) -> Result<Vec<bool>, ProximityError> {
-        self.each(points, progress, |_, query| self.inside.contains(&self.bvh, query))
+        self.each(points, progress, |queries| self.inside.contains(&self.bvh, queries))
     }
 
-    /// Calls `answer` in parallel with each point, and with a search of its thread.
+    /// Calls `answer` in parallel with points that are near each other: tasks of all points, along a
+    /// Morton curve.
     fn each<T: Copy + Into<f64> + Sync, R: Copy + Default + Send>(
         &self,
         points: &[[T; 3]],
         progress: &dyn Progress,
-        answer: impl Fn(&mut Search<'_>, &Query) -> R + Sync,
+        answer: impl Fn(&[Query]) -> Vec<R> + Sync,
     ) -> Result<Vec<R>, ProximityError> {
         let progress = &Latch::new(progress);
         progress.start("points", points.len() as u64);
@@ -289,28 +297,26 @@ impl Proximity {
             Query::new(self.lattice(), &self.bounds, point)
                 .ok_or(ProximityError::Point { index, point })
         };
+        let keyed = |index| query(index).map(|query| (query.morton_code(), index));
+        // The first error in the order of points.
+        let keyed: Vec<Result<_, _>> = (0..points.len()).into_par_iter().map(keyed).collect();
+        let mut order = keyed.into_iter().collect::<Result<Vec<(u64, usize)>, _>>()?;
+        order.par_sort_unstable();
         let per_task = points.len() / (8 * rayon::current_num_threads());
         let per_task = per_task.clamp(TASK[0], TASK[1]);
-        let mut answers = vec![R::default(); points.len()];
-        let errors = answers.par_chunks_mut(per_task).enumerate().map(|(task, answers)| {
+        let answers = order.par_chunks(per_task).map(|task| {
             check_cancelled(progress)?;
-            let first = task * per_task;
-            let queries = (first..first + answers.len()).map(query);
-            let queries = queries.collect::<Result<Vec<Query>, _>>()?;
-            let mut order: Vec<usize> = (0..queries.len()).collect();
-            order.sort_by_cached_key(|&at| queries[at].morton_code());
-            let mut search = Search::new(self);
-            for at in order {
-                answers[at] = answer(&mut search, &queries[at]);
-            }
-            progress.advance(answers.len() as u64);
-            Ok::<_, ProximityError>(())
+            let queries = task.iter().map(|&(_, index)| query(index));
+            let answers = answer(&queries.collect::<Result<Vec<Query>, _>>()?);
+            progress.advance(task.len() as u64);
+            Ok(answers)
         });
-        // The first in the order of points.
-        match errors.find_map_first(Result::err) {
-            Some(error) => Err(error),
-            None => Ok(answers),
+        let answers = answers.collect::<Result<Vec<Vec<R>>, ProximityError>>()?;
+        let mut all = vec![R::default(); points.len()];
+        for ((_, index), answer) in order.into_iter().zip(answers.into_iter().flatten()) {
+            all[index] = answer;
         }
+        Ok(all)
     }
 
     /// In mesh units, from the squared distance in units of the query.

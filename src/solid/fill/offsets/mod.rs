@@ -21,6 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use pulp::Arch;
 use rayon::prelude::*;
 
+use crate::base::lanes::LANES;
 use crate::base::progress::Progress;
 use crate::base::vector::norm;
 use crate::grid::{BRICK, Mask, brick_slot, mask_below};
@@ -42,6 +43,8 @@ pub(super) const ROUNDING: f64 = 1e-8;
 const CUBE_TOLERANCE: f64 = 3e-5;
 /// Maximum errors of a node in a sum for one voxel; the second if the first does not decide.
 const VOXEL_TOLERANCES: [f64; 2] = [1e-5, 1e-7];
+/// Maximum error of a node in a sum for any points, of which few are near an `i + 1/2`.
+const POINT_TOLERANCE: f64 = 1e-3;
 /// Maximum ratio of the radius of a near node to that of a cube; a larger node is replaced by its
 /// children.
 const MAX_RADIUS_RATIO: f64 = 0.5;
@@ -208,8 +211,10 @@ impl Field {
     /// Sets the offsets of a cube within a brick; `all` is its polynomial of all loops.
     fn set_offsets(&self, cube: Cube, all: &Expansion, brick: &mut CapBrick) {
         if let Some(undecided) = self.set_decided(&cube, all, brick) {
-            for voxel in undecided {
-                brick.set(voxel, self.number(&cube, voxel));
+            for voxels in undecided.chunks(LANES) {
+                let centers: Vec<Point> = voxels.iter().map(|&voxel| self.center(voxel)).collect();
+                let numbers = self.numbers(&cube, &centers, CUBE_TOLERANCE);
+                voxels.iter().zip(numbers).for_each(|(&voxel, number)| brick.set(voxel, number));
             }
         } else {
             for mut child in cube.children() {
@@ -219,27 +224,29 @@ impl Field {
         }
     }
 
-    /// `b` at the centre of a voxel of `cube`, or a number with the same offset.
-    fn number(&self, cube: &Cube, voxel: [u32; 3]) -> f64 {
-        let p = self.center(voxel);
-        self.number_in(cube, p).unwrap_or_else(|| self.number_from_root(p))
+    /// `b` at up to [`LANES`] points of `cube`, or numbers with the same offsets.
+    fn numbers(&self, cube: &Cube, points: &[Point], tolerance: f64) -> Vec<f64> {
+        let numbers = self.numbers_in(cube, points, tolerance).into_iter().zip(points);
+        numbers.map(|(number, &p)| number.unwrap_or_else(|| self.number_from_root(p))).collect()
     }
 
-    /// [`number`](Self::number) by the near and far fields of the cube, if these decide the offset.
-    fn number_in(&self, cube: &Cube, p: Point) -> Option<f64> {
-        let (number, error) = self.bvh.winding_number(&cube.near, p, CUBE_TOLERANCE);
-        let (number, error) = (number + cube.far.at(p), error + cube.far.error() + ROUNDING);
-        (half_integer_distance(number) > error).then_some(number)
+    /// [`numbers`](Self::numbers) by the near and far fields of the cube, where these decide the
+    /// offset.
+    fn numbers_in(&self, cube: &Cube, points: &[Point], tolerance: f64) -> Vec<Option<f64>> {
+        let (near, error) = self.bvh.winding_numbers(&cube.near, points, tolerance);
+        let error = error + cube.far.error() + ROUNDING;
+        let numbers = near.iter().zip(points).map(|(near, &p)| near + cube.far.at(p));
+        numbers.map(|number| (half_integer_distance(number) > error).then_some(number)).collect()
     }
 
     /// The offset of one voxel.
     pub(super) fn offset(&self, voxel: [u32; 3]) -> i32 {
-        self.offset_at(self.center(voxel))
+        offset(self.number_from_root(self.center(voxel)))
     }
 
-    /// The offset at a point, in lattice units.
-    pub(in crate::solid) fn offset_at(&self, p: Point) -> i32 {
-        offset(self.number_from_root(p))
+    /// The offsets at up to [`LANES`] points, in lattice units.
+    pub(in crate::solid) fn offsets_at(&self, points: &[Point]) -> Vec<i32> {
+        self.numbers(&self.root_cube(), points, POINT_TOLERANCE).into_iter().map(offset).collect()
     }
 
     /// `b` or a number with the same offset.

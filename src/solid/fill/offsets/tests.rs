@@ -90,7 +90,7 @@ fn a_polynomial_is_as_near_as_its_bounds_say_and_the_bounds_are_of_all_loops() {
                     let off = (found - whole).abs();
                     let bound = moved + (error - moved) * x.powi(3);
                     assert!(off <= bound, "{off}, {bound}: {voxel:?} of {cube:?}");
-                    let number = field.number(&cube, voxel);
+                    let number = field.numbers(&cube, &[p], CUBE_TOLERANCE)[0];
                     let is_tie = half_integer_distance(whole) < 2.0 * ROUNDING;
                     assert!(is_tie || offset(number) == offset(whole), "{number}, {whole}");
                     checked += 1;
@@ -106,6 +106,32 @@ fn a_polynomial_is_as_near_as_its_bounds_say_and_the_bounds_are_of_all_loops() {
         }
     }
     assert!(checked > 10_000 && far > 100 && largest > 0.1, "{checked}, {far}, {largest}");
+}
+
+#[test]
+fn offsets_of_points_are_those_of_sums_over_all_edges() {
+    let mut rng = Rng::with_seed(9);
+    let mut by_points = 0;
+    for _ in 0..400 {
+        let field = field_of(&mut rng, [64; 3], 60, 0..3);
+        let corner = [(); 3].map(|()| rng.i32(-200..1200));
+        // From neighbours to points that share few nodes.
+        let spread = 1 << rng.u32(1..12);
+        let points: Vec<Point> = (0..rng.usize(1..=LANES))
+            .map(|_| corner.map(|c| f64::from(c + rng.i32(0..spread))))
+            .collect();
+        let exact: Vec<f64> = points.iter().map(|&p| field.exact(p)).collect();
+        let (numbers, error) = field.bvh.winding_numbers(&field.root, &points, POINT_TOLERANCE);
+        for (number, exact) in numbers.iter().zip(&exact) {
+            assert!((number - exact).abs() <= error + ROUNDING, "{number}, {exact}: {error}");
+            by_points += u32::from(error > 0.0);
+        }
+        for (found, &exact) in field.offsets_at(&points).iter().zip(&exact) {
+            let is_tie = half_integer_distance(exact) < 2.0 * ROUNDING;
+            assert!(is_tie || *found == offset(exact), "{found}, {exact}: {points:?}");
+        }
+    }
+    assert!(by_points > 1000, "{by_points}");
 }
 
 #[test]
@@ -255,7 +281,7 @@ fn the_number_of_a_voxel_is_exact_unless_its_error_leaves_no_doubt() {
                 true => sum + number,
                 false => field.number_from_root(p),
             };
-            assert_eq!(field.number(&cube, voxel), expected, "{away}");
+            assert_eq!(field.numbers(&cube, &[p], CUBE_TOLERANCE)[0], expected, "{away}");
         }
     }
 }

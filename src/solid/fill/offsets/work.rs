@@ -79,11 +79,11 @@ impl Field {
         self.subtract_work(child, 8 * weight, sampled, left)
     }
 
-    /// The number of terms of [`number`](Self::number).
+    /// The number of terms of [`numbers`](Self::numbers) at one voxel.
     fn terms(&self, cube: &Cube, voxel: [u32; 3]) -> u64 {
         let p = self.center(voxel);
         let near = self.bvh.visits(&cube.near, p, CUBE_TOLERANCE);
-        let is_decided = self.number_in(cube, p).is_some();
+        let is_decided = self.numbers_in(cube, &[p], CUBE_TOLERANCE)[0].is_some();
         near + if is_decided { 0 } else { self.bvh.visits(&self.root, p, VOXEL_TOLERANCES[0]) }
     }
 }

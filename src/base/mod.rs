@@ -24,6 +24,14 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Whether a character could change a terminal, or the order of the text around it: a control
+/// character or a bidirectional override.
+#[doc(hidden)]
+#[must_use]
+pub fn is_control(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 /// The result of `step`, and its time.
 ///
 /// # Errors

@@ -5,6 +5,7 @@ use std::io;
 use thiserror::Error;
 
 use crate::base::error_code::ErrorCode;
+use crate::base::is_control;
 use crate::base::numbers::binary_bytes_apart;
 #[cfg(doc)]
 use crate::base::progress::Progress;
@@ -134,11 +135,9 @@ pub(super) fn excerpt(text: &str) -> String {
     shortened(text, 40)
 }
 
-/// The first `longest` characters of a text from a file, for a message. Control characters and
-/// bidirectional overrides are escaped.
+/// The first `longest` characters of a text from a file, for a message. Control characters are
+/// escaped.
 pub(super) fn shortened(text: &str, longest: usize) -> String {
-    let is_control =
-        |c: char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let mut shown = String::new();
     let mut characters = text.chars();
     for c in characters.by_ref().take(longest) {

@@ -90,14 +90,24 @@ impl Job {
     /// All options on which voxels and their file depend, with what was read from the files that
     /// they name, as a pipe can be read once: the lattice, the palette and the blocks.
     pub fn determining(&self, lattice: Option<&Lattice>, write: &WriteOptions) -> String {
-        let Self { format, up, strict, color, attributes, distance, tile, voxels, .. } = self;
+        // All options are named, so that none is forgotten.
+        #[rustfmt::skip]
+        let Self {
+            format, up, strict, color, attributes, distance, tile, voxels,
+            // In `place_options`, `transform`, `write` or `lattice`.
+            res: _, height: _, width: _, length: _, voxel_size: _, cube: _, dims: _, bounds: _,
+            pad: _, transform: _, palette: _, lattice: _,
+            // In `attributes`.
+            label: _,
+            // Without effect on the file of a mesh.
+            meshes: _, input: _, output: _, force: _, preview: _, show: _, check: _, recursive: _,
+            shard: _, resume: _, time_limit: _, json: _, quiet: _, verbose: _, compute: _,
+        } = self;
+        #[rustfmt::skip]
         let VoxelArgs {
-            keep_transparent: keep,
-            interior_color: interior,
-            confine,
-            filter,
-            blend,
-            ..
+            keep_transparent: keep, interior_color: interior, confine, filter, blend,
+            // In `mode`.
+            mode: _, fill: _, include_surface: _,
         } = voxels;
         let (mode, place, transform) = (voxels.mode(), self.place_options(), self.transform());
         // A palette and blocks are long.

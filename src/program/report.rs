@@ -119,11 +119,9 @@ impl<'a> Report<'a> {
         let is_block = !several || verbose;
         let result = match summary.refused {
             true => {
-                let doubts = summary.result.fill.iter().flat_map(|fill| &fill.doubts);
-                let doubts: Vec<String> = doubts.map(ToString::to_string).collect();
+                let refuses_all = self.plan.job.strict == Some(Strict::Warnings);
                 let is_doubt = |text: &mut &str| {
-                    self.plan.job.strict == Some(Strict::Warnings)
-                        || doubts.iter().any(|doubt| text.contains(doubt))
+                    refuses_all || summary.doubts.iter().any(|doubt| doubt == text)
                 };
                 self.refusal(summary, &warnings.extract_if(.., is_doubt).collect::<Vec<_>>())
             }

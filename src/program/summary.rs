@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use trivox::backend::report::{RunReport, StageReport};
-use trivox::engine::{self, BandSummary, Measured, Summary};
+use trivox::engine::{self, BandSummary, Measured, Summary, Warning};
 use trivox::formats::{BlockList, Blocks, GridFormat, WriteOptions};
 use trivox::grid::{Attribute, Attributes, Channel, ContentHash, VoxelValues};
 use trivox::mesh::appearance::Material;
@@ -82,6 +82,9 @@ pub struct MeshSummary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpu: Option<RunReport>,
     pub warnings: Vec<String>,
+    /// Those of `warnings` for which `--strict` refuses the mesh.
+    #[serde(skip)]
+    pub doubts: Vec<String>,
     /// Defaults that were applied, and the options that change them.
     pub notes: Vec<String>,
 }
@@ -117,6 +120,8 @@ impl MeshSummary {
         let job = plan.job;
         let Voxelized { grid, report, backend, .. } = voxelized;
         let mut warnings: Vec<String> = sentences(&voxelized.warnings).collect();
+        let is_doubt = |warning: &&Warning| matches!(warning, Warning::Fill(_));
+        let doubts = sentences(voxelized.warnings.iter().filter(is_doubt)).collect();
         let colorless = job.colorless_output(format);
         if let (Some(what), ColorSource::Uniform(_)) = (&colorless, job.color) {
             warnings.push(format!("--color had no effect: {what} hold no colours"));
@@ -176,6 +181,7 @@ impl MeshSummary {
             gpu_ms: stages.filter_map(|stage| Some((stage.name, stage.ms?))).collect(),
             gpu: report.clone(),
             warnings,
+            doubts,
             notes,
         }
     }

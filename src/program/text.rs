@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use trivox::base::numbers;
 pub use trivox::base::numbers::{AXES, counted, counted_as, grouped, listed, short};
+use trivox::base::{is_control, numbers};
 use trivox::engine::{Remedy, Warning};
 
 /// A path as text for JSON. Bytes that are not UTF-8 are written as `\xff`, so that files can be
@@ -36,7 +36,7 @@ pub fn escaped(text: &str) -> String {
 pub fn escaped_except(text: &str, kept: &[char]) -> String {
     let mut escaped = String::new();
     for letter in text.chars() {
-        if letter.is_control() && !kept.contains(&letter) {
+        if is_control(letter) && !kept.contains(&letter) {
             escaped.extend(letter.escape_default());
         } else {
             escaped.push(letter);
@@ -82,13 +82,15 @@ pub fn range<T: std::fmt::Display>([[x0, y0, z0], [x1, y1, z1]]: &[[T; 3]; 2]) -
 }
 
 /// The warnings as sentences, with the options of the program that avoid them.
-pub fn sentences(warnings: &[Warning]) -> impl Iterator<Item = String> + '_ {
+pub fn sentences<'a>(
+    warnings: impl IntoIterator<Item = &'a Warning>,
+) -> impl Iterator<Item = String> {
     let spelled = |remedy| match remedy {
         Remedy::Fill(fill) => format!("--fill {fill}"),
         Remedy::KeepTransparent => "--keep-transparent".to_owned(),
         Remedy::InteriorColor => "--interior-color".to_owned(),
     };
-    warnings.iter().map(move |warning| escaped(&warning.with_remedy(spelled)))
+    warnings.into_iter().map(move |warning| escaped(&warning.with_remedy(spelled)))
 }
 
 #[cfg(test)]
@@ -103,6 +105,7 @@ mod tests {
         let path = Path::new(OsStr::from_bytes(b"a/\xe9\n\xc3\xa9 \xff\xfe.obj"));
         assert_eq!(path_text(path), "a/\\xe9\n\u{e9} \\xff\\xfe.obj");
         assert_eq!(shown(path), "a/\\xe9\\n\u{e9} \\xff\\xfe.obj");
+        assert_eq!(shown("gnp.\u{202e}jbo"), "gnp.\\u{202e}jbo");
     }
 
     #[test]

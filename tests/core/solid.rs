@@ -54,6 +54,30 @@ fn a_cavity_is_empty_but_for_a_flood() {
 }
 
 #[test]
+fn forty_shells_in_each_other_are_matter_and_cavities_in_turn() {
+    let dims = [162; 3];
+    let shell = |depth: u32| {
+        let at = f64::from(2 * depth + 1);
+        let cube = cube([at + 0.25; 3], 160.5 - 2.0 * at);
+        if depth.is_multiple_of(2) { cube } else { inside_out(&cube) }
+    };
+    // The innermost first.
+    let shells: Vec<_> = (0..40).rev().map(shell).collect();
+    let is_matter = |voxel: &[u32; 3]| {
+        let depth = voxel.map(|c| c.min(161 - c)).into_iter().min();
+        depth.is_some_and(|depth| depth > 0 && (depth - 1) / 2 % 2 == 0)
+    };
+    let voxels = voxels_in([0; 3], dims).filter(is_matter);
+    let expected = VoxelGrid::from_voxels(dims, voxels).unwrap();
+    for mesh in [together(&shells), inside_out(&together(&shells))] {
+        let mesh = in_grid(&mesh, dims);
+        for fill in [Fill::Auto, Fill::Winding] {
+            assert_certain(&mesh, fill, &expected);
+        }
+    }
+}
+
+#[test]
 fn a_shell_in_a_shell_the_same_way_round_is_one_solid_by_winding_and_doubtful_by_parity() {
     let dims = [84; 3];
     let nested = [cube([2.25; 3], 79.5), cube([10.25; 3], 63.5)];

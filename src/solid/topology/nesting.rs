@@ -25,6 +25,8 @@ const MAX_PROBES: usize = 4096;
 /// The distance of a probe from its triangle, in lattice units: more than rounding moves surfaces
 /// in contact.
 const DEPTH: i32 = 2;
+/// Shells whose lists of the shells around them are kept at a time.
+const AT_ONCE: usize = 32;
 /// The sum of the weights of a probe.
 const SCALE: i64 = 6;
 /// Points of a triangle by the weights of its corners: all multiples of 1/6 in its interior, the
@@ -75,7 +77,7 @@ pub(super) fn orientation(
 /// Maximum memory of [`orientation`], in bytes: shells, and if they are nested their triangles, the
 /// shells around each, and the BVH.
 pub(super) fn bytes(triangles: usize, patches: usize) -> u64 {
-    let of_patch = size_of::<Shell>() + 2 * size_of::<Vec<u32>>() + 48;
+    let of_patch = size_of::<Shell>() + size_of::<Vec<u32>>() + 4 * AT_ONCE + 48;
     (of_patch * patches + 8 * triangles) as u64 + TriangleBvh::bytes(triangles)
 }
 
@@ -149,27 +151,26 @@ impl Nesting<'_> {
     /// Whether each shell is turned, and whether it is a cavity.
     fn is_turned(&self, progress: &dyn Progress) -> (Vec<bool>, Vec<bool>) {
         let members = self.members();
-        let enclosing: Vec<Vec<u32>> = (0..self.shells.len())
-            .into_par_iter()
-            .map(|shell| match progress.is_cancelled() {
-                true => Vec::new(),
-                false => self.enclosing(shell, &members[shell]),
-            })
-            .collect();
+        let enclosing = |&shell: &usize| match progress.is_cancelled() {
+            true => Vec::new(),
+            false => self.enclosing(shell, &members[shell]),
+        };
         let mut order: Vec<usize> = (0..self.shells.len()).collect();
         order.sort_by_key(|&shell| std::cmp::Reverse(self.shells[shell].volume.abs()));
         let mut is_turned = vec![false; order.len()];
         // The winding number that each shell adds inside, once it is oriented.
         let mut adds = vec![0; order.len()];
-        for shell in order {
-            let sign = self.shells[shell].volume.signum();
-            let around = &enclosing[shell];
-            let is_in_matter = around.iter().map(|&other| adds[other as usize]).sum::<i128>() > 0;
-            is_turned[shell] = match self.innermost(around, sign) {
-                Some(other) if is_in_matter => is_turned[other],
-                _ => sign < 0,
-            };
-            adds[shell] = if is_turned[shell] { -sign } else { sign };
+        for shells in order.chunks(AT_ONCE) {
+            let around: Vec<Vec<u32>> = shells.par_iter().map(enclosing).collect();
+            for (&shell, around) in shells.iter().zip(&around) {
+                let sign = self.shells[shell].volume.signum();
+                let winding: i128 = around.iter().map(|&other| adds[other as usize]).sum();
+                is_turned[shell] = match self.innermost(around, sign) {
+                    Some(other) if winding > 0 => is_turned[other],
+                    _ => sign < 0,
+                };
+                adds[shell] = if is_turned[shell] { -sign } else { sign };
+            }
         }
         (is_turned, adds.into_iter().map(|adds| adds < 0).collect())
     }
@@ -218,7 +219,8 @@ impl Nesting<'_> {
                 let probe = Probe::behind(&triangle, *weights, is_flipped);
                 let around = self.around(&probe);
                 let may_enclose = |&other: &u32| match &enclosing {
-                    Some(enclosing) => enclosing.contains(&other),
+                    // In ascending order.
+                    Some(enclosing) => enclosing.binary_search(&other).is_ok(),
                     None => self.shells[other as usize].is_larger_than(this),
                 };
                 let around: Vec<u32> = around.into_iter().filter(may_enclose).collect();

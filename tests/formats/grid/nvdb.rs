@@ -7,6 +7,7 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use tempfile::TempDir;
+use trivox::formats::read_grid_from_with;
 
 use super::dense::lines;
 use super::vdb::{far, for_others, write_all};
@@ -285,6 +286,20 @@ fn a_flipped_bit_of_nvdb_is_refused() {
     // Of others, who need not have one.
     changed[200 + 8..200 + 16].fill(255);
     assert!(read(GridFormat::Nvdb, &changed).is_ok());
+}
+
+#[test]
+fn a_root_of_any_number_of_entries_is_read_within_the_memory_limit() {
+    let mut bytes = written(&tiny(), GridFormat::Nvdb);
+    // Without checksums.
+    bytes[200 + 8..200 + 16].fill(255);
+    bytes.truncate(NODES.start + 64);
+    bytes[NODES.start + 24..][..4].fill(255);
+    let entry = [0_u64, 96, 0, 0].map(u64::to_le_bytes);
+    bytes.extend(entry.as_flattened().repeat(100_000));
+    let options = ReadOptions::default().with_memory(1 << 20);
+    let error = read_grid_from_with(&mut &bytes[..], GridFormat::Nvdb, &options).unwrap_err();
+    assert!(matches!(error, ReadError::Memory { .. }), "{error}");
 }
 
 #[test]

@@ -295,7 +295,11 @@ impl Reader<'_> {
                     value.into_iter().for_each(|v| self.nodes.tile(corner, UPPER_VOXELS, v));
                     self.nodes.check_tiles()?;
                 }
-                _ => children.push(Child { at: at.wrapping_add(child), corner }),
+                _ => {
+                    children.push(Child { at: at.wrapping_add(child), corner });
+                    // The capacity is at most twice the length.
+                    self.nodes.check_memory(2 * size_of_val(&children[..]) as u64)?;
+                }
             }
         }
         Ok(children)

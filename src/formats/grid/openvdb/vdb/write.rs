@@ -3,6 +3,7 @@
 
 use std::io::Write;
 
+use bytemuck::{NoUninit, bytes_of, cast_slice};
 use half::f16;
 
 use super::{
@@ -16,7 +17,7 @@ use crate::formats::grid::openvdb::record::{Record, put_bits};
 use crate::formats::grid::openvdb::tree::{Counts, Tree, brick_at};
 use crate::formats::grid::openvdb::world::{WorldFromIndex, check_range, world_distance};
 use crate::formats::{Out, WriteError};
-use crate::grid::{Colors, Mask, VoxelGrid, count, mask_places};
+use crate::grid::{self, Mask, VoxelGrid, VoxelValues, count, mask_places};
 use crate::solid::distance::DistanceField;
 
 /// A tree of floats with 8, 16 and 32 children along each axis, stored as half floats.
@@ -41,11 +42,8 @@ const WHOLE: u64 = 4;
 const ROOT_CHILD: u64 = 12;
 
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
-    let digits = match &grid.colors {
-        None => grid.hash().to_string(),
-        Some(colors) => hash_with(grid, colors),
-    };
-    write_channels(grid, &Vec::from_iter(Channel::all(grid)), digits, out)
+    let channels = Vec::from_iter(Channel::all(grid));
+    write_channels(grid, &channels, hash_of(grid, &channels), out)
 }
 
 /// Writes `field` as a level set of floats, in world units.
@@ -120,25 +118,34 @@ fn uuid(digits: String) -> String {
     groups.map(|group| String::from_utf8_lossy(&digits[group]).into_owned()).join("-")
 }
 
-/// Bytes that are hashed at once.
-const HASHED: usize = 1 << 18;
-
-fn hash_with(grid: &VoxelGrid, colors: &Colors) -> String {
+/// A hash of the voxels and of the values of `channels`.
+fn hash_of(grid: &VoxelGrid, channels: &[Channel]) -> String {
+    let voxels = grid.hash().to_string();
     let mut hasher = blake3::Hasher::new();
-    hasher.update(grid.hash().to_string().as_bytes());
-    hasher.update(&colors.rest());
-    let mut bytes = Vec::new();
-    for (key, mask, own) in colors.bricks() {
-        bytes.extend(key.position().map(u32::to_le_bytes).as_flattened());
-        bytes.extend(mask.map(u64::to_le_bytes).as_flattened());
-        bytes.extend(own.as_flattened());
-        // Long inputs are hashed several chunks at a time.
-        if bytes.len() >= HASHED {
-            hasher.update_rayon(&bytes);
-            bytes.clear();
+    hasher.update(voxels.as_bytes());
+    for channel in channels {
+        match *channel {
+            Channel::Density if channels.len() == 1 => return voxels,
+            Channel::Density | Channel::Distance(_) => {}
+            Channel::Color(colors) => hash_values(colors, &mut hasher),
+            Channel::Attribute(_, grid::Channel::Scalar(values)) => {
+                hash_values(values, &mut hasher)
+            }
+            Channel::Attribute(_, grid::Channel::Vector(values)) => {
+                hash_values(values, &mut hasher)
+            }
         }
     }
-    hasher.update(&bytes).finalize().to_hex().to_string()
+    hasher.finalize().to_hex().to_string()
+}
+
+fn hash_values<T: NoUninit + Sync>(values: &VoxelValues<T>, hasher: &mut blake3::Hasher) {
+    hasher.update(bytes_of(&values.rest()));
+    for (key, mask, own) in values.bricks() {
+        hasher.update(bytes_of(&key.position()));
+        hasher.update(bytes_of(&mask));
+        hasher.update(cast_slice(own));
+    }
 }
 
 /// The compression, the metadata and the transform of a grid.

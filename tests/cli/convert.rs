@@ -145,7 +145,7 @@ fn standard_output_takes_the_format_that_is_named() {
 fn what_cannot_be_converted_is_refused_and_changes_nothing() {
     let folder = folder();
     write_grid(&folder, "long.npy", &VoxelGrid::empty([2001, 1, 1]).unwrap());
-    folder.write("grid.vti", "");
+    folder.write("grid.vol", "");
     for (args, complaint) in [
         ("convert mesh.obj b.npy", "mesh.obj: is a mesh: voxelize it first"),
         ("convert long.npy b.stl", "b.stl: .stl files are read, but not written: use one of .vox"),
@@ -158,7 +158,7 @@ fn what_cannot_be_converted_is_refused_and_changes_nothing() {
         ("convert long.npy -", "give the format with --format"),
         ("convert long.npy - --format npy --json", "--json and -o - both write to standard output"),
         ("convert long.npy nowhere/b.npy", "there is no folder 'nowhere'"),
-        ("convert grid.vti b.npy", "grid.vti: .vti files are written, but not read"),
+        ("convert grid.vol b.npy", "grid.vol: .vol files are written, but not read"),
     ] {
         refuses(&folder, args, complaint);
     }

@@ -208,8 +208,8 @@ export class Distances {
 export class Grid {
   private constructor();
   /**
-   * Reads a file with voxels: .vox, .npy, .npz, .binvox, .bricks, .vdb, .nvdb, .schem,
-   * .litematic.
+   * Reads a file with voxels: .vox, .npy, .npz, .binvox, .vti, .bricks, .vdb, .nvdb,
+   * .schem, .litematic.
    */
   static open(file: NamedFile): Promise<Grid>;
   readonly report: Report;

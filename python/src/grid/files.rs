@@ -111,7 +111,7 @@ pub fn restore_grid(
 /// ----------
 /// path : str or os.PathLike
 ///     A file with an extension of ``trivox.GRID_FORMATS`` that is read: .bricks, .npz, .npy, .vox,
-///     .vdb, .nvdb, .binvox and others.
+///     .vti, .vdb, .nvdb, .binvox and others.
 ///
 /// Returns
 /// -------

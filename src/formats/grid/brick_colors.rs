@@ -33,8 +33,35 @@ pub(crate) enum MaskColors<'a> {
 }
 
 impl ColorRun<'_> {
+    /// That of a brick with these colours of the voxels of `mask`.
+    pub(crate) fn of_brick(start: BrickKey, mask: Mask, colors: Vec<Rgba>) -> Self {
+        let colors = match colors[..] {
+            [first, ref rest @ ..] if rest.iter().all(|&color| color == first) => {
+                MaskColors::All(first)
+            }
+            _ => MaskColors::Each(colors.into()),
+        };
+        Self { start, len: 1, mask, colors }
+    }
+
+    /// The length of its list of colours.
+    pub(crate) fn own_count(&self) -> u64 {
+        if let MaskColors::Each(colors) = &self.colors { colors.len() as u64 } else { 0 }
+    }
+
     fn end(&self) -> BrickKey {
         self.start.along_x(self.len)
+    }
+
+    /// Extends the run by the next one, if that continues it in the same colour.
+    pub(crate) fn extend(&mut self, next: &Self) -> bool {
+        let is_next = self.end() == next.start && self.mask == next.mask;
+        let is_continued = match (&self.colors, &next.colors) {
+            (MaskColors::All(color), MaskColors::All(same)) => is_next && color == same,
+            _ => false,
+        };
+        self.len += if is_continued { next.len } else { 0 };
+        is_continued
     }
 
     /// The same, without a copy of the list of colours.

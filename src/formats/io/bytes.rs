@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, BufRead, ErrorKind, Read};
 use std::path::Path;
 
 use crate::base::progress::Progress;
@@ -107,6 +107,17 @@ pub(crate) fn read_exactly(input: &mut (impl Read + ?Sized), len: u64) -> io::Re
         if (&mut *input).take(more).read_to_end(&mut bytes)? as u64 != more {
             return Err(ErrorKind::UnexpectedEof.into());
         }
+    }
+    Ok(bytes)
+}
+
+/// All bytes of `input`, of which twice as many must fit into `limit` bytes of memory.
+pub(crate) fn read_whole(input: &mut dyn BufRead, limit: u64) -> Result<Vec<u8>, ReadError> {
+    let (most, mut bytes) = (limit / 2, Vec::new());
+    Read::take(&mut *input, most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        let rest = io::copy(input, &mut io::sink())?;
+        check_memory(2 * (bytes.len() as u64 + rest), limit)?;
     }
     Ok(bytes)
 }

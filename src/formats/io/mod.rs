@@ -8,3 +8,4 @@ pub(super) mod save;
 pub mod temporary;
 pub(super) mod tokens;
 pub(super) mod warnings;
+pub(super) mod xml;

@@ -11,7 +11,7 @@ use super::nvdb::nanovdb;
 use super::*;
 use crate::common::environment::python_with;
 
-fn bent() -> VoxelGrid {
+pub(crate) fn bent() -> VoxelGrid {
     bent_with(Attribute::ALL)
 }
 

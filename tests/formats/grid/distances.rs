@@ -153,10 +153,12 @@ assert numpy.array_equal(numpy.signbit(found), numpy.signbit(raw))
 #[test]
 fn distances_are_read_as_the_solid_inside() {
     for (name, field) in fields() {
-        for format in [GridFormat::Vdb, GridFormat::Nvdb, GridFormat::Npz] {
+        use GridFormat::{Npz, Nvdb, Vdb, Vti};
+        for format in [Vdb, Nvdb, Npz, Vti] {
             let bytes = written(&field, format);
-            let LoadedGrid { grid, warnings, .. } =
+            let LoadedGrid { grid, warnings, distances, .. } =
                 read_grid_from(&mut &bytes[..], format).unwrap();
+            assert!(distances.is_some(), "{name}, {format:?}");
             assert!(grid == *field.inside(), "{name}, {format:?}: {} voxels", grid.occupied());
             assert_eq!(grid.world, field.inside().world, "{name}, {format:?}");
             assert_eq!(grid.world, field.world(), "{name}, {format:?}");

@@ -16,6 +16,7 @@ mod schem;
 mod surface;
 mod vdb;
 mod vox;
+mod vti;
 
 use std::ops::Range;
 
@@ -152,6 +153,10 @@ fn files_give_back_the_grid_that_was_written() {
         for format in [Vox, Npz, Bricks, Vdb, Nvdb, Schem, Litematic] {
             assert_given_back(&grid, format);
         }
+        // A file always has a place.
+        if grid.world.place.is_some() {
+            assert_given_back(&grid, GridFormat::Vti);
+        }
     });
     for grid in [vdb::blocks(), vdb::far()] {
         assert_given_back(&grid, Vdb);
@@ -169,7 +174,7 @@ fn npy_gives_back_the_voxels_that_were_written() {
 }
 
 /// A small file of each format, in several models' and several bricks' worth of structure.
-fn small_files() -> [(GridFormat, Vec<u8>); 15] {
+fn small_files() -> [(GridFormat, Vec<u8>); 17] {
     let voxels = [[0, 0, 0], [8, 1, 2], [8, 9, 2]];
     let grid = VoxelGrid::from_voxels([9, 10, 3], voxels).unwrap();
     [
@@ -188,6 +193,9 @@ fn small_files() -> [(GridFormat, Vec<u8>); 15] {
         (GridFormat::Bricks, colored::tiny_colored_bricks()),
         (GridFormat::Npz, written(&colored::tiny_colored(), GridFormat::Npz)),
         (GridFormat::Vdb, written(&colored::tiny_colored(), GridFormat::Vdb)),
+        // Without the line feed at its end, which may be missing.
+        (GridFormat::Vti, dense::TINY_VTI.trim_ascii_end().to_vec()),
+        (GridFormat::Vti, vti::ASCII.trim_ascii_end().into()),
     ]
 }
 
@@ -239,15 +247,15 @@ fn grids_of_many_parallel_parts_are_read_back() {
     let grid = random_grid([11, 203, 301], 3000, &mut fastrand::Rng::with_seed(7));
     let color = |[x, y, z]: [u32; 3]| Some([x as u8, y as u8, (x ^ y ^ z) as u8, 255]);
     let colored = painted_by(grid.clone(), [1, 2, 3, 255], color);
-    let formats = [GridFormat::Npy, GridFormat::Npz, GridFormat::Vox, GridFormat::Vdb];
+    use GridFormat::{Npy, Npz, Vdb, Vox, Vti};
     for up in [Up::Y, Up::Z] {
         for grid in [&grid, &colored] {
             let mut grid = grid.clone();
             grid.world = World::at([0.0; 3], 1.0, up);
-            for format in formats.into_iter().chain([GridFormat::Schem, GridFormat::Litematic]) {
+            for format in [Npy, Npz, Vox, Vdb, Vti, GridFormat::Schem, GridFormat::Litematic] {
                 let found = read(format, &written(&grid, format)).unwrap();
                 assert_eq!(found.hash(), grid.hash(), "{format:?}, {up:?} up");
-                if format == GridFormat::Npz {
+                if [Npz, Vti].contains(&format) {
                     let color = |grid: &VoxelGrid| {
                         grid.voxels().map(|voxel| grid.color(voxel)).collect::<Vec<_>>()
                     };

@@ -41,6 +41,7 @@ pub(super) enum Kind {
 }
 
 impl Element {
+    const BYTE: Self = Self { kind: Kind::Unsigned, bytes: 1, is_big: false };
     const RGBA: Self = Self { kind: Kind::Rgba, bytes: 4, is_big: false };
 
     /// The type `descr` of NumPy, such as `<f4`.
@@ -61,7 +62,7 @@ impl Element {
     }
 
     /// The integer, or the bits of a float, at the beginning of `bytes`.
-    pub(super) fn integer(self, bytes: &[u8]) -> i128 {
+    pub(crate) fn integer(self, bytes: &[u8]) -> i128 {
         let mut low = [0; 16];
         let (own, rest) = low.split_at_mut(self.bytes);
         own.copy_from_slice(&bytes[..self.bytes]);
@@ -106,6 +107,11 @@ pub(crate) struct Rows {
 }
 
 impl Header {
+    /// That of bytes, `x` fastest: occupied unless zero.
+    pub(crate) fn x_fastest(dims: [u32; 3]) -> Self {
+        Self { dims, element: Element::BYTE, is_fortran: true }
+    }
+
     /// The array's length in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.voxels() * self.element.bytes as u64
@@ -115,8 +121,7 @@ impl Header {
     /// colours.
     pub(crate) fn as_batch(&self) -> Option<Self> {
         let [1, x, y] = self.dims else { return None };
-        let element = Element { kind: Kind::Unsigned, bytes: 1, is_big: false };
-        let batch = Self { dims: [x, y, 4], element, is_fortran: self.is_fortran };
+        let batch = Self { dims: [x, y, 4], element: Element::BYTE, ..*self };
         (self.element == Element::RGBA).then_some(batch)
     }
 
@@ -233,7 +238,7 @@ impl Fields {
         let element = Element::of(descr).ok_or_else(|| {
             content(format!(
                 "elements of type {} are not supported: use bool or uint8 (distances are read \
-                 from .npz, .vdb and .nvdb)",
+                 from .npz, .vti, .vdb and .nvdb)",
                 excerpt(descr)
             ))
         })?;

@@ -71,7 +71,7 @@ fn zero_or_one(index: u64, value: f64) -> Result<u8, ReadError> {
         1.0 => Ok(1),
         _ => bail!(
             "element {index} is {value}, but of floats only 0 and 1 are read (distances are read \
-             from .npz, .vdb and .nvdb)"
+             from .npz, .vti, .vdb and .nvdb)"
         ),
     }
 }

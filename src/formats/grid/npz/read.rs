@@ -15,8 +15,8 @@ use crate::formats::io::bytes::{Budget, ended, read_exactly};
 use crate::formats::spec::SIGN_ONLY;
 use crate::formats::{LoadedGrid, ReadError, check_memory, checked_place, content, excerpt};
 use crate::grid::{
-    Attribute, AttributeSet, Attributes, Bits, Channel, ContentHash, Mask, Place, Up, VoxelGrid,
-    mask_places,
+    Attribute, AttributeSet, Attributes, Bits, BrickKey, Channel, ContentHash, Mask, Place, Up,
+    VoxelGrid, mask_places,
 };
 
 /// Maximum bytes read of an array of the world position.
@@ -286,19 +286,22 @@ fn attributes(
     let mut channels = BTreeMap::new();
     for of in set.iter() {
         let Some((_, bytes)) = rows.remove(&file_of(of)) else { continue };
-        check_values(of, &bytes, names.get(&of).map(Vec::len))?;
+        let names = names.get(&of).map(Vec::len);
+        check_values(of, &bytes, names)
+            .map_err(|(row, error)| content(format!("{}, row {row}: {error}", file_of(of))))?;
         channels.insert(of, channel(grid, of, &bytes));
     }
     Ok(Some(Attributes::new(names, channels)))
 }
 
-/// [`Attribute::check`] of all values; an error names the array and the row.
-fn check_values(of: Attribute, bytes: &[u8], names: Option<usize>) -> Result<(), ReadError> {
-    for (n, row) in bytes.chunks_exact(4 * of.components()).enumerate() {
-        let named = |error| content(format!("{}, row {n}: {error}", file_of(of)));
-        of.check(bits_of(row), names).map_err(named)?;
-    }
-    Ok(())
+/// [`Attribute::check`] of all values; an error has the row.
+pub(in crate::formats::grid) fn check_values(
+    of: Attribute,
+    bytes: &[u8],
+    names: Option<usize>,
+) -> Result<(), (usize, String)> {
+    let mut rows = bytes.chunks_exact(4 * of.components()).enumerate();
+    rows.try_for_each(|(n, row)| of.check(bits_of(row), names).map_err(|error| (n, error)))
 }
 
 /// Little-endian components.
@@ -311,20 +314,28 @@ fn bits_of(row: &[u8]) -> Bits {
 
 /// An attribute with these little-endian components, a row a voxel of `grid`.
 fn channel(grid: &VoxelGrid, attribute: Attribute, bytes: &[u8]) -> Channel {
-    let none = attribute.none();
     let mut rows = bytes.chunks_exact(4 * attribute.components());
-    let bricks = grid.bricks().map(|(key, mask)| {
-        let (mut own, mut known) = (Vec::new(), Mask::default());
-        for ((x, bit), row) in mask_places(mask).zip(&mut rows) {
-            let bits = bits_of(row);
-            if bits != none {
-                known[x as usize] |= 1 << bit;
-                own.push(bits);
-            }
-        }
-        (key, known, own)
-    });
+    let bricks = grid.bricks().map(|(key, mask)| own_values(attribute, key, mask, &mut rows));
     Channel::from_bricks(attribute, bricks.collect())
+}
+
+/// The voxels of a brick that have the attribute, and their values, by the next of the `rows`, one
+/// for each voxel in `mask`.
+pub(in crate::formats::grid) fn own_values<'a>(
+    attribute: Attribute,
+    key: BrickKey,
+    mask: Mask,
+    rows: &mut impl Iterator<Item = &'a [u8]>,
+) -> (BrickKey, Mask, Vec<Bits>) {
+    let (mut own, mut known, none) = (Vec::new(), Mask::default(), attribute.none());
+    for ((x, bit), row) in mask_places(mask).zip(rows) {
+        let bits = bits_of(row);
+        if bits != none {
+            known[x as usize] |= 1 << bit;
+            own.push(bits);
+        }
+    }
+    (key, known, own)
 }
 
 /// A text in UTF-32 that ends at a zero. A number that is no character is a question mark.

@@ -53,7 +53,7 @@ pub(super) struct Nodes {
 
 /// Whether a voxel of this density, or of this distance in a level set, is occupied. A centre on the
 /// surface that counts as inside has the distance -0.
-pub(super) fn is_occupied(number: f64, is_level_set: bool) -> bool {
+pub(in crate::formats::grid) fn is_occupied(number: f64, is_level_set: bool) -> bool {
     if is_level_set { number <= 0.0 && number.is_sign_negative() } else { number > 0.0 }
 }
 

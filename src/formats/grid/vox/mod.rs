@@ -43,14 +43,13 @@ mod parse;
 mod scene;
 mod write;
 
-use std::io::{self, BufRead, Read};
+use std::io::BufRead;
 
 use self::scene::{Pose, Rotation};
 use crate::base::numbers::{counted, grouped};
 use crate::formats::grid::description::Description;
-use crate::formats::{
-    GridSpec, LoadedGrid, ReadError, ReadOptions, WriteOptions, check_memory, lost_opacity,
-};
+use crate::formats::io::bytes::read_whole;
+use crate::formats::{GridSpec, LoadedGrid, ReadError, ReadOptions, WriteOptions, lost_opacity};
 use crate::grid::{Attribute, Colors, Up, VoxelGrid};
 use crate::surface::palette::{MAX_COLORS, count_colors};
 
@@ -88,13 +87,7 @@ fn read(input: &mut dyn BufRead, options: &ReadOptions) -> Result<LoadedGrid, Re
         parse::check_start(start)?;
     }
     // Its voxels by brick take as much again.
-    let most = limit / 2;
-    let mut file = Vec::new();
-    Read::take(&mut *input, most + 1).read_to_end(&mut file)?;
-    if file.len() as u64 > most {
-        let rest = io::copy(input, &mut io::sink())?;
-        check_memory(2 * (file.len() as u64 + rest), limit)?;
-    }
+    let file = read_whole(input, limit)?;
     let scene = parse::parse(&file, options)?;
     let limit = limit - 2 * file.len() as u64;
     let (grid, counts) = assemble::assemble(&scene, limit)?;

@@ -3,7 +3,7 @@
 //! XML, followed by the cell array `occupied` as bytes, `x` fastest, then `y`, then `z`, 0 or 1
 //! (Kitware, *VTK File Formats*, the section on XML formats). `Origin` is the grid's corner and
 //! `Spacing` a voxel's edge; the field array `up` is the index of the up axis, 1 for `y`. A grid
-//! without a world position has its corner at the origin, voxels of size 1, and no `up`. With
+//! without a world position has its corner at the origin, and voxels of size 1. With
 //! colours, the cell array `color` has red, green, blue and opacity in sRGB, which VTK displays
 //! unmapped ("direct scalars"); zeros for empty voxels. Each attribute is a cell array of its name;
 //! in empty voxels -1 for indices, else 0. The field arrays `material_names` and `label_names` are
@@ -12,8 +12,14 @@
 //! The XML has the place of each array, and an array begins with the lengths of its compressed
 //! blocks. Arrays are therefore compressed before the first byte is written, and once more where
 //! memory does not hold them.
+//!
+//! Read are these arrays in the encodings of VTK but LZ4, LZMA and big-endian numbers, in one piece.
+//! Without `occupied` and `distance` the voxels are those where the only cell array is not 0.
 
 mod blocks;
+mod image;
+mod read;
+mod values;
 
 use std::io::{self, Write};
 
@@ -30,6 +36,7 @@ pub const SPEC: GridSpec = GridSpec {
     name: "VTK",
     carries: "up to 65,536 voxels per axis, as bytes; position, voxel size and up axis; RGBA; \
               attributes",
+    read: Some(|input, options| read::read(input, options.memory)),
     write: Some(|grid, _, out| write(grid, out)),
     file_size: |dims| Some(dense::volume(dims) / MAX_RATIO),
     lost: |grid, _| vec![assumed_place(grid)],
@@ -39,6 +46,11 @@ pub const SPEC: GridSpec = GridSpec {
     attributes: |_| AttributeSet::all(),
     ..GridSpec::PLAIN
 };
+
+const OCCUPIED: &str = "occupied";
+const COLOR: &str = "color";
+const DISTANCE: &str = "distance";
+const UP: &str = "up";
 
 const TAIL: &str = "\n  </AppendedData>\n</VTKFile>\n";
 
@@ -60,7 +72,7 @@ impl<'a> Array<'a> {
     fn occupied(grid: &'a VoxelGrid) -> Self {
         let write =
             |out: &mut Blocks| dense::occupancy_rows(grid, [0, 1], |row| out.write_all(row));
-        Self { kind: "UInt8", name: "occupied", components: 1, write: Box::new(write) }
+        Self { kind: "UInt8", name: OCCUPIED, components: 1, write: Box::new(write) }
     }
 
     fn colors(grid: &'a VoxelGrid, colors: &'a Colors) -> Self {
@@ -73,11 +85,11 @@ impl<'a> Array<'a> {
                 |row| out.write_all(row.as_flattened()),
             )
         };
-        Self { kind: "UInt8", name: "color", components: 4, write: Box::new(write) }
+        Self { kind: "UInt8", name: COLOR, components: 4, write: Box::new(write) }
     }
 
     fn attribute(grid: &'a VoxelGrid, attribute: Attribute, channel: &'a Channel) -> Self {
-        let kind = if attribute.is_float() { "Float32" } else { "Int32" };
+        let kind = kind_of(attribute);
         let components = attribute.components();
         let write = move |out: &mut Blocks| {
             let empty = attribute.none();
@@ -103,7 +115,7 @@ impl<'a> Array<'a> {
                 out.write_all(row.iter().map(bytes).collect::<Vec<_>>().as_flattened())
             })
         };
-        Self { kind: "Float32", name: "distance", components: 1, write: Box::new(write) }
+        Self { kind: "Float32", name: DISTANCE, components: 1, write: Box::new(write) }
     }
 
     /// Its element, with the place of its bytes.
@@ -116,6 +128,16 @@ impl<'a> Array<'a> {
     }
 }
 
+/// The type of an attribute's numbers.
+fn kind_of(attribute: Attribute) -> &'static str {
+    if attribute.is_float() { "Float32" } else { "Int32" }
+}
+
+/// The field array of the names of an attribute.
+fn name_of_names(attribute: Attribute) -> String {
+    format!("{attribute}_names")
+}
+
 /// Writes `grid`. Takes 8 bytes of memory for each compressed block, and a constant for each thread.
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     let mut arrays = vec![Array::occupied(grid)];
@@ -125,7 +147,7 @@ pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
         let of = |(&attribute, channel)| Array::attribute(grid, attribute, channel);
         arrays.extend(attributes.channels().iter().map(of));
         let all = attributes.names().iter();
-        names = all.map(|(attribute, names)| texts(&format!("{attribute}_names"), names)).collect();
+        names = all.map(|(attribute, names)| texts(&name_of_names(*attribute), names)).collect();
     }
     write_image(&arrays, grid.dims(), grid.world, &names, out)
 }
@@ -188,7 +210,7 @@ fn head(dims: [u32; 3], world: World, fields: &str, scalars: &str, elements: &st
            <ImageData WholeExtent=\"{extent}\" Origin=\"{x:?} {y:?} {z:?}\" \
            Spacing=\"{s:?} {s:?} {s:?}\">\n    \
              <FieldData>\n      \
-               <DataArray type=\"UInt8\" Name=\"up\" NumberOfTuples=\"1\" \
+               <DataArray type=\"UInt8\" Name=\"{UP}\" NumberOfTuples=\"1\" \
                format=\"ascii\">{up}</DataArray>\n\
                {fields}    \
              </FieldData>\n    \

@@ -7,7 +7,6 @@
 mod build;
 mod model;
 mod package;
-mod xml;
 
 use crate::formats::io::bytes::Budget;
 use crate::formats::mesh::threemf::build::build;

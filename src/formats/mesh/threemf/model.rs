@@ -7,8 +7,8 @@ use crate::base::srgb::{Rgba, linear_of_rgba, rgba_of};
 use crate::formats::io::bytes::Budget;
 use crate::formats::io::tokens::numbers;
 use crate::formats::io::warnings::{NameCounts, counted_warning};
+use crate::formats::io::xml::{Element, Xml};
 use crate::formats::mesh::threemf::package::Package;
-use crate::formats::mesh::threemf::xml::{Element, Xml};
 use crate::formats::mesh::transform::Transform;
 use crate::formats::{ReadError, excerpt};
 

@@ -7,7 +7,7 @@ use flate2::bufread::DeflateDecoder;
 use rawzip::{CompressionMethod, ZipArchive, ZipArchiveEntryWayfinder, ZipSliceArchive};
 
 use crate::formats::io::bytes::Budget;
-use crate::formats::mesh::threemf::xml::Xml;
+use crate::formats::io::xml::Xml;
 use crate::formats::{ReadError, content, excerpt};
 
 /// The part with the relationship to the model.

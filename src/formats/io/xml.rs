@@ -10,7 +10,7 @@ use quick_xml::{Reader, XmlVersion};
 use crate::formats::{ReadError, content, excerpt, shortened};
 
 /// Reads elements in the order of the document; a child that is not read is skipped.
-pub(super) struct Xml<'a> {
+pub(crate) struct Xml<'a> {
     /// The name of the document.
     part: &'a str,
     text: &'a str,
@@ -18,22 +18,22 @@ pub(super) struct Xml<'a> {
 }
 
 /// The start tag of an element.
-pub(super) struct Element<'a>(BytesStart<'a>);
+pub(crate) struct Element<'a>(BytesStart<'a>);
 
 impl Element<'_> {
     /// The name without its prefix.
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.0.local_name().into_inner()
     }
 
     /// Whether it is an element of an extension, by the prefix of its name.
-    pub(super) fn has_prefix(&self) -> bool {
+    pub(crate) fn has_prefix(&self) -> bool {
         self.0.name().prefix().is_some()
     }
 }
 
 impl<'a> Xml<'a> {
-    pub(super) fn new(part: &'a str, text: &'a str) -> Self {
+    pub(crate) fn new(part: &'a str, text: &'a str) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut reader = Reader::from_str(text);
         reader.config_mut().expand_empty_elements = true;
@@ -41,7 +41,7 @@ impl<'a> Xml<'a> {
     }
 
     /// The root element, if it has this name.
-    pub(super) fn root(&mut self, name: &str) -> Result<Element<'a>, ReadError> {
+    pub(crate) fn root(&mut self, name: &str) -> Result<Element<'a>, ReadError> {
         match self.child()? {
             Some(root) if root.name() == name => Ok(root),
             _ => Err(self.error(format!("the root element is not <{name}>"))),
@@ -49,7 +49,7 @@ impl<'a> Xml<'a> {
     }
 
     /// The next child of an element; `None` at the element's end.
-    pub(super) fn child(&mut self) -> Result<Option<Element<'a>>, ReadError> {
+    pub(crate) fn child(&mut self) -> Result<Option<Element<'a>>, ReadError> {
         loop {
             match self.reader.read_event() {
                 Ok(Event::Start(start)) => return Ok(Some(Element(start))),
@@ -62,13 +62,20 @@ impl<'a> Xml<'a> {
         }
     }
 
-    pub(super) fn skip(&mut self, element: &Element) -> Result<(), ReadError> {
-        let skipped = self.reader.read_to_end(element.0.name());
-        skipped.map(|_| ()).map_err(|error| self.syntax(error))
+    pub(crate) fn skip(&mut self, element: &Element) -> Result<(), ReadError> {
+        self.text(element).map(|_| ())
+    }
+
+    /// The text of an element before its first child. Reads the element to its end.
+    pub(crate) fn text(&mut self, element: &Element) -> Result<&'a str, ReadError> {
+        let span = self.reader.read_to_end(element.0.name());
+        let span = span.map_err(|error| self.syntax(error))?;
+        let inside = &self.text[span.start as usize..span.end as usize];
+        Ok(inside.split('<').next().unwrap_or_default().trim())
     }
 
     /// The attributes with these names, whatever their prefix.
-    pub(super) fn attributes<'e, const N: usize>(
+    pub(crate) fn attributes<'e, const N: usize>(
         &self,
         element: &'e Element,
         names: [&str; N],
@@ -86,7 +93,7 @@ impl<'a> Xml<'a> {
     }
 
     /// The value of a required attribute.
-    pub(super) fn required<T: FromStr>(
+    pub(crate) fn required<T: FromStr>(
         &self,
         element: &Element,
         name: &str,
@@ -96,7 +103,7 @@ impl<'a> Xml<'a> {
         self.parsed(name, value.ok_or_else(missing)?)
     }
 
-    pub(super) fn parsed<T: FromStr>(&self, name: &str, value: &str) -> Result<T, ReadError> {
+    pub(crate) fn parsed<T: FromStr>(&self, name: &str, value: &str) -> Result<T, ReadError> {
         let malformed =
             |_| self.error(format!("{name}=\"{}\" is not a valid number", excerpt(value)));
         value.trim().parse().map_err(malformed)
@@ -108,7 +115,7 @@ impl<'a> Xml<'a> {
     }
 
     /// An error at the element that was read last.
-    pub(super) fn error(&self, what: impl Display) -> ReadError {
+    pub(crate) fn error(&self, what: impl Display) -> ReadError {
         let at = self.reader.buffer_position().max(self.reader.error_position()) as usize;
         let before = &self.text.as_bytes()[..at.min(self.text.len())];
         let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();

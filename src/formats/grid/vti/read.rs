@@ -1,0 +1,275 @@
+//! Reading: selects the arrays that make a grid.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, BufReader, Read};
+
+use super::image::{Array, Image};
+use super::{COLOR, DISTANCE, OCCUPIED, UP, kind_of, name_of_names};
+use crate::base::srgb::Rgba;
+use crate::formats::grid::brick_colors::{self, COLOR_BYTES, ColorRun, RUN_BYTES};
+use crate::formats::grid::dense::{self, volume};
+use crate::formats::grid::npy;
+use crate::formats::grid::npy::header::{Element, Header};
+use crate::formats::grid::npz::{check_values, own_values};
+use crate::formats::grid::openvdb::is_occupied;
+use crate::formats::io::bytes::{Budget, read_whole};
+use crate::formats::io::warnings::NameCounts;
+use crate::formats::spec::SIGN_ONLY;
+use crate::formats::{LoadedGrid, ReadError, content, excerpt};
+use crate::grid::{
+    Attribute, Attributes, Bits, BrickKey, Channel, Colors, ContentHash, Mask, Up, VoxelGrid,
+    World, mask_voxels,
+};
+
+pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
+    let bytes = read_whole(input, limit)?;
+    let image = Image::parse(&bytes)?;
+    let mut reader = Reader { image, memory: Budget { used: 2 * bytes.len() as u64, limit } };
+    let (voxels, doubt) = reader.take_voxels()?;
+    let is_level_set = doubt.as_deref() == Some(SIGN_ONLY);
+    let mut grid = reader.grid(&voxels, is_level_set).map_err(|error| named(&voxels, error))?;
+    reader.memory.take(grid.bytes())?;
+    let distances = is_level_set.then(|| reader.hash(&voxels)).transpose()?;
+    grid.world = World { up: reader.take_up()?, place: Some(reader.image.place) };
+    grid.colors = reader.take_colors(&grid)?;
+    grid.attributes = reader.take_attributes(&grid)?;
+    let mut others = NameCounts::default();
+    let Image { cells, points, fields, .. } = &reader.image;
+    cells.iter().chain(points).chain(fields).for_each(|array| others.add(&array.name));
+    let warnings = doubt.into_iter().chain(others.warning("arrays that are not read")).collect();
+    Ok(LoadedGrid { distances, ..LoadedGrid::new(grid, warnings) })
+}
+
+/// An error of an array's values.
+fn named(array: &Array, error: ReadError) -> ReadError {
+    match error {
+        // The file is in memory: these are errors of its blocks.
+        ReadError::Io(error) => named(array, content(error.to_string())),
+        ReadError::Content(what) => {
+            content(format!("the array '{}': {what}", excerpt(&array.name)))
+        }
+        other => other,
+    }
+}
+
+/// Takes the array of that name and kind from a list.
+fn take<'a>(
+    arrays: &mut Vec<Array<'a>>,
+    name: &str,
+    kind: &str,
+    components: &[u64],
+) -> Option<Array<'a>> {
+    let is_it = |array: &Array| {
+        array.name == name && array.kind == kind && components.contains(&array.components)
+    };
+    let at = arrays.iter().position(is_it)?;
+    Some(arrays.remove(at))
+}
+
+struct Reader<'a> {
+    /// With the arrays that are not taken yet.
+    image: Image<'a>,
+    memory: Budget,
+}
+
+impl<'a> Reader<'a> {
+    /// The array whose values tell which voxels are occupied, and a warning about it.
+    fn take_voxels(&mut self) -> Result<(Array<'a>, Option<String>), ReadError> {
+        let Image { cells, points, .. } = &mut self.image;
+        if let Some(at) = cells.iter().position(|array| array.name == OCCUPIED) {
+            return Ok((cells.remove(at), None));
+        }
+        let is_only = cells.len() == 1;
+        if let Some(distances) = take(cells, DISTANCE, "Float32", &[1]) {
+            return Ok((distances, Some(SIGN_ONLY.to_owned())));
+        }
+        if let Some(only) = cells.pop_if(|_| is_only) {
+            let doubt = format!(
+                "the voxels are those where the array '{}' is not 0: there is none named \
+                 '{OCCUPIED}'",
+                excerpt(&only.name)
+            );
+            return Ok((only, Some(doubt)));
+        }
+        let mut names = NameCounts::default();
+        let all = if cells.is_empty() { points } else { &mut *cells };
+        all.iter().for_each(|array| names.add(&array.name));
+        let (is_empty, names) = (all.is_empty(), names.quoted_and_counted());
+        ensure!(cells.is_empty(), "no array of cells is named '{OCCUPIED}': rename one of {names}");
+        ensure!(!is_empty, "it has no arrays: voxels are an array of cells");
+        bail!(
+            "it has arrays of points only, {names}, and voxels are cells: convert them by \
+             ParaView's filter Point Data to Cell Data"
+        )
+    }
+
+    /// The values of an array with so many bytes a voxel.
+    fn values(
+        &self,
+        array: &Array<'a>,
+        size: usize,
+        memory: &mut Budget,
+    ) -> Result<Box<dyn BufRead + 'a>, ReadError> {
+        let (values, len) = self.image.values(array, memory)?;
+        let needed = volume(self.image.dims).saturating_mul(size as u64);
+        ensure!(len == needed, "its values have {len} bytes, but the extent needs {needed}");
+        Ok(values)
+    }
+
+    fn grid(&self, array: &Array<'a>, is_level_set: bool) -> Result<VoxelGrid, ReadError> {
+        let (n, element) = (array.components, array.element()?);
+        ensure!(
+            n == 1 && !array.is_text(),
+            "each voxel needs one number, not {n} of type {}",
+            array.kind
+        );
+        let mut memory = self.memory;
+        let mut values = self.values(array, element.bytes, &mut memory)?;
+        let (header, left) = (Header::x_fastest(self.image.dims), memory.limit - memory.used);
+        if element.bytes == 1 {
+            return npy::read_grid(&mut values, &header, left);
+        }
+        let is_set: fn(f64) -> bool = if is_level_set {
+            |number| is_occupied(number, true)
+        } else {
+            |number| number != 0.0 && !number.is_nan()
+        };
+        npy::read_grid(&mut BufReader::new(Flags { values, element, is_set }), &header, left)
+    }
+
+    fn hash(&self, distances: &Array<'a>) -> Result<ContentHash, ReadError> {
+        let mut hasher = blake3::Hasher::new();
+        let mut memory = self.memory;
+        let (values, _) = self.image.values(distances, &mut memory)?;
+        hasher.update_reader(values).map_err(|error| named(distances, error.into()))?;
+        Ok(ContentHash::of(&hasher))
+    }
+
+    fn take_up(&mut self) -> Result<Up, ReadError> {
+        let Some(bytes) = self.take_field(UP, "UInt8")? else { return Ok(Up::default()) };
+        let up = Up::ALL.iter().find(|up| bytes == [up.axis() as u8]);
+        up.copied().ok_or_else(|| content("the array 'up' is neither 1, for y, nor 2, for z"))
+    }
+
+    /// The values of a field.
+    fn take_field(&mut self, name: &str, kind: &str) -> Result<Option<Vec<u8>>, ReadError> {
+        let array = take(&mut self.image.fields, name, kind, &[1]);
+        let Some(array) = array else { return Ok(None) };
+        let mut bytes = Vec::new();
+        let mut all = || {
+            let (mut values, len) = self.image.values(&array, &mut self.memory)?;
+            // Texts, each of which may be empty.
+            self.memory.take(len.saturating_mul(2 + 2 * size_of::<String>() as u64))?;
+            Ok(values.read_to_end(&mut bytes)?)
+        };
+        all().map_err(|error| named(&array, error))?;
+        Ok(Some(bytes))
+    }
+
+    fn take_colors(&mut self, grid: &VoxelGrid) -> Result<Option<Colors>, ReadError> {
+        let array = take(&mut self.image.cells, COLOR, "UInt8", &[3, 4]);
+        let Some(array) = array else { return Ok(None) };
+        let mut runs: Vec<ColorRun> = Vec::new();
+        let size = array.components as usize;
+        let memory = self.each_brick(&array, size, grid, |memory, key, mask, bytes| {
+            let color = |bytes: &[u8]| std::array::from_fn(|n| bytes.get(n).map_or(255, |&c| c));
+            let colors: Vec<Rgba> = bytes.chunks_exact(size).map(color).collect();
+            let run = ColorRun::of_brick(key, mask, colors);
+            if runs.last_mut().is_some_and(|last| last.extend(&run)) {
+                return Ok(());
+            }
+            memory.take(RUN_BYTES + COLOR_BYTES * run.own_count())?;
+            runs.push(run);
+            Ok(())
+        })?;
+        let borrowed = runs.iter().map(ColorRun::borrowed);
+        let colors = brick_colors::colors(grid, borrowed, [0; 4], memory, u64::MAX)?;
+        self.memory.take(colors.bytes())?;
+        Ok(Some(colors))
+    }
+
+    fn take_attributes(&mut self, grid: &VoxelGrid) -> Result<Option<Attributes>, ReadError> {
+        let (mut names, mut channels) = (BTreeMap::new(), BTreeMap::new());
+        for &of in Attribute::ALL {
+            let components = [of.components() as u64];
+            let array = take(&mut self.image.cells, of.name(), kind_of(of), &components);
+            let Some(array) = array else { continue };
+            if of.has_names()
+                && let Some(bytes) = self.take_field(&name_of_names(of), "String")?
+            {
+                let texts = String::from_utf8_lossy(&bytes);
+                names.insert(of, texts.split_terminator('\0').map(String::from).collect());
+            }
+            let channel = self.channel(of, &array, grid, names.get(&of).map(Vec::len))?;
+            self.memory.take(channel.bytes())?;
+            channels.insert(of, channel);
+        }
+        Ok((!channels.is_empty()).then(|| Attributes::new(names, channels)))
+    }
+
+    fn channel(
+        &self,
+        of: Attribute,
+        array: &Array<'a>,
+        grid: &VoxelGrid,
+        names: Option<usize>,
+    ) -> Result<Channel, ReadError> {
+        let size = 4 * of.components();
+        let mut bricks = Vec::new();
+        self.each_brick(array, size, grid, |memory, key, mask, bytes| {
+            check_values(of, bytes, names).map_err(|(row, error)| {
+                let voxel = mask_voxels(key.first_voxel(), mask).nth(row).unwrap_or_default();
+                content(format!("voxel {voxel:?}: {error}"))
+            })?;
+            let (key, known, own) = own_values(of, key, mask, &mut bytes.chunks_exact(size));
+            if !own.is_empty() {
+                // In a list that grows, and in the channel.
+                let brick = 3 * size_of::<(BrickKey, Mask, Vec<Bits>)>();
+                memory.take((brick + 3 * size_of::<Bits>() * own.len()) as u64)?;
+                bricks.push((key, known, own));
+            }
+            Ok(())
+        })?;
+        Ok(Channel::from_bricks(of, bricks))
+    }
+
+    /// [`dense::each_brick`] of the values of an array. Returns the memory after it.
+    fn each_brick(
+        &self,
+        array: &Array<'a>,
+        size: usize,
+        grid: &VoxelGrid,
+        mut take: impl FnMut(&mut Budget, BrickKey, Mask, &[u8]) -> Result<(), ReadError>,
+    ) -> Result<Budget, ReadError> {
+        let mut memory = self.memory;
+        let mut all = || {
+            let mut values = self.values(array, size, &mut memory)?;
+            memory.take(dense::slab_bytes(grid, size))?;
+            dense::each_brick(grid, size, &mut values, |key, mask, bytes| {
+                take(&mut memory, key, mask, bytes)
+            })
+        };
+        all().map_err(|error| named(array, error))?;
+        Ok(memory)
+    }
+}
+
+/// A reader of bytes: whether each of the numbers counts as occupied.
+struct Flags<'a> {
+    values: Box<dyn BufRead + 'a>,
+    element: Element,
+    is_set: fn(f64) -> bool,
+}
+
+impl Read for Flags<'_> {
+    fn read(&mut self, flags: &mut [u8]) -> io::Result<usize> {
+        let (mut bytes, mut count) = ([0; 8], 0);
+        let bytes = &mut bytes[..self.element.bytes];
+        while count < flags.len() && !self.values.fill_buf()?.is_empty() {
+            self.values.read_exact(bytes)?;
+            flags[count] = (self.is_set)(self.element.number(bytes)).into();
+            count += 1;
+        }
+        Ok(count)
+    }
+}

@@ -30,14 +30,13 @@ pub const SPEC: GridSpec = GridSpec {
     name: "VTK",
     carries: "up to 65,536 voxels per axis, as bytes; position, voxel size and up axis; RGBA; \
               attributes",
-    write: Some(|grid, _, out| write(grid, out)),
     file_size: |dims| Some(dense::volume(dims) / MAX_RATIO),
     lost: |grid, _| vec![assumed_place(grid)],
     distances: Some(write_distances),
     distances_size: |dims| Some(4 * dense::volume(dims) / MAX_RATIO),
     has_colors: true,
     attributes: |_| AttributeSet::all(),
-    ..GridSpec::PLAIN
+    ..GridSpec::plain(|grid, _, out| write(grid, out))
 };
 
 const TAIL: &str = "\n  </AppendedData>\n</VTKFile>\n";

@@ -19,10 +19,10 @@ const OFF: f64 = 1.0 / 64.0;
 pub fn primary_rays(grid: &VoxelGrid, side: u32) -> Result<Vec<Ray>> {
     let up = grid.world.up;
     let camera = Camera::new(grid, up, &RenderOptions::new([side; 2]))?;
-    let [right, up, back] = camera.axes();
-    let [left, top] = camera.film_corner();
-    let eye = camera.eye().map(f64::round);
-    let place = |pixel: u32| (f64::from(pixel) + 0.5) * camera.pixel_side();
+    let [right, up, back] = camera.axes;
+    let [left, top] = camera.film_corner;
+    let eye = camera.eye.map(f64::round);
+    let place = |pixel: u32| (f64::from(pixel) + 0.5) * camera.pixel_side;
     let pixels = (0..side).flat_map(|row| (0..side).map(move |column| [column, row]));
     let rays = pixels.map(|[column, row]| {
         let (x, y) = (left + place(column), top - place(row));

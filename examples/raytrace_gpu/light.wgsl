@@ -1,5 +1,5 @@
 // The light that reaches the eye through each pixel, as in `raytrace.rs`. One invocation per pixel.
-// The first lines of the shader are `SCENE_SOURCE`.
+// The first lines of the shader are `scene_source`.
 
 struct Camera {
     eye: vec4<f32>,

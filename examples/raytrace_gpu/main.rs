@@ -13,7 +13,7 @@ use image::{Rgb, RgbImage};
 use trivox::base::srgb::{Linear, linear_of_rgba, rgba_of, srgb_of};
 use trivox::gpu::Device;
 use trivox::mesh::appearance::Texture;
-use trivox::view::gpu::{MeshBuffers, SCENE_SOURCE, SceneBuffers, SceneBuilder, SceneCapacity};
+use trivox::view::gpu::{MeshBuffers, SceneBuffers, SceneBuilder, SceneCapacity, scene_source};
 use trivox::wgpu::util::{BufferInitDescriptor, DeviceExt};
 use trivox::wgpu::{self, BufferUsages as Usage, ShaderStages};
 use trivox::{Gpu, Lattice, Mesh, Mode, PlaceOptions, Sizing};
@@ -266,7 +266,7 @@ fn pipeline(
     device: &wgpu::Device,
     layouts: &[Option<&wgpu::BindGroupLayout>],
 ) -> wgpu::ComputePipeline {
-    let source = [SCENE_SOURCE, include_str!("light.wgsl")].concat();
+    let source = scene_source() + include_str!("light.wgsl");
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: None,
         source: wgpu::ShaderSource::Wgsl(source.into()),

@@ -250,13 +250,11 @@ pub fn adapters(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     found.iter().map(entry).collect()
 }
 
-/// Extensions of the grid formats, with whether they are read and written.
+/// Extensions of the grid formats, with whether they are read.
 #[pyfunction]
 #[pyo3(name = "_grid_formats")]
-pub fn grid_formats() -> Vec<(&'static str, bool, bool)> {
-    let entry = |format: GridFormat| {
-        (format.extension(), format.spec().is_read(), format.spec().is_written())
-    };
+pub fn grid_formats() -> Vec<(&'static str, bool)> {
+    let entry = |format: GridFormat| (format.extension(), format.spec().is_read());
     GridFormat::ALL.into_iter().map(entry).collect()
 }
 

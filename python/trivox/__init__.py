@@ -43,10 +43,9 @@ MESH_FORMATS: tuple[str, ...] = tuple(_mesh_formats())
 """Extensions of the mesh formats that are read."""
 
 GRID_FORMATS: dict[str, str] = {
-    name: "".join(letter for letter, is_so in (("r", read), ("w", write)) if is_so)
-    for name, read, write in _grid_formats()
+    name: "rw" if is_read else "w" for name, is_read in _grid_formats()
 }
-"""Extensions of the grid formats: "r" where they are read, "w" where they are written."""
+"""Extensions of the grid formats: "rw", or "w" where they are written and not read."""
 
 __all__ = [
     "GRID_FORMATS",

@@ -27,7 +27,7 @@ pub struct GridSpec {
     /// The contents of a file, and the largest grid.
     pub carries: &'static str,
     pub(super) read: Option<ReadGrid>,
-    pub(super) write: Option<WriteGrid>,
+    pub(super) write: WriteGrid,
     pub(super) check_dims: fn([u32; 3]) -> Result<(), WriteError>,
     pub(super) file_size: fn([u32; 3]) -> Option<u64>,
     /// The properties of a grid that a file loses, a sentence each.
@@ -40,33 +40,29 @@ pub struct GridSpec {
 }
 
 impl GridSpec {
-    /// What most formats have in common, and no name: not read and not written, for grids of any
-    /// dimensions, without colours or distances.
-    pub(super) const PLAIN: Self = Self {
-        extension: "",
-        name: "",
-        carries: "",
-        read: None,
-        write: None,
-        check_dims: |_| Ok(()),
-        file_size: |_| None,
-        lost: |_, _| Vec::new(),
-        distances: None,
-        distances_size: |_| None,
-        has_colors: false,
-        attributes: |_| AttributeSet::default(),
-    };
+    /// What most formats have in common, and no name: written by `write` and not read, for grids of
+    /// any dimensions, without colours or distances.
+    pub(super) const fn plain(write: WriteGrid) -> Self {
+        Self {
+            extension: "",
+            name: "",
+            carries: "",
+            read: None,
+            write,
+            check_dims: |_| Ok(()),
+            file_size: |_| None,
+            lost: |_, _| Vec::new(),
+            distances: None,
+            distances_size: |_| None,
+            has_colors: false,
+            attributes: |_| AttributeSet::default(),
+        }
+    }
 
     /// Whether the format can be read.
     #[must_use]
     pub fn is_read(&self) -> bool {
         self.read.is_some()
-    }
-
-    /// Whether the format can be written.
-    #[must_use]
-    pub fn is_written(&self) -> bool {
-        self.write.is_some()
     }
 
     /// The [attributes](VoxelGrid::attributes) that a file written with `options` stores.

@@ -124,14 +124,10 @@ pub fn write_grid_with(
     options: &WriteOptions,
     out: &mut dyn Write,
 ) -> Result<(), WriteError> {
-    let extension = format.extension();
-    let unwritten =
-        || WriteError::Unsupported(format!(".{extension} files are read, but not written"));
-    let write = format.spec().write.ok_or_else(unwritten)?;
     check_place(grid.world.place)?;
     format.check_dims(grid.dims())?;
     let mut out = BufWriter::with_capacity(BUFFER, out);
-    write(grid, options, &mut out)?;
+    (format.spec().write)(grid, options, &mut out)?;
     Ok(out.flush()?)
 }
 

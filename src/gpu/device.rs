@@ -190,8 +190,7 @@ impl Device {
         words: u64,
         usage: Usage,
     ) -> Result<wgpu::Buffer, GpuError> {
-        let limits = self.device.limits();
-        let limit = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+        let limit = buffer_limit(&self.device.limits());
         let size = 4 * words;
         if size > limit {
             return Err(GpuError::TooLarge { what: label, size, limit });
@@ -404,6 +403,11 @@ impl Device {
     ) -> Result<T, GpuError> {
         Err(GpuError::Device("a browser cannot wait for it: use `render_async`".into()))
     }
+}
+
+/// The largest buffer that a kernel reads or writes, in bytes.
+pub(crate) fn buffer_limit(limits: &wgpu::Limits) -> u64 {
+    limits.max_storage_buffer_binding_size.min(limits.max_buffer_size)
 }
 
 /// Dispatches `groups` workgroups, two-dimensional if there are more than `most`. The linear index

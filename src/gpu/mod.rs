@@ -29,7 +29,7 @@ pub(crate) use adapter::promised;
 pub(crate) use clock::Clock;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use device::Mapping;
-pub(crate) use device::dispatch;
+pub(crate) use device::{buffer_limit, dispatch};
 pub(crate) use pipeline::{Constants, Pipeline};
 
 /// Invocations per workgroup of the voxelization kernels; adapters must support it.

@@ -158,8 +158,15 @@ pub(crate) fn brick_slot(voxel: [u32; 3]) -> usize {
     64 * word + bit as usize
 }
 
-/// The voxels of a slice that are first along `z`.
+/// The voxels of a slice that are first along `z`: 1 in each byte.
 pub(crate) const FIRST_Z: u64 = 0x0101_0101_0101_0101;
+
+/// Packs bits: bit `i` is byte `i`, which must be 0 or 1.
+#[inline(always)]
+pub(crate) fn bits_of_bytes(word: u64) -> u64 {
+    // Byte i, at bit 8 i, is shifted by 56 - 7 i to bit 56 + i; no two partial products overlap.
+    word.wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
 
 /// The voxels of a brick whose coordinates in it are below `ends`.
 pub(crate) fn mask_below(ends: [u32; 3]) -> Mask {

@@ -431,7 +431,7 @@ fn row_batches(mut sorted: &[BrickRef]) -> Vec<&[BrickRef]> {
 /// Adds a full brick that comes after all of `runs`.
 fn push_full(runs: &mut Vec<FullRun>, key: BrickKey) {
     match runs.last_mut() {
-        Some(run) if run.start.along_x(run.len) == key && key.position()[0] > 0 => run.len += 1,
+        Some(run) if run.is_continued_at(key) => run.len += 1,
         _ => runs.push(FullRun { start: key, len: 1 }),
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use crate::base::srgb::Rgba;
 use crate::grid::{
-    Attribute, BrickKey, Channel, Colors, FULL, Mask, VoxelGrid, World, count, is_empty,
-    mask_places, overlay, run_bounds, union_bounds,
+    Attribute, BrickKey, Channel, Colors, FULL, Mask, VoxelGrid, VoxelValues, World, count,
+    is_empty, mask_places, overlay, run_bounds, union_bounds,
 };
 
 /// The differences of two grids, A and B. Voxels are compared by index, regardless of the grids'
@@ -63,12 +63,12 @@ pub fn compare(a: &VoxelGrid, b: &VoxelGrid, named: usize) -> Comparison {
     let first = first.map(|(voxel, is_in_a)| (voxel, usize::from(!is_in_a))).collect();
     let both = a.occupied() - only[0];
     let colors = a.colors.as_ref().zip(b.colors.as_ref());
-    let other_colors = colors.map(|colors| count_other_colors([a, b], colors.into()));
+    let other_colors = colors.map(|colors| count_other_values([a, b], colors.into()));
     let attributes = a.attributes.iter().zip(&b.attributes);
     let other_attributes = attributes.flat_map(|(of_a, of_b)| {
         let of_b = of_b.channels();
         let both = of_a.channels().iter().filter_map(|(of, a)| Some((*of, [a, of_b.get(of)?])));
-        both.map(|(of, channels)| (of, count_other_values([a, b], channels)))
+        both.map(|(of, channels)| (of, count_other_components([a, b], channels)))
     });
     let other_attributes = other_attributes.collect();
     let dims = [a.dims(), b.dims()];
@@ -142,21 +142,25 @@ fn shared_bricks(grids: [&VoxelGrid; 2]) -> impl Iterator<Item = (BrickKey, Mask
     })
 }
 
-fn count_other_values(grids: [&VoxelGrid; 2], channels: [&Channel; 2]) -> u64 {
-    let count_in = |(key, mask): (BrickKey, Mask)| {
-        let [a, b] = channels.map(|channel| channel.of_brick(key));
-        mask_places(mask).filter(|&(x, bit)| a.at(x, bit) != b.at(x, bit)).count() as u64
-    };
-    shared_bricks(grids).map(count_in).sum()
+fn count_other_components(grids: [&VoxelGrid; 2], channels: [&Channel; 2]) -> u64 {
+    match channels {
+        [Channel::Scalar(a), Channel::Scalar(b)] => count_other_values(grids, [a, b]),
+        [Channel::Vector(a), Channel::Vector(b)] => count_other_values(grids, [a, b]),
+        // Not of one attribute.
+        _ => 0,
+    }
 }
 
-fn count_other_colors(grids: [&VoxelGrid; 2], colors: [&Colors; 2]) -> u64 {
+fn count_other_values<T>(grids: [&VoxelGrid; 2], values: [&VoxelValues<T>; 2]) -> u64
+where
+    T: Copy + PartialEq + Sync,
+{
     let count_in = |(key, mask): (BrickKey, Mask)| {
-        let [a, b] = colors.map(|colors| colors.of_brick(key));
+        let [a, b] = values.map(|values| values.of_brick(key));
         let differs = |&(x, bit): &(u32, u32)| a.at(x, bit) != b.at(x, bit);
         match a.differs_from_rest() || b.differs_from_rest() {
             true => mask_places(mask).filter(differs).count() as u64,
-            false if colors[0].rest() != colors[1].rest() => count(&mask).into(),
+            false if values[0].rest() != values[1].rest() => count(&mask).into(),
             false => 0,
         }
     };

@@ -24,8 +24,8 @@ pub use crate::grid::attributes::{
 };
 pub use crate::grid::brick::{BRICK, BrickKey, FULL, Mask, count, mask_place, mask_voxels};
 pub(crate) use crate::grid::brick::{
-    FIRST_Z, brick_slot, is_empty, mask_below, mask_bounds, mask_places, mask_spliced, mask_step,
-    set_bits,
+    FIRST_Z, bits_of_bytes, brick_slot, is_empty, mask_below, mask_bounds, mask_places,
+    mask_spliced, mask_step, set_bits,
 };
 pub use crate::grid::brick_runs::{BrickRun, BrickRuns};
 pub(crate) use crate::grid::brick_runs::{Overlap, key_ranges, overlay};
@@ -36,6 +36,8 @@ pub use crate::grid::error::GridError;
 pub use crate::grid::hash::{ContentHash, ContentHashError};
 pub(crate) use crate::grid::ordered::{Writer, bytes, in_order, in_order_within};
 pub use crate::grid::section::Section;
+pub(crate) use crate::grid::section::across;
+pub(crate) use crate::grid::values::own_values;
 pub use crate::grid::values::{BrickColors, BrickValues, Colors, DEFAULT_COLOR, VoxelValues};
 #[cfg(doc)]
 use crate::lattice::MAX_DIM;
@@ -62,6 +64,13 @@ mod windows;
 struct FullRun {
     start: BrickKey,
     len: u32,
+}
+
+impl FullRun {
+    /// Whether a run that begins at `start`, not before this one, continues it.
+    fn is_continued_at(&self, start: BrickKey) -> bool {
+        start.row() == self.start.row() && start <= self.start.along_x(self.len)
+    }
 }
 
 /// The mesh axis that points up. Formats that fix an up axis rotate to it.

@@ -86,8 +86,7 @@ impl Writer<'_> {
         if len == 0 {
             return;
         }
-        let FullRun { start: first, len: before } = self.run;
-        if before > 0 && first.along_x(before) == start && first.row() == start.row() {
+        if self.run.is_continued_at(start) {
             self.run.len += len;
         } else {
             self.extent.runs += 1;

@@ -35,9 +35,7 @@ fn maximal(dims: [u32; 3], mut runs: Vec<(BrickKey, u32)>) -> Result<Vec<FullRun
     for (start, len) in runs {
         check_inside(dims, start, len)?;
         match maximal.last_mut() {
-            Some(last)
-                if start.row() == last.start.row() && start <= last.start.along_x(last.len) =>
-            {
+            Some(last) if last.is_continued_at(start) => {
                 last.len = last.len.max(last.start.bricks_to(start.along_x(len)));
             }
             _ if len > 0 => maximal.push(FullRun { start, len }),

@@ -40,7 +40,7 @@ impl Section<'_> {
     /// The axes to the right and upwards: x and y across z, x and z across y, y and z across x.
     #[must_use]
     pub fn plane(&self) -> [usize; 2] {
-        [[1, 2], [0, 2], [0, 1]][self.axis]
+        across(self.axis)
     }
 
     /// Voxels along the axes of the plane.
@@ -112,6 +112,11 @@ impl Section<'_> {
         };
         self.grid.brick_runs_in(from, to).filter_map(within)
     }
+}
+
+/// The axes other than `axis`, in order.
+pub(crate) fn across(axis: usize) -> [usize; 2] {
+    [[1, 2], [0, 2], [0, 1]][axis]
 }
 
 /// The voxels of a brick whose coordinate along `axis` is `i`.

@@ -200,6 +200,24 @@ impl<T: Copy + Sync> VoxelValues<T> {
     }
 }
 
+/// The voxels of `mask` whose value `of` their [places](mask_places) is not `rest`, and these values
+/// in the order of the mask, which is also that of the calls.
+pub(crate) fn own_values<T: Copy + PartialEq>(
+    mask: Mask,
+    rest: T,
+    mut of: impl FnMut(u32, u32) -> T,
+) -> (Mask, Vec<T>) {
+    let (mut own, mut values) = (Mask::default(), Vec::new());
+    for (x, bit) in mask_places(mask) {
+        let value = of(x, bit);
+        if value != rest {
+            own[x as usize] |= 1 << bit;
+            values.push(value);
+        }
+    }
+    (own, values)
+}
+
 impl Colors {
     /// Whether no voxel has another colour than [`rest`](Self::rest).
     #[must_use]

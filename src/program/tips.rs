@@ -195,10 +195,9 @@ fn lacks_output(error: &Error) -> bool {
         if missing.iter().any(|argument| argument.starts_with("--output")))
 }
 
-/// Whether a path has the extension of a written grid format, and no file exists there.
+/// Whether a path has the extension of a grid format, and no file exists there.
 fn is_new_grid(path: &Path) -> bool {
-    let is_written = GridFormat::of_path(path).is_ok_and(|format| format.spec().is_written());
-    is_written && !path.exists()
+    GridFormat::of_path(path).is_ok() && !path.exists()
 }
 
 /// Refuses a mistyped command, a grid in place of a mesh, and an attribute, output or resolution

@@ -28,9 +28,9 @@ use crate::lattice::{Distinct, PlacedMesh, Triangle};
 use crate::mesh::appearance::Material;
 use crate::solid::mode::Mode;
 use crate::surface::color::ColorOptions;
+use crate::surface::color::descent;
 use crate::surface::color::integrator::{BrickTriangles, Integrator, voxels_of};
 use crate::surface::color::layers::Layers;
-use crate::surface::color::octree;
 use crate::surface::color::parts::{Facet, Part, Parts};
 use crate::surface::color::sums::Weights;
 
@@ -97,7 +97,7 @@ pub fn attributes(
     }
     let (&ColorOptions { filter, memory, .. }, look) = (options, mesh.appearance());
     let progress = &Latch::new(progress);
-    progress.start("attributes", octree::SHARES);
+    progress.start("attributes", descent::SHARES);
     let needed = 2 * mesh.len() as u64 * size_of::<u32>() as u64
         + look.map_or(0, |look| Layers::bytes(look, set));
     check_memory(needed, memory)?;
@@ -229,7 +229,7 @@ impl Sampler<'_> {
             bytes
         };
         let done = |shares| progress.advance(shares);
-        let sampled = octree::bricks(self.distinct, grid, false, memory, &work, &done);
+        let sampled = descent::bricks(self.distinct, grid, false, memory, &work, &done);
         let sampled = sampled.map_err(|needed| BackendError::Memory { needed, allowed: memory })?;
         check_cancelled(progress)?;
         let mut sampled: Vec<SampledBrick> = sampled.into_iter().flatten().collect();

@@ -431,7 +431,7 @@ fn rays_and_pictures_are_made_without_functions_that_platforms_round_differently
 
 /// A camera's axes: right, up and back.
 fn axes(options: &RenderOptions, up: Up) -> [[f64; 3]; 3] {
-    Camera::new(&scattered(), up, options).unwrap().axes()
+    Camera::new(&scattered(), up, options).unwrap().axes
 }
 
 #[test]
@@ -487,8 +487,8 @@ fn no_camera_has_impossible_options() {
 fn an_isometric_picture_has_axes_of_equal_length_and_equal_angles() {
     let options = RenderOptions { view: View::Iso, ..RenderOptions::new([50, 50]) };
     let camera = Camera::new(&scattered(), Up::Y, &options).unwrap();
-    assert_eq!(camera.projection(), Projection::Orthographic);
-    let [right, up, _] = camera.axes();
+    assert_eq!(camera.projection, Projection::Orthographic);
+    let [right, up, _] = camera.axes;
     let drawn = [0, 1, 2].map(|a| [right[a], up[a], 0.0]);
     for a in 0..3 {
         let (along, next) = (drawn[a], drawn[(a + 1) % 3]);

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use trivox::backend::gpu::BatchLimits;
 use trivox::gpu::Device;
 use trivox::lattice::WindowReach;
-use trivox::view::gpu::{GpuScene, SCENE_SOURCE, SceneBuffers};
+use trivox::view::gpu::{GpuScene, SceneBuffers, scene_source};
 use trivox::view::render::{Background, Projection, RenderOptions, Renderer, View};
 use trivox::view::trace::{Hit, Ray, Scene};
 use trivox::{Gpu, Window};
@@ -245,7 +245,7 @@ fn distances_of_hits_are_those_to_the_face_and_no_ray_begins_too_far_away() {
     }
 }
 
-/// What a stage on [`SCENE_SOURCE`] finds, a word for each of 64 invocations.
+/// What a stage on [`scene_source`] finds, a word for each of 64 invocations.
 fn found_by(stage: &str, scene: &GpuScene) -> Vec<u32> {
     let device = scene.device();
     let found = device.buffer("found", 64, Usage::COPY_SRC | Usage::STORAGE);
@@ -258,7 +258,7 @@ fn found_by(stage: &str, scene: &GpuScene) -> Vec<u32> {
     read(device, &found, 64)
 }
 
-/// Runs the one stage of a shader on [`SCENE_SOURCE`], with `output` at its first binding.
+/// Runs the one stage of a shader on [`scene_source`], with `output` at its first binding.
 pub fn run_stage(
     stage: &str,
     scene: &GpuScene,
@@ -269,7 +269,7 @@ pub fn run_stage(
     let device = &scene.device().device;
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: None,
-        source: wgpu::ShaderSource::Wgsl([SCENE_SOURCE, stage].concat().into()),
+        source: wgpu::ShaderSource::Wgsl((scene_source() + stage).into()),
     });
     let visibility = wgpu::ShaderStages::COMPUTE;
     let own = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {

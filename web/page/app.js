@@ -487,7 +487,7 @@ function fillFormats() {
     .map(({ extension }) => new Option(`.${extension} (distances)`, `${extension} distances`));
   const ofPictures = [['.png (picture)', 'png'], ['.gif (turntable)', 'gif turntable'], ['.png (turntable)', 'png turntable']]
     .map((option) => new Option(...option));
-  $('format').replaceChildren(...grids.filter(({ written }) => written).map(option),
+  $('format').replaceChildren(...grids.map(option),
     group('Signed distances', 'distance-formats', ofDistances), group('Pictures', 'picture-formats', ofPictures));
 }
 

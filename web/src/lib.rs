@@ -571,7 +571,7 @@ pub fn formats() -> String {
         .map(|spec| {
             json!({
                 "extension": spec.extension, "name": spec.name, "carries": spec.carries,
-                "read": spec.is_read(), "written": spec.is_written(), "colors": spec.has_colors,
+                "read": spec.is_read(), "written": true, "colors": spec.has_colors,
                 "attributes": names(spec.attributes(&WriteOptions::default())),
                 "distances": spec.has_distances(),
             })

@@ -9,7 +9,7 @@ use bytemuck::{Pod, Zeroable};
 use serde::Deserialize;
 use trivox::gpu::Device;
 use trivox::grid::DEFAULT_COLOR;
-use trivox::view::gpu::{GpuScene, SCENE_SOURCE};
+use trivox::view::gpu::{GpuScene, scene_source};
 use trivox::view::trace::{DIRECTION_BITS, Hit, Ray, Scene};
 use trivox::wgpu;
 use trivox::{Gpu, GpuError, Up};
@@ -391,7 +391,7 @@ pub fn pick(scene: &Scene, options: ViewOptions, at: [f64; 2]) -> Option<[u32; 3
 /// The source of the shader.
 pub fn source() -> String {
     debug_assert_eq!(DIRECTION_BITS, 24, "the shader has it as a number");
-    format!("{SCENE_SOURCE}\n{}", include_str!("view.wgsl"))
+    scene_source() + include_str!("view.wgsl")
 }
 
 /// A grid on a GPU, ready to be drawn. Buffers and bind groups are reused from picture to picture

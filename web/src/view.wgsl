@@ -1,5 +1,5 @@
 // One picture of a grid at interactive rates: one ray a pixel, or a few, shaded by the face that it meets, with
-// the edges of voxels and a hard shadow. `view.rs` has the twin. The first lines are `SCENE_SOURCE`.
+// the edges of voxels and a hard shadow. `view.rs` has the twin. The first lines are `scene_source`.
 
 struct View {
     // Where rays begin, in voxels; in units of 2^-16 voxel, low words and high words.

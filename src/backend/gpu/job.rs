@@ -16,7 +16,7 @@ use crate::backend::gpu::upload::{Batch, UNSHARED_WORDS};
 use crate::backend::report::RunReport;
 use crate::backend::{Rule, VoxelKernel, brick_pairs};
 use crate::base::progress::{NoProgress, Progress};
-use crate::gpu::{Clock, GpuError, MAX_GROUPS};
+use crate::gpu::{Clock, GpuError, MAX_GROUPS, buffer_limit};
 use crate::grid::GridError;
 use crate::grid::{BRICK, BrickKey, GridBuilder, Mask};
 use crate::lattice::{Lattice, PlacedMesh};
@@ -76,7 +76,7 @@ const _: () = assert!(MAX_CANDIDATES_A_PASS / GROUP <= MIN_GROUPS * MAX_GROUPS);
 
 impl BatchLimits {
     pub(crate) fn of(limits: &wgpu::Limits) -> Self {
-        let bytes = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+        let bytes = buffer_limit(limits);
         let of_size = |size: usize| u32::try_from(bytes / size as u64).unwrap_or(u32::MAX);
         Self {
             triangles: of_size(4 * UNSHARED_WORDS).min(MAX_TRIANGLES),

@@ -339,8 +339,8 @@ impl Gpu {
     /// Makes room for `batch`: sizes are estimated from the mesh, and only grow.
     fn fit(&self, workspace: &mut Workspace, job: &Job, batch: &Batch) -> Result<(), GpuError> {
         let Buffers { mesh, sizes, .. } = &workspace.buffers;
-        let bitmap = bitmap_words(job, batch);
-        if mesh.size() < 4 * batch.words() || sizes.bitmap < bitmap {
+        let (bitmap, has_room) = (bitmap_words(job, batch), 4 * batch.words() <= mesh.size());
+        if !has_room || sizes.bitmap < bitmap {
             let pairs = brick_pairs(job.mesh).clamp(MIN_PAIRS.into(), MAX_PAIRS.into()) as u32;
             let sizes = Sizes {
                 pairs: pairs.min(self.batch_limits.pairs).max(sizes.pairs),
@@ -348,9 +348,13 @@ impl Gpu {
                 crossings: MIN_CROSSINGS.min(self.batch_limits.crossings).max(sizes.crossings),
                 bitmap: bitmap.max(sizes.bitmap),
             };
-            let mesh = self.device.checked_buffer("mesh", batch.words(), BufferUsages::STORAGE)?;
+            let mesh = if has_room {
+                mesh.clone()
+            } else {
+                workspace.uploaded = Uploaded::default();
+                self.device.checked_buffer("mesh", batch.words(), BufferUsages::STORAGE)?
+            };
             workspace.resize(&self.device, mesh, sizes)?;
-            workspace.uploaded = Uploaded::default();
         }
         workspace.readback.predict(&self.device, job.rule, || expected_bricks(job.mesh))
     }

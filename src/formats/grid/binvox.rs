@@ -25,10 +25,9 @@ pub const SPEC: GridSpec = GridSpec {
     name: "binvox",
     carries: "up to 65,536 voxels per axis, padded to a cube; position and voxel size",
     read: Some(|input, options| read(input, options.memory)),
-    write: Some(|grid, _, out| write(grid, out)),
     file_size: |dims| Some(2 * u64::from(edge(dims)).pow(3).div_ceil(LONGEST_RUN)),
     lost: |grid, _| lost(grid),
-    ..GridSpec::PLAIN
+    ..GridSpec::plain(|grid, _, out| write(grid, out))
 };
 
 /// Most voxels in one run.

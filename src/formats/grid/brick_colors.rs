@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use crate::base::srgb::Rgba;
 use crate::formats::ReadError;
 use crate::formats::io::bytes::Budget;
-use crate::grid::{BrickKey, Colors, Mask, VoxelGrid, count, mask_places};
+use crate::grid::{BrickKey, BrickValues, Colors, Mask, VoxelGrid, count, own_values};
 
 /// Bytes of memory for a run: in a list that grows, and in the grid.
 pub(crate) const RUN_BYTES: u64 = 3 * size_of::<ColorRun>() as u64 + 96;
@@ -98,27 +98,18 @@ impl Segment<'_> {
 
     /// The voxels of a brick whose colour differs from `rest`, and these colours.
     fn own(&self, missing: Rgba, rest: Rgba) -> (Mask, Vec<Rgba>) {
-        let (mut own, mut own_colors) = ([0; 8], Vec::new());
-        let (mask, colors) = match &self.colors {
-            Some(ColorRun { mask, colors, .. }) => (mask, colors),
-            None => (&[0; 8], &MaskColors::All(missing)),
-        };
-        let mut index = 0;
-        let all: Mask = std::array::from_fn(|x| mask[x] | self.voxels[x]);
-        for (x, bit) in mask_places(all) {
-            let has = |mask: &Mask| mask[x as usize] >> bit & 1 == 1;
-            let color = match colors {
-                _ if !has(mask) => missing,
-                MaskColors::All(color) => *color,
-                MaskColors::Each(colors) => colors[index],
-            };
-            index += usize::from(has(mask));
-            if color != rest && has(&self.voxels) {
-                own[x as usize] |= 1 << bit;
-                own_colors.push(color);
+        let all;
+        let colors = match &self.colors {
+            None => BrickValues::new(Mask::default(), &[], missing),
+            Some(ColorRun { mask, colors: MaskColors::All(color), .. }) => {
+                all = [*color; 512];
+                BrickValues::new(*mask, &all, missing)
             }
-        }
-        (own, own_colors)
+            Some(ColorRun { mask, colors: MaskColors::Each(colors), .. }) => {
+                BrickValues::new(*mask, colors, missing)
+            }
+        };
+        own_values(self.voxels, rest, |x, bit| colors.at(x, bit))
     }
 }
 

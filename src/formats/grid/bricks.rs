@@ -20,9 +20,8 @@ pub const SPEC: GridSpec = GridSpec {
     carries: "up to 65,536 voxels per axis; position, voxel size and up axis; RGBA; all as in \
               memory, after a line of JSON",
     read: Some(|input, options| read(input, options.memory)),
-    write: Some(|grid, _, out| write(grid, out)),
     has_colors: true,
-    ..GridSpec::PLAIN
+    ..GridSpec::plain(|grid, _, out| write(grid, out))
 };
 
 const FORMAT: &str = "trivox bricks";

@@ -13,19 +13,13 @@ pub(crate) fn volume(dims: [u32; 3]) -> u64 {
 }
 
 /// 1 in each byte of a word.
-pub(crate) const ONES: u64 = 0x0101_0101_0101_0101;
+pub(crate) use crate::grid::FIRST_Z as ONES;
 
 /// Unpacks bits: byte `i` is bit `i`.
 pub(crate) fn bytes_of_bits(bits: u8) -> [u8; 8] {
     // Byte i keeps bit i alone, at most 128; adding 127 carries it, if set, to the byte's top.
     let spread = (u64::from(bits) * ONES) & 0x8040_2010_0804_0201;
     (((spread + 0x7f * ONES) >> 7) & ONES).to_le_bytes()
-}
-
-/// Packs bits: bit `i` is byte `i`, which must be 0 or 1.
-pub(crate) fn bits_of_bytes(word: u64) -> u64 {
-    // Byte i, at bit 8 i, is shifted by 56 - 7 i to bit 56 + i; no two partial products overlap.
-    word.wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// Calls `take` with all rows along `x`, `y` fastest: what `of` makes of the value of an occupied

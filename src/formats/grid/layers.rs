@@ -7,9 +7,9 @@ use bytemuck::NoUninit;
 use rayon::prelude::*;
 
 use crate::base::srgb::Rgba;
-use crate::formats::grid::dense::{ONES, bits_of_bytes, bytes_of_bits};
+use crate::formats::grid::dense::{ONES, bytes_of_bits};
 use crate::formats::io::deflate::{CHUNK, Content};
-use crate::grid::{BRICK, BrickRun, Colors, FULL, Mask, VoxelGrid, set_bits};
+use crate::grid::{BRICK, BrickRun, Colors, FULL, Mask, VoxelGrid, bits_of_bytes, set_bits};
 
 /// The axis of the rows, the fastest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -17,10 +17,9 @@ pub const SPEC: GridSpec = GridSpec {
     name: "Mitsuba",
     carries: "up to 65,536 voxels per axis, as 32-bit floats; position and voxel size, rounded to \
               32-bit floats",
-    write: Some(|grid, _, out| write(grid, out)),
     file_size: |dims| Some(HEADER + 4 * dense::volume(dims)),
     lost: |grid, _| vec![assumed_place(grid), lost_up(grid), lost_colors(grid), lost_digits(grid)],
-    ..GridSpec::PLAIN
+    ..GridSpec::plain(|grid, _, out| write(grid, out))
 };
 
 /// Bytes before the values.

@@ -9,9 +9,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, SystemTime};
 
+use crate::base::lock;
 use crate::formats::{WriteError, shortened};
 
 /// The temporary files of this process that may exist.
@@ -27,7 +28,7 @@ const SUFFIX: &str = ".tmp";
 const OLD: Duration = Duration::from_secs(24 * 60 * 60);
 
 fn files() -> MutexGuard<'static, BTreeSet<PathBuf>> {
-    FILES.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&FILES)
 }
 
 /// A file that will replace its target, beside it; removed on drop.
@@ -149,8 +150,7 @@ fn tag() -> String {
 /// Removes the temporary files of killed processes in `folder`, once per folder.
 pub fn sweep_once(folder: &Path) {
     let key = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-    let is_first = SWEPT.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
-    if is_first {
+    if lock(&SWEPT).insert(key) {
         // Failures are ignored: such files do no harm.
         _ = sweep(folder);
     }

@@ -20,9 +20,8 @@ pub const SPEC: GridSpec = GridSpec {
     name: "glTF 2.0",
     carries: "visible faces in rectangles of up to 64 by 64 voxels, with T-junctions; position; \
               RGBA",
-    write: Some(|grid, _, out| write(grid, out)),
     has_colors: true,
-    ..GridSpec::PLAIN
+    ..GridSpec::plain(|grid, _, out| write(grid, out))
 };
 
 /// Bytes of a rectangle's two triangles.

@@ -15,10 +15,9 @@ pub const SPEC: GridSpec = GridSpec {
     extension: "obj",
     name: "Wavefront",
     carries: "visible faces in quads of up to 64 by 64 voxels, with T-junctions; position; RGB",
-    write: Some(|grid, _, out| write(grid, out)),
     lost: |grid, _| vec![lost_up(grid), lost_opacity(grid)],
     has_colors: true,
-    ..GridSpec::PLAIN
+    ..GridSpec::plain(|grid, _, out| write(grid, out))
 };
 
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {

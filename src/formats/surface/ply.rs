@@ -20,10 +20,6 @@ pub const SPEC: GridSpec = GridSpec {
     name: "Stanford",
     carries: "visible faces in quads of up to 64 by 64 voxels, with T-junctions; position; RGBA; \
               or points with attributes (--points)",
-    write: Some(|grid, options, out| match options.points {
-        true => write_points(grid, out),
-        false => write(grid, out),
-    }),
     lost: |grid, options| match options.points {
         true => vec![lost_up(grid), lost_names(grid)],
         false => vec![lost_up(grid)],
@@ -33,7 +29,10 @@ pub const SPEC: GridSpec = GridSpec {
         true => AttributeSet::all(),
         false => AttributeSet::default(),
     },
-    ..GridSpec::PLAIN
+    ..GridSpec::plain(|grid, options, out| match options.points {
+        true => write_points(grid, out),
+        false => write(grid, out),
+    })
 };
 
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {

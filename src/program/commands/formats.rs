@@ -34,7 +34,7 @@ fn rows() -> Vec<FormatRow> {
         name: spec.name,
         extension: spec.extension,
         read: spec.is_read().then_some("grid"),
-        written: spec.is_written().then_some("grid"),
+        written: Some("grid"),
         with: with(spec),
         carries: spec.carries.to_owned(),
     });

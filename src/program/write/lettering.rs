@@ -17,7 +17,7 @@ pub const PAPER: Rgba = [243, 242, 238, 255];
 pub const INK: Rgba = [48, 46, 44, 255];
 
 /// Whether a pixel of a character, or of the font's replacement of one that it lacks, is set.
-pub fn is_ink(character: char, x: u32, y: u32) -> bool {
+fn is_ink(character: char, x: u32, y: u32) -> bool {
     let index = FONT.glyph_mapping.index(character) as u32;
     let [width, height] = LETTER;
     let columns = FONT.image.size().width / width;

@@ -123,8 +123,7 @@ fn format_of(path: &Path, given: Option<GridFormat>) -> Result<GridFormat> {
             bail!("this is an extension without a name: use, for example, out.{extension}")
         }
         _ if is_mesh(path) && GridFormat::of_path(path).is_err() => {
-            let list = GridFormat::ALL.into_iter().filter(|format| format.spec().is_written());
-            let list: Vec<String> = list.map(|format| format!(".{}", format.extension())).collect();
+            let list = GridFormat::ALL.map(|format| format!(".{}", format.extension()));
             bail!(".{extension} files are read, but not written: use one of {}", list.join(", "))
         }
         _ => Ok(GridFormat::of_path(path)?),

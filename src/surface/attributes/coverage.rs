@@ -12,7 +12,7 @@ use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::progress::{Progress, Unreported};
 use crate::grid::{
     Attribute, BRICK, BrickKey, Channel, Mask, VoxelGrid, VoxelValues, count, mask_place,
-    mask_places,
+    own_values,
 };
 use crate::lattice::PlacedMesh;
 use crate::solid::mode::Mode;
@@ -57,24 +57,19 @@ pub(super) fn channel(
     let full = fine.brick_count() - fine.masks().len() as u64;
     let own = grid.occupied().saturating_sub(full) + fine.masks().len() as u64;
     let lists = VoxelValues::<u32>::bytes_of(grid.brick_count(), own);
-    // The bricks, their values, and these in order.
+    // The bricks, their values in lists that grow, and these in order.
     check_memory(fine.bytes() + 4 * lists, memory)?;
     let mut bricks: Vec<(BrickKey, Mask)> = Vec::with_capacity(grid.brick_count() as usize);
     bricks.extend(grid.bricks());
+    let rest = 1_f32.to_bits();
     let covered = bricks.into_par_iter().map(|(key, mask)| {
         let inside = inside(&fine, key);
-        let mut own = Mask::default();
-        for (x, bit) in mask_places(mask) {
-            own[x as usize] |= u64::from(inside[(64 * x + bit) as usize] < SUB_VOXELS) << bit;
-        }
-        let coverage = |(x, bit): (u32, u32)| {
+        let (own, values) = own_values(mask, rest, |x, bit| {
             (inside[(64 * x + bit) as usize] as f32 / SUB_VOXELS as f32).to_bits()
-        };
-        let mut values = Vec::with_capacity(count(&own) as usize);
-        values.extend(mask_places(own).map(coverage));
+        });
         (key, own, values)
     });
-    Ok(Channel::Scalar(VoxelValues::from_bricks(covered.collect(), 1_f32.to_bits())))
+    Ok(Channel::Scalar(VoxelValues::from_bricks(covered.collect(), rest)))
 }
 
 const SUB_VOXELS: u32 = BRICK.pow(3);

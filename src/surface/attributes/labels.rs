@@ -8,7 +8,9 @@ use rayon::prelude::*;
 
 use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::progress::{Progress, Unreported};
-use crate::grid::{Attribute, BrickKey, Channel, Mask, VoxelGrid, VoxelValues, count, mask_places};
+use crate::grid::{
+    Attribute, BrickKey, Channel, Mask, VoxelGrid, VoxelValues, count, mask_places, own_values,
+};
 use crate::lattice::PlacedMesh;
 use crate::solid::mode::Mode;
 use crate::solid::{Fill, unreported_solid};
@@ -51,28 +53,19 @@ pub(super) fn channel(
     let [none, ..] = Attribute::Label.none();
     // Most voxels have no value of their own.
     let rest = most_frequent(&pieces).unwrap_or(none);
-    let own_of = |key: BrickKey, mask: Mask| {
+    let own_of = |(key, mask): (BrickKey, Mask)| {
         let labels = labels_of(key, sampled, &pieces, none);
-        let mut own = Mask::default();
-        for (x, bit) in mask_places(mask) {
-            own[x as usize] |= u64::from(labels[(64 * x + bit) as usize] != rest) << bit;
-        }
-        (own, labels)
+        let (own, values) = own_values(mask, rest, |x, bit| labels[(64 * x + bit) as usize]);
+        (!values.is_empty()).then_some((key, own, values))
     };
-    let counts = grid.bricks().map(|(key, mask)| count(&own_of(key, mask).0));
-    let (bricks, values) = counts
-        .filter(|&own| own > 0)
-        .fold((0, 0), |(bricks, values), own| (bricks + 1, values + u64::from(own)));
-    let bytes = VoxelValues::<u32>::bytes_of(bricks, values);
-    check_memory(bytes + bytes_of(pieces.len() as u64), memory)?;
-    let mut all = VoxelValues::uniform(rest);
-    all.reserve(bricks as usize, values as usize);
-    for (key, mask) in grid.bricks() {
-        let (own, labels) = own_of(key, mask);
-        let values = mask_places(own).map(|(x, bit)| labels[(64 * x + bit) as usize]);
-        all.push(key, own, &values.collect::<Vec<u32>>());
-    }
-    Ok((Channel::Scalar(all), open))
+    let labelled = || grid.bricks().par_bridge().filter_map(own_of);
+    let (bricks, values) = labelled()
+        .map(|(.., own)| (1, own.len() as u64))
+        .reduce(Default::default, |a, b| (a.0 + b.0, a.1 + b.1));
+    // The values in lists that grow, and in order.
+    let lists = 4 * VoxelValues::<u32>::bytes_of(bricks, values);
+    check_memory(lists + bytes_of(pieces.len() as u64), memory)?;
+    Ok((Channel::Scalar(VoxelValues::from_bricks(labelled().collect(), rest)), open))
 }
 
 /// The labels of all voxels of a brick.

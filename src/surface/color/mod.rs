@@ -1,7 +1,7 @@
 //! The colours of voxels: the area-weighted mean of the mesh's surface inside each voxel, in linear
 //! light.
 //!
-//! Triangles are assigned to the bricks that they touch (`octree`), which are painted one by one
+//! Triangles are assigned to the bricks that they touch (`descent`), which are painted one by one
 //! (`painter`). A voxel that only triangles of one shade touch (`touched`) has that shade. In all
 //! other voxels the shades of the triangles' parts are summed (`integrator`), weighted by their
 //! areas (`parts`). Triangles with a texture are clipped (`clip`): the mean of a texture (`shade`)
@@ -30,11 +30,11 @@ use crate::surface::color::shade::{Layer, Shading};
 
 mod clip;
 mod coverage;
+pub(super) mod descent;
 mod integrals;
 pub(super) mod integrator;
 mod interior;
 pub(super) mod layers;
-pub(super) mod octree;
 mod painter;
 pub(super) mod parts;
 mod polygon;
@@ -129,7 +129,7 @@ pub fn color(
         return Ok(Colored { grid, transparent: 0 });
     }
     let progress = &Latch::new(progress);
-    progress.start("color", octree::SHARES);
+    progress.start("color", descent::SHARES);
     let needed = memory_bound(mesh, &grid, is_solid) + Shading::bytes(appearance, Layer::Color);
     check_memory(needed, options.memory)?;
     let filter = match (options.blend, options.filter) {

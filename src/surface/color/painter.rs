@@ -7,9 +7,9 @@ use crate::base::srgb::{Rgba, rgba_of};
 use crate::grid::{BrickKey, Mask, VoxelGrid, count, is_empty, mask_below};
 use crate::lattice::Distinct;
 use crate::surface::color::Blend;
+use crate::surface::color::descent;
 use crate::surface::color::integrator::{BrickTriangles, Integrator, Shaded, voxels_of};
 use crate::surface::color::interior::with_neighbors;
-use crate::surface::color::octree;
 use crate::surface::color::shade::{Shade, Shading, TriangleShading};
 use crate::surface::color::sums::{Sums, Weights};
 use crate::surface::color::visible;
@@ -75,7 +75,7 @@ impl Painter<'_> {
     /// The bricks that triangles touch, in no order.
     ///
     /// # Errors
-    /// As [`octree::bricks`].
+    /// As [`descent::bricks`].
     pub(super) fn paint(&self, memory: u64) -> Result<Vec<Painted>, u64> {
         let weights = Weights::new(self.distinct.mesh.whole().len());
         let arch = Arch::new();
@@ -92,7 +92,7 @@ impl Painter<'_> {
             }
         };
         let done = |shares| self.progress.advance(shares);
-        octree::bricks(self.distinct, self.grid, self.is_solid, memory, &paint, &done)
+        descent::bricks(self.distinct, self.grid, self.is_solid, memory, &paint, &done)
     }
 }
 

@@ -1,7 +1,7 @@
 //! A scene in GPU memory, for kernels that trace rays: this library's or yours.
 //!
 //! # The layout
-//! Five buffers of a layout, version 1, that [`SCENE_SOURCE`] documents and reads: the header (a
+//! Five buffers of a layout, version 1, that [`scene_source`] documents and reads: the header (a
 //! uniform), the nodes, the children, the bricks and the colours. A shader that begins with this
 //! source and binds the buffers as group 1 can call `first_hit(ray)`. It returns the voxel of
 //! [`Scene::first_hit`], and the time as a fraction of integers. `ray_of` makes a ray of floats;
@@ -24,7 +24,7 @@ use wgpu::BufferUsages as Usage;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::backend::Backend;
 use crate::backend::BackendError;
-use crate::backend::gpu::{Gpu, ResidentBricks};
+use crate::backend::gpu::Gpu;
 use crate::base::srgb::Rgba;
 use crate::gpu::GpuError;
 use crate::gpu::{BRICK_WORDS, Device, KEY_WORDS, MAX_GROUPS, kernels};
@@ -42,15 +42,6 @@ pub use scene_builder::{
 /// The version of the layout.
 pub const SCENE_VERSION: u32 = 1;
 
-/// Concatenates WGSL files.
-macro_rules! files {
-    ($($path:literal),+) => {
-        concat!($(
-            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/", $path, ".wgsl")), "\n"
-        ),+)
-    };
-}
-
 /// WGSL to prepend to a shader that traces rays: exact integers, the layout of a scene,
 /// `first_hit`, and rays and hits in floats. It is `trace/traverse` and `trace/float_rays` with
 /// their imports.
@@ -58,15 +49,11 @@ macro_rules! files {
 /// It takes group 1 and many names, such as `Ray`, `Node`, `Scene`, `scene`, `nodes`, `position`,
 /// `along` and `contains`: name your own declarations otherwise. WGSL allows these names for
 /// parameters and for variables in functions.
-pub const SCENE_SOURCE: &str = files!(
-    "exact/int64",
-    "trace/scene",
-    "trace/rays",
-    "trace/dda",
-    "trace/traverse",
-    "trace/faces",
-    "trace/float_rays"
-);
+#[must_use]
+pub fn scene_source() -> String {
+    let text = "// #import trace/traverse\n// #import trace/float_rays\n";
+    kernels::resolve(&kernels::File { path: "", text })
+}
 
 /// Invocations per workgroup of kernels that trace rays.
 pub const RAY_GROUP: u32 = 64;
@@ -206,8 +193,7 @@ impl Gpu {
                 let empty = VoxelGrid::empty(dims)?;
                 return Ok(GpuScene::upload(device, &Scene::new(&empty))?);
             }
-            let ResidentBricks { bricks, count, counters } = self.resident_bricks(mesh).await?;
-            let tree = Tree::new(device, dims, bricks, count, 0, &counters, None)?;
+            let tree = Tree::new(device, dims, self.resident_bricks(mesh).await?, 0, None)?;
             let mut encoder = device.encoder();
             tree.record(device, &mut encoder);
             device.queue.submit([encoder.finish()]);

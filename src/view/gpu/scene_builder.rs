@@ -5,7 +5,6 @@ use thiserror::Error;
 use wgpu::BufferUsages as Usage;
 use wgpu::util::DeviceExt;
 
-use crate::backend::gpu::Gpu;
 use crate::backend::gpu::buffers::{Buffers, Sizes};
 use crate::backend::gpu::data::{
     BRICK_WORDS, BRICKS, BRICKS_FULL, CANDIDATE_GROUPS, COUNTERS, FAILURES, GROUP, INVALID_INDEX,
@@ -16,9 +15,10 @@ use crate::backend::gpu::job::{MAX_BITMAP_WORDS, SubBatch};
 use crate::backend::gpu::record::{PARAMS_BYTES, Setting};
 use crate::backend::gpu::stages::Step;
 use crate::backend::gpu::workspace::needed_pairs;
+use crate::backend::gpu::{Gpu, ResidentBricks};
 use crate::backend::{Rule, VoxelKernel};
 use crate::base::numbers::binary_bytes_apart;
-use crate::gpu::{Device, GpuError, MAX_GROUPS, kernels};
+use crate::gpu::{Device, GpuError, MAX_GROUPS, buffer_limit, kernels};
 use crate::grid::BRICK;
 use crate::lattice::{Lattice, MAX_DIM, SPAN_BITS};
 use crate::predicate::crosses::Axis;
@@ -272,8 +272,7 @@ impl SceneBuilder {
         let SceneCapacity { vertices, triangles, pairs, bricks, voxels } = capacity;
         let bitmap = SubBatch::of_grid(0, 0, dims).bitmap_words(setting.rule);
         let mesh_words = 3 * (u64::from(triangles) + u64::from(vertices));
-        let limits = device.device.limits();
-        let bytes = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+        let bytes = buffer_limit(&device.device.limits());
         let (brick, pair) = (4 * BRICK_WORDS as u64, size_of::<Pair>() as u64);
         for (what, unit, count, limit) in [
             ("vertices and triangles", 4, mesh_words, (bytes / 4).min(u32::MAX.into())),
@@ -298,10 +297,13 @@ impl SceneBuilder {
         let mesh = device.checked_buffer("mesh", mesh_words, Usage::STORAGE)?;
         let mut buffers = Buffers::new(&device, mesh, sizes);
         buffers.bind_all(&device, &setting.steps())?;
-        let counters = &buffers.counters;
+        let found = ResidentBricks {
+            bricks: buffers.bricks.clone(),
+            count: bricks,
+            counters: buffers.counters.clone(),
+        };
         let ranks = is_solid.then_some([&buffers.bitmap, &buffers.bricks_before]);
-        let brick_buffer = buffers.bricks.clone();
-        let tree = Tree::new(&device, dims, brick_buffer, bricks, voxels, counters, ranks)?;
+        let tree = Tree::new(&device, dims, found, voxels, ranks)?;
         let color_words = if voxels > 0 { triangles.into() } else { 1 };
         Ok(Self {
             source: device.filled("source", &[0; size_of::<Source>()], Usage::UNIFORM)?,
@@ -490,8 +492,7 @@ impl SceneBuilder {
         let index_end = mesh.index_offset.checked_add(3 * u64::from(triangle_count) * index_bytes);
         let fits =
             |end: Option<u64>, buffer: &wgpu::Buffer| end.is_some_and(|end| end <= buffer.size());
-        let limit =
-            self.device.device.limits().max_storage_buffer_binding_size.min(u32::MAX.into());
+        let limit = buffer_limit(&self.device.device.limits()).min(u32::MAX.into());
         let is_bindable = |buffer: &wgpu::Buffer| {
             let size = buffer.size();
             buffer.usage().contains(Usage::STORAGE)

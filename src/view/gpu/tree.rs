@@ -5,6 +5,7 @@
 use bytemuck::{Pod, Zeroable};
 use wgpu::BufferUsages as Usage;
 
+use crate::backend::gpu::ResidentBricks;
 use crate::gpu::{Device, GROUP, GpuError, Kernel, MAX_GROUPS, dispatch, kernels};
 use crate::grid::{BRICK, DEFAULT_COLOR};
 use crate::view::gpu::{Header, NO_NODES, SCENE_VERSION, SceneBuffers, WordNode, packed};
@@ -40,22 +41,21 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// The tree of a grid of `dims`, over a buffer for `capacity` bricks. Their number is in
-    /// `counters`, which the voxelization writes. With room for the colours of so many `voxels`; no
-    /// voxels have colours if it is 0. The bricks of a solid are filled by their `ranks`: the bitmap,
-    /// and the bricks before each word of it.
+    /// The tree of a grid of `dims`, over a buffer for as many bricks as `found` counts. Their number
+    /// is in its counters, which the voxelization writes. With room for the colours of so many
+    /// `voxels`; no voxels have colours if it is 0. The bricks of a solid are filled by their `ranks`:
+    /// the bitmap, and the bricks before each word of it.
     ///
     /// # Errors
     /// The nodes exceed the device's limit; the device fails.
     pub(crate) fn new(
         device: &Device,
         dims: [u32; 3],
-        bricks: wgpu::Buffer,
-        capacity: u32,
+        found: ResidentBricks,
         voxels: u32,
-        counters: &wgpu::Buffer,
         ranks: Option<[&wgpu::Buffer; 2]>,
     ) -> Result<Self, GpuError> {
+        let ResidentBricks { bricks, count: capacity, counters } = found;
         let top = top_of(dims);
         let nodes: u64 = (1..=top).map(|level| nodes_on(dims, level)).sum();
         // Nodes that may be children: at most `top - 1` above each brick; of a solid also those with
@@ -95,7 +95,7 @@ impl Tree {
             let groups = device.pipeline(kernel, &[]).bind(&device.device, |name| {
                 let buffer = match name {
                     "params" => &params,
-                    "counters" => counters,
+                    "counters" => &counters,
                     "bricks" => &buffers.bricks,
                     "nodes" => &buffers.nodes,
                     "header" => &buffers.header,

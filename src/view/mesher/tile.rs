@@ -3,16 +3,16 @@
 use super::greedy::{self, Cells, Joins, Plane};
 use super::{EDGE, Rectangle};
 use crate::base::srgb::Rgba;
-use crate::grid::{BRICK, BrickColors, BrickKey, FULL, Mask, VoxelGrid, is_empty, set_bits};
+use crate::grid::{
+    BRICK, BrickColors, BrickKey, FIRST_Z, FULL, Mask, VoxelGrid, across, bits_of_bytes, is_empty,
+    set_bits,
+};
 
 /// Bricks along the edge of a tile with its border.
 const PADDED: u32 = EDGE + 2;
 
 /// The strides of `masks` along each axis.
 const STRIDES: [usize; 3] = [1, PADDED as usize, (PADDED * PADDED) as usize];
-
-/// The lowest bit of each byte.
-const LOWEST_BITS: u64 = 0x0101_0101_0101_0101;
 
 /// The voxels of a tile and of a border of one brick.
 pub(super) struct Tile<'a> {
@@ -195,11 +195,6 @@ impl<'a> Tile<'a> {
     }
 }
 
-/// The other two axes, in order.
-fn across(axis: usize) -> [usize; 2] {
-    [[1, 2], [0, 2], [0, 1]][axis]
-}
-
 fn index_of(at: [u32; 3]) -> usize {
     (0..3).map(|a| at[a] as usize * STRIDES[a]).sum()
 }
@@ -220,14 +215,8 @@ fn slice(mask: &Mask, axis: usize, layer: u32) -> u64 {
     match axis {
         0 => mask[layer as usize],
         1 => u64::from_le_bytes(mask.map(|word| (word >> (BRICK * layer)) as u8)),
-        _ => u64::from_le_bytes(mask.map(|word| lowest_bits(word >> layer))),
+        _ => u64::from_le_bytes(mask.map(|word| bits_of_bytes(word >> layer & FIRST_Z) as u8)),
     }
-}
-
-/// The lowest bit of each byte, packed.
-fn lowest_bits(word: u64) -> u8 {
-    // Bit 8 i is shifted by 56 - 7 i to bit 56 + i; no two partial products overlap.
-    ((word & LOWEST_BITS).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
 }
 
 /// The mask word and its bit for bit `bit` of a layer.

@@ -138,11 +138,17 @@ fn in_world(up: Up, v: Vector) -> Vector {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Camera {
-    pub(crate) projection: Projection,
-    pub(crate) axes: [[f64; 3]; 3],
-    pub(crate) eye: [f64; 3],
-    pub(crate) film_corner: [f64; 2],
-    pub(crate) pixel_side: f64,
+    /// How the picture is projected.
+    pub projection: Projection,
+    /// The orthonormal axes: right and up in the picture, and towards the eye.
+    pub axes: [[f64; 3]; 3],
+    /// The position of the eye, in voxels from the grid's minimum corner.
+    pub eye: [f64; 3],
+    /// The picture's top left corner on the film, right of and above the eye, in voxels. The film
+    /// of a perspective camera is at distance 1.
+    pub film_corner: [f64; 2],
+    /// The side of a pixel on the film, in voxels.
+    pub pixel_side: f64,
     /// Up in the world.
     pub(crate) world_up: Vector,
     pub(crate) up_axis: Up,
@@ -185,37 +191,6 @@ impl Camera {
     /// The direction with this azimuth and elevation in degrees, in the grid's axes.
     pub(crate) fn world_direction(&self, [azimuth, elevation]: [f64; 2]) -> Vector {
         in_world(self.up_axis, direction([azimuth, elevation].map(angle)))
-    }
-
-    /// How the picture is projected.
-    #[must_use]
-    pub fn projection(&self) -> Projection {
-        self.projection
-    }
-
-    /// The orthonormal axes: right and up in the picture, and towards the eye.
-    #[must_use]
-    pub fn axes(&self) -> [[f64; 3]; 3] {
-        self.axes
-    }
-
-    /// The position of the eye, in voxels from the grid's minimum corner.
-    #[must_use]
-    pub fn eye(&self) -> [f64; 3] {
-        self.eye
-    }
-
-    /// The picture's top left corner on the film, right of and above the eye, in voxels. The film
-    /// of a perspective camera is at distance 1.
-    #[must_use]
-    pub fn film_corner(&self) -> [f64; 2] {
-        self.film_corner
-    }
-
-    /// The side of a pixel on the film, in voxels.
-    #[must_use]
-    pub fn pixel_side(&self) -> f64 {
-        self.pixel_side
     }
 
     /// Places the film so that it shows all of the grid; for a turntable, at every turn about

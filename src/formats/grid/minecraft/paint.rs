@@ -6,11 +6,12 @@ use super::blocks::{AIR, STONE, known_colors};
 use super::frame::Frame;
 use crate::base::srgb::Rgba;
 use crate::formats::grid::brick_colors::{COLOR_BYTES, ColorRun, MaskColors, RUN_BYTES, colors};
-use crate::formats::grid::dense::bits_of_bytes;
 use crate::formats::io::bytes::Budget;
 use crate::formats::io::warnings::NameCounts;
 use crate::formats::{LoadedGrid, ReadError, excerpt, shortened};
-use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, World, brick_slot, count};
+use crate::grid::{
+    BRICK, BrickKey, FULL, Mask, VoxelGrid, World, bits_of_bytes, brick_slot, count,
+};
 
 /// The colour of blocks whose colour is not known.
 const UNKNOWN: Rgba = [150, 150, 150, 255];

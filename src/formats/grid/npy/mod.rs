@@ -35,14 +35,13 @@ pub const SPEC: GridSpec = GridSpec {
     name: "NumPy",
     carries: "up to 65,536 voxels per axis; occupancy only; RGBA and coordinates are read",
     read: Some(|input, options| read(input, options.memory)),
-    write: Some(|grid, _, out| write(grid, out)),
     file_size: |dims| Some(dense::volume(dims) + header("|b1", &dims).len() as u64),
     lost: |grid, _| {
         vec![lost_place(grid), lost_colors(grid).map(|lost| format!("{lost}: write .npz"))]
     },
     distances: Some(write_distances),
     distances_size: |dims| Some(4 * dense::volume(dims) + header("<f4", &dims).len() as u64),
-    ..GridSpec::PLAIN
+    ..GridSpec::plain(|grid, _, out| write(grid, out))
 };
 
 /// Writes `grid` as `bool` in C order, one byte per voxel, in at most 4 MiB of memory.

@@ -4,10 +4,10 @@ use std::io::BufRead;
 
 use super::header::{Coordinates, Header, Kind};
 use crate::formats::grid::brick_slice::{BRICK_BYTES, BrickSlice};
-use crate::formats::grid::dense::{ONES, bits_of_bytes};
+use crate::formats::grid::dense::ONES;
 use crate::formats::io::bytes::{ended, fill, read_exactly};
 use crate::formats::{ReadError, check_memory, checked_dims};
-use crate::grid::{BrickKey, FULL, Mask, VoxelGrid, mask_place, mask_voxels};
+use crate::grid::{BrickKey, FULL, Mask, VoxelGrid, bits_of_bytes, mask_place, mask_voxels};
 
 /// Reads the array after the header: its bricks, each once, in at most `limit` bytes of memory.
 pub(super) fn bricks(

@@ -39,13 +39,12 @@ pub const SPEC: GridSpec = GridSpec {
     carries: "up to 65,536 voxels per axis; position, voxel size, up axis, RGBA and attributes as \
               arrays",
     read: Some(|input, options| read(input, options.memory)),
-    write: Some(|grid, _, out| write(grid, out)),
     file_size: |dims| Some(dense::volume(dims) / MAX_RATIO),
     distances: Some(write_distances),
     distances_size: |dims| Some(dense::volume(dims) / MAX_RATIO),
     has_colors: true,
     attributes: |_| AttributeSet::all(),
-    ..GridSpec::PLAIN
+    ..GridSpec::plain(|grid, _, out| write(grid, out))
 };
 
 const OCCUPIED: &str = "occupied.npy";

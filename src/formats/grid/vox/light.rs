@@ -6,7 +6,7 @@ use std::iter;
 use rayon::prelude::*;
 
 use crate::base::srgb::{Rgba, linear_of, srgb_of};
-use crate::grid::{Attribute, Attributes, BrickKey, Colors, Mask, VoxelGrid, mask_places};
+use crate::grid::{Attribute, Attributes, BrickKey, Colors, Mask, VoxelGrid, own_values};
 
 /// `grid` in the colours of surface and light, if its voxels have colours and the attribute
 /// `emission`.
@@ -16,15 +16,10 @@ pub(super) fn lit(grid: &VoxelGrid) -> Option<VoxelGrid> {
     let rest = colors.rest();
     let lit = |(key, mask): (BrickKey, Mask)| {
         let (colors, emission) = (colors.of_brick(key), emission.of_brick(key));
-        let (mut own_mask, mut own) = (Mask::default(), Vec::new());
-        for (x, bit) in mask_places(mask) {
-            let color = with_light(colors.at(x, bit), emission.at(x, bit).map(f32::from_bits));
-            if color != rest {
-                own_mask[x as usize] |= 1 << bit;
-                own.push(color);
-            }
-        }
-        (key, own_mask, own)
+        let (own, values) = own_values(mask, rest, |x, bit| {
+            with_light(colors.at(x, bit), emission.at(x, bit).map(f32::from_bits))
+        });
+        (key, own, values)
     };
     let bricks: Vec<_> = grid.bricks().collect();
     let lit = bricks.into_par_iter().map(lit).collect();

@@ -61,7 +61,6 @@ pub const SPEC: GridSpec = GridSpec {
     carries: "up to 2,000 voxels per axis; 255 colours, written with metal, roughness and light; \
               labels as named parts; position, voxel size and up axis in a custom attribute",
     read: Some(read),
-    write: Some(write),
     check_dims,
     lost,
     has_colors: true,
@@ -69,7 +68,7 @@ pub const SPEC: GridSpec = GridSpec {
         let labels = (!options.plain).then_some(Attribute::Label);
         materials::ATTRIBUTES.into_iter().chain(labels).collect()
     },
-    ..GridSpec::PLAIN
+    ..GridSpec::plain(write)
 };
 
 /// Reads the grid of a `.vox` file: all models of the scene graph, or the visible ones, in the

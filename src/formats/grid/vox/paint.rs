@@ -2,7 +2,7 @@
 
 use super::write::{UNCOLORED, uncolored_palette};
 use crate::base::srgb::Rgba;
-use crate::grid::{Attribute, BrickKey, Channel, Colors, Mask, count, set_bits};
+use crate::grid::{Attribute, BrickKey, Channel, Colors, Mask, count, own_values};
 
 /// The palette index, or the label, of each voxel of a list of bricks.
 pub(super) struct Paint<'a, T> {
@@ -89,19 +89,10 @@ impl Paint<'_, u8> {
         let commonest = (1..=u8::MAX).max_by_key(|&index| counts[usize::from(index)]);
         let rest = color_of(commonest.unwrap_or(UNCOLORED));
         let mut colors = Colors::uniform(rest);
-        let mut indices = self.indices.iter();
+        let mut of_voxels = self.indices.iter().map(|&index| color_of(index));
         for &(key, mask) in self.bricks {
-            let (mut own_mask, mut own) = ([0; 8], Vec::new());
-            for (own_word, word) in own_mask.iter_mut().zip(mask) {
-                for (bit, &index) in set_bits(word).zip(&mut indices) {
-                    let color = color_of(index);
-                    if color != rest {
-                        *own_word |= 1 << bit;
-                        own.push(color);
-                    }
-                }
-            }
-            colors.push(key, own_mask, &own);
+            let (own, values) = own_values(mask, rest, |_, _| of_voxels.next().unwrap_or(rest));
+            colors.push(key, own, &values);
         }
         Some(colors)
     }

@@ -37,14 +37,13 @@ pub const SPEC: GridSpec = GridSpec {
     carries: "up to 65,536 voxels per axis, as bytes; position, voxel size and up axis; RGBA; \
               attributes",
     read: Some(|input, options| read::read(input, options.memory)),
-    write: Some(|grid, _, out| write(grid, out)),
     file_size: |dims| Some(dense::volume(dims) / MAX_RATIO),
     lost: |grid, _| vec![assumed_place(grid)],
     distances: Some(write_distances),
     distances_size: |dims| Some(4 * dense::volume(dims) / MAX_RATIO),
     has_colors: true,
     attributes: |_| AttributeSet::all(),
-    ..GridSpec::PLAIN
+    ..GridSpec::plain(|grid, _, out| write(grid, out))
 };
 
 const OCCUPIED: &str = "occupied";

@@ -8,9 +8,10 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Cursor, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
+use crate::base::lock;
 use crate::base::progress::NoProgress;
 use crate::formats::ReadError;
 use crate::formats::io::bytes::checked_bytes;
@@ -155,7 +156,7 @@ impl Sidecars {
     /// Empties the log.
     pub(super) fn forget(&self) {
         if let Files::OnDisk(log) = &self.files {
-            log.lock().unwrap_or_else(PoisonError::into_inner).clear();
+            lock(log).clear();
         }
     }
 
@@ -183,8 +184,7 @@ impl Sidecars {
     /// The files on disk that a reader looked for or the mesh names, in the order of their paths.
     pub(crate) fn noted(&self) -> Vec<Sidecar> {
         let Files::OnDisk(log) = &self.files else { return Vec::new() };
-        let log = log.lock().unwrap_or_else(PoisonError::into_inner);
-        log.values().cloned().collect()
+        lock(log).values().cloned().collect()
     }
 
     /// The folder to which names are relative.
@@ -297,9 +297,8 @@ impl Sidecars {
 }
 
 fn record(log: &Log, path: &Path, modified: Option<SystemTime>, is_used: bool) {
-    let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
     let new = || Sidecar { path: path.to_owned(), modified, is_used };
-    log.entry(path.to_owned()).or_insert_with(new).is_used |= is_used;
+    lock(log).entry(path.to_owned()).or_insert_with(new).is_used |= is_used;
 }
 
 /// `None` if there is no file.

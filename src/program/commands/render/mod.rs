@@ -179,13 +179,13 @@ impl CameraReport {
     fn new(grid: &VoxelGrid, options: &RenderOptions) -> Result<Self, RenderError> {
         let Place { origin, voxel_size } = grid.world.place.unwrap_or_default();
         let camera = Camera::new(grid, grid.world.up, options)?;
-        let (eye, [right, above, back]) = (camera.eye(), camera.axes());
-        let (projection, unit) = match camera.projection() {
+        let (eye, [right, above, back]) = (camera.eye, camera.axes);
+        let (projection, unit) = match camera.projection {
             Projection::Perspective => ("perspective", 1.0),
             Projection::Orthographic => ("orthographic", voxel_size),
         };
-        let [left, top] = camera.film_corner();
-        let [width, height] = options.size.map(|side| f64::from(side) * camera.pixel_side());
+        let [left, top] = camera.film_corner;
+        let [width, height] = options.size.map(|side| f64::from(side) * camera.pixel_side);
         Ok(Self {
             projection,
             eye: [0, 1, 2].map(|a| origin[a] + voxel_size * eye[a]),

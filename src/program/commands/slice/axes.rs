@@ -5,7 +5,7 @@ use std::iter;
 use trivox::{Place, VoxelGrid};
 
 use crate::text::{AXES, rounded};
-use crate::write::lettering::{INK, LETTER, PAPER, is_ink};
+use crate::write::lettering::{INK, LETTER, PAPER, draw_line};
 
 /// Paper around the voxels and the labels, in pixels.
 const GAP: u32 = 6;
@@ -74,14 +74,14 @@ impl Axes {
     /// Row `y` of a picture of this width: paper and labels.
     pub fn row(&self, y: u32, width: u32) -> Vec<u8> {
         let mut row = PAPER[..3].repeat(width as usize);
-        for Label { text, corner: [left, top] } in &self.labels {
-            let Some(y) = y.checked_sub(*top).filter(|&y| y < LETTER[1]) else { continue };
-            for (place, letter) in (0..).zip(text.chars()) {
-                for x in (0..LETTER[0]).filter(|&x| is_ink(letter, x, y)) {
-                    let at = 3 * (left + place * LETTER[0] + x) as usize;
-                    row[at..at + 3].copy_from_slice(&INK[..3]);
+        let is_here =
+            |label: &&Label| y.checked_sub(label.corner[1]).is_some_and(|y| y < LETTER[1]);
+        for Label { text, corner } in self.labels.iter().filter(is_here) {
+            draw_line(text.chars(), *corner, |x, of_ink| {
+                if of_ink == y {
+                    row[3 * x as usize..][..3].copy_from_slice(&INK[..3]);
                 }
-            }
+            });
         }
         row
     }

@@ -30,7 +30,7 @@ pub const SPEC: GridSpec = GridSpec {
     carries: "up to 65,536 voxels per axis and 2,147,483,647 in all, empty ones too; the nearest \
               of 161 or chosen blocks; position, voxel size and up axis in custom metadata",
     read: Some(|input, options| read(input, options.memory)),
-    write: Some(write),
+    write,
     check_dims: |dims| super::check_dims(dims, MAX_DIM),
     ..schem::SPEC
 };

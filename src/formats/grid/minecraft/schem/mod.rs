@@ -25,11 +25,10 @@ pub const SPEC: GridSpec = GridSpec {
     carries: "up to 65,535 voxels per axis and 2,147,483,647 in all, empty ones too; the nearest \
               of 161 or chosen blocks; position, voxel size and up axis in custom metadata",
     read: Some(|input, options| read(input, options.memory)),
-    write: Some(write),
     check_dims,
     lost,
     has_colors: true,
-    ..GridSpec::PLAIN
+    ..GridSpec::plain(write)
 };
 
 /// Dimensions are unsigned 16-bit integers.

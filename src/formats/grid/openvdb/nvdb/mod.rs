@@ -25,7 +25,7 @@ pub const SPEC: GridSpec = GridSpec {
     carries: "up to 65,536 voxels per axis; position and voxel size; up axis in custom blind data; \
               RGB, attributes",
     read: Some(|input, options| read(input, options.memory)),
-    write: Some(|grid, _, out| write(grid, out)),
+    write: |grid, _, out| write(grid, out),
     distances: Some(write_distances),
     ..vdb::SPEC
 };

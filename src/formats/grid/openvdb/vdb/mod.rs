@@ -22,12 +22,11 @@ pub const SPEC: GridSpec = GridSpec {
     carries: "up to 65,536 voxels per axis; position and voxel size; up axis in custom metadata; \
               RGB, attributes",
     read: Some(|input, options| read(input, options.memory)),
-    write: Some(|grid, _, out| write(grid, out)),
     lost: |grid, _| vec![lost_opacity(grid), lost_names(grid)],
     distances: Some(write_distances),
     has_colors: true,
     attributes: |_| AttributeSet::all(),
-    ..GridSpec::PLAIN
+    ..GridSpec::plain(|grid, _, out| write(grid, out))
 };
 
 /// "VDB " as the low half of a 64-bit number.

@@ -41,8 +41,8 @@ fn voxels_of_magicavoxel_stand_upright_in_every_format() {
     vox.extend(b"SIZE\x0c\0\0\0\0\0\0\0\x01\0\0\0\x01\0\0\0\x02\0\0\0");
     vox.extend(b"XYZI\x0c\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\x01\0\0\x01\x01");
     folder.write("pole.vox", vox);
-    for name in ["pole.npz", "pole.bricks", "pole.schem", "pole.litematic", "pole.vdb", "pole.nvdb"]
-    {
+    for extension in ["npz", "bricks", "schem", "litematic", "vdb", "nvdb", "vti"] {
+        let name = &format!("pole.{extension}");
         succeeds(&folder, &format!("convert pole.vox {name}"));
         succeeds(&folder, &format!("convert {name} back.vox"));
         let (grid, back) = (folder.grid(name), folder.grid("back.vox"));

@@ -31,7 +31,7 @@ use crate::grid::{Attribute, AttributeSet, Channel, Place, VoxelGrid, World};
 use crate::solid::distance::DistanceField;
 
 pub use read::read;
-pub(super) use read::{check_values, own_values};
+pub(super) use read::{check_values, known_values};
 
 pub const SPEC: GridSpec = GridSpec {
     extension: "npz",

@@ -315,13 +315,13 @@ fn bits_of(row: &[u8]) -> Bits {
 /// An attribute with these little-endian components, a row a voxel of `grid`.
 fn channel(grid: &VoxelGrid, attribute: Attribute, bytes: &[u8]) -> Channel {
     let mut rows = bytes.chunks_exact(4 * attribute.components());
-    let bricks = grid.bricks().map(|(key, mask)| own_values(attribute, key, mask, &mut rows));
+    let bricks = grid.bricks().map(|(key, mask)| known_values(attribute, key, mask, &mut rows));
     Channel::from_bricks(attribute, bricks.collect())
 }
 
 /// The voxels of a brick that have the attribute, and their values, by the next of the `rows`, one
 /// for each voxel in `mask`.
-pub(in crate::formats::grid) fn own_values<'a>(
+pub(in crate::formats::grid) fn known_values<'a>(
     attribute: Attribute,
     key: BrickKey,
     mask: Mask,

@@ -1,11 +1,11 @@
 //! The XML of a file.
 
-use std::io::{BufRead, Cursor};
+use std::io::Cursor;
 use std::str::FromStr;
 
 use memchr::{memchr, memmem};
 
-use super::values::{Encoded, of_ascii};
+use super::values::{Encoded, Values, of_ascii};
 use crate::formats::grid::npy::header::Element;
 use crate::formats::io::bytes::Budget;
 use crate::formats::io::tokens::numbers;
@@ -31,10 +31,10 @@ pub(super) struct Array<'a> {
     /// One of VTK's types.
     pub(super) kind: String,
     pub(super) components: u64,
-    values: Values<'a>,
+    stored: Stored<'a>,
 }
 
-enum Values<'a> {
+enum Stored<'a> {
     Ascii(&'a str),
     Base64(&'a str),
     /// At this place of the appended values.
@@ -65,24 +65,22 @@ impl<'a> Image<'a> {
         &self,
         array: &Array<'a>,
         memory: &mut Budget,
-    ) -> Result<(Box<dyn BufRead + 'a>, u64), ReadError> {
-        let encoded = match array.values {
-            Values::Ascii(text) => {
+    ) -> Result<(Values<'a>, u64), ReadError> {
+        let encoded = match array.stored {
+            Stored::Ascii(text) => {
                 let bytes = of_ascii(text, array.element()?, memory)?;
                 let len = bytes.len() as u64;
                 return Ok((Box::new(Cursor::new(bytes)), len));
             }
-            Values::Base64(text) => Encoded { text: text.as_bytes(), is_base_64: true },
-            Values::Appended(at) => {
+            Stored::Base64(text) => Encoded { text: text.as_bytes(), is_base_64: true },
+            Stored::Appended(at) => {
                 Encoded { text: self.appended.text.get(at..).unwrap_or_default(), ..self.appended }
             }
         };
         if self.is_compressed {
-            let (values, len) = encoded.inflated(self.head_size, memory)?;
-            Ok((Box::new(values), len))
+            encoded.inflated(self.head_size, memory)
         } else {
-            let (values, len) = encoded.plain(self.head_size, memory)?;
-            Ok((Box::new(values), len))
+            encoded.plain(self.head_size, memory)
         }
     }
 }
@@ -183,14 +181,14 @@ fn list<'a>(xml: &mut Xml<'a>, arrays: &mut Vec<Array<'a>>) -> Result<(), ReadEr
         let [kind, name] = [kind, name].map(|text| text.unwrap_or_default().into_owned());
         let components = components.map_or(Ok(1), |text| xml.parsed("NumberOfComponents", &text));
         let text = xml.text(&array)?;
-        let values = match format.as_deref() {
+        let stored = match format.as_deref() {
             Some("appended") => {
-                Values::Appended(xml.required(&array, "offset", offset.as_deref())?)
+                Stored::Appended(xml.required(&array, "offset", offset.as_deref())?)
             }
-            Some("binary") => Values::Base64(text),
-            _ => Values::Ascii(text),
+            Some("binary") => Stored::Base64(text),
+            _ => Stored::Ascii(text),
         };
-        arrays.push(Array { name, kind, components: components?, values });
+        arrays.push(Array { name, kind, components: components?, stored });
     }
     Ok(())
 }

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read};
 
 use super::image::{Array, Image};
+use super::values::Values;
 use super::{COLOR, DISTANCE, OCCUPIED, UP, kind_of, name_of_names};
 use crate::base::srgb::Rgba;
 use crate::formats::grid::brick_colors::{self, COLOR_BYTES, ColorRun, RUN_BYTES};
 use crate::formats::grid::dense::{self, volume};
 use crate::formats::grid::npy;
 use crate::formats::grid::npy::header::{Element, Header};
-use crate::formats::grid::npz::{check_values, own_values};
+use crate::formats::grid::npz::{check_values, known_values};
 use crate::formats::grid::openvdb::is_occupied;
 use crate::formats::io::bytes::{Budget, read_whole};
 use crate::formats::io::warnings::NameCounts;
@@ -109,7 +110,7 @@ impl<'a> Reader<'a> {
         array: &Array<'a>,
         size: usize,
         memory: &mut Budget,
-    ) -> Result<Box<dyn BufRead + 'a>, ReadError> {
+    ) -> Result<Values<'a>, ReadError> {
         let (values, len) = self.image.values(array, memory)?;
         let needed = volume(self.image.dims).saturating_mul(size as u64);
         ensure!(len == needed, "its values have {len} bytes, but the extent needs {needed}");
@@ -221,7 +222,7 @@ impl<'a> Reader<'a> {
                 let voxel = mask_voxels(key.first_voxel(), mask).nth(row).unwrap_or_default();
                 content(format!("voxel {voxel:?}: {error}"))
             })?;
-            let (key, known, own) = own_values(of, key, mask, &mut bytes.chunks_exact(size));
+            let (key, known, own) = known_values(of, key, mask, &mut bytes.chunks_exact(size));
             if !own.is_empty() {
                 // In a list that grows, and in the channel.
                 let brick = 3 * size_of::<(BrickKey, Mask, Vec<Bits>)>();
@@ -256,7 +257,7 @@ impl<'a> Reader<'a> {
 
 /// A reader of bytes: whether each of the numbers counts as occupied.
 struct Flags<'a> {
-    values: Box<dyn BufRead + 'a>,
+    values: Values<'a>,
     element: Element,
     is_set: fn(f64) -> bool,
 }

@@ -15,6 +15,9 @@ use crate::formats::grid::npy::header::Element;
 use crate::formats::io::bytes::{Budget, u32_at, u64_at};
 use crate::formats::{ReadError, content, excerpt};
 
+/// A reader of the values of an array as little-endian bytes.
+pub(super) type Values<'a> = Box<dyn BufRead + 'a>;
+
 /// The bytes of numbers in ASCII.
 pub(super) fn of_ascii(
     text: &str,
@@ -88,11 +91,11 @@ impl<'a> Encoded<'a> {
         self,
         size: u64,
         memory: &mut Budget,
-    ) -> Result<(Cursor<Cow<'a, [u8]>>, u64), ReadError> {
+    ) -> Result<(Values<'a>, u64), ReadError> {
         let len = self.numbers(1, size, memory)?[0];
         let mut values = Cursor::new(self.first(len.saturating_add(size), memory)?);
         values.set_position(size);
-        Ok((values, len))
+        Ok((Box::new(values), len))
     }
 
     /// As [`plain`](Self::plain), of a compressed array.
@@ -100,7 +103,7 @@ impl<'a> Encoded<'a> {
         self,
         size: u64,
         memory: &mut Budget,
-    ) -> Result<(Inflated<'a>, u64), ReadError> {
+    ) -> Result<(Values<'a>, u64), ReadError> {
         let head = LENGTHS as u64;
         let blocks = self.numbers(head, size, memory)?[0];
         let head = head.saturating_add(blocks);
@@ -117,12 +120,12 @@ impl<'a> Encoded<'a> {
         let streams = streams.first(deflated.iter().copied().fold(0, sum), memory)?;
         let len = lens.iter().map(|&(_, len)| len).fold(0, sum);
         let lens = lens.into_iter();
-        Ok((Inflated { streams, at: 0, lens, block: Vec::new(), taken: 0 }, len))
+        Ok((Box::new(Inflated { streams, at: 0, lens, block: Vec::new(), taken: 0 }), len))
     }
 }
 
 /// A reader of the values in blocks, each a zlib stream.
-pub(super) struct Inflated<'a> {
+struct Inflated<'a> {
     streams: Cow<'a, [u8]>,
     /// The beginning of the next block in `streams`.
     at: usize,

@@ -64,7 +64,7 @@ fn forty_shells_in_each_other_are_matter_and_cavities_in_turn() {
     // The innermost first.
     let shells: Vec<_> = (0..40).rev().map(shell).collect();
     let is_matter = |voxel: &[u32; 3]| {
-        let depth = voxel.map(|c| c.min(161 - c)).into_iter().min();
+        let depth = voxel.map(|c| c.min(160_u32.saturating_sub(c))).into_iter().min();
         depth.is_some_and(|depth| depth > 0 && (depth - 1) / 2 % 2 == 0)
     };
     let voxels = voxels_in([0; 3], dims).filter(is_matter);

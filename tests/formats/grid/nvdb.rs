@@ -291,7 +291,8 @@ fn a_flipped_bit_of_nvdb_is_refused() {
 #[test]
 fn a_root_of_any_number_of_entries_is_read_within_the_memory_limit() {
     let mut bytes = written(&tiny(), GridFormat::Nvdb);
-    // Without checksums.
+    // The grid's size in the file, and no checksums.
+    bytes[24..32].copy_from_slice(&(1_u64 << 32).to_le_bytes());
     bytes[200 + 8..200 + 16].fill(255);
     let root = 200 + 736;
     bytes.truncate(root + 64);

@@ -177,8 +177,8 @@ impl PyMesh {
     ///
     /// With ``attributes=["label"]`` the voxels of each can be told apart; where solids overlap, a
     /// voxel has the label of the later mesh. The label of a mesh is its place in this order, from 0.
-    /// Materials and colours are kept; a mesh without any is white beside one with them. A closed mesh
-    /// that is inside out is reversed, with a warning.
+    /// Materials and colours are kept; a mesh without any is white beside one with them. A closed
+    /// mesh that is inside out is reversed, with a warning.
     ///
     /// Raises
     /// ------

@@ -124,8 +124,8 @@ impl Warning {
         warnings
     }
 
-    /// The spacing of 32-bit floats at `mesh`, if all its coordinates are such floats and the spacing
-    /// is coarse for the smallest voxels that a grid of the mesh may have.
+    /// The spacing of 32-bit floats at `mesh`, if all its coordinates are such floats and it is coarse
+    /// for the smallest voxels of any grid of the mesh.
     pub(super) fn float_spacing(mesh: &Mesh) -> Option<f64> {
         /// Of the longest side.
         const LEAST: f64 = COARSE_SPACING / MAX_DIM as f64;
@@ -146,7 +146,7 @@ impl Warning {
         is_coarse.then_some(spacing)
     }
 
-    /// The warning about floats of this spacing in a grid of `voxel_size`, if they are coarse there.
+    /// The warning about floats of this spacing, if it is coarse for voxels of this size.
     pub(super) fn of_spacing(spacing: f64, voxel_size: f64) -> Option<Self> {
         let spacing = spacing / voxel_size;
         (spacing > COARSE_SPACING).then_some(Self::CoarseCoordinates { spacing })
@@ -356,8 +356,8 @@ impl fmt::Display for Warning {
             ),
             Self::CoarseCoverage { voxels, mesh } => write!(
                 f,
-                "the coverage of all voxels is {} cubic mesh units, but the mesh has {}: parts may be \
-                 thinner than an eighth of a voxel; use smaller voxels",
+                "the coverage of all voxels is {} cubic mesh units, but the mesh has {}: parts may \
+                 be thinner than an eighth of a voxel; use smaller voxels",
                 significant(*voxels, 4),
                 significant(*mesh, 4)
             ),

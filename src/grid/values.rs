@@ -201,7 +201,7 @@ impl<T: Copy + Sync> VoxelValues<T> {
 }
 
 /// The voxels of `mask` whose value `of` their [places](mask_places) is not `rest`, and these values
-/// in the order of the mask, which is also that of the calls.
+/// in mask order, in which `of` is called.
 pub(crate) fn own_values<T: Copy + PartialEq>(
     mask: Mask,
     rest: T,

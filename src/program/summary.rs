@@ -82,7 +82,7 @@ pub struct MeshSummary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpu: Option<RunReport>,
     pub warnings: Vec<String>,
-    /// Those of `warnings` for which `--strict` refuses the mesh.
+    /// The warnings for which `--strict` refuses a solid.
     #[serde(skip)]
     pub doubts: Vec<String>,
     /// Defaults that were applied, and the options that change them.

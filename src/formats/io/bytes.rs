@@ -111,7 +111,7 @@ pub(crate) fn read_exactly(input: &mut (impl Read + ?Sized), len: u64) -> io::Re
     Ok(bytes)
 }
 
-/// All bytes of `input`, of which twice as many must fit into `limit` bytes of memory.
+/// All bytes of `input`, at most half of `limit`.
 pub(crate) fn read_whole(input: &mut dyn BufRead, limit: u64) -> Result<Vec<u8>, ReadError> {
     let (most, mut bytes) = (limit / 2, Vec::new());
     Read::take(&mut *input, most + 1).read_to_end(&mut bytes)?;

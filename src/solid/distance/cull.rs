@@ -46,8 +46,8 @@ impl Work<'_> {
     }
 
     /// Bisects `bricks`, which have the clusters `near`, down to blocks of `side` bricks. Calls `visit`
-    /// in parallel with each block that has clusters near it, and returns the results. Blocks without
-    /// any are [finished](Self::finish) here, the others by the caller.
+    /// in parallel with each block that has clusters near it, and returns the results. Blocks
+    /// without clusters are [finished](Self::finish) here, the others by the caller.
     pub(crate) fn divide<T: Send>(
         &self,
         bricks: Bricks,

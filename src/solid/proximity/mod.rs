@@ -33,8 +33,7 @@ use crate::solid::triangle_bvh::TriangleBvh;
 /// With voxels of `2^16` units, the longest side of the mesh is `2^24` units long, the most there
 /// can be.
 const RESOLUTION: u32 = 256;
-/// Least and most points that one thread takes at a time. It takes them along a Morton curve, so that
-/// neighbours are searched in turn.
+/// Least and most points of a task.
 const TASK: [usize; 2] = [1 << 8, 1 << 12];
 
 /// A search tree over the triangles of a mesh, for the distances of any points to it.
@@ -282,8 +281,8 @@ impl Proximity {
         self.each(points, progress, |queries| self.inside.contains(&self.bvh, queries))
     }
 
-    /// Calls `answer` in parallel with points that are near each other: tasks of all points, along a
-    /// Morton curve.
+    /// Calls `answer` in parallel with parts of the points along a Morton curve, so that neighbours
+    /// are answered together.
     fn each<T: Copy + Into<f64> + Sync, R: Copy + Default + Send>(
         &self,
         points: &[[T; 3]],
@@ -297,10 +296,12 @@ impl Proximity {
             Query::new(self.lattice(), &self.bounds, point)
                 .ok_or(ProximityError::Point { index, point })
         };
+        let indices = || (0..points.len()).into_par_iter();
         let keyed = |index| query(index).map(|query| (query.morton_code(), index));
-        // The first error in the order of points.
-        let keyed: Vec<Result<_, _>> = (0..points.len()).into_par_iter().map(keyed).collect();
-        let mut order = keyed.into_iter().collect::<Result<Vec<(u64, usize)>, _>>()?;
+        let order: Result<Vec<(u64, usize)>, _> = indices().map(keyed).collect();
+        // The error of any point: the first one is reported.
+        let first = |error| indices().find_map_first(|index| query(index).err()).unwrap_or(error);
+        let mut order = order.map_err(first)?;
         order.par_sort_unstable();
         let per_task = points.len() / (8 * rayon::current_num_threads());
         let per_task = per_task.clamp(TASK[0], TASK[1]);

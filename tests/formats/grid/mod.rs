@@ -193,7 +193,7 @@ fn small_files() -> [(GridFormat, Vec<u8>); 17] {
         (GridFormat::Bricks, colored::tiny_colored_bricks()),
         (GridFormat::Npz, written(&colored::tiny_colored(), GridFormat::Npz)),
         (GridFormat::Vdb, written(&colored::tiny_colored(), GridFormat::Vdb)),
-        // Without the line feed at its end, which may be missing.
+        // The line feed at the end is optional.
         (GridFormat::Vti, dense::TINY_VTI.trim_ascii_end().to_vec()),
         (GridFormat::Vti, vti::ASCII.trim_ascii_end().into()),
     ]

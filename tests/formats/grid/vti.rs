@@ -1,4 +1,4 @@
-//! `.vti` that is read: what VTK saves, in each of its encodings, and what is refused.
+//! Reading `.vti`: all encodings of VTK, and the errors of malformed files.
 
 use std::io::Write;
 
@@ -46,7 +46,7 @@ fn replaced(replacements: &[(&str, &str)]) -> String {
     })
 }
 
-/// An array in place of that of the voxels.
+/// The cell data of one array.
 fn array(kind: &str, name: &str, components: usize, values: &str) -> String {
     format!(
         r#"<CellData><DataArray type="{kind}" Name="{name}" NumberOfComponents="{components}" format="ascii">{values}</DataArray></CellData><CellData>"#
@@ -229,7 +229,7 @@ fn colours_without_opacity_are_opaque_and_other_arrays_are_named() {
         ("UInt8", "occupied", 1, "0 0 0 0"),
     ] {
         let text = with_array(kind, name, components, values);
-        // The first of two arrays of a name is read.
+        // Of two arrays with one name, the first is read.
         let loaded = load_bytes(GridFormat::Vti, text.as_bytes()).unwrap();
         assert_eq!(loaded.warnings, [format!("arrays that are not read: '{name}'")]);
         assert!(loaded.grid.colors.is_none() && loaded.grid.attributes.is_none());

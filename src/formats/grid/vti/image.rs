@@ -47,7 +47,7 @@ impl<'a> Image<'a> {
         let head = str::from_utf8(head).map_err(|_| content("its XML is not in UTF-8"))?;
         let mut xml = Xml::new("XML", head);
         let root = xml.root("VTKFile")?;
-        let option = |name, read: [&str; 2]| option(&xml, &root, name, read);
+        let option = |name, supported| option(&xml, &root, name, supported);
         option("type", ["ImageData"; 2])?;
         option("byte_order", ["LittleEndian"; 2])?;
         let head_size = if option("header_type", ["UInt32", "UInt64"])? == Some(1) { 8 } else { 4 };
@@ -59,8 +59,8 @@ impl<'a> Image<'a> {
         Ok(Self { dims, place, cells, points, fields, head_size, is_compressed, appended })
     }
 
-    /// The values of an array as little-endian bytes, and how many these are. What is decoded is
-    /// taken from `memory`.
+    /// The values of an array as little-endian bytes, and their number. Decoded bytes are taken from
+    /// `memory`.
     pub(super) fn values(
         &self,
         array: &Array<'a>,
@@ -85,12 +85,17 @@ impl<'a> Image<'a> {
     }
 }
 
-/// The index of an attribute's value among those that are `read`; `None` without the attribute.
-fn option(xml: &Xml, root: &Tag, name: &str, read: [&str; 2]) -> Result<Option<usize>, ReadError> {
+/// The index of an attribute's value in `supported`; `None` without the attribute.
+fn option(
+    xml: &Xml,
+    root: &Tag,
+    name: &str,
+    supported: [&str; 2],
+) -> Result<Option<usize>, ReadError> {
     let [value] = xml.attributes(root, [name])?;
     let Some(value) = value.filter(|value| !value.is_empty()) else { return Ok(None) };
-    let index = read.iter().position(|read| *read == value);
-    let (value, known) = (excerpt(&value), read[1]);
+    let index = supported.iter().position(|supported| *supported == value);
+    let (value, known) = (excerpt(&value), supported[1]);
     ensure!(index.is_some(), "its {name} is '{value}', which is not read: save it with {known}");
     Ok(index)
 }

@@ -13,7 +13,7 @@
 //! blocks. Arrays are therefore compressed before the first byte is written, and once more where
 //! memory does not hold them.
 //!
-//! Read are these arrays in the encodings of VTK but LZ4, LZMA and big-endian numbers, in one piece.
+//! The reader supports all encodings of VTK except LZ4, LZMA, big-endian numbers and several pieces.
 //! Without `occupied` and `distance` the voxels are those where the only cell array is not 0.
 
 mod blocks;

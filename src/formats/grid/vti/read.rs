@@ -68,7 +68,7 @@ fn take<'a>(
 }
 
 struct Reader<'a> {
-    /// With the arrays that are not taken yet.
+    /// Arrays are removed as they are read.
     image: Image<'a>,
     memory: Budget,
 }
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
         )
     }
 
-    /// The values of an array with so many bytes a voxel.
+    /// The values of an array of `size` bytes a voxel.
     fn values(
         &self,
         array: &Array<'a>,
@@ -159,7 +159,7 @@ impl<'a> Reader<'a> {
         let mut bytes = Vec::new();
         let mut all = || {
             let (mut values, len) = self.image.values(&array, &mut self.memory)?;
-            // Texts, each of which may be empty.
+            // At most one text a byte, in a list that grows.
             self.memory.take(len.saturating_mul(2 + 2 * size_of::<String>() as u64))?;
             Ok(values.read_to_end(&mut bytes)?)
         };

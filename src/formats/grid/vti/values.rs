@@ -1,6 +1,6 @@
-//! The values of arrays: numbers in ASCII, or bytes, raw or in base 64, after their length.
-//! Compressed ones follow the numbers that [`Blocks`](super::blocks::Blocks) writes, in base 64 as a
-//! stream of their own.
+//! Decodes the values of arrays. They are numbers in ASCII, or a length and bytes, raw or in base 64.
+//! Compressed bytes follow the lengths of their [`Blocks`](super::blocks::Blocks); in base 64 lengths
+//! and bytes are two streams.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Cursor, ErrorKind, Read};
@@ -24,7 +24,7 @@ pub(super) fn of_ascii(
     element: Element,
     memory: &mut Budget,
 ) -> Result<Vec<u8>, ReadError> {
-    // The list doubles as it grows; the shortest number is a digit and a space.
+    // A number has at least two characters, and the capacity is at most twice the length.
     memory.take((text.len() as u64 + 1) * element.bytes as u64)?;
     let mut bytes = Vec::new();
     for word in text.split_ascii_whitespace() {

@@ -43,7 +43,7 @@ pub(super) const ROUNDING: f64 = 1e-8;
 const CUBE_TOLERANCE: f64 = 3e-5;
 /// Maximum errors of a node in a sum for one voxel; the second if the first does not decide.
 const VOXEL_TOLERANCES: [f64; 2] = [1e-5, 1e-7];
-/// Maximum error of a node in a sum for any points, of which few are near an `i + 1/2`.
+/// Maximum error of a node in the first sum for points: the numbers of few are near an `i + 1/2`.
 const POINT_TOLERANCE: f64 = 1e-3;
 /// Maximum ratio of the radius of a near node to that of a cube; a larger node is replaced by its
 /// children.

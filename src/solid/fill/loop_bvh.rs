@@ -220,8 +220,8 @@ impl Node {
         taylor_remainder(self.area, self.radius, distance)
     }
 
-    /// The error bound of an inner node's multipole expansion at all of `points`, `distance` or more
-    /// from its centre, if it is below `tolerance` and no closing ray may hit one of them. A bound of
+    /// The error bound of the node's multipole expansion at all of `points`, `distance` or more from
+    /// its centre, if it is below `tolerance` and no closing ray may hit one of them. A bound of
     /// 0 is reserved for sums without approximation.
     #[inline(always)]
     fn approximation(&self, points: &[Point], distance: f64, tolerance: f64) -> Option<f64> {
@@ -283,8 +283,8 @@ impl LoopBvh {
         self.arch.dispatch(Expand { bvh: self, nodes, center, radius })
     }
 
-    /// `b` of `nodes` at `p`, and its error bound. An inner node is approximated by its multipoles
-    /// if their error bound is below `tolerance`.
+    /// `b` of `nodes` at `p`, and its error bound. A node is approximated by its multipoles if their
+    /// error bound is below `tolerance`.
     pub(super) fn winding_number(&self, nodes: &[u32], p: Point, tolerance: f64) -> (f64, f64) {
         let (numbers, error) = self.winding_numbers(nodes, &[p], tolerance);
         (numbers[0], error)
@@ -306,12 +306,11 @@ impl LoopBvh {
         let (mut stack, mut count) = (nodes.to_vec(), 0);
         while let Some(index) = stack.pop() {
             let node = self.node(index);
-            count += 1 + node.edges.len() as u64;
+            count += 1;
             let distance = norm(minus(p, node.center));
-            if let Some(children) = node.children
-                && node.approximation(&[p], distance, tolerance).is_none()
-            {
-                stack.extend(children);
+            if node.approximation(&[p], distance, tolerance).is_none() {
+                count += node.edges.len() as u64;
+                stack.extend(node.children.into_iter().flatten());
             }
         }
         count
@@ -369,21 +368,19 @@ impl WithSimd for Numbers<'_> {
         let mut stack = nodes.to_vec();
         while let Some(index) = stack.pop() {
             let node = bvh.node(index);
+            let from_center = minus(at, splats(&node.center));
+            let distance = dot(from_center, from_center).least().sqrt();
+            if let Some(node_error) = node.approximation(points, distance, tolerance) {
+                far = far + bvh.multipoles[index as usize].at(from_center);
+                error += node_error;
+                continue;
+            }
             for edges in bvh.edges_of(node) {
                 for (product, &p) in near.iter_mut().zip(points) {
                     edges.multiply_into(p, product);
                 }
             }
-            let Some(children) = node.children else { continue };
-            let from_center = minus(at, splats(&node.center));
-            let distance = dot(from_center, from_center).least().sqrt();
-            match node.approximation(points, distance, tolerance) {
-                Some(node_error) => {
-                    far = far + bvh.multipoles[index as usize].at(from_center);
-                    error += node_error;
-                }
-                None => stack.extend(children),
-            }
+            stack.extend(node.children.into_iter().flatten());
         }
         let mut numbers = far.0;
         for (number, product) in numbers.iter_mut().zip(near) {

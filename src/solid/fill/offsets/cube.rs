@@ -6,7 +6,7 @@ use pulp::{Simd, WithSimd};
 
 use super::{
     CUBE_TOLERANCE, CapBrick, Field, MAX_ERROR, MAX_RADIUS_RATIO, MAX_UNDECIDED, MAX_VOXEL_ERROR,
-    ROUNDING, UNCERTAIN, half_integer_distance,
+    MIN_SIZE, ROUNDING, UNCERTAIN, half_integer_distance,
 };
 use crate::base::lanes::{LANES, Lanes};
 use crate::base::vector::{dot, minus};
@@ -151,9 +151,11 @@ impl Field {
     ) -> Option<Vec<[u32; 3]>> {
         if all.error() < MAX_ERROR {
             let undecided = self.set_by_polynomial(cube, all, brick);
-            return (cube.size == 2 || undecided.len() <= MAX_UNDECIDED).then_some(undecided);
+            let is_undivided = cube.size <= MIN_SIZE || undecided.len() <= MAX_UNDECIDED;
+            return is_undivided.then_some(undecided);
         }
-        (cube.size == 2).then(|| (0..8).map(|index| cube.voxel(index)).collect())
+        let voxels = || (0..cube.size.pow(3)).map(|index| cube.voxel(index)).collect();
+        (cube.size <= MIN_SIZE).then(voxels)
     }
 
     /// Sets the offsets of numbers farther from every `i + 1/2` than their error bound; returns the

@@ -39,15 +39,16 @@ pub(in crate::solid) use work::takes_at_most;
 /// about `2^-53 l / d`. A voxel is inside from a winding number of 1/2 minus this bound on.
 pub(super) const ROUNDING: f64 = 1e-8;
 /// Maximum error of a far node in a cube (the acceptance criterion). A larger tolerance leaves
-/// fewer nodes to sum for each voxel, but more voxels undecided by the polynomial.
-const CUBE_TOLERANCE: f64 = 3e-5;
-/// Maximum errors of a node in a sum for one voxel; the second if the first does not decide.
-const VOXEL_TOLERANCES: [f64; 2] = [1e-5, 1e-7];
-/// Maximum error of a node in the first sum for points: the numbers of few are near an `i + 1/2`.
-const POINT_TOLERANCE: f64 = 1e-3;
+/// fewer near nodes, but more points whose number is within the error of an `i + 1/2`.
+const CUBE_TOLERANCE: f64 = 1e-4;
+/// Maximum error of a node in the first sums for points: the numbers of few are near an `i + 1/2`.
+const FIRST_TOLERANCE: f64 = 1e-3;
+/// Maximum errors of a near node in further sums for one point, and of any node in the last ones.
+const NEAR_TOLERANCES: [f64; 2] = [1e-4, 1e-5];
+const ROOT_TOLERANCES: [f64; 2] = [1e-5, 1e-7];
 /// Maximum ratio of the radius of a near node to that of a cube; a larger node is replaced by its
 /// children.
-const MAX_RADIUS_RATIO: f64 = 0.5;
+const MAX_RADIUS_RATIO: f64 = 1.0;
 /// A voxel is uncertain if the distance of its number from the nearest `i + 1/2` is less than this:
 /// less than that from the nearest integer.
 const UNCERTAIN: f64 = 0.25;
@@ -59,6 +60,9 @@ const MAX_ERROR: f64 = 1.0;
 /// Maximum number of undecided voxels of an undivided cube; sums for more cost about as much as
 /// eight children.
 const MAX_UNDECIDED: usize = 40;
+/// The edge length, in voxels, of cubes that are never divided: sums for all of their voxels cost
+/// less.
+const MIN_SIZE: u32 = 4;
 
 /// A region of the grid.
 pub(super) enum Region {
@@ -213,7 +217,7 @@ impl Field {
         if let Some(undecided) = self.set_decided(&cube, all, brick) {
             for voxels in undecided.chunks(LANES) {
                 let centers: Vec<Point> = voxels.iter().map(|&voxel| self.center(voxel)).collect();
-                let numbers = self.numbers(&cube, &centers, CUBE_TOLERANCE);
+                let numbers = self.numbers(&cube, &centers);
                 voxels.iter().zip(numbers).for_each(|(&voxel, number)| brick.set(voxel, number));
             }
         } else {
@@ -225,9 +229,15 @@ impl Field {
     }
 
     /// `b` at up to [`LANES`] points of `cube`, or numbers with the same offsets.
-    fn numbers(&self, cube: &Cube, points: &[Point], tolerance: f64) -> Vec<f64> {
-        let numbers = self.numbers_in(cube, points, tolerance).into_iter().zip(points);
-        numbers.map(|(number, &p)| number.unwrap_or_else(|| self.number_from_root(p))).collect()
+    fn numbers(&self, cube: &Cube, points: &[Point]) -> Vec<f64> {
+        let numbers = self.numbers_in(cube, points, FIRST_TOLERANCE).into_iter().zip(points);
+        numbers.map(|(number, &p)| number.unwrap_or_else(|| self.number_in(cube, p))).collect()
+    }
+
+    /// [`numbers`](Self::numbers) at one point, with smaller tolerances.
+    fn number_in(&self, cube: &Cube, p: Point) -> f64 {
+        let by_near = |tolerance| self.numbers_in(cube, &[p], tolerance)[0];
+        NEAR_TOLERANCES.into_iter().find_map(by_near).unwrap_or_else(|| self.number_from_root(p))
     }
 
     /// [`numbers`](Self::numbers) by the near and far fields of the cube, where these decide the
@@ -246,12 +256,12 @@ impl Field {
 
     /// The offsets at up to [`LANES`] points, in lattice units.
     pub(in crate::solid) fn offsets_at(&self, points: &[Point]) -> Vec<i32> {
-        self.numbers(&self.root_cube(), points, POINT_TOLERANCE).into_iter().map(offset).collect()
+        self.numbers(&self.root_cube(), points).into_iter().map(offset).collect()
     }
 
     /// `b` or a number with the same offset.
     fn number_from_root(&self, p: Point) -> f64 {
-        for tolerance in VOXEL_TOLERANCES {
+        for tolerance in ROOT_TOLERANCES {
             let (number, error) = self.bvh.winding_number(&self.root, p, tolerance);
             // Without an error no node was approximated.
             if error == 0.0 || half_integer_distance(number) > error + ROUNDING {

@@ -90,7 +90,7 @@ fn a_polynomial_is_as_near_as_its_bounds_say_and_the_bounds_are_of_all_loops() {
                     let off = (found - whole).abs();
                     let bound = moved + (error - moved) * x.powi(3);
                     assert!(off <= bound, "{off}, {bound}: {voxel:?} of {cube:?}");
-                    let number = field.numbers(&cube, &[p], CUBE_TOLERANCE)[0];
+                    let number = field.numbers(&cube, &[p])[0];
                     let is_tie = half_integer_distance(whole) < 2.0 * ROUNDING;
                     assert!(is_tie || offset(number) == offset(whole), "{number}, {whole}");
                     checked += 1;
@@ -98,7 +98,7 @@ fn a_polynomial_is_as_near_as_its_bounds_say_and_the_bounds_are_of_all_loops() {
                 }
                 far += u32::from(cube.near.is_empty());
             }
-            if cube.size == 2 {
+            if cube.size == MIN_SIZE {
                 break;
             }
             let octants: Vec<Cube> = cube.children().collect();
@@ -121,7 +121,7 @@ fn offsets_of_points_are_those_of_sums_over_all_edges() {
             .map(|_| corner.map(|c| f64::from(c + rng.i32(0..spread))))
             .collect();
         let exact: Vec<f64> = points.iter().map(|&p| field.exact(p)).collect();
-        let (numbers, error) = field.bvh.winding_numbers(&field.root, &points, POINT_TOLERANCE);
+        let (numbers, error) = field.bvh.winding_numbers(&field.root, &points, FIRST_TOLERANCE);
         for (number, exact) in numbers.iter().zip(&exact) {
             assert!((number - exact).abs() <= error + ROUNDING, "{number}, {exact}: {error}");
             by_points += u32::from(error > 0.0);
@@ -263,7 +263,7 @@ fn a_voxel_at_the_bound_of_the_error_is_not_decided() {
 }
 
 #[test]
-fn the_number_of_a_voxel_is_exact_unless_its_error_leaves_no_doubt() {
+fn a_number_is_decided_if_its_error_leaves_no_doubt() {
     let mut rng = Rng::with_seed(6);
     for _ in 0..200 {
         let field = field(&mut rng, [64; 3]);
@@ -271,17 +271,14 @@ fn the_number_of_a_voxel_is_exact_unless_its_error_leaves_no_doubt() {
             Cube { at: [24; 3], size: 8, near: field.root.clone(), far: Expansion::default() };
         let (voxel, _) = any_voxel(&mut rng, &cube);
         let p = field.center(voxel);
-        let (sum, error) = field.bvh.winding_number(&cube.near, p, CUBE_TOLERANCE);
+        let (sum, error) = field.bvh.winding_number(&cube.near, p, FIRST_TOLERANCE);
         for away in [-3.0, -1.1, -0.9, -0.1, 0.1, 0.9, 1.1, 3.0] {
             let constant_error = 1e-4;
             let number = 0.5 - sum + away * (constant_error + error);
             let taylor = Taylor { value: number, ..Taylor::default() };
             cube.far = Expansion { taylor, constant_error, ..Expansion::default() };
-            let expected = match f64::abs(away) > 1.0 {
-                true => sum + number,
-                false => field.number_from_root(p),
-            };
-            assert_eq!(field.numbers(&cube, &[p], CUBE_TOLERANCE)[0], expected, "{away}");
+            let expected = (f64::abs(away) > 1.0).then_some(sum + number);
+            assert_eq!(field.numbers_in(&cube, &[p], FIRST_TOLERANCE)[0], expected, "{away}");
         }
     }
 }
@@ -297,7 +294,7 @@ fn a_number_from_the_root_is_the_sum_or_its_error_leaves_no_doubt() {
         for _ in 0..30 {
             let whole = field.exact(p);
             let number = field.number_from_root(p);
-            let sums = VOXEL_TOLERANCES.map(|tolerance| {
+            let sums = ROOT_TOLERANCES.map(|tolerance| {
                 let (number, error) = field.bvh.winding_number(&field.root, p, tolerance);
                 (number, if error == 0.0 { 0.0 } else { error + ROUNDING })
             });

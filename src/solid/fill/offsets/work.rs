@@ -4,7 +4,7 @@
 //! The octree is descended as for the offsets, but below its first levels only one of eight
 //! children is visited, and its work counts eightfold.
 
-use super::{CUBE_TOLERANCE, CapBrick, Field, VOXEL_TOLERANCES};
+use super::{CapBrick, FIRST_TOLERANCE, Field, NEAR_TOLERANCES, ROOT_TOLERANCES};
 use crate::grid::BRICK;
 use crate::lattice::Aabb;
 use crate::solid::fill::loop_bvh::LoopBvh;
@@ -18,7 +18,7 @@ const VISITED_WHOLE: u32 = 8;
 /// The measured costs of an expansion of a block of edges, and of a term of a sum for one voxel;
 /// the unit is a jump of a column.
 const EXPANSION: u64 = 16;
-const TERM: u64 = 4;
+const TERM: u64 = 1;
 
 /// Whether the offsets of a boundary take at most about `most` jumps, in a grid of voxels of
 /// `units_per_voxel` over a mesh from `lo` to `hi`.
@@ -82,8 +82,14 @@ impl Field {
     /// The number of terms of [`numbers`](Self::numbers) at one voxel.
     fn terms(&self, cube: &Cube, voxel: [u32; 3]) -> u64 {
         let p = self.center(voxel);
-        let near = self.bvh.visits(&cube.near, p, CUBE_TOLERANCE);
-        let is_decided = self.numbers_in(cube, &[p], CUBE_TOLERANCE)[0].is_some();
-        near + if is_decided { 0 } else { self.bvh.visits(&self.root, p, VOXEL_TOLERANCES[0]) }
+        let is_decided = |tolerance| self.numbers_in(cube, &[p], tolerance)[0].is_some();
+        let mut terms = 0;
+        for tolerance in [FIRST_TOLERANCE].into_iter().chain(NEAR_TOLERANCES) {
+            terms += self.bvh.visits(&cube.near, p, tolerance);
+            if is_decided(tolerance) {
+                return terms;
+            }
+        }
+        terms + self.bvh.visits(&self.root, p, ROOT_TOLERANCES[0])
     }
 }

@@ -50,7 +50,7 @@ impl Mixer {
             light: lights,
             oklab: all.iter().map(|&(.., oklab)| oklab).collect(),
             indices: all.iter().map(|&(index, ..)| index).collect(),
-            matching: nearest.matching(),
+            matching: nearest.matching,
         }
     }
 

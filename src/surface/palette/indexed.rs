@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::distinct::Distinct;
+use super::color_set::ColorSet;
 use super::dither::{self, Mixer, Mixture};
 use super::nearest::Nearest;
 use super::{MAX_COLORS, Palette, Rgb};
@@ -17,7 +17,7 @@ const BATCH: usize = 1 << 12;
 #[derive(Debug)]
 pub struct IndexedColors {
     palette: Palette,
-    distinct: Distinct,
+    distinct: ColorSet,
     table: Table,
     up: Up,
 }
@@ -40,13 +40,10 @@ impl IndexedColors {
         dither: bool,
     ) -> Option<Self> {
         let (colors, occupied) = (grid.colors.as_ref()?, grid.occupied());
-        let distinct = Distinct::new(colors, occupied);
+        let distinct = ColorSet::new(colors, occupied);
         let palette = match palette {
             Some(palette) => palette.clone(),
-            None => {
-                let most = most.clamp(1, MAX_COLORS);
-                Palette::of_distinct(&distinct, || distinct.counts(colors, occupied), most)
-            }
+            None => Palette::of_set(&distinct, colors, occupied, most.clamp(1, MAX_COLORS)),
         };
         let (all, nearest) = (distinct.colors(), Nearest::new(&palette));
         let table = match dither {

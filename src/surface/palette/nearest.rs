@@ -13,7 +13,7 @@ pub(super) struct Nearest {
     /// The palette index of each colour of the map: distinct colours of used indices.
     indices: Vec<u8>,
     colors: Vec<Rgb>,
-    matching: Matching,
+    pub(super) matching: Matching,
 }
 
 impl Nearest {
@@ -45,11 +45,6 @@ impl Nearest {
             .zip(&self.colors)
             .zip(points)
             .map(|((&i, &color), &oklab)| (i, color, oklab))
-    }
-
-    /// How the palette is matched.
-    pub(super) fn matching(&self) -> Matching {
-        self.matching
     }
 
     /// The palette index nearest to each of `colors`.

@@ -47,6 +47,7 @@ use thiserror::Error;
 
 use crate::base::error_code::ErrorCode;
 use crate::base::numbers::{AXES, grouped, short, significant};
+use crate::base::vector::{cross, minus};
 pub(crate) use crate::lattice::aabb::Aabb;
 pub use crate::lattice::choice::Lattice;
 use crate::lattice::choice::MAX_SPAN;
@@ -527,13 +528,10 @@ impl PlacedMesh {
     }
 }
 
-fn is_degenerate(&[a, b, c]: &Triangle) -> bool {
-    let e = |p: [i32; 3], axis: usize| i64::from(p[axis]) - i64::from(a[axis]);
+fn is_degenerate(triangle: &Triangle) -> bool {
+    let [a, b, c] = triangle.map(|corner| corner.map(i64::from));
     // Each product is below 2^49: two factors of 24 bits and a sign.
-    (0..3).all(|i| {
-        let (j, k) = ((i + 1) % 3, (i + 2) % 3);
-        e(b, j) * e(c, k) == e(b, k) * e(c, j)
-    })
+    cross(minus(b, a), minus(c, a)) == [0; 3]
 }
 
 /// Places `mesh` on the lattice of `options`.

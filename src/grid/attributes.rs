@@ -1,6 +1,6 @@
 //! Attributes of voxels: properties of the mesh besides its colour.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem::offset_of;
 use std::ops::Range;
 use std::sync::Arc;
@@ -183,43 +183,7 @@ impl Attribute {
 }
 
 /// A set of attributes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct AttributeSet(u16);
-
-impl AttributeSet {
-    /// All attributes.
-    pub(crate) fn all() -> Self {
-        Attribute::ALL.iter().copied().collect()
-    }
-
-    /// Whether it has `attribute`.
-    #[must_use]
-    pub fn contains(self, attribute: Attribute) -> bool {
-        self.0 >> attribute as u8 & 1 == 1
-    }
-
-    /// Whether it has none.
-    #[must_use]
-    pub fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
-    /// Those that are not in `others`.
-    pub(crate) fn without(self, others: Self) -> Self {
-        Self(self.0 & !others.0)
-    }
-
-    /// Those in it, in the order of [`Attribute::ALL`].
-    pub fn iter(self) -> impl Iterator<Item = Attribute> {
-        Attribute::ALL.iter().copied().filter(move |&attribute| self.contains(attribute))
-    }
-}
-
-impl FromIterator<Attribute> for AttributeSet {
-    fn from_iter<I: IntoIterator<Item = Attribute>>(attributes: I) -> Self {
-        Self(attributes.into_iter().fold(0, |set, attribute| set | 1 << attribute as u8))
-    }
-}
+pub type AttributeSet = BTreeSet<Attribute>;
 
 /// All attributes of a voxel.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]

@@ -86,7 +86,7 @@ pub struct Attributed {
 pub fn attributes(
     mesh: &PlacedMesh,
     grid: &VoxelGrid,
-    set: AttributeSet,
+    set: &AttributeSet,
     options: &ColorOptions,
     progress: &dyn Progress,
 ) -> Result<Attributed, BackendError> {
@@ -105,18 +105,18 @@ pub fn attributes(
     let is_of_surface = |of: &Attribute| {
         of.is_of_surface() || *of == Attribute::Label && labels::has_several_objects(mesh)
     };
-    let of_surface: AttributeSet = set.iter().filter(is_of_surface).collect();
+    let of_surface: AttributeSet = set.iter().copied().filter(is_of_surface).collect();
     let (material_names, index_of_material) = material_names(mesh);
     let (mut sampled, mut bytes) = (Sampled { set: of_surface, bricks: Vec::new() }, 0);
-    if !of_surface.is_empty() {
+    if !sampled.set.is_empty() {
         let sampler = Sampler { distinct: &Distinct::of(mesh, true), layers, index_of_material };
         (sampled.bricks, bytes) = sampler
-            .sample(grid, of_surface, memory - needed, progress)
+            .sample(grid, &sampled.set, memory - needed, progress)
             .map_err(|error| error.beside(needed, memory))?;
     }
     let (mut channels, mut open_objects) = (BTreeMap::new(), Vec::new());
     let mut kept = needed + bytes;
-    for attribute in set.iter() {
+    for &attribute in set {
         let left = memory.saturating_sub(kept);
         let channel = match attribute {
             Attribute::Label => labels::channel(mesh, grid, &sampled, options.mode, left, progress)
@@ -162,7 +162,7 @@ impl Sampled {
     /// The components of `attribute` in the voxels of a brick.
     fn column<'a>(&self, attribute: Attribute, brick: &'a SampledBrick) -> &'a [u32] {
         let voxels = count(&brick.mask) as usize;
-        let before = self.set.iter().take_while(|&of| of != attribute);
+        let before = self.set.range(..attribute).copied();
         &brick.columns[voxels * before.map(stored_components).sum::<usize>()..]
             [..voxels * stored_components(attribute)]
     }
@@ -205,16 +205,16 @@ impl Sampler<'_> {
     fn sample(
         &self,
         grid: &VoxelGrid,
-        set: AttributeSet,
+        set: &AttributeSet,
         memory: u64,
         progress: &dyn Progress,
     ) -> Result<(Vec<SampledBrick>, u64), BackendError> {
         let weights = Weights::new(self.distinct.mesh.whole().len());
         let arch = Arch::new();
-        let of_voxel: usize = set.iter().map(stored_components).sum::<usize>() * size_of::<u32>();
+        let of_voxel = set.iter().copied().map(stored_components).sum::<usize>() * size_of::<u32>();
         let bytes_of = |mask: &Mask| {
             let voxels = u64::from(count(mask));
-            let channels = set.iter().map(|of| Channel::bytes_of(of, 1, voxels)).sum::<u64>();
+            let channels = set.iter().map(|&of| Channel::bytes_of(of, 1, voxels)).sum::<u64>();
             // Lists of bricks grow and are put in order.
             3 * size_of::<SampledBrick>() as u64 + voxels * of_voxel as u64 + channels
         };
@@ -261,7 +261,7 @@ fn material_names(mesh: &PlacedMesh) -> (Vec<String>, Vec<u32>) {
 }
 
 /// The names of the materials and objects of `mesh`, of those in `set`.
-fn names(mesh: &PlacedMesh, materials: Vec<String>, set: AttributeSet) -> AttributeNames {
+fn names(mesh: &PlacedMesh, materials: Vec<String>, set: &AttributeSet) -> AttributeNames {
     let names = |attribute| match attribute {
         Attribute::Material => mesh.appearance().map(|_| materials.clone()),
         Attribute::Label => {
@@ -270,7 +270,7 @@ fn names(mesh: &PlacedMesh, materials: Vec<String>, set: AttributeSet) -> Attrib
         }
         _ => None,
     };
-    set.iter().filter_map(|attribute| Some((attribute, names(attribute)?))).collect()
+    set.iter().filter_map(|&attribute| Some((attribute, names(attribute)?))).collect()
 }
 
 /// Scratch memory of a task.
@@ -372,7 +372,7 @@ struct SampleBrick<'a> {
     sampler: &'a Sampler<'a>,
     brick: BrickTriangles<'a>,
     grid: &'a VoxelGrid,
-    set: AttributeSet,
+    set: &'a AttributeSet,
     scratch: &'a mut Scratch,
 }
 
@@ -393,9 +393,9 @@ impl WithSimd for SampleBrick<'_> {
             samples.push(sampler.sample_of(&std::mem::take(&mut sums[voxel]), brick.weights));
         }
         sampler.layers.set(simd, &brick, &touched, integrator, samples);
-        let mut columns =
-            Vec::with_capacity(samples.len() * set.iter().map(stored_components).sum::<usize>());
-        for attribute in set.iter() {
+        let components = set.iter().copied().map(stored_components).sum::<usize>();
+        let mut columns = Vec::with_capacity(samples.len() * components);
+        for &attribute in set {
             let stored_components = stored_components(attribute);
             let bits = samples.iter().map(|sample| attribute.bits_of(sample));
             bits.for_each(|bits| columns.extend_from_slice(&bits[..stored_components]));

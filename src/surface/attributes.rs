@@ -209,7 +209,6 @@ impl Sampler<'_> {
         memory: u64,
         progress: &dyn Progress,
     ) -> Result<(Vec<SampledBrick>, u64), BackendError> {
-        let weights = Weights::new(self.distinct.mesh.whole().len());
         let arch = Arch::new();
         let of_voxel = set.iter().copied().map(stored_components).sum::<usize>() * size_of::<u32>();
         let bytes_of = |mask: &Mask| {
@@ -218,18 +217,13 @@ impl Sampler<'_> {
             // Lists of bricks grow and are put in order.
             3 * size_of::<SampledBrick>() as u64 + voxels * of_voxel as u64 + channels
         };
-        let work = |scratch: &mut Scratch, out: &mut Vec<SampledBrick>, key, triangles: &[u32]| {
-            if progress.is_cancelled() {
-                return 0;
-            }
-            let brick = BrickTriangles { distinct: self.distinct, key, triangles, weights };
+        let work = |scratch: &mut Scratch, out: &mut Vec<SampledBrick>, brick: &BrickTriangles| {
             let sampled = arch.dispatch(SampleBrick { sampler: self, brick, grid, set, scratch });
             let bytes = sampled.as_ref().map_or(0, |brick| bytes_of(&brick.mask));
             out.extend(sampled);
             bytes
         };
-        let done = |shares| progress.advance(shares);
-        let sampled = descent::bricks(self.distinct, grid, false, memory, &work, &done);
+        let sampled = descent::bricks(self.distinct, grid, false, memory, progress, work);
         let sampled = sampled.map_err(|needed| BackendError::Memory { needed, allowed: memory })?;
         check_cancelled(progress)?;
         let mut sampled: Vec<SampledBrick> = sampled.into_iter().flatten().collect();
@@ -274,19 +268,12 @@ fn names(mesh: &PlacedMesh, materials: Vec<String>, set: &AttributeSet) -> Attri
 }
 
 /// Scratch memory of a task.
+#[derive(Default)]
 struct Scratch {
     parts: Parts<TriangleFacts>,
     integrator: Integrator,
-    /// By voxel. Empty between bricks.
+    /// By voxel, after the first brick. All are 0 between bricks.
     sums: Vec<AttributeSums>,
-    samples: Vec<VoxelSample>,
-}
-
-impl Default for Scratch {
-    fn default() -> Self {
-        let (parts, integrator) = (Parts::default(), Integrator::default());
-        Self { parts, integrator, sums: vec![AttributeSums::default(); 512], samples: Vec::new() }
-    }
 }
 
 /// The index in the file, the number of copies and the unit normal of a triangle, and how many halves
@@ -370,7 +357,7 @@ fn normal_of(&[a, b, c]: &Triangle) -> [i64; 3] {
 /// Finds the surface in the voxels of a brick.
 struct SampleBrick<'a> {
     sampler: &'a Sampler<'a>,
-    brick: BrickTriangles<'a>,
+    brick: &'a BrickTriangles<'a>,
     grid: &'a VoxelGrid,
     set: &'a AttributeSet,
     scratch: &'a mut Scratch,
@@ -386,13 +373,12 @@ impl WithSimd for SampleBrick<'_> {
         if is_empty(&touched.any) {
             return None;
         }
-        add_parts(simd, &brick, grid, &touched.masks, scratch);
-        let Scratch { integrator, sums, samples, .. } = scratch;
-        samples.clear();
-        for voxel in voxels_of(&touched.any) {
-            samples.push(sampler.sample_of(&std::mem::take(&mut sums[voxel]), brick.weights));
-        }
-        sampler.layers.set(simd, &brick, &touched, integrator, samples);
+        add_parts(simd, brick, grid, &touched.masks, scratch);
+        let Scratch { integrator, sums, .. } = scratch;
+        let sample =
+            |voxel: usize| sampler.sample_of(&std::mem::take(&mut sums[voxel]), brick.weights);
+        let mut samples: Vec<VoxelSample> = voxels_of(&touched.any).map(sample).collect();
+        sampler.layers.set(simd, brick, &touched, integrator, &mut samples);
         let components = set.iter().copied().map(stored_components).sum::<usize>();
         let mut columns = Vec::with_capacity(samples.len() * components);
         for &attribute in set {
@@ -457,6 +443,7 @@ fn add_parts<S: Simd>(
     scratch: &mut Scratch,
 ) {
     let Scratch { parts, sums, .. } = scratch;
+    sums.resize(512, AttributeSums::default());
     let Distinct { mesh, .. } = brick.distinct;
     for (index, mask) in masks.iter().enumerate().filter(|(_, mask)| !is_empty(mask)) {
         let triangle = brick.triangles[index];

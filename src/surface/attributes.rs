@@ -109,9 +109,10 @@ pub fn attributes(
     let (material_names, index_of_material) = material_names(mesh);
     let (mut sampled, mut bytes) = (Sampled { set: of_surface, bricks: Vec::new() }, 0);
     if !sampled.set.is_empty() {
-        let sampler = Sampler { distinct: &Distinct::of(mesh, true), layers, index_of_material };
+        let (distinct, set) = (&Distinct::of(mesh, true), &sampled.set);
+        let sampler = Sampler { distinct, layers, index_of_material, grid, set };
         (sampled.bricks, bytes) = sampler
-            .sample(grid, &sampled.set, memory - needed, progress)
+            .sample(memory - needed, progress)
             .map_err(|error| error.beside(needed, memory))?;
     }
     let (mut channels, mut open_objects) = (BTreeMap::new(), Vec::new());
@@ -194,22 +195,22 @@ struct Sampler<'a> {
     layers: &'a Layers<'a>,
     /// The index of the name of each material.
     index_of_material: Vec<u32>,
+    grid: &'a VoxelGrid,
+    set: &'a AttributeSet,
 }
 
 impl Sampler<'_> {
-    /// The attributes `set` of the surface in the voxels of each brick, in order of the bricks, and
-    /// their bytes of memory, twice: as columns and as channels.
+    /// The attributes of the surface in the voxels of each brick, in order of the bricks, and their
+    /// bytes of memory, twice: as columns and as channels.
     ///
     /// # Errors
     /// More than `memory`, in bytes; cancellation.
     fn sample(
         &self,
-        grid: &VoxelGrid,
-        set: &AttributeSet,
         memory: u64,
         progress: &dyn Progress,
     ) -> Result<(Vec<SampledBrick>, u64), BackendError> {
-        let arch = Arch::new();
+        let (arch, set) = (Arch::new(), self.set);
         let of_voxel = set.iter().copied().map(stored_components).sum::<usize>() * size_of::<u32>();
         let bytes_of = |mask: &Mask| {
             let voxels = u64::from(count(mask));
@@ -218,12 +219,12 @@ impl Sampler<'_> {
             3 * size_of::<SampledBrick>() as u64 + voxels * of_voxel as u64 + channels
         };
         let work = |scratch: &mut Scratch, out: &mut Vec<SampledBrick>, brick: &BrickTriangles| {
-            let sampled = arch.dispatch(SampleBrick { sampler: self, brick, grid, set, scratch });
+            let sampled = arch.dispatch(SampleBrick { sampler: self, brick, scratch });
             let bytes = sampled.as_ref().map_or(0, |brick| bytes_of(&brick.mask));
             out.extend(sampled);
             bytes
         };
-        let sampled = descent::bricks(self.distinct, grid, false, memory, progress, work);
+        let sampled = descent::bricks(self.distinct, self.grid, false, memory, progress, work);
         let sampled = sampled.map_err(|needed| BackendError::Memory { needed, allowed: memory })?;
         check_cancelled(progress)?;
         let mut sampled: Vec<SampledBrick> = sampled.into_iter().flatten().collect();
@@ -256,15 +257,16 @@ fn material_names(mesh: &PlacedMesh) -> (Vec<String>, Vec<u32>) {
 
 /// The names of the materials and objects of `mesh`, of those in `set`.
 fn names(mesh: &PlacedMesh, materials: Vec<String>, set: &AttributeSet) -> AttributeNames {
-    let names = |attribute| match attribute {
-        Attribute::Material => mesh.appearance().map(|_| materials.clone()),
-        Attribute::Label => {
-            // Without labels all is one object.
-            Some(mesh.labels().map_or_else(|| vec![String::new()], |all| all.names().to_vec()))
-        }
-        _ => None,
-    };
-    set.iter().filter_map(|&attribute| Some((attribute, names(attribute)?))).collect()
+    let mut names = AttributeNames::new();
+    if set.contains(&Attribute::Material) && mesh.appearance().is_some() {
+        names.insert(Attribute::Material, materials);
+    }
+    if set.contains(&Attribute::Label) {
+        // Without labels all is one object.
+        let objects = mesh.labels().map_or_else(|| vec![String::new()], |all| all.names().to_vec());
+        names.insert(Attribute::Label, objects);
+    }
+    names
 }
 
 /// Scratch memory of a task.
@@ -358,8 +360,6 @@ fn normal_of(&[a, b, c]: &Triangle) -> [i64; 3] {
 struct SampleBrick<'a> {
     sampler: &'a Sampler<'a>,
     brick: &'a BrickTriangles<'a>,
-    grid: &'a VoxelGrid,
-    set: &'a AttributeSet,
     scratch: &'a mut Scratch,
 }
 
@@ -368,7 +368,8 @@ impl WithSimd for SampleBrick<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Option<SampledBrick> {
-        let Self { sampler, brick, grid, set, scratch } = self;
+        let Self { sampler, brick, scratch } = self;
+        let Sampler { grid, set, .. } = *sampler;
         let touched = brick.touched(simd, &grid.mask_of(brick.key));
         if is_empty(&touched.any) {
             return None;

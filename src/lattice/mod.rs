@@ -427,14 +427,6 @@ impl PlacedMesh {
         (0..self.len()).map(|index| self.triangle(index))
     }
 
-    /// The same mesh, with the flagged triangles replaced by those with the vertices that `replace`
-    /// returns.
-    fn replaced(&self, flags: &[bool], replace: fn([u32; 3]) -> [u32; 3]) -> Self {
-        let triangles = self.triangles.par_iter().zip(flags);
-        let replace = |(&triangle, &flag)| if flag { replace(triangle) } else { triangle };
-        Self { triangles: Arc::new(triangles.map(replace).collect()), ..self.clone() }
-    }
-
     /// The triangles that repeat an earlier one, with the corners in the same cyclic order; `None`
     /// if there are none.
     pub(crate) fn repeated(&self) -> Option<Vec<bool>> {
@@ -518,8 +510,7 @@ impl PlacedMesh {
         let dims = dims.map(|d| ((d + past) >> bits).max(1));
         let voxel_size = voxel_size * f64::from(1u32 << bits);
         let lattice = Lattice { dims, fraction_bits, voxel_size, ..self.lattice };
-        let (vertices, triangles) = (self.shared_vertices(), self.shared_triangles());
-        Some(Self { lattice, vertices, triangles, appearance: None, labels: None, part: None })
+        Some(Self { lattice, appearance: None, labels: None, part: None, ..self.clone() })
     }
 
     fn count(&self, predicate: impl Fn(&Triangle) -> bool + Sync) -> usize {

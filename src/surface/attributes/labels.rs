@@ -8,13 +8,12 @@ use rayon::prelude::*;
 
 use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::progress::{Progress, Unreported};
-use crate::grid::{
-    Attribute, BrickKey, Channel, Mask, VoxelGrid, VoxelValues, count, mask_places, own_values,
-};
+use crate::grid::{Attribute, BrickKey, Channel, Mask, VoxelGrid, VoxelValues, count, own_values};
 use crate::lattice::PlacedMesh;
 use crate::solid::mode::Mode;
 use crate::solid::{Fill, unreported_solid};
 use crate::surface::attributes::Sampled;
+use crate::surface::color::integrator::voxels_of;
 
 /// The voxels of an object in a brick.
 struct ObjectBrick {
@@ -71,15 +70,14 @@ pub(super) fn channel(
 /// The labels of all voxels of a brick.
 fn labels_of(key: BrickKey, sampled: &Sampled, solids: &[ObjectBrick], none: u32) -> [u32; 512] {
     let mut labels = [none; 512];
-    let mut set = |(x, bit): (u32, u32), label| labels[(64 * x + bit) as usize] = label;
     if let Ok(at) = sampled.bricks.binary_search_by_key(&key, |brick| brick.key) {
         let brick = &sampled.bricks[at];
-        let voxels = mask_places(brick.mask).zip(sampled.column(Attribute::Label, brick));
-        voxels.for_each(|(voxel, &label)| set(voxel, label));
+        let own = sampled.column(Attribute::Label, brick);
+        voxels_of(&brick.mask).zip(own).for_each(|(voxel, &label)| labels[voxel] = label);
     }
     let first = solids.partition_point(|brick| brick.key < key);
     for brick in solids[first..].iter().take_while(|brick| brick.key == key) {
-        mask_places(brick.mask).for_each(|voxel| set(voxel, brick.label));
+        voxels_of(&brick.mask).for_each(|voxel| labels[voxel] = brick.label);
     }
     labels
 }

@@ -7,7 +7,7 @@ use super::dither::{self, Mixer, Mixture};
 use super::nearest::Nearest;
 use super::{MAX_COLORS, Palette, Rgb};
 use crate::base::srgb::Rgba;
-use crate::grid::{BRICK, BrickKey, Colors, Mask, Up, VoxelGrid, mask_places};
+use crate::grid::{BrickKey, Colors, Mask, Up, VoxelGrid, mask_voxels};
 
 /// Colours per task.
 const BATCH: usize = 1 << 12;
@@ -103,10 +103,8 @@ impl IndexedColors {
 
     /// The palette indices of the voxels `mask` of a brick, in order.
     fn of_brick(&self, colors: &Colors, key: BrickKey, mask: Mask) -> impl Iterator<Item = u8> {
-        let (own, [x0, y0, z0]) = (colors.of_brick(key), key.first_voxel());
-        mask_places(mask).map(move |(x, bit)| {
-            self.index([x0 + x, y0 + bit / BRICK, z0 + bit % BRICK], &own.at(x, bit))
-        })
+        let own = colors.of_brick(key);
+        mask_voxels(key.first_voxel(), mask).map(move |voxel| self.index(voxel, &own.of(voxel)))
     }
 
     /// The palette index of `voxel`, whose colour is `color`.

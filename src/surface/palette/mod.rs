@@ -147,7 +147,8 @@ impl Palette {
         order.sort_by_key(|&index| Reverse(counts[index]));
         let (mut kept, mut distinct) = (Vec::new(), vec![UNUSED; colors.len()]);
         for index in order.into_iter().filter(|&index| self.colors[index] != UNUSED) {
-            let is_alike = |&other| nearest::distance(points[index], other) < ALIKE;
+            let distance = |other| nearest::squared_distance(points[index], other).sqrt();
+            let is_alike = |&other| distance(other) < ALIKE;
             if !kept.iter().any(is_alike) {
                 kept.push(points[index]);
                 distinct[index] = self.colors[index];

@@ -67,9 +67,9 @@ pub(super) fn points(colors: &[Rgb], matching: Matching) -> Vec<Oklab> {
     points
 }
 
-pub(super) fn distance(one: Oklab, two: Oklab) -> f32 {
+pub(super) fn squared_distance(one: Oklab, two: Oklab) -> f32 {
     let [l, a, b] = [one.l - two.l, one.a - two.a, one.b - two.b];
-    (l * l + a * a + b * b).sqrt()
+    l * l + a * a + b * b
 }
 
 /// Sorts colours for display: greys first, then by hue, each from dark to light.

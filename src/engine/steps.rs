@@ -29,9 +29,9 @@ impl Voxelizer {
         let options = ReadOptions::default().with_memory((self.memory)());
         let appearance = self.color == ColorSource::Mesh
             || self.drops_transparent()
-            || self.attributes.iter().any(Attribute::needs_appearance);
+            || self.attributes.iter().any(|of| of.needs_appearance());
         let of_maps = [Attribute::Metallic, Attribute::Roughness, Attribute::Emission];
-        let maps = of_maps.iter().any(|&attribute| self.attributes.contains(attribute));
+        let maps = of_maps.iter().any(|attribute| self.attributes.contains(attribute));
         ReadOptions { appearance, maps, confined: self.confined, ..options }
     }
 
@@ -305,15 +305,15 @@ impl Voxelizer {
             (mode, _) => mode,
         };
         let why_missing = |attribute| why_missing(mesh, attribute, mode);
-        let without = |of| Some(Warning::NoAttribute(of, why_missing(of)?));
+        let without = |&of| Some(Warning::NoAttribute(of, why_missing(of)?));
         warnings.extend(self.attributes.iter().filter_map(without));
-        let set = self.attributes.iter().filter(|&of| why_missing(of).is_none());
-        let set = set.collect::<AttributeSet>();
+        let set = self.attributes.iter().copied().filter(|&of| why_missing(of).is_none());
+        let set: AttributeSet = set.collect();
         if set.is_empty() {
             return Ok(());
         }
         let options = ColorOptions { mode, ..self.color_options() };
-        let (found, time) = timed(|| attributes(mesh, grid, set, &options, &*self.progress))?;
+        let (found, time) = timed(|| attributes(mesh, grid, &set, &options, &*self.progress))?;
         timings.attributes = Some(time);
         let is_whole = mesh.kept().is_none()
             && mesh.outside() == 0

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufWriter, Write};
 use crate::formats::{
     LoadedGrid, LoadedMesh, ReadError, ReadOptions, Sidecars, WriteError, WriteOptions,
 };
-use crate::grid::{AttributeSet, Up, VoxelGrid};
+use crate::grid::{Attribute, Up, VoxelGrid};
 use crate::solid::distance::DistanceField;
 
 /// A reader of a file, within the memory limit as far as a small file could need more.
@@ -36,7 +36,7 @@ pub struct GridSpec {
     pub(super) distances_size: fn([u32; 3]) -> Option<u64>,
     /// Whether the format stores colours.
     pub has_colors: bool,
-    pub(super) attributes: fn(&WriteOptions) -> AttributeSet,
+    pub(super) attributes: fn(&WriteOptions) -> &'static [Attribute],
 }
 
 impl GridSpec {
@@ -55,7 +55,7 @@ impl GridSpec {
             distances: None,
             distances_size: |_| None,
             has_colors: false,
-            attributes: |_| AttributeSet::default(),
+            attributes: |_| &[],
         }
     }
 
@@ -67,7 +67,7 @@ impl GridSpec {
 
     /// The [attributes](VoxelGrid::attributes) that a file written with `options` stores.
     #[must_use]
-    pub fn attributes(&self, options: &WriteOptions) -> AttributeSet {
+    pub fn attributes(&self, options: &WriteOptions) -> &'static [Attribute] {
         (self.attributes)(options)
     }
 

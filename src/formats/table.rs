@@ -17,7 +17,7 @@ use crate::formats::{
 };
 #[cfg(feature = "palette")]
 use crate::grid::Colors;
-use crate::grid::{Attribute, AttributeSet, Attributes, VoxelGrid};
+use crate::grid::{AttributeSet, Attributes, VoxelGrid};
 use crate::lattice::MAX_DIM;
 
 /// The formats of meshes.
@@ -143,10 +143,13 @@ impl GridFormat {
     /// It cannot; the message names one that it cannot hold, and the formats that hold all.
     pub fn check_attributes(
         self,
-        attributes: AttributeSet,
+        attributes: &AttributeSet,
         options: &WriteOptions,
     ) -> Result<(), WriteError> {
-        let lost = |spec: &GridSpec| attributes.without(spec.attributes(options)).iter().next();
+        let lost = |spec: &GridSpec| {
+            let kept = spec.attributes(options);
+            attributes.iter().find(|of| !kept.contains(of))
+        };
         let what = lost(self.spec()).map(|attribute| format!("the attribute '{attribute}'"));
         let or = if options.points { "" } else { ", or .ply as points (--points)" };
         self.check(&what.unwrap_or_default(), |spec| lost(spec).is_none(), or)
@@ -194,10 +197,11 @@ impl GridFormat {
     #[must_use]
     pub fn lost_with(self, grid: &VoxelGrid, options: &WriteOptions) -> Vec<String> {
         let all = grid.attributes.as_ref().map(Attributes::set).unwrap_or_default();
-        let lost = all.without(self.spec().attributes(options));
-        let names: Vec<&str> = lost.iter().map(Attribute::name).collect();
+        let kept = self.spec().attributes(options);
+        let lost = all.iter().filter(|of| !kept.contains(of));
+        let names: Vec<&str> = lost.map(|of| of.name()).collect();
         let attributes = format!("the voxels' attributes are not kept: {}", names.join(", "));
-        let attributes = (!lost.is_empty()).then_some(attributes);
+        let attributes = (!names.is_empty()).then_some(attributes);
         (self.spec().lost)(grid, options).into_iter().flatten().chain(attributes).collect()
     }
 

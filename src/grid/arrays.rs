@@ -92,14 +92,10 @@ impl VoxelGrid {
     /// # Panics
     /// `out` does not have one element for each voxel of the grid.
     pub fn fill_dense<T: Copy + Send + Sync>(&self, out: &mut [T], value: T) {
-        let [_, ny, nz] = self.dims().map(|d| d as usize);
-        assert_eq!(
-            out.len(),
-            self.dims().map(|d| d as usize).iter().product::<usize>(),
-            "elements"
-        );
+        let [nx, ny, nz] = self.dims().map(|d| d as usize);
+        assert_eq!(out.len(), nx * ny * nz, "elements");
         // One layer of bricks along `x` is contiguous.
-        let mut layers = vec![Vec::new(); self.dims()[0].div_ceil(BRICK) as usize];
+        let mut layers = vec![Vec::new(); nx.div_ceil(BRICK as usize)];
         for run in self.brick_runs() {
             let [x, y, z] = run.start.position();
             for n in 0..run.len {
@@ -128,9 +124,7 @@ impl VoxelGrid {
             }
         });
     }
-}
 
-impl VoxelGrid {
     /// The voxels whose element of `values` is not the default, such as 0 or false. The elements
     /// are in the order of [`fill_dense`](Self::fill_dense).
     ///

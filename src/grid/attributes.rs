@@ -1,6 +1,6 @@
 //! Attributes of voxels: properties of the mesh besides its colour.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem::offset_of;
 use std::ops::Range;
 use std::sync::Arc;
@@ -58,15 +58,6 @@ named!(Attribute, "attribute", {
     Coverage = "coverage",
 });
 
-/// The type of the components of an attribute.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Float,
-    Index,
-    /// An index of [names](Attributes::names).
-    NamedIndex,
-}
-
 /// The components of an attribute in a voxel, as bits: only the first where there are fewer.
 pub type Bits = [u32; 3];
 
@@ -74,44 +65,41 @@ pub type Bits = [u32; 3];
 const COMPONENTS: usize = size_of::<VoxelSample>() / size_of::<u32>();
 
 impl Attribute {
-    /// Its place in a [`VoxelSample`] in bytes, the number and the kind of its components.
-    const fn column(self) -> (usize, usize, Kind) {
-        match self {
-            Self::Normal => (offset_of!(VoxelSample, normal), 3, Kind::Float),
-            Self::Triangle => (offset_of!(VoxelSample, triangle), 1, Kind::Index),
-            Self::Material => (offset_of!(VoxelSample, material), 1, Kind::NamedIndex),
-            Self::Label => (offset_of!(VoxelSample, label), 1, Kind::NamedIndex),
-            Self::Area => (offset_of!(VoxelSample, area), 1, Kind::Float),
-            Self::Metallic => (offset_of!(VoxelSample, metallic), 1, Kind::Float),
-            Self::Roughness => (offset_of!(VoxelSample, roughness), 1, Kind::Float),
-            Self::Emission => (offset_of!(VoxelSample, emission), 3, Kind::Float),
-            Self::Alpha => (offset_of!(VoxelSample, alpha), 1, Kind::Float),
-            Self::Uv => (offset_of!(VoxelSample, uv), 2, Kind::Float),
-            Self::Coverage => (offset_of!(VoxelSample, coverage), 1, Kind::Float),
-        }
-    }
-
+    /// The place of its components in a [`VoxelSample`].
     fn range(self) -> Range<usize> {
-        let (offset, components, _) = self.column();
-        offset / size_of::<u32>()..offset / size_of::<u32>() + components
+        let (offset, components) = match self {
+            Self::Normal => (offset_of!(VoxelSample, normal), 3),
+            Self::Triangle => (offset_of!(VoxelSample, triangle), 1),
+            Self::Material => (offset_of!(VoxelSample, material), 1),
+            Self::Label => (offset_of!(VoxelSample, label), 1),
+            Self::Area => (offset_of!(VoxelSample, area), 1),
+            Self::Metallic => (offset_of!(VoxelSample, metallic), 1),
+            Self::Roughness => (offset_of!(VoxelSample, roughness), 1),
+            Self::Emission => (offset_of!(VoxelSample, emission), 3),
+            Self::Alpha => (offset_of!(VoxelSample, alpha), 1),
+            Self::Uv => (offset_of!(VoxelSample, uv), 2),
+            Self::Coverage => (offset_of!(VoxelSample, coverage), 1),
+        };
+        let first = offset / size_of::<u32>();
+        first..first + components
     }
 
     /// The number of components: 3 for a vector.
     #[must_use]
     pub fn components(self) -> usize {
-        self.column().1
+        self.range().len()
     }
 
     /// Whether its components are 32-bit floats; else they are 32-bit integers.
     #[must_use]
     pub fn is_float(self) -> bool {
-        self.column().2 == Kind::Float
+        self != Self::Triangle && !self.has_names()
     }
 
     /// Whether it is an index of [names](Attributes::names).
     #[must_use]
     pub fn has_names(self) -> bool {
-        self.column().2 == Kind::NamedIndex
+        matches!(self, Self::Material | Self::Label)
     }
 
     /// Whether it comes from the materials and texture coordinates of the mesh.
@@ -183,43 +171,7 @@ impl Attribute {
 }
 
 /// A set of attributes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct AttributeSet(u16);
-
-impl AttributeSet {
-    /// All attributes.
-    pub(crate) fn all() -> Self {
-        Attribute::ALL.iter().copied().collect()
-    }
-
-    /// Whether it has `attribute`.
-    #[must_use]
-    pub fn contains(self, attribute: Attribute) -> bool {
-        self.0 >> attribute as u8 & 1 == 1
-    }
-
-    /// Whether it has none.
-    #[must_use]
-    pub fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
-    /// Those that are not in `others`.
-    pub(crate) fn without(self, others: Self) -> Self {
-        Self(self.0 & !others.0)
-    }
-
-    /// Those in it, in the order of [`Attribute::ALL`].
-    pub fn iter(self) -> impl Iterator<Item = Attribute> {
-        Attribute::ALL.iter().copied().filter(move |&attribute| self.contains(attribute))
-    }
-}
-
-impl FromIterator<Attribute> for AttributeSet {
-    fn from_iter<I: IntoIterator<Item = Attribute>>(attributes: I) -> Self {
-        Self(attributes.into_iter().fold(0, |set, attribute| set | 1 << attribute as u8))
-    }
-}
+pub type AttributeSet = BTreeSet<Attribute>;
 
 /// All attributes of a voxel.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]

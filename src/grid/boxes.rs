@@ -6,8 +6,8 @@ use crate::base::vector::minus;
 use crate::grid::build::check_dims;
 use crate::grid::windows::voxels_between;
 use crate::grid::{
-    BRICK, BrickKey, BrickRun, Channel, GridError, VoxelGrid, VoxelValues, in_order, mask_places,
-    mask_spliced, overlay,
+    BRICK, BrickKey, BrickRun, Channel, GridError, VoxelGrid, VoxelValues, in_order, mask_spliced,
+    mask_voxels, overlay,
 };
 
 impl VoxelGrid {
@@ -135,12 +135,11 @@ impl VoxelGrid {
         keys.par_sort_unstable();
         keys.dedup();
         let bricks = keys.into_par_iter().map(|key| {
-            let (mask, first) = (self.mask_of(key), key.first_voxel());
-            let value = |(x, bit)| {
-                let voxel = [first[0] + x, first[1] + bit / 8, first[2] + bit % 8];
+            let mask = self.mask_of(key);
+            let value = |voxel: [u32; 3]| {
                 values.of([0, 1, 2].map(|a| (i64::from(voxel[a]) + low[a]) as u32))
             };
-            (key, mask, mask_places(mask).map(value).collect())
+            (key, mask, mask_voxels(key.first_voxel(), mask).map(value).collect())
         });
         VoxelValues::from_bricks(bricks.collect(), values.rest())
     }

@@ -1,6 +1,8 @@
 //! A grid as brick runs: partial bricks one by one, full bricks as maximal runs along `x`. A solid
 //! grid is read with one step per run, not per brick.
 
+use std::ops::Range;
+
 use super::{BrickKey, FULL, FullRun, Mask, VoxelGrid};
 
 /// Approximate number of bricks, or of runs, in one part of a grid.
@@ -39,6 +41,12 @@ pub struct BrickRuns<'a> {
 }
 
 impl<'a> BrickRuns<'a> {
+    /// Those of `grid` in these ranges of its partial bricks and of its runs.
+    fn of(grid: &'a VoxelGrid, bricks: Range<usize>, runs: Range<usize>) -> Self {
+        let (keys, masks) = (&grid.keys[bricks.clone()], &grid.masks[bricks]);
+        Self { keys, masks, full: &grid.full[runs] }
+    }
+
     /// The first brick.
     pub(crate) fn first(&self) -> Option<BrickKey> {
         let brick = self.keys.first().copied();
@@ -107,15 +115,9 @@ impl VoxelGrid {
 
     /// The runs that begin in `first..end`, found by binary search.
     pub(crate) fn brick_runs_between(&self, first: BrickKey, end: BrickKey) -> BrickRuns<'_> {
-        let bricks =
-            self.keys.partition_point(|&k| k < first)..self.keys.partition_point(|&k| k < end);
-        let runs = self.full.partition_point(|run| run.start < first)
-            ..self.full.partition_point(|run| run.start < end);
-        BrickRuns {
-            keys: &self.keys[bricks.clone()],
-            masks: &self.masks[bricks],
-            full: &self.full[runs],
-        }
+        let brick = |end: BrickKey| self.keys.partition_point(|&key| key < end);
+        let run = |end: BrickKey| self.full.partition_point(|run| run.start < end);
+        BrickRuns::of(self, brick(first)..brick(end), run(first)..run(end))
     }
 
     /// The runs in the half-open box of bricks `from..to`, row by row, clipped to the box. Rows are
@@ -158,11 +160,7 @@ impl VoxelGrid {
     fn runs_from(&self, key: BrickKey) -> BrickRuns<'_> {
         let brick = self.keys.partition_point(|&k| k < key);
         let run = self.full.partition_point(|run| run.start.along_x(run.len) <= key);
-        BrickRuns {
-            keys: &self.keys[brick..],
-            masks: &self.masks[brick..],
-            full: &self.full[run..],
-        }
+        BrickRuns::of(self, brick..self.keys.len(), run..self.full.len())
     }
 }
 

@@ -6,7 +6,7 @@ use crate::grid::GridError;
 #[cfg(feature = "gpu")]
 use crate::grid::brick::mask_places;
 use crate::grid::brick::{BRICK, BrickKey, Mask, is_empty, is_full, mask_voxels, set_bits};
-use crate::grid::{FullRun, VoxelGrid, World};
+use crate::grid::{FullRun, VoxelGrid};
 use crate::lattice::MAX_DIM;
 
 /// Approximate number of bricks that one task merges.
@@ -118,20 +118,7 @@ impl GridBuilder {
     /// A dimension of 0 or above [`MAX_DIM`].
     pub(crate) fn new(dims: [u32; 3]) -> Result<Self, GridError> {
         check_dims(dims)?;
-        Ok(Self::unchecked(dims))
-    }
-
-    fn unchecked(dims: [u32; 3]) -> Self {
-        let grid = VoxelGrid {
-            dims,
-            keys: vec![],
-            masks: vec![],
-            full: vec![],
-            world: World::default(),
-            colors: None,
-            attributes: None,
-        };
-        Self { grid, combine: Combine::Union, windings: Windings::default(), sorted: Vec::new() }
+        Ok(Self { grid: VoxelGrid::of_dims(dims), ..Self::counting() })
     }
 
     /// Merges masks with the same key by `combine` instead of the union.
@@ -141,7 +128,12 @@ impl GridBuilder {
 
     /// A builder that only counts distinct bricks by [`order`](Self::order).
     pub(crate) fn counting() -> Self {
-        Self::unchecked([0; 3])
+        Self {
+            grid: VoxelGrid::of_dims([0; 3]),
+            combine: Combine::Union,
+            windings: Windings::default(),
+            sorted: Vec::new(),
+        }
     }
 
     /// Adds the bricks of `parts`, in any order; repeated and empty bricks are allowed. Their rows

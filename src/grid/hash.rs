@@ -32,18 +32,6 @@ impl ContentHash {
         hasher.finalize_xof().fill(&mut bytes);
         Self(bytes)
     }
-
-    /// The hash with these bytes, which [`to_bytes`](Self::to_bytes) gave.
-    #[must_use]
-    pub fn from_bytes(bytes: [u8; 16]) -> Self {
-        Self(bytes)
-    }
-
-    /// The bytes, in the order of the digits.
-    #[must_use]
-    pub fn to_bytes(self) -> [u8; 16] {
-        self.0
-    }
 }
 
 impl fmt::Display for ContentHash {
@@ -87,12 +75,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_and_bytes_are_the_same_digits() {
+    fn texts_are_the_digits_of_the_hash() {
         let hash = ContentHash::of(blake3::Hasher::new().update(b"trivox"));
         let text = hash.to_string();
         assert_eq!(text, blake3::hash(b"trivox").to_hex()[..32]);
-        assert_eq!(hash.to_bytes(), blake3::hash(b"trivox").as_bytes()[..16]);
-        assert_eq!(ContentHash::from_bytes(hash.to_bytes()), hash);
         assert_eq!(text.parse(), Ok(hash));
         assert_eq!(text.to_uppercase().parse(), Ok(hash));
         for wrong in ["", &text[1..], "+0000000000000000000000000000000", &format!("{text}0")] {

@@ -201,12 +201,19 @@ pub struct VoxelGrid {
 }
 
 impl VoxelGrid {
+    /// An empty grid of `dims` voxels, which are not checked.
+    fn of_dims(dims: [u32; 3]) -> Self {
+        let (keys, masks, full) = (Vec::new(), Vec::new(), Vec::new());
+        Self { dims, keys, masks, full, world: World::default(), colors: None, attributes: None }
+    }
+
     /// A grid of `dims` voxels, none occupied.
     ///
     /// # Errors
     /// A dimension of 0 or above [`MAX_DIM`].
     pub fn empty(dims: [u32; 3]) -> Result<Self, GridError> {
-        Self::from_bricks(dims, Vec::new())
+        check_dims(dims)?;
+        Ok(Self::of_dims(dims))
     }
 
     /// The union of `bricks`, in any order; repeated and empty bricks are allowed.

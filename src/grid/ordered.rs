@@ -18,13 +18,6 @@ struct Extent {
     runs: usize,
 }
 
-impl Extent {
-    /// Total bytes of memory of `parts`.
-    fn bytes(parts: &[Self]) -> u64 {
-        parts.iter().map(|part| bytes(part.bricks as u64, part.runs as u64)).sum()
-    }
-}
-
 /// Bytes of memory of a grid.
 pub(crate) fn bytes(bricks: u64, runs: u64) -> u64 {
     bricks * GridBuilder::BYTES_KEPT + runs * size_of::<FullRun>() as u64
@@ -59,7 +52,13 @@ impl Writer<'_> {
         if is_full(mask) {
             self.push_full(start, len);
         } else if !is_empty(mask) {
-            (0..len).for_each(|n| self.push_partial(start.along_x(n), mask));
+            let first = self.extent.bricks;
+            self.extent.bricks += len as usize;
+            if let Some(Slots { keys, masks, .. }) = &mut self.slots {
+                masks[first..self.extent.bricks].fill(*mask);
+                let keys = keys[first..self.extent.bricks].iter_mut();
+                (0..len).zip(keys).for_each(|(n, key)| *key = start.along_x(n));
+            }
         }
     }
 
@@ -71,15 +70,6 @@ impl Writer<'_> {
         } else {
             clipped(dims, run).for_each(|run| self.push(run.start, run.len, &run.mask));
         }
-    }
-
-    #[inline]
-    fn push_partial(&mut self, key: BrickKey, mask: &Mask) {
-        if let Some(Slots { keys, masks, .. }) = &mut self.slots {
-            keys[self.extent.bricks] = key;
-            masks[self.extent.bricks] = *mask;
-        }
-        self.extent.bricks += 1;
     }
 
     fn push_full(&mut self, start: BrickKey, len: u32) {
@@ -95,22 +85,6 @@ impl Writer<'_> {
         if let Some(Slots { full, .. }) = &mut self.slots {
             full[self.extent.runs - 1] = self.run;
         }
-    }
-}
-
-/// A grid with empty slots for the parts. `dims` must be those of an existing grid; they are not
-/// checked.
-fn allocated(dims: [u32; 3], world: World, parts: &[Extent]) -> VoxelGrid {
-    let bricks = parts.iter().map(|part| part.bricks).sum();
-    let runs = parts.iter().map(|part| part.runs).sum();
-    VoxelGrid {
-        dims,
-        keys: bytemuck::zeroed_vec(bricks),
-        masks: bytemuck::zeroed_vec(bricks),
-        full: vec![FullRun { start: BrickKey::NONE, len: 0 }; runs],
-        world,
-        colors: None,
-        attributes: None,
     }
 }
 
@@ -130,7 +104,8 @@ fn writers<'a>(grid: &'a mut VoxelGrid, parts: &[Extent]) -> Vec<Writer<'a>> {
 }
 
 /// Builds a grid from the bricks that `write` pushes for each of `parts`, which are in canonical
-/// order and share no row. `write` runs twice per part, to count and to write.
+/// order and share no row. `write` runs twice per part, to count and to write. `dims` must be those
+/// of an existing grid; they are not checked.
 pub(crate) fn in_order<P: Sync>(
     dims: [u32; 3],
     world: World,
@@ -156,8 +131,16 @@ pub(crate) fn in_order_within<P: Sync, T: Send, E>(
         (writer.extent, value)
     };
     let (extents, values): (Vec<Extent>, Vec<T>) = parts.par_iter().map(count).unzip();
-    fits(Extent::bytes(&extents))?;
-    let mut grid = allocated(dims, world, &extents);
+    let bricks = extents.iter().map(|part| part.bricks).sum();
+    let runs = extents.iter().map(|part| part.runs).sum();
+    fits(bytes(bricks as u64, runs as u64))?;
+    let mut grid = VoxelGrid {
+        keys: bytemuck::zeroed_vec(bricks),
+        masks: bytemuck::zeroed_vec(bricks),
+        full: vec![FullRun { start: BrickKey::NONE, len: 0 }; runs],
+        world,
+        ..VoxelGrid::of_dims(dims)
+    };
     parts.par_iter().zip(writers(&mut grid, &extents)).for_each(|(part, mut writer)| {
         write(part, &mut writer);
     });

@@ -103,9 +103,8 @@ impl VoxelGrid {
         let occupied = tiles.into_iter().filter(|tile| tile.brick_count() > 0);
         let sets = |of: &Self| of.attributes.as_ref().map(Attributes::set).unwrap_or_default();
         let kept = sets(self);
-        let lost: AttributeSet = occupied.flat_map(|tile| sets(tile).iter()).collect();
-        let lost: Vec<_> =
-            lost.iter().filter(|&of| !kept.contains(of)).map(Attribute::name).collect();
+        let lost: AttributeSet = occupied.flat_map(sets).collect();
+        let lost: Vec<_> = lost.difference(&kept).map(|of| of.name()).collect();
         (!lost.is_empty()).then(|| {
             let lost = lost.join(", ");
             format!(
@@ -242,10 +241,9 @@ fn attributes_of(tiles: &[([u32; 3], &VoxelGrid)]) -> Option<Attributes> {
     let is_in_all = |of: &Attribute| {
         let is_named = first.names().contains_key(of);
         all.iter().all(|(.., other)| {
-            other.set().contains(*of) && other.names().contains_key(of) == is_named
+            other.set().contains(of) && other.names().contains_key(of) == is_named
         })
     };
-    let set: AttributeSet = first.set().iter().filter(is_in_all).collect();
     let mut names = BTreeMap::new();
     let mut channel_of = |of: Attribute| {
         let mut table = NameTable::default();
@@ -266,8 +264,8 @@ fn attributes_of(tiles: &[([u32; 3], &VoxelGrid)]) -> Option<Attributes> {
         });
         scalar.or_else(|| joined(vectors).map(Channel::Vector))
     };
-    let channels: BTreeMap<_, _> =
-        set.iter().filter_map(|of| Some((of, channel_of(of)?))).collect();
+    let set = first.set().into_iter().filter(is_in_all);
+    let channels: BTreeMap<_, _> = set.filter_map(|of| Some((of, channel_of(of)?))).collect();
     (!channels.is_empty()).then(|| Attributes::new(names, channels))
 }
 

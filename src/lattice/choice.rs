@@ -104,27 +104,23 @@ impl Lattice {
             None => mesh_bounds.into(),
         };
         check_extent(options.sizing, &bounds)?;
-        let bits = || (MIN_FRACTION_BITS..=MAX_FRACTION_BITS).rev();
-        let frame_at = |fraction_bits| Frame::new(options, &bounds, fraction_bits, limit);
+        let bits = (MIN_FRACTION_BITS..=MAX_FRACTION_BITS).rev();
+        let mut frames: Vec<Frame> =
+            bits.map(|bits| Frame::new(options, &bounds, bits, limit)).collect();
         // The grid of explicit bounds must not depend on the mesh, which may leave fewer bits.
         let grid_alone =
-            |frame: &Frame| options.bounds.is_some() && frame.fits([bounds.min, bounds.max]);
-        let needed = || bits().map(frame_at).find(grid_alone).map(|frame| frame.dims);
-        let dims = options.dims.map(|dims| dims.map(f64::from)).or_else(needed);
-        let frame_at = |fraction_bits| {
-            let frame = frame_at(fraction_bits);
-            Frame { dims: dims.unwrap_or(frame.dims), ..frame }
-        };
-        let fits = |frame: &Frame| frame.fits(mesh_bounds);
-        match bits().map(frame_at).find(fits) {
-            Some(frame) => {
-                let lattice = frame.lattice();
-                // Padding can move the origin out of the range of numbers.
-                lattice.check()?;
-                Ok(lattice)
-            }
-            None => Err(frame_at(MIN_FRACTION_BITS).error(mesh_bounds)),
+            |frame: &&Frame| options.bounds.is_some() && frame.fits([bounds.min, bounds.max]);
+        let needed = frames.iter().find(grid_alone).map(|frame| frame.dims);
+        if let Some(dims) = options.dims.map(|dims| dims.map(f64::from)).or(needed) {
+            frames.iter_mut().for_each(|frame| frame.dims = dims);
         }
+        let Some(frame) = frames.iter().find(|frame| frame.fits(mesh_bounds)) else {
+            return Err(frames[frames.len() - 1].error(mesh_bounds));
+        };
+        let lattice = frame.lattice();
+        // Padding can move the origin out of the range of numbers.
+        lattice.check()?;
+        Ok(lattice)
     }
 
     /// # Errors

@@ -47,6 +47,7 @@ use thiserror::Error;
 
 use crate::base::error_code::ErrorCode;
 use crate::base::numbers::{AXES, grouped, short, significant};
+use crate::base::vector::{cross, minus};
 pub(crate) use crate::lattice::aabb::Aabb;
 pub use crate::lattice::choice::Lattice;
 use crate::lattice::choice::MAX_SPAN;
@@ -426,14 +427,6 @@ impl PlacedMesh {
         (0..self.len()).map(|index| self.triangle(index))
     }
 
-    /// The same mesh, with the flagged triangles replaced by those with the vertices that `replace`
-    /// returns.
-    fn replaced(&self, flags: &[bool], replace: fn([u32; 3]) -> [u32; 3]) -> Self {
-        let triangles = self.triangles.par_iter().zip(flags);
-        let replace = |(&triangle, &flag)| if flag { replace(triangle) } else { triangle };
-        Self { triangles: Arc::new(triangles.map(replace).collect()), ..self.clone() }
-    }
-
     /// The triangles that repeat an earlier one, with the corners in the same cyclic order; `None`
     /// if there are none.
     pub(crate) fn repeated(&self) -> Option<Vec<bool>> {
@@ -517,8 +510,7 @@ impl PlacedMesh {
         let dims = dims.map(|d| ((d + past) >> bits).max(1));
         let voxel_size = voxel_size * f64::from(1u32 << bits);
         let lattice = Lattice { dims, fraction_bits, voxel_size, ..self.lattice };
-        let (vertices, triangles) = (self.shared_vertices(), self.shared_triangles());
-        Some(Self { lattice, vertices, triangles, appearance: None, labels: None, part: None })
+        Some(Self { lattice, appearance: None, labels: None, part: None, ..self.clone() })
     }
 
     fn count(&self, predicate: impl Fn(&Triangle) -> bool + Sync) -> usize {
@@ -527,13 +519,10 @@ impl PlacedMesh {
     }
 }
 
-fn is_degenerate(&[a, b, c]: &Triangle) -> bool {
-    let e = |p: [i32; 3], axis: usize| i64::from(p[axis]) - i64::from(a[axis]);
+fn is_degenerate(triangle: &Triangle) -> bool {
+    let [a, b, c] = triangle.map(|corner| corner.map(i64::from));
     // Each product is below 2^49: two factors of 24 bits and a sign.
-    (0..3).all(|i| {
-        let (j, k) = ((i + 1) % 3, (i + 2) % 3);
-        e(b, j) * e(c, k) == e(b, k) * e(c, j)
-    })
+    cross(minus(b, a), minus(c, a)) == [0; 3]
 }
 
 /// Places `mesh` on the lattice of `options`.

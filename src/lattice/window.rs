@@ -491,16 +491,18 @@ impl PlacedMesh {
         self.with_replaced(is_collapsed, |[a, _, _]| [a; 3])
     }
 
+    /// The same mesh, with the flagged triangles of the whole mesh replaced by those with the
+    /// vertices that `replace` returns.
     fn with_replaced(&self, flags: &[bool], replace: fn([u32; 3]) -> [u32; 3]) -> Self {
-        match &self.part {
-            None => self.replaced(flags, replace),
-            Some(part) => {
-                let whole = part.whole.replaced(flags, replace);
-                let part = Part { whole, ..Part::clone(part) };
-                let triangles = Arc::new(part.triangles());
-                Self { triangles, part: Some(Arc::new(part)), ..self.clone() }
-            }
-        }
+        let Some(part) = &self.part else {
+            let triangles = self.triangles.par_iter().zip(flags);
+            let replaced = |(&triangle, &flag)| if flag { replace(triangle) } else { triangle };
+            return Self { triangles: Arc::new(triangles.map(replaced).collect()), ..self.clone() };
+        };
+        let whole = part.whole.with_replaced(flags, replace);
+        let part = Part { whole, ..Part::clone(part) };
+        let triangles = Arc::new(part.triangles());
+        Self { triangles, part: Some(Arc::new(part)), ..self.clone() }
     }
 }
 

@@ -143,8 +143,8 @@ impl Mesh {
         if vertices > u32::MAX as usize {
             return Err(MeshError::TooLarge { what: "vertices", count: vertices });
         }
-        let (mut positions, mut triangles) = (Vec::with_capacity(vertices), Vec::new());
-        triangles.reserve_exact(count);
+        let (mut positions, mut triangles) =
+            (Vec::with_capacity(vertices), Vec::with_capacity(count));
         let mut objects = Vec::with_capacity(names.len());
         for (name, mesh) in names.iter().zip(&meshes) {
             let first = positions.len() as u32;

@@ -67,7 +67,7 @@ impl Job {
         }
         if !self.attributes.is_empty() {
             let options = WriteOptions::default().with_points(self.palette.points);
-            format.check_attributes(self.attributes.iter().copied().collect(), &options)?;
+            format.check_attributes(&self.attributes.iter().copied().collect(), &options)?;
         }
         Ok(())
     }

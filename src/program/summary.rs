@@ -331,7 +331,7 @@ fn past_bounds(job: &Job, Voxelized { lattice, .. }: &Voxelized) -> Option<Strin
 fn light_left_out(job: &Job, mesh: &PlacedMesh, grid: &VoxelGrid) -> Option<String> {
     let mut materials = mesh.appearance()?.materials.iter();
     let is_kept =
-        grid.attributes.as_ref().is_some_and(|all| all.set().contains(Attribute::Emission));
+        grid.attributes.as_ref().is_some_and(|all| all.set().contains(&Attribute::Emission));
     if job.color != ColorSource::Mesh
         || grid.colors.is_none()
         || is_kept
@@ -340,7 +340,7 @@ fn light_left_out(job: &Job, mesh: &PlacedMesh, grid: &VoxelGrid) -> Option<Stri
         return None;
     }
     let held = |format: &GridFormat| format.spec().attributes(&WriteOptions::default());
-    let able = GridFormat::ALL.iter().filter(|format| held(format).contains(Attribute::Emission));
+    let able = GridFormat::ALL.iter().filter(|format| held(format).contains(&Attribute::Emission));
     let able: Vec<String> = able.map(|format| format!(".{}", format.extension())).collect();
     Some(format!(
         "the mesh emits light, which colours leave out: --attributes emission keeps it in {}",

@@ -86,7 +86,7 @@ pub struct Attributed {
 pub fn attributes(
     mesh: &PlacedMesh,
     grid: &VoxelGrid,
-    set: AttributeSet,
+    set: &AttributeSet,
     options: &ColorOptions,
     progress: &dyn Progress,
 ) -> Result<Attributed, BackendError> {
@@ -105,18 +105,19 @@ pub fn attributes(
     let is_of_surface = |of: &Attribute| {
         of.is_of_surface() || *of == Attribute::Label && labels::has_several_objects(mesh)
     };
-    let of_surface: AttributeSet = set.iter().filter(is_of_surface).collect();
+    let of_surface: AttributeSet = set.iter().copied().filter(is_of_surface).collect();
     let (material_names, index_of_material) = material_names(mesh);
     let (mut sampled, mut bytes) = (Sampled { set: of_surface, bricks: Vec::new() }, 0);
-    if !of_surface.is_empty() {
-        let sampler = Sampler { distinct: &Distinct::of(mesh, true), layers, index_of_material };
+    if !sampled.set.is_empty() {
+        let (distinct, set) = (&Distinct::of(mesh, true), &sampled.set);
+        let sampler = Sampler { distinct, layers, index_of_material, grid, set };
         (sampled.bricks, bytes) = sampler
-            .sample(grid, of_surface, memory - needed, progress)
+            .sample(memory - needed, progress)
             .map_err(|error| error.beside(needed, memory))?;
     }
     let (mut channels, mut open_objects) = (BTreeMap::new(), Vec::new());
     let mut kept = needed + bytes;
-    for attribute in set.iter() {
+    for &attribute in set {
         let left = memory.saturating_sub(kept);
         let channel = match attribute {
             Attribute::Label => labels::channel(mesh, grid, &sampled, options.mode, left, progress)
@@ -162,7 +163,7 @@ impl Sampled {
     /// The components of `attribute` in the voxels of a brick.
     fn column<'a>(&self, attribute: Attribute, brick: &'a SampledBrick) -> &'a [u32] {
         let voxels = count(&brick.mask) as usize;
-        let before = self.set.iter().take_while(|&of| of != attribute);
+        let before = self.set.range(..attribute).copied();
         &brick.columns[voxels * before.map(stored_components).sum::<usize>()..]
             [..voxels * stored_components(attribute)]
     }
@@ -194,42 +195,36 @@ struct Sampler<'a> {
     layers: &'a Layers<'a>,
     /// The index of the name of each material.
     index_of_material: Vec<u32>,
+    grid: &'a VoxelGrid,
+    set: &'a AttributeSet,
 }
 
 impl Sampler<'_> {
-    /// The attributes `set` of the surface in the voxels of each brick, in order of the bricks, and
-    /// their bytes of memory, twice: as columns and as channels.
+    /// The attributes of the surface in the voxels of each brick, in order of the bricks, and their
+    /// bytes of memory, twice: as columns and as channels.
     ///
     /// # Errors
     /// More than `memory`, in bytes; cancellation.
     fn sample(
         &self,
-        grid: &VoxelGrid,
-        set: AttributeSet,
         memory: u64,
         progress: &dyn Progress,
     ) -> Result<(Vec<SampledBrick>, u64), BackendError> {
-        let weights = Weights::new(self.distinct.mesh.whole().len());
-        let arch = Arch::new();
-        let of_voxel: usize = set.iter().map(stored_components).sum::<usize>() * size_of::<u32>();
+        let (arch, set) = (Arch::new(), self.set);
+        let of_voxel = set.iter().copied().map(stored_components).sum::<usize>() * size_of::<u32>();
         let bytes_of = |mask: &Mask| {
             let voxels = u64::from(count(mask));
-            let channels = set.iter().map(|of| Channel::bytes_of(of, 1, voxels)).sum::<u64>();
+            let channels = set.iter().map(|&of| Channel::bytes_of(of, 1, voxels)).sum::<u64>();
             // Lists of bricks grow and are put in order.
             3 * size_of::<SampledBrick>() as u64 + voxels * of_voxel as u64 + channels
         };
-        let work = |scratch: &mut Scratch, out: &mut Vec<SampledBrick>, key, triangles: &[u32]| {
-            if progress.is_cancelled() {
-                return 0;
-            }
-            let brick = BrickTriangles { distinct: self.distinct, key, triangles, weights };
-            let sampled = arch.dispatch(SampleBrick { sampler: self, brick, grid, set, scratch });
+        let work = |scratch: &mut Scratch, out: &mut Vec<SampledBrick>, brick: &BrickTriangles| {
+            let sampled = arch.dispatch(SampleBrick { sampler: self, brick, scratch });
             let bytes = sampled.as_ref().map_or(0, |brick| bytes_of(&brick.mask));
             out.extend(sampled);
             bytes
         };
-        let done = |shares| progress.advance(shares);
-        let sampled = descent::bricks(self.distinct, grid, false, memory, &work, &done);
+        let sampled = descent::bricks(self.distinct, self.grid, false, memory, progress, work);
         let sampled = sampled.map_err(|needed| BackendError::Memory { needed, allowed: memory })?;
         check_cancelled(progress)?;
         let mut sampled: Vec<SampledBrick> = sampled.into_iter().flatten().collect();
@@ -261,32 +256,26 @@ fn material_names(mesh: &PlacedMesh) -> (Vec<String>, Vec<u32>) {
 }
 
 /// The names of the materials and objects of `mesh`, of those in `set`.
-fn names(mesh: &PlacedMesh, materials: Vec<String>, set: AttributeSet) -> AttributeNames {
-    let names = |attribute| match attribute {
-        Attribute::Material => mesh.appearance().map(|_| materials.clone()),
-        Attribute::Label => {
-            // Without labels all is one object.
-            Some(mesh.labels().map_or_else(|| vec![String::new()], |all| all.names().to_vec()))
-        }
-        _ => None,
-    };
-    set.iter().filter_map(|attribute| Some((attribute, names(attribute)?))).collect()
+fn names(mesh: &PlacedMesh, materials: Vec<String>, set: &AttributeSet) -> AttributeNames {
+    let mut names = AttributeNames::new();
+    if set.contains(&Attribute::Material) && mesh.appearance().is_some() {
+        names.insert(Attribute::Material, materials);
+    }
+    if set.contains(&Attribute::Label) {
+        // Without labels all is one object.
+        let objects = mesh.labels().map_or_else(|| vec![String::new()], |all| all.names().to_vec());
+        names.insert(Attribute::Label, objects);
+    }
+    names
 }
 
 /// Scratch memory of a task.
+#[derive(Default)]
 struct Scratch {
     parts: Parts<TriangleFacts>,
     integrator: Integrator,
-    /// By voxel. Empty between bricks.
+    /// By voxel, after the first brick. All are 0 between bricks.
     sums: Vec<AttributeSums>,
-    samples: Vec<VoxelSample>,
-}
-
-impl Default for Scratch {
-    fn default() -> Self {
-        let (parts, integrator) = (Parts::default(), Integrator::default());
-        Self { parts, integrator, sums: vec![AttributeSums::default(); 512], samples: Vec::new() }
-    }
 }
 
 /// The index in the file, the number of copies and the unit normal of a triangle, and how many halves
@@ -370,9 +359,7 @@ fn normal_of(&[a, b, c]: &Triangle) -> [i64; 3] {
 /// Finds the surface in the voxels of a brick.
 struct SampleBrick<'a> {
     sampler: &'a Sampler<'a>,
-    brick: BrickTriangles<'a>,
-    grid: &'a VoxelGrid,
-    set: AttributeSet,
+    brick: &'a BrickTriangles<'a>,
     scratch: &'a mut Scratch,
 }
 
@@ -381,21 +368,21 @@ impl WithSimd for SampleBrick<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Option<SampledBrick> {
-        let Self { sampler, brick, grid, set, scratch } = self;
+        let Self { sampler, brick, scratch } = self;
+        let Sampler { grid, set, .. } = *sampler;
         let touched = brick.touched(simd, &grid.mask_of(brick.key));
         if is_empty(&touched.any) {
             return None;
         }
-        add_parts(simd, &brick, grid, &touched.masks, scratch);
-        let Scratch { integrator, sums, samples, .. } = scratch;
-        samples.clear();
-        for voxel in voxels_of(&touched.any) {
-            samples.push(sampler.sample_of(&std::mem::take(&mut sums[voxel]), brick.weights));
-        }
-        sampler.layers.set(simd, &brick, &touched, integrator, samples);
-        let mut columns =
-            Vec::with_capacity(samples.len() * set.iter().map(stored_components).sum::<usize>());
-        for attribute in set.iter() {
+        add_parts(simd, brick, grid, &touched.masks, scratch);
+        let Scratch { integrator, sums, .. } = scratch;
+        let sample =
+            |voxel: usize| sampler.sample_of(&std::mem::take(&mut sums[voxel]), brick.weights);
+        let mut samples: Vec<VoxelSample> = voxels_of(&touched.any).map(sample).collect();
+        sampler.layers.set(simd, brick, &touched, integrator, &mut samples);
+        let components = set.iter().copied().map(stored_components).sum::<usize>();
+        let mut columns = Vec::with_capacity(samples.len() * components);
+        for &attribute in set {
             let stored_components = stored_components(attribute);
             let bits = samples.iter().map(|sample| attribute.bits_of(sample));
             bits.for_each(|bits| columns.extend_from_slice(&bits[..stored_components]));
@@ -457,6 +444,7 @@ fn add_parts<S: Simd>(
     scratch: &mut Scratch,
 ) {
     let Scratch { parts, sums, .. } = scratch;
+    sums.resize(512, AttributeSums::default());
     let Distinct { mesh, .. } = brick.distinct;
     for (index, mask) in masks.iter().enumerate().filter(|(_, mask)| !is_empty(mask)) {
         let triangle = brick.triangles[index];

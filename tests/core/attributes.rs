@@ -343,6 +343,9 @@ fn what_no_material_states_is_absent_and_the_others_have_the_usual_value() {
     let metal = Material { metallic: Some(1.0), ..Material::default() };
     let partly = run(&mesh(vec![Material::default(), metal]));
     let set = partly.grid.attributes.as_ref().unwrap().set();
-    assert_eq!((set.iter().collect::<Vec<_>>(), partly.warnings.len()), (asked[..1].to_vec(), 2));
+    assert_eq!(
+        (set.into_iter().collect::<Vec<_>>(), partly.warnings.len()),
+        (asked[..1].to_vec(), 2)
+    );
     assert!(samples(&partly.grid).iter().all(|(_, of)| of.metallic == 0.0 && of.triangle == -1));
 }

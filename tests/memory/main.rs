@@ -1047,7 +1047,7 @@ fn attributes_take_no_more_memory_than_they_are_allowed() {
         let run = |(), memory| {
             let mut options = ColorOptions::new(mode);
             options.memory = memory;
-            attributes(&mesh, &grid, attributes_of, &options, &NoProgress)
+            attributes(&mesh, &grid, &attributes_of, &options, &NoProgress)
                 .map(|found| found.attributes)
         };
         let (found, ..) = made_as_it_asks(&format!("{mode:?}, {set:?}"), || (), run);
@@ -1080,8 +1080,8 @@ fn the_lists_of_a_crowded_brick_count() {
         let (colored, _, refusals) = made_as_it_asks("colours", || grid.clone(), run);
         let whole = color(&mesh, grid.clone(), &with(u64::MAX), &NoProgress).unwrap();
         assert!(colored.grid == whole.grid && refusals > 1, "{refusals}");
-        let set = [Attribute::Normal].into_iter().collect();
-        let run = |(), memory| attributes(&mesh, &grid, set, &with(memory), &NoProgress);
+        let set = [Attribute::Normal].into();
+        let run = |(), memory| attributes(&mesh, &grid, &set, &with(memory), &NoProgress);
         made_as_it_asks("normals", || (), run);
     }
 }

@@ -16,7 +16,7 @@ use js_sys::Uint8Array;
 use serde_json::{Value, json};
 use trivox::formats::{self, GridFormat, LoadedGrid, MESH_FORMATS, WriteError, WriteOptions};
 use trivox::gpu::kernels::KERNELS;
-use trivox::grid::{Attribute, AttributeSet, DEFAULT_COLOR};
+use trivox::grid::{Attribute, DEFAULT_COLOR};
 use trivox::solid::distance::DistanceField;
 use trivox::view::mesher::{self, Rectangle};
 use trivox::view::render::{GifAnimation, Picture, PngAnimation, RenderOptions, Renderer};
@@ -566,7 +566,7 @@ impl Viewer {
 /// The file formats, as `voxelize formats --json` lists them.
 #[wasm_bindgen]
 pub fn formats() -> String {
-    let names = |set: AttributeSet| set.iter().map(Attribute::name).collect::<Vec<_>>();
+    let names = |all: &[Attribute]| all.iter().map(|of| of.name()).collect::<Vec<_>>();
     let grids: Vec<Value> = (GridFormat::ALL.iter().map(|format| format.spec()))
         .map(|spec| {
             json!({

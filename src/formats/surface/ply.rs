@@ -13,7 +13,7 @@ use std::io::Write;
 use super::{Element, Surface, is_opaque, placed};
 use crate::base::srgb::Rgba;
 use crate::formats::{GridSpec, Out, WriteError, lost_names, lost_up};
-use crate::grid::{Attribute, AttributeSet, Attributes, Place, VoxelGrid, mask_voxels};
+use crate::grid::{Attribute, Attributes, Place, VoxelGrid, mask_voxels};
 
 pub const SPEC: GridSpec = GridSpec {
     extension: "ply",
@@ -26,8 +26,8 @@ pub const SPEC: GridSpec = GridSpec {
     },
     has_colors: true,
     attributes: |options| match options.points {
-        true => AttributeSet::all(),
-        false => AttributeSet::default(),
+        true => Attribute::ALL,
+        false => &[],
     },
     ..GridSpec::plain(|grid, options, out| match options.points {
         true => write_points(grid, out),
@@ -60,7 +60,7 @@ fn write_points(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     let vertices = Vertices::of(grid);
     let set = grid.attributes.as_ref().map(Attributes::set).unwrap_or_default();
     let mut header = vertices.header(grid.occupied());
-    for attribute in set.iter() {
+    for &attribute in &set {
         let number = if attribute.is_float() { "float" } else { "int" };
         names(attribute).iter().for_each(|name| header += &format!("property {number} {name}\n"));
     }
@@ -76,7 +76,7 @@ fn write_points(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
             let color = colors.as_ref().map(|colors| colors.of(voxel));
             vertices.put(voxel.map(|c| f64::from(c) + 0.5), color, &mut bytes);
             let Some(sample) = samples.next() else { continue };
-            for attribute in set.iter() {
+            for &attribute in &set {
                 let bits = attribute.bits_of(&sample).map(u32::to_le_bytes);
                 bytes.extend(bits[..attribute.components()].as_flattened());
             }

@@ -98,9 +98,10 @@ impl Material {
 
     /// All its textures.
     fn textures(&self) -> impl Iterator<Item = TextureRef> {
-        let Self { texture, opacity, metallic_texture, roughness_texture, .. } = *self;
-        let all = [texture, opacity, metallic_texture, roughness_texture, self.emission_texture];
-        all.into_iter().flatten()
+        let (metallic, roughness) = (self.metallic_texture, self.roughness_texture);
+        [self.texture, self.opacity, metallic, roughness, self.emission_texture]
+            .into_iter()
+            .flatten()
     }
 }
 

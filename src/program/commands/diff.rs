@@ -156,7 +156,7 @@ fn besides(a: &VoxelGrid, b: &VoxelGrid, found: &Comparison) -> Vec<String> {
         match found.other_attributes.get(&attribute) {
             Some(0) => None,
             Some(&other) => Some(format!("{} of another {attribute}", counted(other, "voxel"))),
-            None => only(sets.map(|set| set.contains(attribute)), attribute.name()),
+            None => only(sets.each_ref().map(|set| set.contains(&attribute)), attribute.name()),
         }
     });
     let names = [a, b].map(|grid| grid.attributes.as_ref().map(Attributes::names));

@@ -17,7 +17,7 @@ use crate::base::lanes::{LANES, Lanes, splats};
 use crate::base::morton;
 use crate::base::vector::{dot, minus, norm};
 use crate::solid::fill::multipoles::{Multipoles, sum_of_multipoles};
-use crate::solid::fill::solid_angle::{Aabb, ComplexProduct, Edge, Edges, Point, TaylorSum};
+use crate::solid::fill::solid_angle::{ComplexProduct, Edge, Edges, Point, PointBox, TaylorSum};
 use crate::solid::fill::taylor::Taylor;
 
 /// Maximum ratio of a leaf's diagonal to that of its largest loop.
@@ -39,7 +39,7 @@ pub(super) struct LoopBvh {
 /// A set of loops.
 #[derive(Debug, Clone)]
 pub(super) struct Node {
-    bounds: Aabb,
+    bounds: PointBox,
     /// The centre of the bounding box, and of the bounding sphere.
     center: Point,
     /// The radius of the bounding sphere, half the box's diagonal. The cones over the loops are
@@ -170,13 +170,13 @@ fn taylor_remainder(area: f64, h: f64, distance: f64) -> f64 {
 }
 
 /// The bounding box of `loops`.
-fn bounds(loops: &[Loop]) -> Aabb {
-    Aabb::of(loops.iter().flat_map(|each| [each.bounds.lo, each.bounds.hi]))
+fn bounds(loops: &[Loop]) -> PointBox {
+    PointBox::of(loops.iter().flat_map(|each| [each.bounds.lo, each.bounds.hi]))
 }
 
 impl Node {
     /// A leaf without edges.
-    fn new(bounds: Aabb) -> Self {
+    fn new(bounds: PointBox) -> Self {
         let (center, radius) = (bounds.center(), 0.5 * bounds.diagonal());
         Self { bounds, center, radius, length: 0.0, area: 0.0, edges: 0..0, children: None }
     }
@@ -198,7 +198,7 @@ impl Node {
     /// 2)`: the series of [`taylor_remainder`] for `h = R` at a distance of `d - radius`.
     #[inline]
     pub(super) fn errors(&self, center: Point, radius: f64) -> ErrorBounds {
-        let Aabb { lo, hi } = self.bounds;
+        let PointBox { lo, hi } = self.bounds;
         let outside = |a: usize| (lo[a] - center[a]).max(center[a] - hi[a]).max(0.0);
         let distance = norm([0, 1, 2].map(outside));
         if distance <= radius {
@@ -227,7 +227,7 @@ impl Node {
     fn approximation(&self, points: &[Point], distance: f64, tolerance: f64) -> Option<f64> {
         let error = taylor_remainder(self.area, self.radius, distance);
         let is_near = error > 0.0 && error < tolerance;
-        let may_be_hit = |&p: &Point| self.bounds.rays_may_hit(&Aabb { lo: p, hi: p });
+        let may_be_hit = |&p: &Point| self.bounds.rays_may_hit(&PointBox { lo: p, hi: p });
         (is_near && !points.iter().any(may_be_hit)).then_some(error)
     }
 }
@@ -250,21 +250,21 @@ impl LoopBvh {
     }
 
     /// The edges of a leaf with closing rays that may hit a box.
-    fn hitting_edges(&self, node: &Node, target: &Aabb) -> impl Iterator<Item = Edge> {
+    fn hitting_edges(&self, node: &Node, target: &PointBox) -> impl Iterator<Item = Edge> {
         let edges = self.edges_of(node).iter().flat_map(Edges::ends);
         edges.filter(|edge| edge.bounds().rays_may_hit(target))
     }
 
     /// Whether the node's closing rays may hit a box. An inner node is tested by its bounding box,
     /// a leaf by its edges.
-    pub(super) fn rays_may_hit(&self, index: u32, target: &Aabb) -> bool {
+    pub(super) fn rays_may_hit(&self, index: u32, target: &PointBox) -> bool {
         let node = self.node(index);
         node.bounds.rays_may_hit(target)
             && (node.children.is_some() || self.hitting_edges(node, target).next().is_some())
     }
 
     /// The edges of `nodes` with closing rays that may hit a box.
-    pub(super) fn edges_with_rays_in(&self, nodes: &[u32], target: &Aabb) -> Vec<Edge> {
+    pub(super) fn edges_with_rays_in(&self, nodes: &[u32], target: &PointBox) -> Vec<Edge> {
         let (mut found, mut stack) = (Vec::new(), nodes.to_vec());
         while let Some(index) = stack.pop() {
             let node = self.node(index);
@@ -394,13 +394,13 @@ impl WithSimd for Numbers<'_> {
 struct Loop {
     /// The first point is also the last.
     points: Vec<Point>,
-    bounds: Aabb,
+    bounds: PointBox,
     key: u64,
 }
 
 impl Loop {
     fn new(points: Vec<Point>) -> Self {
-        Self { bounds: Aabb::of(points.iter().copied()), points, key: 0 }
+        Self { bounds: PointBox::of(points.iter().copied()), points, key: 0 }
     }
 
     /// Splits a loop into loops of at most [`MAX_LOOP_EDGES`] edges: its parts, each closed by a
@@ -586,7 +586,7 @@ mod tests {
                 let (center, radius) = (any_point(&mut rng), f64::from(1 << rng.i32(3..12)));
                 let [lo, hi] = [-radius, radius].map(|r| center.map(|c| c + r));
                 let errors = bvh.node(node).errors(center, radius);
-                if errors.sum() > 0.1 || bvh.rays_may_hit(node, &Aabb { lo, hi }) {
+                if errors.sum() > 0.1 || bvh.rays_may_hit(node, &PointBox { lo, hi }) {
                     continue;
                 }
                 bounded[usize::from(bvh.node(node).children.is_some())] += 1;
@@ -624,8 +624,8 @@ mod tests {
             let away = f64::from(rng.i32(1..20));
             let (center, radius) =
                 (any_point(&mut rng).map(|c| c * away), f64::from(1 << rng.i32(3..18)));
-            let Aabb { lo, hi } =
-                Aabb::of(loops.iter().flatten().map(|point| point.map(f64::from)));
+            let PointBox { lo, hi } =
+                PointBox::of(loops.iter().flatten().map(|point| point.map(f64::from)));
             let nearest = [0, 1, 2].map(|a| center[a].clamp(lo[a], hi[a]));
             let distance = norm(minus(nearest, center));
             let errors = bvh.node(node).errors(center, radius);
@@ -676,7 +676,7 @@ mod tests {
             let bvh = LoopBvh::new(&loops);
             let root = bvh.root();
             let lo = any_point(&mut rng);
-            let target = Aabb { lo, hi: lo.map(|c| c + f64::from(16 << rng.i32(0..7))) };
+            let target = PointBox { lo, hi: lo.map(|c| c + f64::from(16 << rng.i32(0..7))) };
             let edges = bvh.edges_with_rays_in(&root, &target);
             let is_hit =
                 |&node: &u32| bvh.node(node).children.is_none() && bvh.rays_may_hit(node, &target);
@@ -687,9 +687,9 @@ mod tests {
             let jump = |edges: &[Edge]| edges.iter().map(|edge| edge.jump(p, q)).sum::<f64>();
             let found = jump(&edges);
             let (before, after) = (brute(&loops, p), brute(&loops, q));
-            let plane = Aabb { lo: [past, f64::MIN, f64::MIN], hi: [past, f64::MAX, f64::MAX] };
+            let plane = PointBox { lo: [past, f64::MIN, f64::MIN], hi: [past, f64::MAX, f64::MAX] };
             let all = jump(&bvh.edges_with_rays_in(&root, &plane));
-            let near = jump(&bvh.edges_with_rays_in(&root, &Aabb { lo: p, hi: q }));
+            let near = jump(&bvh.edges_with_rays_in(&root, &PointBox { lo: p, hi: q }));
             assert_eq!(all, near);
             assert!((after - before - all).abs() < 0.2, "{after}, {before}, {all}");
             jumps += u32::from(found != 0.0);

@@ -36,12 +36,12 @@ pub(super) type Point = [f64; 3];
 
 /// An axis-aligned bounding box.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Aabb {
+pub(super) struct PointBox {
     pub(super) lo: Point,
     pub(super) hi: Point,
 }
 
-impl Aabb {
+impl PointBox {
     /// The bounding box of `points`.
     pub(super) fn of(points: impl IntoIterator<Item = Point>) -> Self {
         let union = |a: Self, b: Self| Self {
@@ -83,8 +83,8 @@ pub(super) struct Edges {
 pub(super) struct Edge([Point; 2]);
 
 impl Edge {
-    pub(super) fn bounds(&self) -> Aabb {
-        Aabb::of(self.0)
+    pub(super) fn bounds(&self) -> PointBox {
+        PointBox::of(self.0)
     }
 
     /// The jump of `b` from `p` to `q` across this edge's closing rays: 1, 0 or -1.
@@ -430,7 +430,7 @@ mod tests {
             sums.total()
         }
 
-        fn edges_with_rays_in(&self, target: Aabb) -> impl Iterator<Item = Edge> {
+        fn edges_with_rays_in(&self, target: PointBox) -> impl Iterator<Item = Edge> {
             let edges = self.edges.iter().flat_map(Edges::ends);
             edges.filter(move |edge| edge.bounds().rays_may_hit(&target))
         }
@@ -551,9 +551,9 @@ mod tests {
                 1 => p[a] + f64::from(16 * rng.i32(-extent..=extent)),
                 _ => p[a],
             });
-            let path = Aabb::of([p, q]);
+            let path = PointBox::of([p, q]);
             let is_apart = |ends: &[Point]| {
-                let edge = Aabb::of([ends[0], ends[1]]);
+                let edge = PointBox::of([ends[0], ends[1]]);
                 (0..3).any(|a| edge.hi[a] < path.lo[a] || edge.lo[a] > path.hi[a])
             };
             if !each.points.windows(2).all(is_apart) {

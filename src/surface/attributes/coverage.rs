@@ -11,8 +11,7 @@ use rayon::prelude::*;
 use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::progress::{Progress, Unreported};
 use crate::grid::{
-    Attribute, BRICK, BrickKey, Channel, Mask, VoxelGrid, VoxelValues, count, mask_place,
-    own_values,
+    Attribute, BRICK, BrickKey, Channel, VoxelGrid, VoxelValues, count, mask_place, own_values,
 };
 use crate::lattice::PlacedMesh;
 use crate::solid::mode::Mode;
@@ -57,12 +56,10 @@ pub(super) fn channel(
     let full = fine.brick_count() - fine.masks().len() as u64;
     let own = grid.occupied().saturating_sub(full) + fine.masks().len() as u64;
     let lists = VoxelValues::<u32>::bytes_of(grid.brick_count(), own);
-    // The bricks, their values in lists that grow, and these in order.
+    // The values in lists that grow, and in order.
     check_memory(fine.bytes() + 4 * lists, memory)?;
-    let mut bricks: Vec<(BrickKey, Mask)> = Vec::with_capacity(grid.brick_count() as usize);
-    bricks.extend(grid.bricks());
     let rest = 1_f32.to_bits();
-    let covered = bricks.into_par_iter().map(|(key, mask)| {
+    let covered = grid.bricks().par_bridge().map(|(key, mask)| {
         let inside = inside(&fine, key);
         let (own, values) = own_values(mask, rest, |x, bit| {
             (inside[(64 * x + bit) as usize] as f32 / SUB_VOXELS as f32).to_bits()

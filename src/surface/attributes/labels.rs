@@ -8,16 +8,15 @@ use rayon::prelude::*;
 
 use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::progress::{Progress, Unreported};
-use crate::grid::{
-    Attribute, BrickKey, Channel, Mask, VoxelGrid, VoxelValues, count, mask_places, own_values,
-};
+use crate::grid::{Attribute, BrickKey, Channel, Mask, VoxelGrid, VoxelValues, count, own_values};
 use crate::lattice::PlacedMesh;
 use crate::solid::mode::Mode;
 use crate::solid::{Fill, unreported_solid};
 use crate::surface::attributes::Sampled;
+use crate::surface::color::integrator::voxels_of;
 
 /// The voxels of an object in a brick.
-struct Piece {
+struct ObjectBrick {
     key: BrickKey,
     mask: Mask,
     label: u32,
@@ -45,16 +44,16 @@ pub(super) fn channel(
     if !has_several_objects(mesh) {
         return Ok((Channel::Scalar(VoxelValues::uniform(0)), Vec::new()));
     }
-    let (pieces, open) = match mode {
-        Mode::Solid(_) => pieces(mesh, memory, &Unreported(progress))?,
+    let (solids, open) = match mode {
+        Mode::Solid(_) => solids_of_objects(mesh, memory, &Unreported(progress))?,
         _ => Default::default(),
     };
     check_cancelled(progress)?;
     let [none, ..] = Attribute::Label.none();
     // Most voxels have no value of their own.
-    let rest = most_frequent(&pieces).unwrap_or(none);
+    let rest = most_frequent(&solids).unwrap_or(none);
     let own_of = |(key, mask): (BrickKey, Mask)| {
-        let labels = labels_of(key, sampled, &pieces, none);
+        let labels = labels_of(key, sampled, &solids, none);
         let (own, values) = own_values(mask, rest, |x, bit| labels[(64 * x + bit) as usize]);
         (!values.is_empty()).then_some((key, own, values))
     };
@@ -64,38 +63,37 @@ pub(super) fn channel(
         .reduce(Default::default, |a, b| (a.0 + b.0, a.1 + b.1));
     // The values in lists that grow, and in order.
     let lists = 4 * VoxelValues::<u32>::bytes_of(bricks, values);
-    check_memory(lists + bytes_of(pieces.len() as u64), memory)?;
+    check_memory(lists + bytes_of(solids.len() as u64), memory)?;
     Ok((Channel::Scalar(VoxelValues::from_bricks(labelled().collect(), rest)), open))
 }
 
 /// The labels of all voxels of a brick.
-fn labels_of(key: BrickKey, sampled: &Sampled, pieces: &[Piece], none: u32) -> [u32; 512] {
+fn labels_of(key: BrickKey, sampled: &Sampled, solids: &[ObjectBrick], none: u32) -> [u32; 512] {
     let mut labels = [none; 512];
-    let mut set = |(x, bit): (u32, u32), label| labels[(64 * x + bit) as usize] = label;
     if let Ok(at) = sampled.bricks.binary_search_by_key(&key, |brick| brick.key) {
         let brick = &sampled.bricks[at];
-        let voxels = mask_places(brick.mask).zip(sampled.column(Attribute::Label, brick));
-        voxels.for_each(|(voxel, &label)| set(voxel, label));
+        let own = sampled.column(Attribute::Label, brick);
+        voxels_of(&brick.mask).zip(own).for_each(|(voxel, &label)| labels[voxel] = label);
     }
-    let first = pieces.partition_point(|piece| piece.key < key);
-    for piece in pieces[first..].iter().take_while(|piece| piece.key == key) {
-        mask_places(piece.mask).for_each(|voxel| set(voxel, piece.label));
+    let first = solids.partition_point(|brick| brick.key < key);
+    for brick in solids[first..].iter().take_while(|brick| brick.key == key) {
+        voxels_of(&brick.mask).for_each(|voxel| labels[voxel] = brick.label);
     }
     labels
 }
 
 /// The solids of all objects that are closed by themselves, brick by brick, in each brick in the
 /// order of the objects; and the other objects.
-fn pieces(
+fn solids_of_objects(
     mesh: &PlacedMesh,
     memory: u64,
     progress: &dyn Progress,
-) -> Result<(Vec<Piece>, Vec<u32>), BackendError> {
-    let (mut pieces, mut open) = (Vec::new(), Vec::new());
+) -> Result<(Vec<ObjectBrick>, Vec<u32>), BackendError> {
+    let (mut solids, mut open) = (Vec::new(), Vec::new());
     let objects = mesh.labels().map(|labels| labels.objects(mesh.whole().len()));
     for (label, ranges) in (0..).zip(objects.into_iter().flatten()) {
         let triangles: Vec<u32> = ranges.into_iter().flatten().collect();
-        let kept = bytes_of(pieces.len() as u64) + BYTES_A_TRIANGLE * triangles.len() as u64;
+        let kept = bytes_of(solids.len() as u64) + BYTES_A_TRIANGLE * triangles.len() as u64;
         check_memory(kept, memory)?;
         let object = mesh.only(&triangles);
         if object.is_empty() {
@@ -108,24 +106,24 @@ fn pieces(
         };
         let more = solid.brick_count();
         check_memory(kept + solid.bytes() + bytes_of(more), memory)?;
-        pieces.extend(solid.bricks().map(|(key, mask)| Piece { key, mask, label }));
+        solids.extend(solid.bricks().map(|(key, mask)| ObjectBrick { key, mask, label }));
     }
     // Stable: a later object stays after the others.
-    pieces.par_sort_by_key(|piece| piece.key);
-    Ok((pieces, open))
+    solids.par_sort_by_key(|brick| brick.key);
+    Ok((solids, open))
 }
 
-/// Bytes of memory of a list of so many pieces, also while it grows or is sorted.
-fn bytes_of(pieces: u64) -> u64 {
-    3 * pieces * size_of::<Piece>() as u64
+/// Bytes of memory of a list of so many bricks of objects, also while it grows or is sorted.
+fn bytes_of(bricks: u64) -> u64 {
+    3 * bricks * size_of::<ObjectBrick>() as u64
 }
 
 /// The label of the most voxels, the lowest of equals.
-fn most_frequent(pieces: &[Piece]) -> Option<u32> {
-    let last = pieces.iter().map(|piece| piece.label).max()?;
+fn most_frequent(solids: &[ObjectBrick]) -> Option<u32> {
+    let last = solids.iter().map(|brick| brick.label).max()?;
     let mut voxels = vec![0_u64; last as usize + 1];
-    for piece in pieces {
-        voxels[piece.label as usize] += u64::from(count(&piece.mask));
+    for brick in solids {
+        voxels[brick.label as usize] += u64::from(count(&brick.mask));
     }
     (0..=last).max_by_key(|&label| (voxels[label as usize], u32::MAX - label))
 }

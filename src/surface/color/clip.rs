@@ -3,7 +3,6 @@
 //! multiplications, divisions and square roots: the same result on every machine.
 
 use crate::base::vector::{cross, minus, norm};
-use crate::lattice::Triangle;
 use crate::surface::color::floor;
 use crate::surface::color::polygon::{TexelPolygon, Vertices, area, bounds};
 
@@ -13,7 +12,7 @@ pub(super) type Polygon = Vertices<3, 9>;
 
 impl Polygon {
     fn of_triangle(corners: &[[f64; 3]; 3]) -> Self {
-        let mut polygon = Self::EMPTY;
+        let mut polygon = Self::default();
         corners.iter().for_each(|corner| polygon.push(*corner));
         polygon
     }
@@ -69,13 +68,7 @@ impl Polygon {
 }
 
 /// Polygons that are being clipped, by axis.
-pub(super) struct ClipScratch([[Polygon; 3]; 3]);
-
-impl Default for ClipScratch {
-    fn default() -> Self {
-        Self([[Polygon::EMPTY; 3]; 3])
-    }
-}
+pub(super) type ClipScratch = [[Polygon; 3]; 3];
 
 /// Calls `each` with every voxel that a triangle touches, within the first and the last along each
 /// axis, and the triangle clipped to it. All are in voxels from the minimum corner of a brick.
@@ -83,7 +76,7 @@ impl Default for ClipScratch {
 pub(super) fn clip(
     corners: &[[f64; 3]; 3],
     [xs, ys, zs]: [[i32; 2]; 3],
-    ClipScratch([in_x, in_y, in_z]): &mut ClipScratch,
+    [in_x, in_y, in_z]: &mut ClipScratch,
     mut each: impl FnMut([i32; 3], &Polygon),
 ) {
     // Closures that are not inlined would be compiled without the caller's vector instructions.
@@ -112,19 +105,10 @@ pub(super) fn clip(
     );
 }
 
-/// The corners of a triangle, in voxels from the minimum corner `base` of a brick.
-pub(super) fn corners(triangle: &Triangle, base: [i32; 3], fraction_bits: u32) -> [[f64; 3]; 3] {
-    let units_per_voxel = f64::from(1_u32 << fraction_bits);
-    // Exact: the bit budget leaves 25 bits for differences, and units are powers of two.
-    triangle.map(|corner| {
-        [0, 1, 2].map(|a| f64::from(corner[a] - (base[a] << fraction_bits)) / units_per_voxel)
-    })
-}
-
 /// An affine map from a triangle to the texture plane, in texels.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TexelMap {
-    plane: Plane,
+    pub(super) plane: Plane,
     /// The texture coordinates of the first corner.
     first: [f64; 2],
     /// Their gradients along the projected axes.
@@ -144,10 +128,6 @@ impl TexelMap {
         };
         let [low, high] = bounds(&corners);
         Self { plane, first: a, gradients: [gradient(0), gradient(1)], low, high }
-    }
-
-    pub(super) fn plane(&self) -> &Plane {
-        &self.plane
     }
 
     /// Maps the points of a clipped polygon.
@@ -186,6 +166,12 @@ pub(super) fn inward(point: [f64; 2], [low, high]: [[f64; 2]; 2]) -> [f64; 2] {
     [0, 1].map(|i| point[i] + (f64::midpoint(low[i], high[i]) - point[i]) / 65536.0)
 }
 
+/// The index of the number of the largest absolute value, the first of equals.
+pub(super) fn largest(numbers: [f64; 3]) -> usize {
+    let is_larger = |i: usize, k: usize| numbers[k].abs() > numbers[i].abs();
+    (1..3).fold(0, |i, k| if is_larger(i, k) { k } else { i })
+}
+
 /// The plane of a triangle, projected along the dominant axis of its normal.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Plane {
@@ -204,14 +190,10 @@ impl Plane {
         let [a, b, c] = corners;
         let [p, q] = [minus(*b, *a), minus(*c, *a)];
         let normal = cross(p, q);
-        let largest = |v: [f64; 3]| {
-            let is_larger = |i: usize, k: usize| v[k].abs() > v[i].abs();
-            (1..3).fold(0, |i, k| if is_larger(i, k) { k } else { i })
-        };
         let axis = largest(normal);
         let height = normal[axis];
         if height == 0.0 {
-            return Self::of_line(a, p, q, largest);
+            return Self::of_line(a, p, q);
         }
         let axes = [(axis + 1) % 3, (axis + 2) % 3, axis];
         Self {
@@ -226,12 +208,7 @@ impl Plane {
     }
 
     /// For a triangle without area: weights vary along the longer edge at the first corner.
-    fn of_line(
-        a: &[f64; 3],
-        p: [f64; 3],
-        q: [f64; 3],
-        largest: impl Fn([f64; 3]) -> usize,
-    ) -> Self {
+    fn of_line(a: &[f64; 3], p: [f64; 3], q: [f64; 3]) -> Self {
         let axis = largest(std::array::from_fn(|i| p[i].abs().max(q[i].abs())));
         let axes = [axis, (axis + 1) % 3, (axis + 2) % 3];
         let is_second = p[axis].abs() >= q[axis].abs();

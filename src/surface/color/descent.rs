@@ -6,10 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
+use crate::base::progress::Progress;
 use crate::grid::{BRICK, BrickKey, VoxelGrid, set_bits};
 use crate::lattice::{Distinct, PlacedMesh};
 use crate::predicate::blocks::BlockMask;
 use crate::surface::color::integrator::BrickTriangles;
+use crate::surface::color::sums::Weights;
 use crate::surface::color::touched::{Block, block_masks};
 
 /// A node: a cube with edges of `2^bits` bricks.
@@ -29,9 +31,9 @@ const PARALLEL_TRIANGLES: usize = 1 << 9;
 pub(in crate::surface) const SHARES: u64 = 1 << 32;
 
 /// Calls `work` for each brick of `grid` that distinct triangles touch and, `with_neighbors`, for the
-/// touched neighbours of its bricks. Each task has scratch memory `M` and a result `T`; `work`
-/// returns the bytes that it added to the result. Calls `done` with the shares of each task that
-/// ends, [`SHARES`] in all. Returns the results, in no order.
+/// touched neighbours of its bricks, until `progress` is cancelled. Each task has scratch memory `M`
+/// and a result `T`; `work` returns the bytes that it added to the result. Progress advances by the
+/// shares of each task that ends, [`SHARES`] in all. Returns the results, in no order.
 ///
 /// # Errors
 /// The memory of the lists of triangles and of what was added, if it exceeds `memory`, in bytes.
@@ -40,16 +42,17 @@ pub(in crate::surface) fn bricks<M: Default, T: Default + Send>(
     grid: &VoxelGrid,
     with_neighbors: bool,
     memory: u64,
-    work: &(impl Fn(&mut M, &mut T, BrickKey, &[u32]) -> u64 + Sync),
-    done: &(impl Fn(u64) + Sync),
+    progress: &dyn Progress,
+    work: impl Fn(&mut M, &mut T, &BrickTriangles) -> u64 + Sync,
 ) -> Result<Vec<T>, u64> {
     let [x, y, z] = grid.dims().map(|d| d.div_ceil(BRICK));
     let bits = x.max(y).max(z).next_power_of_two().ilog2();
-    let (mesh, all) = (distinct.mesh, distinct.triangles().collect::<Vec<u32>>());
+    let all: Vec<u32> = distinct.triangles().collect();
+    let weights = Weights::new(distinct.mesh.whole().len());
     let lists = ListMemory { allowed: memory, ..ListMemory::default() };
-    let traversal = Traversal { mesh, grid, with_neighbors, lists: &lists, work, done };
+    let traversal = Traversal { distinct, weights, grid, with_neighbors, lists, progress, work };
     let results = traversal.visit::<M, T>(Node { from: [0; 3], bits }, &all, SHARES);
-    match lists.most.into_inner() {
+    match traversal.lists.most.into_inner() {
         most if most > memory => Err(most),
         _ => Ok(results),
     }
@@ -92,27 +95,28 @@ impl Drop for ListBytes<'_> {
     }
 }
 
-struct Traversal<'a, W, D> {
-    mesh: &'a PlacedMesh,
+struct Traversal<'a, W> {
+    distinct: &'a Distinct<'a>,
+    weights: Weights,
     grid: &'a VoxelGrid,
     with_neighbors: bool,
-    lists: &'a ListMemory,
-    work: &'a W,
-    done: &'a D,
+    lists: ListMemory,
+    progress: &'a dyn Progress,
+    work: W,
 }
 
-impl<W, D: Fn(u64) + Sync> Traversal<'_, W, D> {
+impl<W: Sync> Traversal<'_, W> {
     fn visit<M, T>(&self, node: Node, triangles: &[u32], shares: u64) -> Vec<T>
     where
         M: Default,
         T: Default + Send,
-        W: Fn(&mut M, &mut T, BrickKey, &[u32]) -> u64 + Sync,
+        W: Fn(&mut M, &mut T, &BrickTriangles) -> u64,
     {
         let is_small = node.bits <= SEQUENTIAL_BITS && triangles.len() < PARALLEL_TRIANGLES;
         if is_small || node.bits == 0 {
             let mut result = T::default();
             self.visit_all(node, triangles, &mut M::default(), &mut result);
-            (self.done)(shares);
+            self.progress.advance(shares);
             return vec![result];
         }
         let children = self.children(node, triangles);
@@ -122,7 +126,7 @@ impl<W, D: Fn(u64) + Sync> Traversal<'_, W, D> {
             all => shares * triangles as u64 / all,
         };
         let given: u64 = (0..64).map(|index| shares_of(children.triangles_of(index).len())).sum();
-        (self.done)(shares - given);
+        self.progress.advance(shares - given);
         let visit = |index: usize| match children.triangles_of(index) {
             [] => Vec::new(),
             triangles => {
@@ -134,13 +138,17 @@ impl<W, D: Fn(u64) + Sync> Traversal<'_, W, D> {
 
     fn visit_all<M, T>(&self, node: Node, triangles: &[u32], scratch: &mut M, result: &mut T)
     where
-        W: Fn(&mut M, &mut T, BrickKey, &[u32]) -> u64,
+        W: Fn(&mut M, &mut T, &BrickTriangles) -> u64,
     {
         if node.bits == 0 {
+            if self.progress.is_cancelled() {
+                return;
+            }
             let bytes = triangles.len() as u64 * BrickTriangles::BYTES_A_TRIANGLE;
             let Some(_lists) = self.lists.reserve(bytes) else { return };
-            let bytes = (self.work)(scratch, result, BrickKey::new(node.from), triangles);
-            self.lists.retain(bytes);
+            let (key, weights) = (BrickKey::new(node.from), self.weights);
+            let brick = BrickTriangles { distinct: self.distinct, key, triangles, weights };
+            self.lists.retain((self.work)(scratch, result, &brick));
             return;
         }
         let children = self.children(node, triangles);
@@ -154,12 +162,13 @@ impl<W, D: Fn(u64) + Sync> Traversal<'_, W, D> {
 
     /// The triangles of each wanted child; none if they would take too much memory.
     fn children(&self, node: Node, triangles: &[u32]) -> Children<'_> {
-        let masks = Arch::new().dispatch(TouchedChildren { mesh: self.mesh, node, triangles });
+        let masks =
+            Arch::new().dispatch(TouchedChildren { mesh: self.distinct.mesh, node, triangles });
         let touched = masks.iter().fold(0, |any, mask| any | mask);
         let children = (0..64).filter(|&index| touched >> index & 1 == 1);
         let wanted = children.filter(|&index| self.is_wanted(node.child(index)));
         let wanted = wanted.fold(0, |wanted, index| wanted | 1 << index);
-        Children::new(triangles, &masks, wanted, self.lists)
+        Children::new(triangles, &masks, wanted, &self.lists)
     }
 
     /// Whether a node in the grid has voxels, or is next to some if neighbours are wanted.
@@ -206,10 +215,8 @@ impl WithSimd for TouchedChildren<'_> {
         let bits = node.child_bits();
         let box_bits = mesh.lattice().fraction_bits + BRICK.ilog2() + bits;
         let lowest = node.from.map(|c| (c >> bits) as i32);
-        let mut masks = Vec::new();
         let block = Block { box_bits, lowest, edge: 1 << (node.bits - bits) };
-        block_masks(simd, mesh, triangles, &block, &mut masks);
-        masks
+        block_masks(simd, mesh, triangles, &block)
     }
 }
 

@@ -6,7 +6,7 @@
 //! of steps or ramps. By Green's theorem these are sums over the polygon's edges, each clipped to
 //! where the steps or ramps are above 0. No branch depends on a polygon.
 
-use pulp::{Simd, WithSimd};
+use pulp::Simd;
 
 use crate::base::lanes::{LANES, Lanes};
 use crate::mesh::appearance::Filter;
@@ -26,9 +26,9 @@ type Point = [Lanes; 2];
 /// `v`.
 type Weights = [[Lanes; MAX_TEXELS]; MAX_TEXELS];
 
-/// The destination and the weight of the mean of a queued polygon.
+/// The voxel and the weight of the mean of a queued polygon.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Piece {
+pub(super) struct Target {
     /// The index of the triangle's shading.
     pub(super) triangle: u32,
     /// The index of the voxel in its brick.
@@ -37,15 +37,8 @@ pub(super) struct Piece {
     pub(super) weight: u64,
     /// The colour that multiplies its mean.
     pub(super) color: Color,
-    /// The texel with the lowest indices.
-    first: [i64; 2],
-}
-
-impl Piece {
-    pub(super) fn new(triangle: usize, voxel: usize, weight: u64, color: Color) -> Self {
-        let (triangle, voxel) = (triangle as u32, voxel as u32);
-        Self { triangle, voxel, weight, color, first: [0; 2] }
-    }
+    /// The texel with the lowest indices, once it is queued.
+    pub(super) first: [i64; 2],
 }
 
 /// Polygons of the same number of texels along each axis.
@@ -57,7 +50,7 @@ struct Queue {
     vertices: usize,
     /// In texels: from the corner of the first texel if it is a box, from its centre if a tent.
     points: [Point; MAX_POINTS],
-    pieces: [Piece; LANES],
+    targets: [Target; LANES],
 }
 
 /// A queue for each filter and each number of texels along each axis.
@@ -75,7 +68,7 @@ impl Default for Queues {
             len: 0,
             vertices: 0,
             points: [Point::default(); MAX_POINTS],
-            pieces: [Piece::default(); LANES],
+            targets: [Target::default(); LANES],
         };
         Self { queues: (0..2 * MAX_TEXELS.pow(2)).map(empty).collect(), weights: Box::default() }
     }
@@ -83,7 +76,7 @@ impl Default for Queues {
 
 /// Integrated polygons.
 pub(super) struct Integrated<'a> {
-    pub(super) pieces: &'a [Piece],
+    pub(super) targets: &'a [Target],
     weights: &'a Weights,
     texels: [usize; 2],
 }
@@ -97,7 +90,7 @@ impl Queues {
         simd: S,
         filter: Filter,
         polygon: &TexelPolygon,
-        mut piece: Piece,
+        mut target: Target,
         done: impl FnMut(&Integrated),
     ) -> bool {
         /// Largest ratio of the error of an area to the size of the polygon, times a million.
@@ -116,7 +109,7 @@ impl Queues {
         if !is_small || !has_area {
             return false;
         }
-        piece.first = first;
+        target.first = first;
         let index = (usize::from(is_linear) * MAX_TEXELS + texels[0] - 1) * MAX_TEXELS;
         let queue = &mut self.queues[index + texels[1] - 1];
         let lane = queue.len % LANES;
@@ -125,7 +118,7 @@ impl Queues {
             let vertex = vertices.get(i).unwrap_or(&last);
             (0..2).for_each(|a| point[a].0[lane] = vertex[a] - origin[a]);
         }
-        queue.pieces[lane] = piece;
+        queue.targets[lane] = target;
         queue.vertices = queue.vertices.max(vertices.len());
         queue.len += 1;
         if queue.len == LANES {
@@ -144,11 +137,11 @@ impl Queues {
 }
 
 impl Integrated<'_> {
-    /// The texels that a piece covers, and their weights, which sum to 1.
+    /// The texels that a polygon covers, and their weights, which sum to 1.
     #[inline(always)]
     pub(super) fn texels(&self, index: usize, mut each: impl FnMut([i64; 2], f64)) {
         let [columns, rows] = self.texels;
-        let first = self.pieces[index].first;
+        let first = self.targets[index].first;
         let weights = self.weights[..columns].iter().map(|column| &column[..rows]);
         let area: f64 = weights.clone().flatten().map(|weight| weight.0[index]).sum();
         let inverse = 1.0 / area;
@@ -170,48 +163,38 @@ impl Queue {
     ) {
         let points = &self.points[..self.vertices];
         let (filter, texels) = (self.filter, self.texels);
-        simd.vectorize(Integrate { filter, points, texels, weights });
-        done(&Integrated { pieces: &self.pieces[..self.len], weights, texels });
+        simd.vectorize(
+            #[inline(always)]
+            // At least 2 more than the texels. Most polygons cover at most 3: a small array is
+            // cleared.
+            || match texels[0].max(texels[1]) {
+                0..=3 => integrate::<5>(filter, points, texels, weights),
+                _ => integrate::<{ MAX_TEXELS + 2 }>(filter, points, texels, weights),
+            },
+        );
+        done(&Integrated { targets: &self.targets[..self.len], weights, texels });
         (self.len, self.vertices) = (0, 0);
     }
 }
 
-/// Integrates the polygons of a queue.
-struct Integrate<'a> {
+/// Integrates the texels of a queue's polygons.
+#[inline(always)]
+fn integrate<const N: usize>(
     filter: Filter,
-    points: &'a [Point],
+    points: &[Point],
     texels: [usize; 2],
-    weights: &'a mut Weights,
-}
-
-impl WithSimd for Integrate<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        // At least 2 more than the texels. Most polygons cover at most 3: a small array is cleared.
-        match self.texels.into_iter().max() {
-            Some(..=3) => self.integrate::<5>(),
-            _ => self.integrate::<{ MAX_TEXELS + 2 }>(),
-        }
+    weights: &mut Weights,
+) {
+    let squares = texels.map(|texels| texels - usize::from(filter == Filter::Linear));
+    let mut sums = StepSums { filter, list: [[Lanes::default(); N]; N] };
+    let Some(mut from) = points.last() else { return };
+    for to in points {
+        sums.add_edge([*from, *to], squares);
+        from = to;
     }
-}
-
-impl Integrate<'_> {
-    #[inline(always)]
-    fn integrate<const N: usize>(self) {
-        let Self { filter, points, texels, weights } = self;
-        let squares = texels.map(|texels| texels - usize::from(filter == Filter::Linear));
-        let mut sums = StepSums { filter, list: [[Lanes::default(); N]; N] };
-        let Some(mut from) = points.last() else { return };
-        for to in points {
-            sums.add_edge([*from, *to], squares);
-            from = to;
-        }
-        sums.differences(texels);
-        for (weights, sums) in weights.iter_mut().zip(&sums.list).take(texels[0]) {
-            weights[..texels[1]].copy_from_slice(&sums[..texels[1]]);
-        }
+    sums.differences(texels);
+    for (weights, sums) in weights.iter_mut().zip(&sums.list).take(texels[0]) {
+        weights[..texels[1]].copy_from_slice(&sums[..texels[1]]);
     }
 }
 
@@ -347,11 +330,13 @@ mod tests {
     use crate::surface::color::coverage::Scratch;
     use crate::surface::color::texels::Sampler;
     use fastrand::Rng;
+    use pulp::WithSimd;
+    use std::sync::Arc;
 
     #[derive(Clone, Copy)]
     struct MeansOf<'a> {
         polygons: &'a [TexelPolygon],
-        sampler: &'a Sampler<'a>,
+        sampler: &'a Sampler,
     }
 
     impl WithSimd for MeansOf<'_> {
@@ -361,13 +346,13 @@ mod tests {
             let Self { polygons, sampler } = self;
             let (mut queues, mut means) = (Queues::default(), vec![None; polygons.len()]);
             let mut done = |integrated: &Integrated| {
-                for (index, piece) in integrated.pieces.iter().enumerate() {
-                    means[piece.voxel as usize] = Some(sampler.weighted(integrated, index));
+                for (index, target) in integrated.targets.iter().enumerate() {
+                    means[target.voxel as usize] = Some(sampler.weighted(integrated, index));
                 }
             };
             for (index, polygon) in polygons.iter().enumerate() {
-                let piece = Piece::new(0, index, 1, [1.0; 4]);
-                let is_queued = queues.push(simd, sampler.filter, polygon, piece, &mut done);
+                let target = Target { voxel: index as u32, ..Target::default() };
+                let is_queued = queues.push(simd, sampler.filter, polygon, target, &mut done);
                 assert!(is_queued, "{polygon:?}");
             }
             queues.finish(simd, &mut done);
@@ -380,7 +365,7 @@ mod tests {
         let polygon = |_| {
             let reach = [0.01, 0.7, 1.5, 3.9][rng.usize(0..4)];
             let base = [(); 2].map(|()| 30.0 * rng.f64() - 15.0);
-            let mut polygon = TexelPolygon::EMPTY;
+            let mut polygon = TexelPolygon::default();
             let [x, y] = [(); 2].map(|()| 0.1 + 0.9 * rng.f64());
             let mut corners = vec![[0.0, 0.0], [x, 0.0], [1.0, y], [0.0, 1.0]];
             corners.truncate(rng.usize(3..=4));
@@ -402,9 +387,9 @@ mod tests {
         let alphas = [TexelAlpha::Opaque, TexelAlpha::Blend];
         let both = |alpha| [(Filter::Nearest, alpha), (Filter::Linear, alpha)];
         for (filter, alpha) in alphas.into_iter().flat_map(both) {
-            let pyramid = Pyramid::new(alpha);
+            let (texture, pyramid) = (texture.clone(), Arc::new(Pyramid::new(alpha)));
             let wrap = [Wrap::Repeat, Wrap::Mirror];
-            let sampler = Sampler { texture: &texture, pyramid: &pyramid, wrap, filter };
+            let sampler = Sampler { texture, pyramid, wrap, filter };
             let polygons = convex_polygons(&mut rng);
             let means = MeansOf { polygons: &polygons, sampler: &sampler };
             let sets = InstructionSet::available();

@@ -10,9 +10,9 @@ use crate::grid::{
     BRICK, BrickKey, Mask, brick_slot, is_empty, mask_bounds, mask_places, mask_voxels,
 };
 use crate::lattice::Distinct;
-use crate::surface::color::clip::{ClipScratch, TexelMap, clip, corners};
+use crate::surface::color::clip::{ClipScratch, TexelMap, clip};
 use crate::surface::color::coverage;
-use crate::surface::color::integrals::{Integrated, Piece, Queues};
+use crate::surface::color::integrals::{Integrated, Queues, Target};
 use crate::surface::color::parts::{Facet, Part, Parts};
 use crate::surface::color::polygon::TexelPolygon;
 use crate::surface::color::shade::{Shading, TriangleShading};
@@ -74,9 +74,13 @@ impl BrickTriangles<'_> {
     /// The corners of a triangle, in voxels from the minimum corner of the brick.
     #[inline(always)]
     pub(in crate::surface) fn corners(&self, index: usize) -> [[f64; 3]; 3] {
-        let mesh = self.distinct.mesh;
-        let triangle = mesh.triangle(self.triangles[index] as usize);
-        corners(&triangle, self.base(), mesh.lattice().fraction_bits)
+        let (mesh, base) = (self.distinct.mesh, self.base());
+        let fraction_bits = mesh.lattice().fraction_bits;
+        let units_per_voxel = f64::from(1_u32 << fraction_bits);
+        // Exact: the bit budget leaves 25 bits for differences, and units are powers of two.
+        mesh.triangle(self.triangles[index] as usize).map(|corner| {
+            [0, 1, 2].map(|a| f64::from(corner[a] - (base[a] << fraction_bits)) / units_per_voxel)
+        })
     }
 
     /// The weight of a part of a triangle.
@@ -92,33 +96,22 @@ impl BrickTriangles<'_> {
 }
 
 /// The sums of a brick, and scratch memory of a task.
+#[derive(Default)]
 pub(in crate::surface) struct Integrator {
     parts: Parts<usize>,
     clipped: ClipScratch,
     texels: TexelPolygon,
     coverage: coverage::Scratch,
     queues: Queues,
-    /// By voxel. Empty between bricks.
+    /// By voxel, after the first brick. All are 0 between bricks.
     sums: Vec<Sums>,
-}
-
-impl Default for Integrator {
-    fn default() -> Self {
-        Self {
-            parts: Parts::default(),
-            clipped: ClipScratch::default(),
-            texels: TexelPolygon::EMPTY,
-            coverage: coverage::Scratch::default(),
-            queues: Queues::default(),
-            sums: vec![Sums::default(); 512],
-        }
-    }
 }
 
 impl Integrator {
     /// Adds the shade of each triangle to the sums of the voxels `wanted` that it touches.
     #[inline(always)]
     pub(super) fn add<S: Simd>(&mut self, simd: S, of: Shaded, wanted: &Mask) {
+        self.sums.resize(512, Sums::default());
         for (index, touched) in of.touched.masks.iter().enumerate() {
             let mut own: Mask = std::array::from_fn(|x| touched[x] & wanted[x]);
             if is_empty(&own) {
@@ -148,7 +141,7 @@ impl Integrator {
             #[inline(always)]
             |part| add_part(part, of, sums),
         );
-        queues.finish(simd, |integrated| add_pieces(integrated, of.shadings, sums));
+        queues.finish(simd, |integrated| add_means(integrated, of.shadings, sums));
     }
 
     /// Adds a triangle with a texture in its `own` voxels. Returns those in which it has a polygon.
@@ -161,7 +154,7 @@ impl Integrator {
         map: &TexelMap,
         own: &Mask,
     ) -> Mask {
-        let (shading, plane) = (&shadings[index], map.plane());
+        let (shading, plane) = (&shadings[index], &map.plane);
         let filter = shading.integrated().map(|sampler| sampler.filter);
         let [first, last] = mask_bounds(own);
         let Self { clipped, texels, coverage, queues, sums, .. } = self;
@@ -182,14 +175,15 @@ impl Integrator {
                 map.map(polygon, texels);
                 if let Some(filter) = filter {
                     let color = shading.mean_color(plane, polygon);
-                    let piece = Piece::new(index, voxel, weight, color);
+                    let (triangle, at) = (index as u32, voxel as u32);
+                    let target = Target { triangle, voxel: at, weight, color, first: [0; 2] };
                     let is_queued = queues.push(
                         simd,
                         filter,
                         texels,
-                        piece,
+                        target,
                         #[inline(always)]
-                        |integrated| add_pieces(integrated, shadings, sums),
+                        |integrated| add_means(integrated, shadings, sums),
                     );
                     if is_queued {
                         return;
@@ -214,14 +208,14 @@ fn add_part(part: &Part<usize>, of: Shaded, sums: &mut [Sums]) {
     sums[part.voxel].add(weight, &of.shadings[part.triangle].at(part.weights));
 }
 
-/// Adds integrated pieces of triangles to the sums of their voxels.
+/// Adds the means of integrated polygons to the sums of their voxels.
 #[inline(always)]
-fn add_pieces(integrated: &Integrated, shadings: &[TriangleShading], sums: &mut [Sums]) {
-    for (index, piece) in integrated.pieces.iter().enumerate() {
-        let shading = &shadings[piece.triangle as usize];
+fn add_means(integrated: &Integrated, shadings: &[TriangleShading], sums: &mut [Sums]) {
+    for (index, target) in integrated.targets.iter().enumerate() {
+        let shading = &shadings[target.triangle as usize];
         if let Some(sampler) = shading.integrated() {
-            let shade = shading.shade(sampler.weighted(integrated, index), piece.color);
-            sums[piece.voxel as usize].add(piece.weight, &shade);
+            let shade = shading.shade(sampler.weighted(integrated, index), target.color);
+            sums[target.voxel as usize].add(target.weight, &shade);
         }
     }
 }

@@ -10,7 +10,8 @@ use rayon::prelude::*;
 
 use crate::base::srgb::Rgba;
 use crate::grid::{
-    BRICK, BrickKey, Colors, Mask, VoxelGrid, count, is_empty, mask_places, mask_spliced,
+    BRICK, BrickKey, Colors, Mask, VoxelGrid, count, is_empty, mask_place, mask_spliced,
+    mask_voxels,
 };
 use crate::surface::color::visible::most_typical;
 use crate::surface::color::{Blend, LightSum, SurfaceColors};
@@ -71,15 +72,14 @@ fn brick_colors(
     let filled: Mask =
         std::array::from_fn(|x| occupied[x] & !touched[x] & any(&next, x) & !all(&inside, x));
     let mask: Mask = std::array::from_fn(|x| occupied[x] & visible[x] | filled[x]);
-    let color = |x: u32, bit: u32| {
-        if filled[x as usize] >> bit & 1 == 0 {
-            return own.at(x, bit);
+    let color = |voxel: [u32; 3]| {
+        let (x, bit) = mask_place(voxel);
+        if filled[x] >> bit & 1 == 0 {
+            return own.of(voxel);
         }
-        let voxel = [x, bit / 8, bit % 8];
-        let position = key.position();
         let neighbor = |(axis, side): (usize, usize)| {
-            let is_visible = next[axis][side][x as usize] >> bit & 1 == 1;
-            let mut voxel = std::array::from_fn(|a| BRICK * position[a] + voxel[a]);
+            let is_visible = next[axis][side][x] >> bit & 1 == 1;
+            let mut voxel = voxel;
             voxel[axis] = if side == 1 { voxel[axis] + 1 } else { voxel[axis].wrapping_sub(1) };
             is_visible.then(|| surface.colors.of(voxel))
         };
@@ -92,6 +92,6 @@ fn brick_colors(
         color.unwrap_or(surface.colors.rest())
     };
     let mut colors = Vec::with_capacity(count(&mask) as usize);
-    colors.extend(mask_places(mask).map(|(x, bit)| color(x, bit)));
+    colors.extend(mask_voxels(key.first_voxel(), mask).map(color));
     (mask, colors)
 }

@@ -16,7 +16,7 @@ pub(in crate::surface) struct Layers<'a> {
 }
 
 impl Layer {
-    fn needed(appearance: &Appearance, set: AttributeSet) -> impl Iterator<Item = Self> {
+    fn needed(appearance: &Appearance, set: &AttributeSet) -> impl Iterator<Item = Self> {
         let emitted = appearance.materials.iter().filter_map(|material| material.emission);
         // Not 0: it divides.
         let brightest = emitted.flatten().fold(f32::MIN_POSITIVE, f32::max);
@@ -33,7 +33,7 @@ impl Layer {
             (Self::Emission { brightest }, &[Attribute::Emission]),
         ]
         .into_iter()
-        .filter(move |(_, of)| of.iter().any(|&attribute| set.contains(attribute)))
+        .filter(move |(_, of)| of.iter().any(|attribute| set.contains(attribute)))
         .map(|(layer, _)| layer)
     }
 
@@ -52,17 +52,17 @@ impl Layer {
 
 impl<'a> Layers<'a> {
     /// An upper estimate of the bytes of [`new`](Self::new).
-    pub(in crate::surface) fn bytes(appearance: &Appearance, set: AttributeSet) -> u64 {
+    pub(in crate::surface) fn bytes(appearance: &Appearance, set: &AttributeSet) -> u64 {
         Layer::needed(appearance, set).map(|layer| Shading::bytes(appearance, layer)).sum()
     }
 
     pub(in crate::surface) fn new(
         appearance: &'a Appearance,
-        set: AttributeSet,
+        set: &AttributeSet,
         filter: FilterChoice,
     ) -> Self {
         let layer = |layer| (layer, Shading::new(appearance, filter, layer));
-        let uvs = if set.contains(Attribute::Uv) { &appearance.uvs[..] } else { &[] };
+        let uvs = if set.contains(&Attribute::Uv) { &appearance.uvs[..] } else { &[] };
         Self { list: Layer::needed(appearance, set).map(layer).collect(), uvs }
     }
 

@@ -197,20 +197,18 @@ impl SurfaceColors {
         let sums = painted.par_iter().map(|painted| LightSum::of(&painted.colors));
         let mean = || sums.reduce(LightSum::default, LightSum::plus).mean();
         let rest = interior.or_else(mean).unwrap_or(GREY);
-        let bricks = painted.iter().enumerate().flat_map(|(task, Painted { bricks, .. })| {
-            bricks.iter().enumerate().map(move |(index, brick)| (brick.key, task, index))
-        });
-        let mut order: Vec<(BrickKey, usize, usize)> = bricks.collect();
-        order.par_sort_unstable_by_key(|&(key, ..)| key);
+        let bricks = painted
+            .iter()
+            .flat_map(|task| task.bricks.iter().map(move |brick| (brick.key, task, brick)));
+        let mut bricks: Vec<(BrickKey, &Painted, &ColoredBrick)> = bricks.collect();
+        bricks.par_sort_unstable_by_key(|&(key, ..)| key);
         let count = painted.iter().map(|painted| painted.colors.len()).sum();
         let mut colors = Colors::uniform(rest);
-        colors.reserve(order.len(), count);
-        let mut touched = Vec::with_capacity(order.len());
-        for (key, task, index) in order {
-            let brick = &painted[task].bricks[index];
-            touched.push((key, brick.touched));
-            colors.push(key, brick.visible, painted[task].colors_of(brick));
+        colors.reserve(bricks.len(), count);
+        for &(key, task, brick) in &bricks {
+            colors.push(key, brick.visible, task.colors_of(brick));
         }
+        let touched = bricks.iter().map(|&(key, _, brick)| (key, brick.touched)).collect();
         Self { touched, colors }
     }
 

@@ -1,5 +1,7 @@
 //! Paints bricks: the colours of the voxels of each brick, from the triangles that touch it.
 
+use std::iter::repeat_n;
+
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::base::progress::Progress;
@@ -11,7 +13,6 @@ use crate::surface::color::descent;
 use crate::surface::color::integrator::{BrickTriangles, Integrator, Shaded, voxels_of};
 use crate::surface::color::interior::with_neighbors;
 use crate::surface::color::shade::{Shade, Shading, TriangleShading};
-use crate::surface::color::sums::{Sums, Weights};
 use crate::surface::color::visible;
 
 /// An upper estimate of the bytes of coloured bricks, and of the colours of their voxels: each is
@@ -46,6 +47,19 @@ impl Painted {
     pub(super) fn colors_of(&self, brick: &ColoredBrick) -> &[Rgba] {
         &self.colors[brick.first..][..count(&brick.visible) as usize]
     }
+
+    /// Adds a brick, with a colour for each visible voxel.
+    fn push(
+        &mut self,
+        key: BrickKey,
+        touched: Mask,
+        visible: Mask,
+        colors: impl Iterator<Item = Rgba>,
+    ) {
+        let first = self.colors.len();
+        self.colors.extend(colors);
+        self.bricks.push(ColoredBrick { key, touched, visible, first });
+    }
 }
 
 /// The state shared by the painting of all bricks.
@@ -58,49 +72,30 @@ pub(super) struct Painter<'a> {
     pub(super) progress: &'a dyn Progress,
 }
 
-/// Scratch memory of a task.
-pub(super) struct Scratch {
-    integrator: Integrator,
-    /// By voxel.
-    colors: Vec<Rgba>,
-}
-
-impl Default for Scratch {
-    fn default() -> Self {
-        Self { integrator: Integrator::default(), colors: vec![[0; 4]; 512] }
-    }
-}
-
 impl Painter<'_> {
     /// The bricks that triangles touch, in no order.
     ///
     /// # Errors
     /// As [`descent::bricks`].
     pub(super) fn paint(&self, memory: u64) -> Result<Vec<Painted>, u64> {
-        let weights = Weights::new(self.distinct.mesh.whole().len());
         let arch = Arch::new();
-        let paint = |scratch: &mut Scratch, painted: &mut Painted, key, triangles: &[u32]| {
-            if self.progress.is_cancelled() {
-                return 0;
-            }
-            let brick = BrickTriangles { distinct: self.distinct, key, triangles, weights };
-            arch.dispatch(PaintBrick { painter: self, brick, scratch, painted });
-            let is_in_bound = !self.is_solid || self.grid.keys().binary_search(&key).is_ok();
+        let paint = |integrator: &mut Integrator, painted: &mut Painted, brick: &BrickTriangles| {
+            arch.dispatch(PaintBrick { painter: self, brick, integrator, painted });
+            let is_in_bound = !self.is_solid || self.grid.keys().binary_search(&brick.key).is_ok();
             match painted.bricks.last() {
                 Some(brick) if !is_in_bound => painted_bytes(1, count(&brick.visible).into()),
                 _ => 0,
             }
         };
-        let done = |shares| self.progress.advance(shares);
-        descent::bricks(self.distinct, self.grid, self.is_solid, memory, &paint, &done)
+        descent::bricks(self.distinct, self.grid, self.is_solid, memory, self.progress, paint)
     }
 }
 
 /// Colours a brick.
 struct PaintBrick<'a> {
     painter: &'a Painter<'a>,
-    brick: BrickTriangles<'a>,
-    scratch: &'a mut Scratch,
+    brick: &'a BrickTriangles<'a>,
+    integrator: &'a mut Integrator,
     painted: &'a mut Painted,
 }
 
@@ -108,10 +103,9 @@ impl WithSimd for PaintBrick<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(mut self, simd: S) {
-        let Self {
-            painter: Painter { distinct, shading, grid, is_solid, blend, .. }, brick, ..
-        } = self;
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { painter, brick, integrator, painted } = self;
+        let Painter { distinct, shading, grid, is_solid, blend, .. } = painter;
         // For a solid, empty voxels too: the exposed voxels next to them take the mean of their
         // colours.
         let first = brick.key.first_voxel();
@@ -119,28 +113,30 @@ impl WithSimd for PaintBrick<'_> {
             true => mask_below([0, 1, 2].map(|a| grid.dims()[a] - first[a])),
             false => grid.mask_of(brick.key),
         };
+        let all_in = |color| repeat_n(color, count(&wanted) as usize);
         let flat = |&triangle: &u32| shading.flat(distinct.mesh.source(triangle as usize));
         if let Some(color) = only_color(brick.triangles.iter().map(flat)).filter(|_| !is_solid) {
-            return self.push_uniform(wanted, color);
+            return painted.push(brick.key, wanted, wanted, all_in(color));
         }
         let shadings = brick.shadings(shading);
-        let only = only_color(shadings.iter().map(TriangleShading::uniform));
+        let only = only_color(shadings.iter().map(|shading| shading.uniform));
         if let Some(color) = only.filter(|_| !is_solid) {
-            return self.push_uniform(wanted, color);
+            return painted.push(brick.key, wanted, wanted, all_in(color));
         }
         let triangles = brick.touched(simd, &wanted);
-        let ByShade { shades, mut mixed } = ByShade::new(&shadings, &triangles.masks);
+        let (shades, mut mixed) = by_shade(&shadings, &triangles.masks);
         let (mut touched, mut visible) = (mixed, Mask::default());
-        let Scratch { integrator, colors } = self.scratch;
+        // By voxel.
+        let mut colors = [Rgba::default(); 512];
         for (shade, mask) in &shades {
             let own: Mask = std::array::from_fn(|x| mask[x] & !mixed[x]);
             add(&mut touched, &own);
-            if let Some(color) = color_of(*shade) {
+            if let Some(color) = shade.color() {
                 add(&mut visible, &own);
                 voxels_of(&own).for_each(|voxel| colors[voxel] = color);
             }
         }
-        let shaded = Shaded { brick: &brick, touched: &triangles, shadings: &shadings };
+        let shaded = Shaded { brick, touched: &triangles, shadings: &shadings };
         if *blend != Blend::All && !is_empty(&mixed) {
             let occupied = grid.mask_of(brick.key);
             let covered = with_neighbors(brick.key, |key| grid.mask_of(key));
@@ -163,54 +159,31 @@ impl WithSimd for PaintBrick<'_> {
                 colors[voxel] = rgba_of(mean);
             }
         }
-        let colors = std::mem::take(colors);
-        self.push(touched, visible, |to| to.extend(voxels_of(&visible).map(|v| colors[v])));
-        self.scratch.colors = colors;
+        painted.push(brick.key, touched, visible, voxels_of(&visible).map(|voxel| colors[voxel]));
     }
 }
 
-impl PaintBrick<'_> {
-    fn push_uniform(&mut self, mask: Mask, color: Rgba) {
-        let count = count(&mask) as usize;
-        self.push(mask, mask, |colors| colors.extend(std::iter::repeat_n(color, count)));
-    }
-
-    fn push(&mut self, touched: Mask, visible: Mask, colors: impl FnOnce(&mut Vec<Rgba>)) {
-        let first = self.painted.colors.len();
-        colors(&mut self.painted.colors);
-        self.painted.bricks.push(ColoredBrick { key: self.brick.key, touched, visible, first });
-    }
-}
-
-/// The voxels of a brick by the shade of the triangles that touch them.
-struct ByShade {
-    /// For each shade the voxels that its triangles touch.
-    shades: Vec<(Shade, Mask)>,
-    /// The voxels that triangles of several shades touch, or triangles of varying shade.
-    mixed: Mask,
-}
-
-impl ByShade {
-    fn new(shadings: &[TriangleShading], masks: &[Mask]) -> Self {
-        /// Bounds the time of the search.
-        const MAX_SHADES: usize = 16;
-        let mut shades: Vec<(Shade, Mask)> = Vec::new();
-        let mut mixed = [0; 8];
-        for (shading, mask) in shadings.iter().zip(masks) {
-            let found = |shade| shades.iter().position(|&(other, _)| other == shade);
-            match shading.uniform().map(|shade| (shade, found(shade))) {
-                Some((_, Some(index))) => add(&mut shades[index].1, mask),
-                Some((shade, None)) if shades.len() < MAX_SHADES => shades.push((shade, *mask)),
-                _ => add(&mut mixed, mask),
-            }
+/// The voxels of a brick that triangles of each shade touch; and those that triangles of several
+/// shades touch, or triangles of varying shade.
+fn by_shade(shadings: &[TriangleShading], masks: &[Mask]) -> (Vec<(Shade, Mask)>, Mask) {
+    /// Bounds the time of the search.
+    const MAX_SHADES: usize = 16;
+    let mut shades: Vec<(Shade, Mask)> = Vec::new();
+    let mut mixed = [0; 8];
+    for (shading, mask) in shadings.iter().zip(masks) {
+        let found = |shade| shades.iter().position(|&(other, _)| other == shade);
+        match shading.uniform.map(|shade| (shade, found(shade))) {
+            Some((_, Some(index))) => add(&mut shades[index].1, mask),
+            Some((shade, None)) if shades.len() < MAX_SHADES => shades.push((shade, *mask)),
+            _ => add(&mut mixed, mask),
         }
-        let mut any = [0; 8];
-        for (_, mask) in &shades {
-            (0..8).for_each(|x| mixed[x] |= any[x] & mask[x]);
-            add(&mut any, mask);
-        }
-        Self { shades, mixed }
     }
+    let mut any = [0; 8];
+    for (_, mask) in &shades {
+        (0..8).for_each(|x| mixed[x] |= any[x] & mask[x]);
+        add(&mut any, mask);
+    }
+    (shades, mixed)
 }
 
 fn add(to: &mut Mask, mask: &Mask) {
@@ -220,12 +193,5 @@ fn add(to: &mut Mask, mask: &Mask) {
 /// The colour of all voxels that triangles of these shades touch, if they are all the same.
 fn only_color(mut shades: impl Iterator<Item = Option<Shade>>) -> Option<Rgba> {
     let first = shades.next()??;
-    shades.all(|shade| shade == Some(first)).then(|| color_of(first)).flatten()
-}
-
-/// The colour of voxels that only triangles of one shade touch; `None` if they are transparent.
-fn color_of(shade: Shade) -> Option<Rgba> {
-    let mut sums = Sums::default();
-    sums.add(1, &shade);
-    sums.mean().map(rgba_of)
+    shades.all(|shade| shade == Some(first)).then(|| first.color()).flatten()
 }

@@ -14,7 +14,7 @@
 //! `2^25` units from the voxel; interpolated corners have an error of at most `2^-50` of that, or
 //! `2^-29` voxels. A test compares areas and centroids with clipped polygons.
 
-use pulp::{Simd, WithSimd};
+use pulp::Simd;
 
 use crate::base::lanes::{LANES, Lanes};
 use crate::grid::brick_slot;
@@ -107,7 +107,10 @@ impl<T: Copy> Parts<T> {
             return;
         }
         let Self { corners, lowest, .. } = self;
-        let (area, [u, v]) = simd.vectorize(Integrate { corners, lowest });
+        let (area, [u, v]) = simd.vectorize(
+            #[inline(always)]
+            || integrate(*corners, lowest),
+        );
         for lane in 0..std::mem::take(&mut self.len) {
             let plane = &self.planes[lane];
             each(&Part {
@@ -120,35 +123,23 @@ impl<T: Copy> Parts<T> {
     }
 }
 
-/// Integrates parts.
-struct Integrate<'a> {
-    corners: &'a [[Lanes; 3]; 3],
-    lowest: &'a [Lanes; 3],
-}
-
-impl WithSimd for Integrate<'_> {
-    /// The projected area of each part, and its centroid, in voxels from the minimum corner of the
-    /// brick.
-    type Output = (Lanes, [Lanes; 2]);
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
-        let mut corners = *self.corners;
-        for corner in &mut corners {
-            for (c, &lowest) in corner.iter_mut().zip(self.lowest) {
-                *c = *c - lowest;
-            }
+/// The projected area of each part, and its centroid, in voxels from the minimum corner of the brick.
+#[inline(always)]
+fn integrate(mut corners: [[Lanes; 3]; 3], lowest: &[Lanes; 3]) -> (Lanes, [Lanes; 2]) {
+    for corner in &mut corners {
+        for (c, &lowest) in corner.iter_mut().zip(lowest) {
+            *c = *c - lowest;
         }
-        let [us, vs] = slab(corners);
-        let mut sums = Moments::default();
-        for from in 0..5 {
-            let to = if from == 4 { 0 } else { from + 1 };
-            sums.add_edge([us[from], vs[from]], [us[to], vs[to]]);
-        }
-        let (u, v) = (mean(sums.u, sums.area, us), mean(sums.v, sums.area, vs));
-        // Those of clockwise polygons are negative.
-        (sums.area.abs(), [u + self.lowest[0], v + self.lowest[1]])
     }
+    let [us, vs] = slab(corners);
+    let mut sums = Moments::default();
+    for from in 0..5 {
+        let to = if from == 4 { 0 } else { from + 1 };
+        sums.add_edge([us[from], vs[from]], [us[to], vs[to]]);
+    }
+    let (u, v) = (mean(sums.u, sums.area, us), mean(sums.v, sums.area, vs));
+    // Those of clockwise polygons are negative.
+    (sums.area.abs(), [u + lowest[0], v + lowest[1]])
 }
 
 /// A projected area, in voxel faces, below which it may be a rounding error: corners are off by
@@ -182,40 +173,23 @@ fn between(c: Lanes, a: Lanes, b: Lanes) -> Lanes {
 fn slab([a, b, c]: [[Lanes; 3]; 3]) -> [[Lanes; 5]; 2] {
     let one = Lanes::splat(1.0);
     let (bottom, top) = (between(Lanes::default(), a[2], c[2]), between(one, a[2], c[2]));
+    // One by the height of each edge along `w`.
     let (ab, bc) = (one.ratio(b[2] - a[2]), one.ratio(c[2] - b[2]));
     let ac = one.ratio(c[2] - a[2]);
+    // Shares of the edge from `a` to `c`.
     let from = (bottom - a[2]) * ac;
     // A triangle perpendicular to `w` is not divided.
     let to = a[2].select_below(c[2], (top - a[2]) * ac, one);
-    let levels = Levels { bottom, top, ab, bc, from, to };
-    [levels.corners([a, b, c], 0), levels.corners([a, b, c], 1)]
-}
-
-/// Where the planes of a voxel across `w` cut triangles `a b c`.
-#[derive(Clone, Copy)]
-struct Levels {
-    /// Along `w`.
-    bottom: Lanes,
-    top: Lanes,
-    /// One by the height of an edge along `w`.
-    ab: Lanes,
-    bc: Lanes,
-    /// Shares of the edge from `a` to `c`.
-    from: Lanes,
-    to: Lanes,
-}
-
-impl Levels {
-    /// The corners of the polygon along axis `i`.
-    #[inline(always)]
-    fn corners(&self, [a, b, c]: [[Lanes; 3]; 3], i: usize) -> [Lanes; 5] {
-        let slopes = [(b[i] - a[i]) * self.ab, (c[i] - b[i]) * self.bc];
-        let low = short_edge(self.bottom, b[2], b[i], slopes);
-        let high = short_edge(self.top, b[2], b[i], slopes);
-        let middle = b[2].select_below(self.bottom, low, self.top.select_below(b[2], high, b[i]));
+    let mut corners = [[Lanes::default(); 5]; 2];
+    for (i, corners) in corners.iter_mut().enumerate() {
+        let slopes = [(b[i] - a[i]) * ab, (c[i] - b[i]) * bc];
+        let low = short_edge(bottom, b[2], b[i], slopes);
+        let high = short_edge(top, b[2], b[i], slopes);
+        let middle = b[2].select_below(bottom, low, top.select_below(b[2], high, b[i]));
         let long = c[i] - a[i];
-        [a[i] + self.from * long, a[i] + self.to * long, high, middle, low]
+        *corners = [a[i] + from * long, a[i] + to * long, high, middle, low];
     }
+    corners
 }
 
 /// The point at `w` of the edges that meet in a corner at `corner_w`, with these slopes.
@@ -274,6 +248,7 @@ mod tests {
     use crate::predicate::InstructionSet;
     use crate::surface::color::clip::{ClipScratch, clip};
     use fastrand::Rng;
+    use pulp::WithSimd;
 
     /// Divides a triangle among the voxels of a brick.
     #[derive(Clone, Copy)]

@@ -19,9 +19,14 @@ pub(super) struct Moments {
     pub(super) mean: [f64; 3],
 }
 
-impl<const D: usize, const N: usize> Vertices<D, N> {
-    pub(super) const EMPTY: Self = Self { points: [[0.0; D]; N], len: 0 };
+impl<const D: usize, const N: usize> Default for Vertices<D, N> {
+    /// Without vertices.
+    fn default() -> Self {
+        Self { points: [[0.0; D]; N], len: 0 }
+    }
+}
 
+impl<const D: usize, const N: usize> Vertices<D, N> {
     #[inline(always)]
     pub(super) fn clear(&mut self) {
         self.len = 0;
@@ -85,7 +90,7 @@ impl TexelPolygon {
 
     /// Clips to `low..=high` along `axis`.
     pub(super) fn slab(mut self, axis: usize, [low, high]: [f64; 2]) -> Self {
-        let ([min, max], mut dropped) = (self.bounds(), Self::EMPTY);
+        let ([min, max], mut dropped) = (self.bounds(), Self::default());
         if min[axis] < low {
             let whole = self;
             whole.split(axis, low, &mut dropped, &mut self);

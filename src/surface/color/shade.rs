@@ -2,19 +2,19 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use crate::base::srgb::{Linear, Rgba};
+use crate::base::srgb::{Linear, Rgba, rgba_of};
 use crate::mesh::appearance::texture::Texture;
-use crate::mesh::appearance::texture::pyramid::{Pyramid, Sample, TexelAlpha, level_bytes};
+use crate::mesh::appearance::texture::pyramid::{Sample, TexelAlpha, level_bytes};
 use crate::mesh::appearance::{
     Alpha, Appearance, Filter, FilterChoice, Material, TextureRef, Wrap, is_placed,
 };
 use crate::surface::color::Color;
-use crate::surface::color::clip::{Plane, Polygon, TexelMap, inward};
+use crate::surface::color::clip::{Plane, Polygon, TexelMap, inward, largest};
 use crate::surface::color::coverage::{Coverage, Scratch, has_room};
 use crate::surface::color::polygon::{TexelPolygon, bounds};
-use crate::surface::color::texels::Sampler;
+use crate::surface::color::sums::Sums;
+use crate::surface::color::texels::{Sampler, Sum};
 
 /// Colour and opacity of a surface, from 0 to 65,535.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +35,11 @@ impl Shade {
         }
         let [r, g, b, opacity, visible] = quantized;
         Self { light: [r, g, b], opacity, visible }
+    }
+
+    /// Its colour; `None` if it is transparent.
+    pub(super) fn color(&self) -> Option<Rgba> {
+        Sums::of(&[*self]).mean().map(rgba_of)
     }
 }
 
@@ -88,29 +93,15 @@ impl Layer {
     }
 }
 
-/// A texture with its mip levels and sampling parameters.
-struct PreparedTexture {
-    texture: Texture,
-    pyramid: Arc<Pyramid>,
-    parameters: TextureRef,
-}
-
-impl PreparedTexture {
-    fn sampler(&self) -> Sampler<'_> {
-        let TextureRef { wrap, filter, .. } = self.parameters;
-        Sampler { texture: &self.texture, pyramid: &self.pyramid, wrap, filter }
-    }
-}
-
 /// A material with its textures prepared for sampling.
 struct PreparedMaterial {
     alpha: Alpha,
     factor: Color,
     has_vertex_colors: bool,
     /// The base texture, with the opacity map multiplied in if their wrap modes agree.
-    base: Option<PreparedTexture>,
+    base: Option<Sampler>,
     /// The opacity map, if its wrap modes differ from those of the base texture.
-    opacity_map: Option<PreparedTexture>,
+    opacity_map: Option<Sampler>,
     /// The shade, where there are neither textures nor vertex colours.
     flat: Option<Shade>,
 }
@@ -133,7 +124,7 @@ impl PreparedMaterial {
                 (_, FilterChoice::Auto) => of.filter,
             };
             let pyramid = texture.pyramid(texel_alpha);
-            PreparedTexture { texture, pyramid, parameters: TextureRef { filter, ..of } }
+            Sampler { texture, pyramid, wrap: of.wrap, filter }
         };
         let (source, opacity_map) = match Sources::of(material) {
             Sources::None => (None, None),
@@ -316,11 +307,10 @@ impl<'a> Shading<'a> {
         if let (Some(base), Some(uvs)) = (&material.base, self.appearance.uvs.get(triangle))
             && is_placed(uvs)
         {
-            shading.sampler = Some(base.sampler());
+            shading.sampler = Some(base);
             let maps = [Some(base), material.opacity_map.as_ref()];
-            let repeats = [0, 1].map(|axis| {
-                maps.iter().flatten().all(|map| map.parameters.wrap[axis] != Wrap::Clamp)
-            });
+            let repeats =
+                [0, 1].map(|axis| maps.iter().flatten().all(|map| map.wrap[axis] != Wrap::Clamp));
             shading.uvs = near_zero(uvs.map(|uv| uv.map(f64::from)), repeats);
         }
         if corners.is_none_or(|[a, b, c]| a == b && b == c) {
@@ -355,8 +345,7 @@ fn widened(mut corners: [[f64; 2]; 3]) -> [[f64; 2]; 3] {
     };
     let square = |[x, y]: [f64; 2]| x * x + y * y;
     // The corner opposite the longest edge.
-    let is_longer = |a: usize, b: usize| square(edge(b)) > square(edge(a));
-    let apex = (1..3).fold(0, |a, b| if is_longer(a, b) { b } else { a });
+    let apex = largest([0, 1, 2].map(|corner| square(edge(corner))));
     let (along, from) = (edge(apex), corners[(apex + 1) % 3]);
     let length = square(along).sqrt();
     // Towards higher indices: of a point between two texels, the texel is the second.
@@ -373,19 +362,19 @@ fn widened(mut corners: [[f64; 2]; 3]) -> [[f64; 2]; 3] {
 /// The material of a triangle, with its texture coordinates and vertex colours.
 pub(super) struct TriangleShading<'a> {
     material: &'a PreparedMaterial,
-    sampler: Option<Sampler<'a>>,
+    sampler: Option<&'a Sampler>,
     /// The texture coordinates of the corners.
     uvs: [[f64; 2]; 3],
     /// The vertex colours, which multiply the material's factor.
     corners: Option<[Color; 3]>,
     /// The shade, where it is constant over the triangle.
-    uniform: Option<Shade>,
+    pub(super) uniform: Option<Shade>,
 }
 
 impl TriangleShading<'_> {
     /// The shade for the constant surface colour `color`, where the texture is constant as well.
     fn constant(&self, color: Color) -> Option<Shade> {
-        let Some(sampler) = &self.sampler else { return Some(self.shade([1.0; 5], color)) };
+        let Some(sampler) = self.sampler else { return Some(self.shade([1.0; 5], color)) };
         let [low, high] = bounds(&self.corners_in_texels(sampler));
         let has_map = self.material.opacity_map.is_some();
         if low != high && (has_map || !sampler.is_constant([low, high])) {
@@ -399,24 +388,19 @@ impl TriangleShading<'_> {
         let has_map = self.material.opacity_map.is_some();
         let sample = match has_map || matches!(self.material.alpha, Alpha::Mask(_)) {
             true => self.point(sampler, point, color[3]),
-            false => sampler.at(point, sampler.pyramid.texel_alpha()),
+            false => sampler.at(point, sampler.pyramid.texel_alpha),
         };
         self.shade(sample, color)
-    }
-
-    /// The shade, where it is constant over the triangle.
-    pub(super) fn uniform(&self) -> Option<Shade> {
-        self.uniform
     }
 
     /// The sampler of a texture whose mean over a polygon is an integral: no opacity varies besides
     /// the texture's, and the shade is not constant.
     #[inline]
-    pub(super) fn integrated(&self) -> Option<&Sampler<'_>> {
+    pub(super) fn integrated(&self) -> Option<&Sampler> {
         let has_cutoff = matches!(self.material.alpha, Alpha::Mask(_));
         let is_supersampled =
             self.material.opacity_map.is_some() || has_cutoff && self.corners.is_some();
-        self.sampler.as_ref().filter(|_| self.uniform.is_none() && !is_supersampled)
+        self.sampler.filter(|_| self.uniform.is_none() && !is_supersampled)
     }
 
     /// The factor of the texture's mean over a clipped polygon.
@@ -432,7 +416,7 @@ impl TriangleShading<'_> {
     /// The map from the triangle to its texture, where the shade is not constant.
     #[inline]
     pub(super) fn texel_map(&self, plane: &Plane) -> Option<TexelMap> {
-        let sampler = self.sampler.as_ref().filter(|_| self.uniform.is_none())?;
+        let sampler = self.sampler.filter(|_| self.uniform.is_none())?;
         Some(TexelMap::new(*plane, widened(self.corners_in_texels(sampler))))
     }
 
@@ -443,7 +427,7 @@ impl TriangleShading<'_> {
             return shade;
         }
         let color = self.color(weights);
-        let Some(sampler) = &self.sampler else { return self.shade([1.0; 5], color) };
+        let Some(sampler) = self.sampler else { return self.shade([1.0; 5], color) };
         let corners @ [a, b, c] = self.corners_in_texels(sampler);
         let point = [0, 1].map(|i| a[i] + weights[0] * (b[i] - a[i]) + weights[1] * (c[i] - a[i]));
         self.textured(sampler, inward(point, bounds(&corners)), color)
@@ -465,14 +449,14 @@ impl TriangleShading<'_> {
         texels: &TexelPolygon,
         scratch: &mut Scratch,
     ) -> Shade {
-        let color = self.mean_color(map.plane(), clipped);
-        let Some(sampler) = &self.sampler else { return self.shade([1.0; 5], color) };
+        let color = self.mean_color(&map.plane, clipped);
+        let Some(sampler) = self.sampler else { return self.shade([1.0; 5], color) };
         if let Some(sample) = self.supersampled(sampler, texels, color[3], scratch) {
             return self.shade(sample, color);
         }
         let sample = sampler
             .mean(texels, scratch)
-            .unwrap_or_else(|| sampler.at(map.centroid(clipped), sampler.pyramid.texel_alpha()));
+            .unwrap_or_else(|| sampler.at(map.centroid(clipped), sampler.pyramid.texel_alpha));
         self.shade(sample, color)
     }
 
@@ -490,13 +474,13 @@ impl TriangleShading<'_> {
         /// Smallest distance of samples, in cells.
         const SMALLEST: f64 = 0.125;
         let has_cutoff = matches!(self.material.alpha, Alpha::Mask(_));
-        let map = self.material.opacity_map.as_ref().map(PreparedTexture::sampler);
+        let map = self.material.opacity_map.as_ref();
         if map.is_none() && !(has_cutoff && opacity != self.material.factor[3]) {
             return None;
         }
         // Cells are the texels of whichever texture has more along an axis.
         let size = sampler.size();
-        let more = map.map_or(size, |map| map.size());
+        let more = map.map_or(size, Sampler::size);
         let cells_per_texel = [0, 1].map(|a| (more[a] / size[a]).max(1.0));
         let [low, high] = polygon.bounds();
         let span = [0, 1].map(|a| (high[a] - low[a]) * cells_per_texel[a]);
@@ -514,28 +498,22 @@ impl TriangleShading<'_> {
         for point in scaled.points_mut() {
             (0..2).for_each(|a| point[a] /= texels[a]);
         }
-        let (mut sum, mut area) = ([0.0; 5], 0.0);
+        let mut sum = Sum::default();
         for (cell, covered) in Coverage::new(scaled.points(), scratch).cells() {
             let middle = [0, 1].map(|a| (cell[a] as f64 + 0.5) * texels[a]);
-            let sample = self.point(sampler, middle, opacity);
-            (0..5).for_each(|i| sum[i] += covered * sample[i]);
-            area += covered;
-        }
-        if area > 0.0 {
-            return Some(sum.map(|c| c / area));
+            sum.add(self.point(sampler, middle, opacity), covered);
         }
         let middle = [0, 1].map(|a| low[a] / 2.0 + high[a] / 2.0);
-        Some(self.point(sampler, middle, opacity))
+        Some(sum.mean().unwrap_or_else(|| self.point(sampler, middle, opacity)))
     }
 
     /// The sample at a point of the texture, in texels, for a surface opacity of `opacity`.
     fn point(&self, sampler: &Sampler, point: [f64; 2], opacity: f64) -> Sample {
-        let map_opacity = |map: Sampler| {
+        let map_opacity = |map: &Sampler| {
             let (from, to) = (sampler.size(), map.size());
             map.at([0, 1].map(|a| point[a] / from[a] * to[a]), TexelAlpha::Blend)[3]
         };
-        let map = self.material.opacity_map.as_ref();
-        let map = map.map_or(1.0, |map| map_opacity(map.sampler()));
+        let map = self.material.opacity_map.as_ref().map_or(1.0, map_opacity);
         if let Alpha::Mask(cutoff) = self.material.alpha {
             return sampler.at(point, TexelAlpha::Cutoff(texel_cutoff(cutoff, opacity * map)));
         }

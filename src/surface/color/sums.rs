@@ -56,6 +56,13 @@ impl Weights {
 }
 
 impl Sums {
+    /// Those of samples of the same weight.
+    pub(super) fn of(samples: &[Shade]) -> Self {
+        let mut sums = Self::default();
+        samples.iter().for_each(|shade| sums.add(1, shade));
+        sums
+    }
+
     /// Adds a polygon.
     #[inline]
     pub(super) fn add(&mut self, weight: u64, shade: &Shade) {

@@ -5,6 +5,7 @@
 //! a linearly filtered texture is integrated over the bilinear interpolant instead.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use crate::base::srgb::Rgba;
 use crate::mesh::appearance::texture::Texture;
@@ -28,29 +29,28 @@ pub(super) fn is_interpolated(filter: Filter, span: [f64; 2]) -> bool {
 }
 
 /// A texture with its mip levels, wrap modes and filter.
-#[derive(Clone, Copy)]
-pub(super) struct Sampler<'a> {
-    pub(super) texture: &'a Texture,
-    pub(super) pyramid: &'a Pyramid,
+pub(super) struct Sampler {
+    pub(super) texture: Texture,
+    pub(super) pyramid: Arc<Pyramid>,
     pub(super) wrap: [Wrap; 2],
     pub(super) filter: Filter,
 }
 
 /// An area-weighted sum of samples.
 #[derive(Default)]
-struct Sum {
+pub(super) struct Sum {
     sample: Sample,
     area: f64,
 }
 
 impl Sum {
     #[inline(always)]
-    fn add(&mut self, sample: Sample, area: f64) {
+    pub(super) fn add(&mut self, sample: Sample, area: f64) {
         (0..5).for_each(|i| self.sample[i] += area * sample[i]);
         self.area += area;
     }
 
-    fn mean(&self) -> Option<Sample> {
+    pub(super) fn mean(&self) -> Option<Sample> {
         (self.area > 0.0).then(|| self.sample.map(|c| c / self.area))
     }
 }
@@ -70,7 +70,7 @@ enum Content {
     Reduced(AxisReduction),
 }
 
-impl Sampler<'_> {
+impl Sampler {
     pub(super) fn size(&self) -> [f64; 2] {
         self.texture.size().map(f64::from)
     }
@@ -98,7 +98,7 @@ impl Sampler<'_> {
     /// The weighted sum of the texels of an integrated polygon.
     #[inline(always)]
     pub(super) fn weighted(&self, integrated: &Integrated, index: usize) -> Sample {
-        let texel_alpha = self.pyramid.texel_alpha();
+        let texel_alpha = self.pyramid.texel_alpha;
         let mut sum = [0.0; 5];
         integrated.texels(
             index,
@@ -126,7 +126,7 @@ impl Sampler<'_> {
             return sum.mean();
         }
         if has_room(span) {
-            let texel_alpha = self.pyramid.texel_alpha();
+            let texel_alpha = self.pyramid.texel_alpha;
             let first = low.map(floor);
             if first == high.map(|c| -floor(-c) - 1) {
                 return Some(self.texel(first, texel_alpha));
@@ -189,7 +189,7 @@ impl Sampler<'_> {
 
     /// Adds the integral of the bilinear interpolant, one square between texel centres at a time.
     fn add_interpolated(&self, polygon: &TexelPolygon, [low, high]: [[f64; 2]; 2], sum: &mut Sum) {
-        let texel_alpha = self.pyramid.texel_alpha();
+        let texel_alpha = self.pyramid.texel_alpha;
         let first = low.map(|c| floor(c - 0.5));
         let last = [0, 1].map(|a| floor(high[a] - 0.5).max(first[a]));
         let bounds = |i: i64| [i as f64 + 0.5, i as f64 + 1.5];
@@ -272,9 +272,9 @@ impl Sampler<'_> {
                 }
             }
         }
-        let strip = |axis, to| self.pyramid.strip(self.texture, axis, to);
+        let strip = |axis, to| self.pyramid.strip(&self.texture, axis, to);
         let image = match reduced {
-            [None, None] => Mipmapped::Whole { texture: self.texture, pyramid: self.pyramid },
+            [None, None] => Mipmapped::Whole { texture: &self.texture, pyramid: &self.pyramid },
             [Some(to), None] => strip(0, to),
             [None, Some(to)] => strip(1, to),
             [Some(x), Some(y)] => {

@@ -16,24 +16,23 @@ pub(super) struct Block {
     pub(super) edge: i32,
 }
 
-/// Writes to `masks`, for each of `triangles`, the boxes of the block that it touches.
+/// The boxes of the block that each of `triangles` touches.
 #[inline(always)]
 pub(super) fn block_masks<S: Simd>(
     simd: S,
     mesh: &PlacedMesh,
     triangles: &[u32],
     block: &Block,
-    masks: &mut Vec<BlockMask>,
-) {
-    masks.clear();
-    masks.resize(triangles.len(), 0);
+) -> Vec<BlockMask> {
+    let mut masks = vec![0; triangles.len()];
     let mut queue = Queue::new(block.box_bits);
     for (index, &triangle) in triangles.iter().enumerate() {
         let triangle = mesh.triangle(triangle as usize);
         let bounds = BoxRange::of_triangle(&triangle, block.box_bits);
-        queue.add(simd, (&triangle, &bounds), block, index, masks);
+        queue.add(simd, (&triangle, &bounds), block, index, &mut masks);
     }
-    queue.solve(simd, masks);
+    queue.solve(simd, &mut masks);
+    masks
 }
 
 /// The voxels that each of `triangles` touches, of the brick with the minimum corner `base`.

@@ -12,6 +12,7 @@ use crate::base::srgb::{Rgba, rgba_of};
 use crate::base::vector::{cross, minus};
 use crate::grid::Mask;
 use crate::surface::color::Blend;
+use crate::surface::color::clip::largest;
 use crate::surface::color::integrator::{Shaded, voxels_of};
 use crate::surface::color::shade::Shade;
 use crate::surface::color::sums::Sums;
@@ -47,9 +48,9 @@ pub(super) fn colors(
                     let step = touching().count().div_ceil(MAX_SAMPLED).max(1);
                     samples.extend(touching().step_by(step).map(|index| sample(of, voxel, index)));
                 }
-                most_typical(samples.iter().filter_map(color_of).collect())
+                most_typical(samples.iter().filter_map(Shade::color).collect())
             }
-            _ => mean(&samples),
+            _ => Sums::of(&samples).mean().map(rgba_of),
         };
         samples.clear();
         if let Some(color) = color {
@@ -100,8 +101,7 @@ fn sample_face(
 fn sample(of: Shaded, voxel: usize, index: usize) -> Shade {
     let center = corner_of(voxel).map(|c| c + 0.5);
     let sides = [0, 1, 2].map(|axis| Facing::new(of, index, axis, true));
-    let widest = |a: usize, b: usize| if sides[b].area.abs() > sides[a].area.abs() { b } else { a };
-    let axis = (1..3).fold(0, widest);
+    let axis = largest(sides.each_ref().map(|side| side.area));
     // A triangle without area has its first corner.
     if sides[axis].area == 0.0 {
         return of.shadings[index].at([0.0; 2]);
@@ -158,16 +158,6 @@ impl Facing {
         let height = p + areas[1] * (q - p) + areas[2] * (r - p);
         is_inside.then_some((height, [areas[1], areas[2]]))
     }
-}
-
-fn mean(samples: &[Shade]) -> Option<Rgba> {
-    let mut sums = Sums::default();
-    samples.iter().for_each(|shade| sums.add(1, shade));
-    sums.mean().map(rgba_of)
-}
-
-fn color_of(shade: &Shade) -> Option<Rgba> {
-    mean(std::slice::from_ref(shade))
 }
 
 /// The colour with the least sum of differences to all: the median, if colours have one channel.

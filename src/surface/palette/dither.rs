@@ -9,7 +9,7 @@
 
 use quantette::deps::palette::Oklab;
 
-use super::nearest::{Nearest, points};
+use super::nearest::{Nearest, points, squared_distance};
 use super::{Matching, Rgb};
 use crate::base::srgb::linear_of;
 use crate::grid::Up;
@@ -50,7 +50,7 @@ impl Mixer {
             light: lights,
             oklab: all.iter().map(|&(.., oklab)| oklab).collect(),
             indices: all.iter().map(|&(index, ..)| index).collect(),
-            matching: nearest.matching(),
+            matching: nearest.matching,
         }
     }
 
@@ -62,8 +62,7 @@ impl Mixer {
 
     fn mixture(&self, target: [f32; 3], oklab: Oklab) -> Mixture {
         let mut grain = [0.0; SLOTS];
-        let distance =
-            |other: &Oklab| square([oklab.l - other.l, oklab.a - other.a, oklab.b - other.b]);
+        let distance = |&other: &Oklab| squared_distance(oklab, other);
         let least = self.oklab.iter().map(distance).fold(f32::INFINITY, f32::min);
         let most = self.matching.mixing_distance(least.sqrt());
         for (grain, other) in grain.iter_mut().zip(&self.oklab) {
@@ -87,8 +86,8 @@ impl Mixer {
         // The bits of non-negative floats are ordered as the floats. The slot replaces the lowest
         // eight, so the minimum contains its slot.
         let costs: [i32; SLOTS] = std::array::from_fn(|slot| {
-            let d = [target[0] - r[slot], target[1] - g[slot], target[2] - b[slot]];
-            (grain[slot] + square(d)).to_bits() as i32 & !0xff | slot as i32
+            let [x, y, z] = [target[0] - r[slot], target[1] - g[slot], target[2] - b[slot]];
+            (grain[slot] + (x * x + y * y + z * z)).to_bits() as i32 & !0xff | slot as i32
         });
         costs.into_iter().fold(i32::MAX, i32::min) as u8
     }
@@ -96,10 +95,6 @@ impl Mixer {
 
 fn light(value: u8) -> f32 {
     f32::from(linear_of(value)) / 65535.0
-}
-
-fn square([x, y, z]: [f32; 3]) -> f32 {
-    x * x + y * y + z * z
 }
 
 /// The dither threshold of a voxel, an index of its mixture. Every axis-aligned square of 4 by 4

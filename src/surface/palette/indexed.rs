@@ -2,12 +2,12 @@
 
 use rayon::prelude::*;
 
-use super::distinct::Distinct;
+use super::color_set::ColorSet;
 use super::dither::{self, Mixer, Mixture};
 use super::nearest::Nearest;
 use super::{MAX_COLORS, Palette, Rgb};
 use crate::base::srgb::Rgba;
-use crate::grid::{BRICK, BrickKey, Colors, Mask, Up, VoxelGrid, mask_places};
+use crate::grid::{BrickKey, Colors, Mask, Up, VoxelGrid, mask_voxels};
 
 /// Colours per task.
 const BATCH: usize = 1 << 12;
@@ -17,7 +17,7 @@ const BATCH: usize = 1 << 12;
 #[derive(Debug)]
 pub struct IndexedColors {
     palette: Palette,
-    distinct: Distinct,
+    distinct: ColorSet,
     table: Table,
     up: Up,
 }
@@ -40,13 +40,10 @@ impl IndexedColors {
         dither: bool,
     ) -> Option<Self> {
         let (colors, occupied) = (grid.colors.as_ref()?, grid.occupied());
-        let distinct = Distinct::new(colors, occupied);
+        let distinct = ColorSet::new(colors, occupied);
         let palette = match palette {
             Some(palette) => palette.clone(),
-            None => {
-                let most = most.clamp(1, MAX_COLORS);
-                Palette::of_distinct(&distinct, || distinct.counts(colors, occupied), most)
-            }
+            None => Palette::of_set(&distinct, colors, occupied, most.clamp(1, MAX_COLORS)),
         };
         let (all, nearest) = (distinct.colors(), Nearest::new(&palette));
         let table = match dither {
@@ -106,10 +103,8 @@ impl IndexedColors {
 
     /// The palette indices of the voxels `mask` of a brick, in order.
     fn of_brick(&self, colors: &Colors, key: BrickKey, mask: Mask) -> impl Iterator<Item = u8> {
-        let (own, [x0, y0, z0]) = (colors.of_brick(key), key.first_voxel());
-        mask_places(mask).map(move |(x, bit)| {
-            self.index([x0 + x, y0 + bit / BRICK, z0 + bit % BRICK], &own.at(x, bit))
-        })
+        let own = colors.of_brick(key);
+        mask_voxels(key.first_voxel(), mask).map(move |voxel| self.index(voxel, &own.of(voxel)))
     }
 
     /// The palette index of `voxel`, whose colour is `color`.

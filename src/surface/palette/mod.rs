@@ -19,12 +19,13 @@ use thiserror::Error;
 
 use crate::base::error_code::ErrorCode;
 use crate::base::srgb::Rgba;
-use crate::grid::VoxelGrid;
+use crate::grid::{Colors, VoxelGrid};
 use crate::mesh::appearance::{Texture, TextureError};
 
+use self::color_set::ColorSet;
 pub use self::indexed::IndexedColors;
 
-mod distinct;
+mod color_set;
 mod dither;
 mod indexed;
 mod nearest;
@@ -146,7 +147,8 @@ impl Palette {
         order.sort_by_key(|&index| Reverse(counts[index]));
         let (mut kept, mut distinct) = (Vec::new(), vec![UNUSED; colors.len()]);
         for index in order.into_iter().filter(|&index| self.colors[index] != UNUSED) {
-            let is_alike = |&other| nearest::distance(points[index], other) < ALIKE;
+            let distance = |other| nearest::squared_distance(points[index], other).sqrt();
+            let is_alike = |&other| distance(other) < ALIKE;
             if !kept.iter().any(is_alike) {
                 kept.push(points[index]);
                 distinct[index] = self.colors[index];
@@ -192,24 +194,19 @@ impl Palette {
     #[must_use]
     pub fn of_grid(grid: &VoxelGrid) -> Option<Self> {
         let colors = grid.colors.as_ref()?;
-        let distinct = distinct::Distinct::new(colors, grid.occupied());
-        let counts = || distinct.counts(colors, grid.occupied());
-        Some(Self::of_distinct(&distinct, counts, MAX_COLORS))
+        let set = ColorSet::new(colors, grid.occupied());
+        Some(Self::of_set(&set, colors, grid.occupied(), MAX_COLORS))
     }
 
-    /// The palette of at most `most` colours with the least error for `distinct` colours, weighted
-    /// by `counts`.
-    fn of_distinct(
-        distinct: &distinct::Distinct,
-        counts: impl FnOnce() -> Vec<u64>,
-        most: usize,
-    ) -> Self {
-        let mut colors = distinct.colors();
-        if colors.len() > most {
-            colors = quantize::quantize(&colors, &counts(), most);
+    /// The palette of at most `most` colours with the least error for the `occupied` voxels of
+    /// `colors`, whose set is `set`.
+    fn of_set(set: &ColorSet, colors: &Colors, occupied: u64, most: usize) -> Self {
+        let mut chosen = set.colors();
+        if chosen.len() > most {
+            chosen = quantize::quantize(&chosen, &set.counts(colors, occupied), most);
         }
-        nearest::sort(&mut colors);
-        let colors = colors.into_iter().map(|[r, g, b]| [r, g, b, 255]).collect();
+        nearest::sort(&mut chosen);
+        let colors = chosen.into_iter().map(|[r, g, b]| [r, g, b, 255]).collect();
         Self { colors, matching: Matching::Chosen }
     }
 
@@ -246,7 +243,5 @@ pub(crate) fn indexed(pixels: &[Rgb]) -> (Vec<Rgb>, Vec<u8>) {
 /// The number of distinct colours of the voxels of `grid`.
 #[must_use]
 pub fn count_colors(grid: &VoxelGrid) -> usize {
-    let distinct =
-        grid.colors.as_ref().map(|colors| distinct::Distinct::new(colors, grid.occupied()));
-    distinct.map_or(0, |distinct| distinct.len())
+    grid.colors.as_ref().map_or(0, |colors| ColorSet::new(colors, grid.occupied()).len())
 }

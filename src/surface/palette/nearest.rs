@@ -13,7 +13,7 @@ pub(super) struct Nearest {
     /// The palette index of each colour of the map: distinct colours of used indices.
     indices: Vec<u8>,
     colors: Vec<Rgb>,
-    matching: Matching,
+    pub(super) matching: Matching,
 }
 
 impl Nearest {
@@ -47,11 +47,6 @@ impl Nearest {
             .map(|((&i, &color), &oklab)| (i, color, oklab))
     }
 
-    /// How the palette is matched.
-    pub(super) fn matching(&self) -> Matching {
-        self.matching
-    }
-
     /// The palette index nearest to each of `colors`.
     pub(super) fn of(&self, colors: &[Rgb]) -> Vec<u8> {
         let mut found = self.map.map_to_indices(&points(colors, self.matching));
@@ -72,9 +67,9 @@ pub(super) fn points(colors: &[Rgb], matching: Matching) -> Vec<Oklab> {
     points
 }
 
-pub(super) fn distance(one: Oklab, two: Oklab) -> f32 {
+pub(super) fn squared_distance(one: Oklab, two: Oklab) -> f32 {
     let [l, a, b] = [one.l - two.l, one.a - two.a, one.b - two.b];
-    (l * l + a * a + b * b).sqrt()
+    l * l + a * a + b * b
 }
 
 /// Sorts colours for display: greys first, then by hue, each from dark to light.

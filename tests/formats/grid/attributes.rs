@@ -167,7 +167,7 @@ fn openvdb_and_nanovdb_read_each_attribute_as_a_grid_of_its_name() {
         }
         std::fs::write(folder.path().join("grid.vdb"), bytes).unwrap();
         let attributes = grid.attributes.take().unwrap();
-        let names: Vec<&str> = attributes.set().iter().map(Attribute::name).collect();
+        let names: Vec<&str> = attributes.set().iter().map(|of| of.name()).collect();
         let script = "
 import numpy, sys
 import pyopenvdb as openvdb
@@ -374,7 +374,7 @@ numpy.savez('dense.npz', label=file['occupied'].astype('i4') * 7)
         let loaded = read_grid(folder.path().join(format!("{name}.npz"))).unwrap();
         assert!(loaded.grid == grid, "{name}");
         let set = loaded.grid.attributes.map(|all| all.set()).unwrap_or_default();
-        let names: Vec<&str> = set.iter().map(Attribute::name).collect();
+        let names: Vec<&str> = set.iter().map(|of| of.name()).collect();
         assert_eq!(names.join(" "), attributes, "{name}");
         let said =
             "ignored: an attribute has a row of numbers for each occupied voxel, in the order";
@@ -393,9 +393,9 @@ fn formats_without_attributes_say_so() {
         let held = format.spec().attributes(&options);
         let is_lost = format.lost(&grid).iter().any(|lost| lost.contains("attributes"));
         assert_eq!(is_lost, !attributes.set().iter().all(|of| held.contains(of)), "{format:?}");
-        for attribute in attributes.set().iter() {
-            let checked = format.check_attributes([attribute].into_iter().collect(), &options);
-            assert_eq!(checked.is_ok(), held.contains(attribute), "{format:?}: {attribute}");
+        for attribute in attributes.set() {
+            let checked = format.check_attributes(&[attribute].into(), &options);
+            assert_eq!(checked.is_ok(), held.contains(&attribute), "{format:?}: {attribute}");
         }
     }
 }

@@ -27,7 +27,7 @@ use rawzip::{CompressionMethod, DataDescriptorOutput, ZipArchiveWriter};
 use crate::formats::grid::{dense, npy};
 use crate::formats::io::deflate::{Deflater, MAX_RATIO};
 use crate::formats::{GridSpec, Out, WriteError};
-use crate::grid::{Attribute, AttributeSet, Channel, Place, VoxelGrid, World};
+use crate::grid::{Attribute, Channel, Place, VoxelGrid, World};
 use crate::solid::distance::DistanceField;
 
 pub use read::read;
@@ -43,7 +43,7 @@ pub const SPEC: GridSpec = GridSpec {
     distances: Some(write_distances),
     distances_size: |dims| Some(dense::volume(dims) / MAX_RATIO),
     has_colors: true,
-    attributes: |_| AttributeSet::all(),
+    attributes: |_| Attribute::ALL,
     ..GridSpec::plain(|grid, _, out| write(grid, out))
 };
 

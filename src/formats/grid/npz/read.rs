@@ -272,11 +272,11 @@ fn attributes(
         return Ok(None);
     }
     // The values, and one attribute in a list of twice the size of its values as it grows.
-    let numbers: usize = set.iter().map(Attribute::components).sum();
+    let numbers: usize = set.iter().map(|of| of.components()).sum();
     let bytes = 4 * numbers + 2 * size_of::<Bits>();
     check_memory(grid.occupied() * bytes as u64, limit)?;
     rows.remove(COORDS);
-    let names = set.iter().filter(|of| of.has_names()).filter_map(|of| {
+    let names = set.iter().filter(|of| of.has_names()).filter_map(|&of| {
         let is_text = |(array, _): &(Rows, Vec<u8>)| array.descr.starts_with("<U");
         rows.get(&file_of_names(of)).filter(|array| is_text(array))?;
         let (Rows { row, .. }, bytes) = rows.remove(&file_of_names(of))?;
@@ -284,7 +284,7 @@ fn attributes(
     });
     let names: BTreeMap<Attribute, Vec<String>> = names.collect();
     let mut channels = BTreeMap::new();
-    for of in set.iter() {
+    for of in set {
         let Some((_, bytes)) = rows.remove(&file_of(of)) else { continue };
         let names = names.get(&of).map(Vec::len);
         check_values(of, &bytes, names)

@@ -24,6 +24,9 @@ use crate::surface::palette::MAX_COLORS;
 
 pub(super) const ATTRIBUTES: [Attribute; 3] =
     [Attribute::Metallic, Attribute::Roughness, Attribute::Emission];
+/// With the attribute of named parts.
+pub(super) const ATTRIBUTES_AND_LABEL: [Attribute; 4] =
+    [Attribute::Metallic, Attribute::Roughness, Attribute::Emission, Attribute::Label];
 /// The largest value of each.
 const MOST: [f32; 3] = [1.0, 1.0, 5.0];
 
@@ -75,7 +78,7 @@ pub(super) fn lost(grid: &VoxelGrid, options: &WriteOptions) -> [Option<String>;
 
 fn held(grid: &VoxelGrid) -> AttributeSet {
     let set = grid.attributes.as_ref().map(Attributes::set).unwrap_or_default();
-    ATTRIBUTES.into_iter().filter(|&attribute| set.contains(attribute)).collect()
+    ATTRIBUTES.into_iter().filter(|attribute| set.contains(attribute)).collect()
 }
 
 impl Materials {
@@ -162,7 +165,7 @@ impl Materials {
             (Attribute::Emission, "_flux", flux),
         ]
         .map(|(of, key, value)| (of, key, value.to_string()));
-        let texts = texts.iter().filter(|(of, ..)| self.held.contains(*of));
+        let texts = texts.iter().filter(|(of, ..)| self.held.contains(of));
         let entries =
             iter::once(("_type", kind)).chain(texts.map(|(_, key, text)| (*key, &**text)));
         let entries: Vec<(&str, &str)> = entries.collect();

@@ -50,7 +50,7 @@ use crate::base::numbers::{counted, grouped};
 use crate::formats::grid::description::Description;
 use crate::formats::io::bytes::read_whole;
 use crate::formats::{GridSpec, LoadedGrid, ReadError, ReadOptions, WriteOptions, lost_opacity};
-use crate::grid::{Attribute, Colors, Up, VoxelGrid};
+use crate::grid::{Colors, Up, VoxelGrid};
 use crate::surface::palette::{MAX_COLORS, count_colors};
 
 pub use write::{check_dims, write};
@@ -64,9 +64,9 @@ pub const SPEC: GridSpec = GridSpec {
     check_dims,
     lost,
     has_colors: true,
-    attributes: |options| {
-        let labels = (!options.plain).then_some(Attribute::Label);
-        materials::ATTRIBUTES.into_iter().chain(labels).collect()
+    attributes: |options| match options.plain {
+        true => &materials::ATTRIBUTES,
+        false => &materials::ATTRIBUTES_AND_LABEL,
     },
     ..GridSpec::plain(write)
 };

@@ -28,7 +28,7 @@ use crate::formats::grid::dense;
 use crate::formats::grid::openvdb::{check_range, world_distance};
 use crate::formats::io::deflate::MAX_RATIO;
 use crate::formats::{GridSpec, Out, WriteError, assumed_place};
-use crate::grid::{Attribute, AttributeSet, Bits, Channel, Colors, Place, VoxelGrid, World};
+use crate::grid::{Attribute, Bits, Channel, Colors, Place, VoxelGrid, World};
 use crate::solid::distance::DistanceField;
 
 pub const SPEC: GridSpec = GridSpec {
@@ -42,7 +42,7 @@ pub const SPEC: GridSpec = GridSpec {
     distances: Some(write_distances),
     distances_size: |dims| Some(4 * dense::volume(dims) / MAX_RATIO),
     has_colors: true,
-    attributes: |_| AttributeSet::all(),
+    attributes: |_| Attribute::ALL,
     ..GridSpec::plain(|grid, _, out| write(grid, out))
 };
 

@@ -132,7 +132,7 @@ pub(crate) enum AxisReduction {
 /// The mip levels of a texture under one alpha mode, made on first use.
 #[derive(Debug)]
 pub(crate) struct Pyramid {
-    texel_alpha: TexelAlpha,
+    pub(crate) texel_alpha: TexelAlpha,
     smaller: OnceLock<Vec<Level>>,
     /// A row or a column of samples and its mip levels, by the axis that is reduced, then by
     /// [`AxisReduction`].
@@ -142,10 +142,6 @@ pub(crate) struct Pyramid {
 impl Pyramid {
     pub(crate) fn new(texel_alpha: TexelAlpha) -> Self {
         Self { texel_alpha, smaller: OnceLock::new(), strips: Default::default() }
-    }
-
-    pub(crate) fn texel_alpha(&self) -> TexelAlpha {
-        self.texel_alpha
     }
 
     // The closures given to `get_or_init` must not use rayon: a waiting thread may steal a task

@@ -11,7 +11,7 @@ use super::{
 use crate::base::lanes::{LANES, Lanes};
 use crate::base::vector::{dot, minus};
 use crate::grid::{BRICK, brick_slot};
-use crate::solid::fill::solid_angle::{Aabb, Edge, Point};
+use crate::solid::fill::solid_angle::{Edge, Point, PointBox};
 use crate::solid::fill::taylor::Taylor;
 
 /// A cube of voxels.
@@ -199,9 +199,9 @@ impl Field {
         (center, half_extent * self.units_per_voxel * 3f64.sqrt())
     }
 
-    fn bounds(&self, cube: &Cube) -> Aabb {
+    fn bounds(&self, cube: &Cube) -> PointBox {
         let corner = |by: u32| cube.at.map(|c| f64::from(c + by) * self.units_per_voxel);
-        Aabb { lo: corner(0), hi: corner(cube.size) }
+        PointBox { lo: corner(0), hi: corner(cube.size) }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::base::lanes::{LANES, Lanes};
 use crate::base::progress::NoProgress;
 use crate::base::vector::dot;
 use crate::solid::fill::closed;
-use crate::solid::fill::solid_angle::Aabb;
+use crate::solid::fill::solid_angle::PointBox;
 use crate::solid::fill::taylor::Taylor;
 
 const UNIT: i32 = 16;
@@ -76,7 +76,7 @@ fn a_polynomial_is_as_near_as_its_bounds_say_and_the_bounds_are_of_all_loops() {
             assert!((all.radius / radius - 1.0).abs() < 1e-12);
             for &node in &cube.near {
                 let is_far = field.bvh.node(node).errors(center, radius).sum() <= CUBE_TOLERANCE;
-                assert!(!is_far || field.bvh.rays_may_hit(node, &Aabb { lo, hi }));
+                assert!(!is_far || field.bvh.rays_may_hit(node, &PointBox { lo, hi }));
             }
             let (moved, error) = (all.constant_error, all.error());
             if error < 1.0 {
@@ -160,7 +160,8 @@ fn the_error_of_an_estimate_is_the_sum_of_those_of_its_nodes() {
         let (inner, leaves): (Vec<u32>, Vec<u32>) =
             cube.near.iter().partition(|&&node| field.bvh.node(node).children.is_some());
         let sum: f64 = inner.iter().map(|index| errors(index).sum()).sum();
-        let rays_may_hit = inner.iter().any(|&node| field.bvh.rays_may_hit(node, &Aabb { lo, hi }));
+        let rays_may_hit =
+            inner.iter().any(|&node| field.bvh.rays_may_hit(node, &PointBox { lo, hi }));
         if rays_may_hit || sum >= MAX_ERROR {
             assert_eq!(all.error(), f64::INFINITY);
             hopeless += 1;

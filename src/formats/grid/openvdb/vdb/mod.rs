@@ -14,7 +14,7 @@ pub use read::read;
 pub use write::{write, write_distances};
 
 use crate::formats::{GridSpec, lost_names, lost_opacity};
-use crate::grid::AttributeSet;
+use crate::grid::Attribute;
 
 pub const SPEC: GridSpec = GridSpec {
     extension: "vdb",
@@ -25,7 +25,7 @@ pub const SPEC: GridSpec = GridSpec {
     lost: |grid, _| vec![lost_opacity(grid), lost_names(grid)],
     distances: Some(write_distances),
     has_colors: true,
-    attributes: |_| AttributeSet::all(),
+    attributes: |_| Attribute::ALL,
     ..GridSpec::plain(|grid, _, out| write(grid, out))
 };
 

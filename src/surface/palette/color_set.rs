@@ -15,14 +15,14 @@ const BATCH: usize = 1 << 15;
 
 /// A set of colours, indexed in the order of red, green and blue.
 #[derive(Debug)]
-pub(super) struct Distinct {
+pub(super) struct ColorSet {
     /// The bit set.
     words: Vec<u64>,
     /// The exclusive prefix sum of the words' bit counts.
     before: Vec<u32>,
 }
 
-impl Distinct {
+impl ColorSet {
     /// The colours of a grid with `occupied` voxels; for an empty grid the default colour.
     pub(super) fn new(colors: &Colors, occupied: u64) -> Self {
         let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();

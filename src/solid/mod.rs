@@ -34,7 +34,9 @@ use crate::grid::{VoxelGrid, Windings};
 use crate::lattice::{Aabb, MAX_DIM, PlacedMesh};
 use crate::predicate::crosses::Axis;
 use crate::solid::fill::{AxisDisagreement, Generalized};
-use crate::solid::topology::{Boundary, FlipStatistics, Flips, MAX_EDGES, Matching, Topology};
+use crate::solid::topology::{
+    Boundary, EDGE_BYTES, FlipStatistics, Flips, MAX_EDGES, Matching, Topology,
+};
 
 /// Options of a solid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -255,20 +257,20 @@ impl OrientedSurface {
         runner.within(0, |memory| {
             let bytes = Topology::bytes(whole);
             check_memory(bytes, memory)?;
-            let room = (memory - bytes) / Topology::boundary_bytes(1);
+            let room = (memory - bytes) / EDGE_BYTES;
             let matching = Matching::new(whole);
             let (topology, boundary) = Topology::matched(&matching, room.min(MAX_EDGES as u64));
             let kept = boundary.as_ref().map_or(0, |boundary| boundary.edges() as u64);
             let needs_flips = may_flip && topology.may_need_flips();
             let flipping = if needs_flips { topology.flipping_bytes(whole) } else { 0 };
-            check_memory(flipping + Topology::boundary_bytes(kept), memory)?;
-            let flips = needs_flips.then(|| topology.flips(&matching, runner.progress));
+            check_memory(flipping + kept * EDGE_BYTES, memory)?;
+            let flips = needs_flips.then(|| topology::flips(&matching, &topology, runner.progress));
             check_cancelled(runner.progress)?;
             let boundary = match boundary {
                 Ok(boundary) => Some(boundary.relative_to(origin)),
                 Err(edges) if edges > MAX_EDGES as u64 => None,
                 Err(edges) => {
-                    let needed = bytes + Topology::boundary_bytes(edges);
+                    let needed = bytes + edges * EDGE_BYTES;
                     return Err(BackendError::Memory { needed, allowed: memory });
                 }
             };

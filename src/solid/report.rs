@@ -394,7 +394,7 @@ impl FillReport {
         };
         let flips = match self.flips {
             Some(FlipStatistics {
-                flipped_patches, flipped_triangles: triangles @ 1.., ..
+                flipped_patches, flipped_triangles: triangles @ 1..
             }) => {
                 let were = if triangles == 1 { "was" } else { "were" };
                 let (triangles, patches) =

@@ -15,7 +15,7 @@ impl Serialize for FillReport {
         let in_mesh_units = |point: [i32; 3]| {
             [0, 1, 2].map(|a| lattice.origin[a] + f64::from(point[a]) / lattice.scale)
         };
-        let FlipStatistics { flipped_patches, flipped_triangles, .. } =
+        let FlipStatistics { flipped_patches, flipped_triangles } =
             self.flips.unwrap_or_default();
         let caps = self.caps.as_ref();
         let center = |voxel: [u32; 3]| Place::of(lattice).center(voxel);

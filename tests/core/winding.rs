@@ -153,7 +153,7 @@ fn parts_that_face_the_wrong_way_are_flipped_and_counted() {
         let (grid, filling) = solid(&at_resolution(&flipped(is_flipped), 40), Fill::Auto);
         assert!(grid == expected, "{turned}");
         let summary = filling.flips.unwrap();
-        assert_eq!((summary.patches, summary.flipped_patches), (1, 1));
+        assert_eq!(summary.flipped_patches, 1);
         assert_eq!(summary.flipped_triangles, turned);
         assert_eq!(filling.doubts, []);
     }
@@ -176,7 +176,7 @@ fn parts_that_face_the_wrong_way_are_flipped_and_counted() {
     let (grid, filling) = solid(&mesh, Fill::Auto);
     assert!(grid == expected);
     let summary = filling.flips.unwrap();
-    assert_eq!((summary.patches, summary.flipped_patches), (2, 1));
+    assert_eq!(summary.flipped_patches, 1);
     assert_eq!(summary.flipped_triangles, aside.triangles().len() as u64);
 }
 

@@ -1,7 +1,5 @@
 //! The pieces of a solid: the components of its voxels, connected through faces, edges and corners.
 
-use std::ops::Range;
-
 use rayon::prelude::*;
 
 use crate::base::forest::Forest;
@@ -15,110 +13,57 @@ const MAX_BRICKS: usize = 1 << 16;
 /// The number of pieces; `None` above [`MAX_BRICKS`].
 ///
 /// The components of each brick, or of each run of full bricks, are the elements of a forest. They
-/// are joined where they touch in a run before.
+/// are joined where they touch one before them.
 pub(super) fn pieces(grid: &VoxelGrid) -> Option<u64> {
     if grid.masks().len() > MAX_BRICKS {
         return None;
     }
     let runs: Vec<BrickRun> = grid.brick_runs().collect();
-    let counts = runs.par_iter().map(|run| components(run.mask).count());
-    let (mut firsts, mut elements) = (counts.collect::<Vec<usize>>(), 0);
-    for first in &mut firsts {
-        elements += std::mem::replace(first, elements);
-    }
+    let parts_of = |run: BrickRun| components(run.mask).map(move |mask| BrickRun { mask, ..run });
+    let parts: Vec<BrickRun> = runs.into_par_iter().flat_map_iter(parts_of).collect();
     // More runs of full bricks than a grid in memory has.
-    u32::try_from(elements).ok()?;
-    firsts.push(elements);
-
-    let elements_of = Elements { runs, firsts, forest: Forest::new(elements) };
-    let unions = (0..elements_of.runs.len()).into_par_iter().map(|run| elements_of.join(run));
-    Some((elements - unions.sum::<usize>()) as u64)
+    u32::try_from(parts.len()).ok()?;
+    let forest = Forest::new(parts.len());
+    let unions = (0..parts.len()).into_par_iter().map(|at| join(&parts, at, &forest));
+    Some((parts.len() - unions.sum::<usize>()) as u64)
 }
 
 /// The offsets, in bricks along `y` and `z`, of a row and of the neighbours before it.
 const OFFSETS: [[i32; 2]; 5] = [[0, 0], [-1, 0], [-1, -1], [0, -1], [1, -1]];
 
-/// The components of all runs.
-struct Elements {
-    runs: Vec<BrickRun>,
-    /// The element of each run's first component, then the number of elements.
-    firsts: Vec<usize>,
-    forest: Forest,
-}
-
-impl Elements {
-    /// Joins the components of a run with those that they touch in runs before it; returns the
-    /// number of unions.
-    fn join(&self, run: usize) -> usize {
-        let unions = OFFSETS.into_iter().map(|offset| -> usize {
-            let before = self.beside(run, offset);
-            before.map(|other| self.join_two(run, other, offset)).sum()
-        });
-        unions.sum()
-    }
-
-    /// The runs before a run, in the row at an offset, with a brick next to one of its bricks.
-    fn beside(&self, run: usize, [y, z]: [i32; 2]) -> Range<usize> {
-        let BrickRun { start, len, .. } = self.runs[run];
-        let [x, at_y, at_z] = start.position();
-        let at = [at_y.wrapping_add_signed(y), at_z.wrapping_add_signed(z)];
-        if at.iter().any(|&c| c >= MAX_DIM / BRICK) {
-            return 0..0;
+/// Joins the part `at` with those that it touches in bricks before; returns the number of unions.
+fn join(parts: &[BrickRun], at: usize, forest: &Forest) -> usize {
+    let BrickRun { start, len, mask } = parts[at];
+    let [x, y, z] = start.position();
+    let mut unions = 0;
+    for [dy, dz] in OFFSETS {
+        let [y, z] = [y.wrapping_add_signed(dy), z.wrapping_add_signed(dz)];
+        if y.max(z) >= MAX_DIM / BRICK {
+            continue;
         }
-        let row = BrickKey::new([0, at[0], at[1]]);
-        let [first, end] = [row.along_x(x.saturating_sub(1)), row.along_x(x + len + 1)];
-        let end = end.min(row.next_row());
-        let is_before = |run: &BrickRun| run.start.along_x(run.len) <= first;
-        let before = self.runs[..run].partition_point(is_before);
-        before..self.runs[..run].partition_point(|run| run.start < end)
-    }
-
-    /// Joins the components of two runs where they touch; the second lies at an offset along `y`
-    /// and `z`. Returns the number of unions.
-    fn join_two(&self, run: usize, other: usize, [y, z]: [i32; 2]) -> usize {
-        let [from, to] = [run, other].map(|run| {
-            let BrickRun { start, len, .. } = self.runs[run];
-            let [x, ..] = start.position();
-            x..x + len
-        });
-        // The offsets along x of two bricks of these runs.
-        let offsets = [
-            (to.end == from.start).then_some(-1),
-            (to.start < from.end && from.start < to.end).then_some(0),
-            (to.start == from.end).then_some(1),
-        ];
-        let touch = |one: &Mask, other: &Mask| {
-            let is_at = |x| !is_empty(&and(spilled(one, [x, y, z]), other));
-            offsets.into_iter().flatten().any(is_at)
-        };
-        let are_one = [run, other].into_iter().all(|run| self.count(run) == 1);
-        let root = |run: usize| self.forest.root(self.firsts[run] as u32);
-        if are_one && root(run) == root(other) {
-            return 0;
-        }
-        let others = self.components(other);
-        let mut unions = 0;
-        for (one, mask) in &self.components(run) {
-            for (two, beside) in &others {
-                unions += usize::from(touch(mask, beside) && self.forest.join(*one, *two));
+        // The parts with a brick next to one of this part's.
+        let row = BrickKey::new([0, y, z]);
+        let first = row.along_x(x.saturating_sub(1));
+        let end = row.along_x(x + len + 1).min(row.next_row()).min(start);
+        let begin = parts.partition_point(|other| other.start.along_x(other.len) <= first);
+        // The mask's voxels and those that touch them, in the bricks at three offsets along `x`.
+        let mut around: [Option<Mask>; 3] = [None; 3];
+        for (index, other) in (begin..).zip(&parts[begin..at]) {
+            if other.start >= end {
+                break;
             }
+            if forest.root(at as u32) == forest.root(index as u32) {
+                continue;
+            }
+            let other_x = other.start.position()[0];
+            let dx = if other_x + other.len == x { -1 } else { i32::from(other_x == x + len) };
+            let there = &mut around[(dx + 1) as usize];
+            let there = *there.get_or_insert_with(|| spilled(mask, [dx, dy, dz]));
+            let touches = !is_empty(&and(there, &other.mask));
+            unions += usize::from(touches && forest.join(at as u32, index as u32));
         }
-        unions
     }
-
-    fn count(&self, run: usize) -> usize {
-        self.firsts[run + 1] - self.firsts[run]
-    }
-
-    /// The elements of a run, and their voxels in each of its bricks.
-    fn components(&self, run: usize) -> Vec<(u32, Mask)> {
-        let (mask, first) = (self.runs[run].mask, self.firsts[run]);
-        let masks = match self.count(run) {
-            1 => vec![mask],
-            _ => components(mask).collect(),
-        };
-        (first as u32..).zip(masks).collect()
-    }
+    unions
 }
 
 /// The components of a brick's voxels.
@@ -130,7 +75,7 @@ fn components(mut rest: Mask) -> impl Iterator<Item = Mask> {
         // Through faces first: quick, and mostly all.
         component = spread(component, &rest);
         while component != rest {
-            let next = and(spilled(&component, [0; 3]), &rest);
+            let next = and(spilled(component, [0; 3]), &rest);
             if next == component {
                 break;
             }
@@ -146,8 +91,8 @@ fn and(a: Mask, b: &Mask) -> Mask {
 }
 
 /// The mask and the voxels that touch it, in the brick at an offset.
-fn spilled(mask: &Mask, offset: [i32; 3]) -> Mask {
-    (0..3).fold(*mask, |mask, axis| match offset[axis] {
+fn spilled(mask: Mask, offset: [i32; 3]) -> Mask {
+    (0..3).fold(mask, |mask, axis| match offset[axis] {
         0 => {
             let up = mask_spliced([&[0; 8], &mask], axis, 1);
             let down = mask_spliced([&mask, &[0; 8]], axis, BRICK - 1);

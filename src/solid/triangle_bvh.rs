@@ -130,9 +130,8 @@ impl Boxes {
     }
 
     fn union(&self) -> Aabb {
-        let fold =
-            |from: [i32; LANES], pick: fn(i32, i32) -> i32| from.into_iter().fold(from[0], pick);
-        Aabb { lo: self.lo.map(|lo| fold(lo, i32::min)), hi: self.hi.map(|hi| fold(hi, i32::max)) }
+        let lo = self.lo.map(|lo| lo.into_iter().fold(i32::MAX, i32::min));
+        Aabb { lo, hi: self.hi.map(|hi| hi.into_iter().fold(i32::MIN, i32::max)) }
     }
 }
 

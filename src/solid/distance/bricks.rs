@@ -18,15 +18,20 @@ impl Bricks {
 
     /// The number of bricks.
     pub(crate) fn count(&self) -> u64 {
-        [0, 1, 2].map(|axis| u64::from(self.len(axis))).into_iter().product()
+        self.blocks(1)
+    }
+
+    /// The number of blocks of `side` bricks along each edge. The last block along an axis may be
+    /// smaller.
+    pub(crate) fn blocks(&self, side: u32) -> u64 {
+        [0, 1, 2].map(|axis| u64::from(self.len(axis).div_ceil(side))).into_iter().product()
     }
 
     fn len(&self, axis: usize) -> u32 {
         self.to[axis] - self.from[axis]
     }
 
-    /// Both halves, in blocks of `side` bricks along each edge, across the longest axis; `None` of one
-    /// block. The last block along an axis may be smaller.
+    /// Both halves, in whole [blocks](Self::blocks), across the longest axis; `None` of one block.
     pub(crate) fn halves(&self, side: u32) -> Option<[Self; 2]> {
         let axis = (0..3).max_by_key(|&axis| self.len(axis))?;
         let blocks = self.len(axis).div_ceil(side);
@@ -34,12 +39,6 @@ impl Bricks {
         before.to[axis] = self.from[axis] + blocks.div_ceil(2) * side;
         after.from[axis] = before.to[axis];
         (blocks > 1).then_some([before, after])
-    }
-
-    /// The number of these blocks.
-    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
-    pub(crate) fn blocks(&self, side: u32) -> u64 {
-        [0, 1, 2].map(|axis| u64::from(self.len(axis).div_ceil(side))).into_iter().product()
     }
 
     /// The bounds of the voxels' centres.
@@ -50,7 +49,7 @@ impl Bricks {
     }
 }
 
-#[cfg(all(test, feature = "gpu", not(target_arch = "wasm32")))]
+#[cfg(test)]
 mod tests {
     use fastrand::Rng;
 

@@ -6,8 +6,7 @@ use rayon::prelude::*;
 
 use crate::base::morton;
 use crate::grid::BRICK;
-use crate::lattice::Aabb;
-use crate::lattice::PlacedMesh;
+use crate::lattice::{Aabb, PlacedMesh};
 
 /// Maximum number of triangles of a cluster.
 pub const TRIANGLES: usize = 8;
@@ -19,13 +18,11 @@ const ALONE: u64 = 1 << 63;
 
 /// The triangles of a mesh in clusters of up to eight; each long triangle is its own cluster.
 pub(crate) struct Clusters {
-    /// Indices of triangles, cluster by cluster.
-    triangles: Vec<u32>,
+    /// The indices of all triangles in the mesh, cluster by cluster.
+    pub(crate) all_triangles: Vec<u32>,
     /// The first triangle of each cluster, and at the end the number of triangles (CSR offsets).
     starts: Vec<u32>,
     bounds: Vec<Aabb>,
-    /// The edge of a brick, in lattice units.
-    brick: i32,
 }
 
 impl Clusters {
@@ -34,8 +31,7 @@ impl Clusters {
         (size_of::<(u64, u32)>() + 2 * size_of::<u32>() + size_of::<Aabb>()) as u64;
 
     pub(crate) fn new(mesh: &PlacedMesh) -> Self {
-        let fraction_bits = mesh.lattice().fraction_bits;
-        let long = (LONG << fraction_bits).cast_signed();
+        let long = (LONG << mesh.lattice().fraction_bits).cast_signed();
         let bounds_of = |index: &u32| Aabb::of(&mesh.triangle(*index as usize));
         let entry = |index| (key(&bounds_of(&index), long), index);
         let mut sorted: Vec<_> = (0..mesh.len() as u32).into_par_iter().map(entry).collect();
@@ -49,7 +45,7 @@ impl Clusters {
             triangles.iter().map(bounds_of).fold(Aabb::EMPTY, Aabb::union)
         };
         let bounds = starts.par_windows(2).map(of_cluster).collect();
-        Self { triangles, starts, bounds, brick: (BRICK << fraction_bits).cast_signed() }
+        Self { all_triangles: triangles, starts, bounds }
     }
 
     pub(crate) fn len(&self) -> u32 {
@@ -60,11 +56,6 @@ impl Clusters {
         &self.bounds[cluster as usize]
     }
 
-    /// The indices of all triangles in the mesh, cluster by cluster.
-    pub(crate) fn all_triangles(&self) -> &[u32] {
-        &self.triangles
-    }
-
     /// The positions of the cluster's triangles in [`all_triangles`](Self::all_triangles).
     pub(crate) fn range(&self, cluster: u32) -> Range<u32> {
         self.starts[cluster as usize]..self.starts[cluster as usize + 1]
@@ -73,12 +64,7 @@ impl Clusters {
     /// The indices of the cluster's triangles in the mesh.
     pub(crate) fn triangles(&self, cluster: u32) -> &[u32] {
         let Range { start, end } = self.range(cluster);
-        &self.all_triangles()[start as usize..end as usize]
-    }
-
-    /// Whether the bounding box is longer than a brick.
-    pub(crate) fn is_long(&self, cluster: u32) -> bool {
-        self.bounds(cluster).length() > self.brick
+        &self.all_triangles[start as usize..end as usize]
     }
 }
 

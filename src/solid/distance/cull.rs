@@ -4,6 +4,7 @@
 use std::sync::atomic::Ordering;
 
 use crate::backend::{BackendError, check_cancelled};
+use crate::grid::BRICK;
 use crate::lattice::PlacedMesh;
 use crate::solid::distance::Work;
 use crate::solid::distance::bricks::Bricks;
@@ -27,22 +28,10 @@ impl Work<'_> {
         (0..self.clusters.len()).collect()
     }
 
-    /// The finished fraction of the grid.
-    pub(crate) fn finished_fraction(&self) -> f64 {
-        let all = Bricks::of_grid(self.mesh.lattice().dims).count();
-        self.finished.load(Ordering::Relaxed) as f64 / all as f64
-    }
-
     /// Counts `bricks` as finished.
     pub(crate) fn finish(&self, bricks: &Bricks) {
         self.finished.fetch_add(bricks.count(), Ordering::Relaxed);
         self.progress.advance(bricks.count());
-    }
-
-    /// # Errors
-    /// Cancelled.
-    pub(crate) fn check(&self) -> Result<(), BackendError> {
-        check_cancelled(self.progress)
     }
 
     /// Bisects `bricks`, which have the clusters `near`, down to blocks of `side` bricks. Calls `visit`
@@ -55,7 +44,7 @@ impl Work<'_> {
         side: u32,
         visit: &(impl Fn(Bricks, Vec<u32>) -> Result<Option<T>, BackendError> + Sync),
     ) -> Result<Vec<T>, BackendError> {
-        self.check()?;
+        check_cancelled(self.progress)?;
         if near.is_empty() {
             self.finish(&bricks);
             return Ok(Vec::new());
@@ -75,8 +64,10 @@ impl Work<'_> {
     pub(crate) fn near(&self, bricks: &Bricks, clusters: &[u32]) -> Vec<u32> {
         let bound = self.distance_bound(bricks, clusters);
         let is_brick = bricks.count() == 1;
+        let brick = (BRICK << self.mesh.lattice().fraction_bits).cast_signed();
+        let is_long = |cluster| self.clusters.bounds(cluster).length() > brick;
         let is_near = |&&cluster: &&u32| match *self.clusters.triangles(cluster) {
-            [index] if is_brick || self.clusters.is_long(cluster) => {
+            [index] if is_brick || is_long(cluster) => {
                 bound.admits_triangle(&self.mesh.triangle(index as usize))
             }
             _ => bound.admits_box(self.clusters.bounds(cluster)),

@@ -78,7 +78,8 @@ fn is_farther(triangle: &Triangle, bounds: &Aabb, distance: f64) -> bool {
     false
 }
 
-fn vector(v: [i32; 3]) -> Vector {
+#[inline(always)]
+pub(super) fn vector(v: [i32; 3]) -> Vector {
     [f64::from(v[0]), f64::from(v[1]), f64::from(v[2])]
 }
 

@@ -31,7 +31,8 @@ impl Fraction {
 
     /// `root` squared, over `denominator`; `root` is below `2^96`.
     pub(in crate::solid) fn of_square(root: i128, denominator: i128) -> Self {
-        let numerator = Wide::square(root.unsigned_abs());
+        let root = root.unsigned_abs();
+        let numerator = Wide { high: 0, low: root }.times(root);
         Self { numerator, denominator: denominator.cast_unsigned() }
     }
 
@@ -91,13 +92,6 @@ struct Wide {
 }
 
 impl Wide {
-    /// `factor` squared; it is below `2^96`.
-    fn square(factor: u128) -> Self {
-        let [high, low] = [factor >> 64, factor & u128::from(u64::MAX)];
-        let square = Self { high: high * high, low: low * low };
-        square.plus(Self { high: 0, low: 2 * high * low }.shifted(64))
-    }
-
     fn product(a: u128, b: u64) -> Self {
         let [high, low] = [a >> 64, a & u128::from(u64::MAX)].map(|half| half * u128::from(b));
         Self { high: 0, low }.plus(Self { high: 0, low: high }.shifted(64))

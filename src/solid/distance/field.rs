@@ -163,7 +163,11 @@ impl DistanceField {
         let own = at.map_or(&[][..], |at| &self.distances[self.starts[at]..self.starts[at + 1]]);
         let distances = BrickValues::new(self.band.mask_of(key), own, self.width);
         let inside = self.inside.mask_of(key);
-        move |x, bit| signed(distances.at(x, bit), inside[x as usize] >> bit & 1 == 1)
+        move |x, bit| {
+            let distance = distances.at(x, bit);
+            // Inside, a zero is -0.
+            if inside[x as usize] >> bit & 1 == 1 { -distance } else { distance }
+        }
     }
 
     /// Writes the signed distances in voxels of all voxels, by index `[x, y, z]` in C order;
@@ -220,11 +224,6 @@ impl DistanceField {
         }
         ContentHash::of(&hasher)
     }
-}
-
-/// Inside, a zero is -0.
-fn signed(distance: f32, is_inside: bool) -> f32 {
-    if is_inside { -distance } else { distance }
 }
 
 impl fmt::Debug for DistanceField {

@@ -5,8 +5,8 @@ use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 use wgpu::BufferUsages as Usage;
 
-use crate::backend::BackendError;
 use crate::backend::gpu::adversarial_mesh;
+use crate::backend::{BackendError, check_cancelled};
 use crate::base::progress::{NoProgress, Progress};
 use crate::gpu::{Device, MAX_GROUPS, Mapping, kernels};
 use crate::grid::{BRICK, BrickKey, Mask, count};
@@ -126,7 +126,7 @@ fn measured_bricks(
     let of_triangle = 2 * (size_of::<Triangle>() + size_of::<Cluster>() + size_of::<u32>());
     let taken = (mesh.len() * of_triangle) as u64 + BATCH_BYTES;
     let work = Work::new(mesh, width, memory, taken, progress)?;
-    let in_order = work.clusters.all_triangles().par_iter();
+    let in_order = work.clusters.all_triangles.par_iter();
     let corners: Vec<Triangle> = in_order.map(|&index| mesh.triangle(index as usize)).collect();
     device.queue.write_buffer(&triangles, 0, bytemuck::cast_slice(&corners));
     drop(corners);
@@ -242,7 +242,7 @@ impl Measuring<'_> {
     /// Receives the batch in flight, then submits the next.
     fn submit(&mut self) -> Result<(), BackendError> {
         self.receive()?;
-        self.work.check()?;
+        check_cancelled(self.work.progress)?;
         let Batch { blocks, items, near } = std::mem::take(&mut self.batch);
         if blocks.is_empty() {
             return Ok(());

@@ -36,7 +36,7 @@ use crate::grid::{BrickKey, GridBuilder, Mask, VoxelGrid, mask_below};
 use crate::lattice::{Distinct, Lattice, PlacedMesh};
 use crate::solid::distance::bricks::Bricks;
 use crate::solid::distance::clusters::Clusters;
-use crate::solid::distance::nearest::{Brick, MeasureBrick, Near};
+use crate::solid::distance::nearest::Brick;
 
 /// The widest band, in voxels.
 pub const MAX_WIDTH: f32 = 1024.0;
@@ -190,11 +190,9 @@ impl<'a> Work<'a> {
         let key = BrickKey::new(brick.from);
         let (Lattice { dims, fraction_bits, .. }, first) = (*mesh.lattice(), key.first_voxel());
         let in_grid = mask_below([0, 1, 2].map(|a| dims[a] - first[a]));
-        let brick = Brick { origin: bound.centers.lo, fraction_bits, width: self.width, in_grid };
-        let near = Near { mesh, clusters, near, bound: &bound };
-        let mut distances = Vec::new();
-        let measure = MeasureBrick { near: &near, brick: &brick, values: &mut distances };
-        let mask = Arch::new().dispatch(measure);
+        let (bound, origin, width) = (&bound, bound.centers.lo, self.width);
+        let brick = Brick { mesh, clusters, near, bound, origin, fraction_bits, width, in_grid };
+        let (mask, mut distances) = Arch::new().dispatch(brick);
         distances.shrink_to_fit();
         self.kept(key, mask, distances)
     }
@@ -222,7 +220,9 @@ impl<'a> Work<'a> {
     /// Extrapolates the memory of the finished bricks to all bricks.
     fn too_little_memory(&self) -> BackendError {
         let allowed = self.memory as f64;
-        let needed = (allowed / self.finished_fraction().max(0.01)).max(allowed * 1.25) as u64;
+        let bricks = Bricks::of_grid(self.mesh.lattice().dims).count();
+        let finished = self.finished.load(Ordering::Relaxed) as f64 / bricks as f64;
+        let needed = (allowed / finished.max(0.01)).max(allowed * 1.25) as u64;
         BackendError::Memory { needed, allowed: self.memory }
     }
 }

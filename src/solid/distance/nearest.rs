@@ -29,7 +29,7 @@ use crate::base::vector::{Vector, cross, dot, minus, norm, times};
 use crate::grid::{BRICK, Mask, set_bits};
 use crate::lattice::{Aabb, PlacedMesh, Triangle};
 use crate::solid::distance::clusters::Clusters;
-use crate::solid::distance::distance_bound::DistanceBound;
+use crate::solid::distance::distance_bound::{DistanceBound, vector};
 use crate::solid::distance::exact;
 
 /// Relative error bound of a distance before it is rounded to `f32`, with a factor of 2 to spare.
@@ -55,16 +55,30 @@ pub(crate) struct BrickDistances {
     absolute_error: f64,
 }
 
-/// The brick, and the width of the band.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Brick {
+/// A brick and the triangles near it. Measures the distances below the width, rounded: the mask of
+/// their voxels, and the distances in the same order.
+pub(crate) struct Brick<'a> {
+    pub(crate) mesh: &'a PlacedMesh,
+    pub(crate) clusters: &'a Clusters,
+    /// The clusters within `bound` of the brick.
+    pub(crate) near: &'a [u32],
+    pub(crate) bound: &'a DistanceBound,
     /// The centre of its first voxel, in lattice units.
     pub(crate) origin: [i32; 3],
     pub(crate) fraction_bits: u32,
-    /// In voxels.
+    /// The width of the band, in voxels.
     pub(crate) width: f32,
     /// Its voxels in the grid.
     pub(crate) in_grid: Mask,
+}
+
+impl WithSimd for Brick<'_> {
+    type Output = (Mask, Vec<f32>);
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> (Mask, Vec<f32>) {
+        BrickDistances::of(&self).rounded(&self)
+    }
 }
 
 /// A function that is linear in the position, at the brick's first voxel and per voxel.
@@ -146,15 +160,6 @@ impl Edge {
 }
 
 #[inline(always)]
-fn relative_to(origin: [i32; 3], corner: [i32; 3]) -> Vector {
-    [
-        f64::from(origin[0] - corner[0]),
-        f64::from(origin[1] - corner[1]),
-        f64::from(origin[2] - corner[2]),
-    ]
-}
-
-#[inline(always)]
 fn norm_1(v: Vector) -> f64 {
     v[0].abs() + v[1].abs() + v[2].abs()
 }
@@ -162,33 +167,6 @@ fn norm_1(v: Vector) -> f64 {
 #[inline(always)]
 fn norm_max(v: Vector) -> f64 {
     v[0].abs().max(v[1].abs()).max(v[2].abs())
-}
-
-/// The triangles near a brick.
-pub(crate) struct Near<'a> {
-    pub(crate) mesh: &'a PlacedMesh,
-    pub(crate) clusters: &'a Clusters,
-    /// The clusters within `bound` of the brick.
-    pub(crate) near: &'a [u32],
-    pub(crate) bound: &'a DistanceBound,
-}
-
-/// Appends the rounded distances of a brick below the width to `values`; returns the mask of their
-/// voxels, in the same order.
-pub(crate) struct MeasureBrick<'a> {
-    pub(crate) near: &'a Near<'a>,
-    pub(crate) brick: &'a Brick,
-    pub(crate) values: &'a mut Vec<f32>,
-}
-
-impl WithSimd for MeasureBrick<'_> {
-    type Output = Mask;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> Mask {
-        let Self { near, brick, values } = self;
-        BrickDistances::of(near, brick).append_rounded(near, brick, values)
-    }
 }
 
 /// The squared distances of a brick's voxels from a box, by axis, in lattice units; exact.
@@ -228,7 +206,7 @@ impl BoxGaps {
 impl BrickDistances {
     /// The distances to the triangles near the brick, at most the width and the margin.
     #[inline(always)]
-    fn of(near: &Near, brick: &Brick) -> Self {
+    fn of(brick: &Brick) -> Self {
         let spacing = f64::from(1u32 << brick.fraction_bits);
         let max_distance = (f64::from(brick.width) + MARGIN) * spacing;
         let max_squared = Lanes::splat(max_distance * max_distance);
@@ -238,7 +216,7 @@ impl BrickDistances {
             updated_rows: 0,
             absolute_error: 0.0,
         };
-        let Near { mesh, clusters, near, bound } = near;
+        let &Brick { mesh, clusters, near, bound, .. } = brick;
         let count = near.len();
         // Consecutive clusters are neighbours. A scattered order lowers all distances early, and
         // more triangles are culled.
@@ -303,19 +281,16 @@ impl BrickDistances {
         }
     }
 
-    /// As [`MeasureBrick`].
+    /// The distances below the width, rounded.
     #[inline(always)]
-    fn append_rounded(&self, near: &Near, brick: &Brick, values: &mut Vec<f32>) -> Mask {
-        let mut mask = [0; 8];
-        if self.updated_rows == 0 {
-            return mask;
-        }
+    fn rounded(&self, brick: &Brick) -> (Mask, Vec<f32>) {
+        let (mut mask, mut values) = ([0; 8], Vec::new());
         for (row, squared) in self.squared.iter().enumerate() {
             if self.updated_rows >> row & 1 == 0 {
                 continue;
             }
             let (x, y) = (row / LANES, row % LANES);
-            let [least, most] = rounded_bounds(squared, self.absolute_error, brick);
+            let [least, most] = rounded_bounds(squared, self.absolute_error, brick.fraction_bits);
             for z in 0..LANES {
                 let bit = LANES * y + z;
                 if least[z] >= brick.width || brick.in_grid[x] >> bit & 1 == 0 {
@@ -326,7 +301,7 @@ impl BrickDistances {
                 } else {
                     let at = [x, y, z].map(|i| (i as i32) << brick.fraction_bits);
                     let p = std::array::from_fn(|i| brick.origin[i] + at[i]);
-                    exact_distance(near, p, brick.fraction_bits)
+                    exact_distance(brick, p)
                 };
                 if rounded < brick.width {
                     mask[x] |= 1 << bit;
@@ -334,15 +309,15 @@ impl BrickDistances {
                 }
             }
         }
-        mask
+        (mask, values)
     }
 }
 
 /// Each distance of a row minus and plus its error bound, rounded to `f32`, in voxels; equal
 /// results need no exact distance. `absolute_error` is in lattice units.
 #[inline(always)]
-fn rounded_bounds(squared: &Lanes, absolute_error: f64, brick: &Brick) -> [[f32; LANES]; 2] {
-    let per_unit = 1.0 / f64::from(1u32 << brick.fraction_bits);
+fn rounded_bounds(squared: &Lanes, absolute_error: f64, fraction_bits: u32) -> [[f32; LANES]; 2] {
+    let per_unit = 1.0 / f64::from(1u32 << fraction_bits);
     let absolute = absolute_error * per_unit;
     let distances = squared.sqrt().0;
     let (mut least, mut most) = ([0.0; LANES], [0.0; LANES]);
@@ -356,11 +331,11 @@ fn rounded_bounds(squared: &Lanes, absolute_error: f64, brick: &Brick) -> [[f32;
 
 /// The exact distance from `p` to the nearest triangle, rounded.
 #[cold]
-fn exact_distance(near: &Near, p: [i32; 3], fraction_bits: u32) -> f32 {
-    let triangles = near.near.iter().flat_map(|&cluster| near.clusters.triangles(cluster));
+fn exact_distance(brick: &Brick, p: [i32; 3]) -> f32 {
+    let triangles = brick.near.iter().flat_map(|&cluster| brick.clusters.triangles(cluster));
     let distances = triangles.map(|&index| {
-        let triangle = near.mesh.triangle(index as usize);
-        exact::distance_to(p, &triangle, fraction_bits)
+        let triangle = brick.mesh.triangle(index as usize);
+        exact::distance_to(p, &triangle, brick.fraction_bits)
     });
     distances.fold(f32::INFINITY, f32::min)
 }
@@ -369,9 +344,9 @@ impl TriangleFromBrick {
     #[inline(always)]
     fn new(triangle: &Triangle, origin: [i32; 3], spacing: f64) -> Self {
         let corners = [
-            relative_to(origin, triangle[0]),
-            relative_to(origin, triangle[1]),
-            relative_to(origin, triangle[2]),
+            vector(minus(origin, triangle[0])),
+            vector(minus(origin, triangle[1])),
+            vector(minus(origin, triangle[2])),
         ];
         let sides = [
             minus(corners[0], corners[1]),
@@ -494,7 +469,6 @@ mod tests {
     use fastrand::Rng;
 
     use super::*;
-    use crate::grid::FULL;
 
     fn any_triangle(rng: &mut Rng, within: i32) -> Triangle {
         [(); 3].map(|()| [(); 3].map(|()| rng.i32(-within..=within)))
@@ -545,14 +519,13 @@ mod tests {
     #[test]
     fn a_distance_rounds_either_way_within_its_error_of_the_middle_of_two_floats() {
         let mut rng = Rng::with_seed(64);
-        let brick = Brick { origin: [0; 3], fraction_bits: 4, width: 3.0, in_grid: FULL };
         for _ in 0..1000 {
             let float = 1.0 + 900.0 * rng.f32();
             let next = float.next_up();
             let middle = f64::midpoint(float.into(), next.into());
             let round = |distance: f64, absolute_error: f64| {
                 let squared = Lanes::splat((16.0 * distance).powi(2));
-                rounded_bounds(&squared, absolute_error, &brick).map(|of_row| of_row[7])
+                rounded_bounds(&squared, absolute_error, 4).map(|of_row| of_row[7])
             };
             // In lattice units.
             let (absolute, relative) = (16.0 * 2_f64.powi(-30), 2_f64.powi(-50));
@@ -609,7 +582,7 @@ mod tests {
             let ends = (0..8).map(|i| [0, 1, 2].map(|a| (i >> a & 1) * (LANES - 1)));
             let norms = ends.flat_map(|end| {
                 let p = center(origin, spacing, end);
-                triangle.map(|corner| norm_1(relative_to(p, corner)))
+                triangle.map(|corner| norm_1(vector(minus(p, corner))))
             });
             let farthest = norms.fold(0.0, f64::max);
             let error =

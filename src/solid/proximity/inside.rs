@@ -29,7 +29,7 @@ pub(super) struct Inside {
     mesh: PlacedMesh,
     pub(super) topology: Topology,
     /// The bounding box of the triangles.
-    bounds: Aabb,
+    pub(super) bounds: Aabb,
 }
 
 /// The crossings of a column.

@@ -20,7 +20,7 @@ use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::error_code::ErrorCode;
 use crate::base::numbers::{binary_bytes_apart, short};
 use crate::base::progress::{Latch, Progress};
-use crate::lattice::{Aabb, Lattice, PlaceError, PlaceOptions, PlacedMesh, Sizing, place};
+use crate::lattice::{Lattice, PlaceError, PlaceOptions, PlacedMesh, Sizing, place};
 use crate::mesh::Mesh;
 use crate::solid::Fill;
 use crate::solid::proximity::inside::Inside;
@@ -70,7 +70,6 @@ const TASK: [usize; 2] = [1 << 8, 1 << 12];
 /// Results do not depend on the machine, the number of threads or the order of points.
 pub struct Proximity {
     mesh: PlacedMesh,
-    bounds: Aabb,
     bvh: TriangleBvh,
     inside: Inside,
     arch: Arch,
@@ -198,7 +197,7 @@ impl Proximity {
             .map_err(|error| error.beside(of_tree, memory))?;
         check_cancelled(progress)?;
         let bvh = TriangleBvh::new(&mesh, &[0, 1, 2]);
-        Ok(Self { bounds: mesh.bounds(), mesh, bvh, inside, arch: Arch::new() })
+        Ok(Self { mesh, bvh, inside, arch: Arch::new() })
     }
 
     /// The lattice of mesh and points.
@@ -293,7 +292,7 @@ impl Proximity {
         progress.start("points", points.len() as u64);
         let query = |index: usize| {
             let point: [f64; 3] = points[index].map(Into::into);
-            Query::new(self.lattice(), &self.bounds, point)
+            Query::new(self.lattice(), &self.inside.bounds, point)
                 .ok_or(ProximityError::Point { index, point })
         };
         let indices = || (0..points.len()).into_par_iter();

@@ -131,7 +131,7 @@ impl Candidate {
                 weights[next] = along as f64 / squared as f64;
             }
             Feature::Face => {
-                let areas = Products::new(p, &self.corners).areas();
+                let areas = areas(products(p, &self.corners));
                 let total = areas[0] + areas[1] + areas[2];
                 weights = areas.map(|area| area as f64 / total as f64);
             }
@@ -148,34 +148,31 @@ fn plane(p: Point, &[a, b, c]: &[Point; 3]) -> (Point, i128) {
 
 /// The dot products of the edges from the first corner to the second and to the third with the
 /// vectors from each corner to a point.
-struct Products([[i64; 2]; 3]);
+type Products = [[i64; 2]; 3];
 
-impl Products {
-    #[inline]
-    fn new(p: Point, corners: &[Point; 3]) -> Self {
-        let edges = [minus(corners[1], corners[0]), minus(corners[2], corners[0])];
-        Self(corners.map(|corner| edges.map(|edge| dot(edge, minus(p, corner)))))
-    }
+#[inline]
+fn products(p: Point, corners: &[Point; 3]) -> Products {
+    let edges = [minus(corners[1], corners[0]), minus(corners[2], corners[0])];
+    corners.map(|corner| edges.map(|edge| dot(edge, minus(p, corner))))
+}
 
-    /// The barycentric coordinates of the projection to the plane, times the squared norm of the
-    /// normal.
-    #[inline]
-    fn areas(&self) -> [i128; 3] {
-        let [a, b, c] = self.0;
-        let area = |u: [i64; 2], v: [i64; 2]| {
-            i128::from(u[0]) * i128::from(v[1]) - i128::from(v[0]) * i128::from(u[1])
-        };
-        [area(b, c), area(c, a), area(a, b)]
-    }
+/// The barycentric coordinates of the projection to the plane, times the squared norm of the
+/// normal.
+#[inline]
+fn areas([a, b, c]: Products) -> [i128; 3] {
+    let area = |u: [i64; 2], v: [i64; 2]| {
+        i128::from(u[0]) * i128::from(v[1]) - i128::from(v[0]) * i128::from(u[1])
+    };
+    [area(b, c), area(c, a), area(a, b)]
 }
 
 /// The feature nearest to `p`. A corner is nearest if `p` is in its normal cone, an edge if `p` is
 /// beyond it and strictly between the planes through its ends. `p` is beyond all edges of a
 /// triangle without area, which is a segment: an edge or a corner is nearest.
 fn feature(p: Point, corners: &[Point; 3]) -> Feature {
-    let products = Products::new(p, corners);
+    let products = products(p, corners);
     // By the edges to the second and third corner: from the first, the second and the third corner.
-    let [[ab, ac], [bb, bc], [cb, cc]] = products.0;
+    let [[ab, ac], [bb, bc], [cb, cc]] = products;
     if ab <= 0 && ac <= 0 {
         return Feature::Corner(0);
     }
@@ -185,7 +182,7 @@ fn feature(p: Point, corners: &[Point; 3]) -> Feature {
     if cc >= 0 && cb <= cc {
         return Feature::Corner(2);
     }
-    let [beyond_a, beyond_b, beyond_c] = products.areas().map(|area| area <= 0);
+    let [beyond_a, beyond_b, beyond_c] = areas(products).map(|area| area <= 0);
     if beyond_c && ab > 0 && bb < 0 {
         return Feature::Edge(0);
     }

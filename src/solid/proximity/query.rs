@@ -62,12 +62,6 @@ impl Query {
         if self.shift == 0 { 0.0 } else { 0.5 }
     }
 
-    /// In units of `2^shift`.
-    #[inline(always)]
-    pub(super) fn position(&self) -> [f64; 3] {
-        self.at.map(|c| c as f64)
-    }
-
     /// The place of the point on a Morton curve through the mesh and its surroundings.
     pub(super) fn morton_code(&self) -> u64 {
         let ends = (1_u64 << 25) as f64;

@@ -84,7 +84,8 @@ impl WithSimd for FindNearest<'_, '_> {
 fn squared_distances(boxes: &Boxes, query: &Query) -> [f64; LANES] {
     let (scale, margin) = (query.scale(), query.margin());
     let mut squared = [0.0; LANES];
-    for (axis, p) in query.position().into_iter().enumerate() {
+    for (axis, p) in query.at.into_iter().enumerate() {
+        let p = p as f64;
         let (lo, hi) = (&boxes.lo[axis], &boxes.hi[axis]);
         for (lane, squared) in squared.iter_mut().enumerate() {
             let before = f64::from(lo[lane]) * scale - margin - p;

@@ -54,11 +54,6 @@ impl Bins {
         self.chunks.iter().flat_map(move |chunk| chunk.bin(bin)).copied()
     }
 
-    /// The number of numbers in a bin.
-    pub(super) fn len(&self, bin: usize) -> usize {
-        self.chunks.iter().map(|chunk| chunk.bin(bin).len()).sum()
-    }
-
     /// Maximum memory of `count` numbers, each in `each` of `bins` bins, in bytes.
     pub(super) fn bytes(count: usize, each: usize, bins: usize) -> u64 {
         let chunks = count.div_ceil(CHUNK);
@@ -78,7 +73,9 @@ impl Chunk {
         for &bin in names.as_flattened().iter().filter(is_bin) {
             ends[usize::from(bin)] += 1;
         }
-        let mut sorted = vec![0; starts_from_counts(&mut ends) as usize];
+        // From the sizes to the starts of the bins.
+        let total = ends.iter_mut().fold(0, |start, end| start + std::mem::replace(end, start));
+        let mut sorted = vec![0; total as usize];
         for (number, names) in numbers.zip(&names) {
             for &bin in names.iter().filter(is_bin) {
                 let end = &mut ends[usize::from(bin)];
@@ -93,9 +90,4 @@ impl Chunk {
         let start = if bin == 0 { 0 } else { self.ends[bin - 1] };
         &self.numbers[start as usize..self.ends[bin] as usize]
     }
-}
-
-/// Converts the sizes of bins to their starts, a prefix sum; returns the total.
-fn starts_from_counts(counts: &mut [u32]) -> u32 {
-    counts.iter_mut().fold(0, |start, count| start + std::mem::replace(count, start))
 }

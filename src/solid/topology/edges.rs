@@ -11,24 +11,20 @@ use rayon::prelude::*;
 
 use crate::base::forest::Forest;
 use crate::lattice::PlacedMesh;
-use crate::solid::topology::Edge;
 use crate::solid::topology::bins::{Bins, NO_BIN, part_bits};
 use crate::solid::topology::boundary::BoundaryEdge;
 use crate::solid::topology::patches::normal;
 use crate::solid::topology::wedges::{self, Leaf};
 use crate::solid::topology::weld::Weld;
+use crate::solid::topology::{Edge, Topology};
 
 /// Counts of edges.
 #[derive(Default)]
 pub(super) struct EdgeCounts {
     /// Three per triangle that counts.
     pub(super) half_edges: u64,
-    pub(super) edges: u64,
-    pub(super) open: u64,
-    pub(super) non_manifold: u64,
-    pub(super) inconsistent: u64,
-    pub(super) odd: u64,
-    pub(super) unbalanced: u64,
+    /// With the numbers of edges alone.
+    pub(super) topology: Topology,
     /// The number of unions of two shells.
     pub(super) joins: u64,
     /// The lowest of the worst edges.
@@ -58,8 +54,9 @@ impl EdgeCounts {
     ) {
         let triangles = rising + falling;
         self.half_edges += triangles as u64;
-        self.edges += 1;
-        self.non_manifold += u64::from(triangles > 2);
+        let topology = &mut self.topology;
+        topology.edges += 1;
+        topology.non_manifold_edges += u64::from(triangles > 2);
         if rising == falling {
             return;
         }
@@ -68,10 +65,10 @@ impl EdgeCounts {
             odd if odd % 2 == 1 => Fault::Odd,
             _ => Fault::Unbalanced,
         };
-        self.unbalanced += 1;
-        self.inconsistent += u64::from(triangles == 2);
-        self.odd += u64::from(fault != Fault::Unbalanced);
-        self.open += u64::from(fault == Fault::Open);
+        topology.unbalanced_edges += 1;
+        topology.inconsistent_edges += u64::from(triangles == 2);
+        topology.odd_edges += u64::from(fault != Fault::Unbalanced);
+        topology.open_edges += u64::from(fault == Fault::Open);
         let edge = edge();
         self.worst =
             lowest(self.worst, Some((fault, [edge[0].min(edge[1]), edge[0].max(edge[1])])));
@@ -83,20 +80,19 @@ impl EdgeCounts {
     }
 
     fn merged(mut self, mut other: Self) -> Self {
+        let (sum, more) = (&mut self.topology, other.topology);
+        sum.edges += more.edges;
+        sum.open_edges += more.open_edges;
+        sum.non_manifold_edges += more.non_manifold_edges;
+        sum.inconsistent_edges += more.inconsistent_edges;
+        sum.odd_edges += more.odd_edges;
+        sum.unbalanced_edges += more.unbalanced_edges;
+        self.half_edges += other.half_edges;
+        self.joins += other.joins;
+        self.worst = lowest(self.worst, other.worst);
+        self.boundary_edges += other.boundary_edges;
         self.boundary.append(&mut other.boundary);
-        Self {
-            half_edges: self.half_edges + other.half_edges,
-            edges: self.edges + other.edges,
-            open: self.open + other.open,
-            non_manifold: self.non_manifold + other.non_manifold,
-            inconsistent: self.inconsistent + other.inconsistent,
-            odd: self.odd + other.odd,
-            unbalanced: self.unbalanced + other.unbalanced,
-            joins: self.joins + other.joins,
-            worst: lowest(self.worst, other.worst),
-            boundary_edges: self.boundary_edges + other.boundary_edges,
-            boundary: self.boundary,
-        }
+        self
     }
 }
 
@@ -115,7 +111,8 @@ pub(in crate::solid) struct Matching<'a> {
     /// Whether each triangle is left out with a shell without area; `None` if no triangle may be.
     is_left_out: Option<Vec<bool>>,
     bins: Bins,
-    shells: Forest,
+    /// The roots are the lowest triangles of the shells, once all half-edges are matched.
+    pub(super) shells: Forest,
 }
 
 impl<'a> Matching<'a> {
@@ -166,30 +163,15 @@ impl<'a> Matching<'a> {
     pub(super) fn tally(&self, max_edges: u64) -> EdgeCounts {
         let count = AtomicU64::new(0);
         let keep = |times: u64| count.fetch_add(times, Relaxed) + times <= max_edges;
-        self.parts()
-            .map(|part| self.tally_part(part, keep))
-            .reduce(EdgeCounts::default, EdgeCounts::merged)
-    }
-
-    fn tally_part(&self, part: usize, keep: impl Fn(u64) -> bool) -> EdgeCounts {
-        let mut stars = Stars::of(self, part);
-        let mut tally = EdgeCounts::default();
-        let points = self.mesh.vertices();
-        let first = part << self.part_bits;
-        stars.for_each(|star, [rising, falling]| {
-            let low = first + star;
-            merge(rising, falling, |high, rising, falling| {
-                let edge = || [points[low], points[high as usize]];
-                tally.add([rising.len(), falling.len()], edge, &keep);
+        let of_part = |part| {
+            let mut tally = EdgeCounts::default();
+            self.for_each_edge(part, |ends, rising, falling| {
+                tally.add([rising.len(), falling.len()], || self.edge(ends), keep);
                 tally.joins += self.join(rising.iter().chain(falling));
             });
-        });
-        tally
-    }
-
-    /// The lowest triangle of the shell of each triangle, once all half-edges are matched.
-    pub(super) fn shells(&self) -> Vec<u32> {
-        self.shells.roots()
+            tally
+        };
+        self.parts().map(of_part).reduce(EdgeCounts::default, EdgeCounts::merged)
     }
 
     /// The lowest triangle of the component of each triangle through pairs, of an oriented mesh.
@@ -199,20 +181,15 @@ impl<'a> Matching<'a> {
         let join = |(one, other, _): Pair| {
             shells.join(one, other);
         };
-        self.parts().for_each(|part| {
-            let pair = |_, leaves| wedges::pair_connected(leaves, &mut |pair| join(pair));
-            self.pairs_of_part(part, pair, join);
-        });
+        self.pairs(|_, leaves| wedges::pair_connected(leaves, &join), join);
         let connected = shells.roots();
-        self.parts().for_each(|part| {
-            let pair = |edge, mut leaves: Vec<Leaf>| {
-                for leaf in &mut leaves {
-                    leaf.group = connected[leaf.triangle as usize].into();
-                }
-                wedges::pair(edge, leaves, &mut |pair| join(pair))
-            };
-            self.pairs_of_part(part, pair, join);
-        });
+        let pair = |edge, mut leaves: Vec<Leaf>| {
+            for leaf in &mut leaves {
+                leaf.group = connected[leaf.triangle as usize].into();
+            }
+            wedges::pair(edge, leaves, &join)
+        };
+        self.pairs(pair, join);
         shells.roots()
     }
 
@@ -220,49 +197,43 @@ impl<'a> Matching<'a> {
     /// more ([`wedges`]); returns the number of half-edges without a pair. An oriented mesh has
     /// none, and all its pairs are of one orientation.
     pub(super) fn for_each_pair(&self, visit: impl Fn(Pair) + Sync) -> u64 {
-        let of_part = |part| {
-            let pair = |edge, leaves| wedges::pair(edge, leaves, &mut |pair| visit(pair));
-            self.pairs_of_part(part, pair, &visit)
-        };
-        self.parts().map(of_part).sum()
+        self.pairs(|edge, leaves| wedges::pair(edge, leaves, &visit), &visit)
     }
 
     fn parts(&self) -> impl ParallelIterator<Item = usize> {
         (0..part_count(self.mesh.vertices().len())).into_par_iter()
     }
 
-    /// Visits the pairs at edges of two triangles in a part, and calls `pair` with the leaves at
-    /// every other edge; it returns the number of leaves without a pair. Returns the number of
-    /// half-edges without a pair.
-    fn pairs_of_part(
+    /// Visits the pairs at edges of two triangles, and calls `pair` with the leaves at every other
+    /// edge; it returns the number of leaves without a pair. Returns the number of half-edges
+    /// without a pair.
+    fn pairs(
         &self,
-        part: usize,
-        mut pair: impl FnMut(Edge, Vec<Leaf>) -> u64,
-        mut visit: impl FnMut(Pair),
+        pair: impl Fn(Edge, Vec<Leaf>) -> u64 + Sync,
+        visit: impl Fn(Pair) + Sync,
     ) -> u64 {
-        let mut unpaired = 0;
-        let first = part << self.part_bits;
-        Stars::of(self, part).for_each(|star, [rising, falling]| {
-            merge(rising, falling, |high, rising, falling| match (rising, falling) {
+        let of_part = |part| {
+            let mut unpaired = 0;
+            self.for_each_edge(part, |ends, rising, falling| match (rising, falling) {
                 ([one, other], []) | ([], [one, other]) => {
                     visit((one.triangle(), other.triangle(), true));
                 }
                 ([one], [other]) => visit((one.triangle(), other.triangle(), false)),
                 ([_], []) | ([], [_]) => unpaired += 1,
                 _ => {
-                    let leaf = |half_edge: &HalfEdge, is_rising| {
-                        let ends = [(first + star) as u32, high];
-                        self.leaf(half_edge.triangle(), ends, is_rising)
-                    };
-                    let rising = rising.iter().map(|half_edge| leaf(half_edge, true));
-                    let falling = falling.iter().map(|half_edge| leaf(half_edge, false));
-                    let points = self.mesh.vertices();
-                    let edge = [points[first + star], points[high as usize]];
-                    unpaired += pair(edge, rising.chain(falling).collect());
+                    let rising = rising.iter().map(|one| self.leaf(one.triangle(), ends, true));
+                    let falling = falling.iter().map(|one| self.leaf(one.triangle(), ends, false));
+                    unpaired += pair(self.edge(ends), rising.chain(falling).collect());
                 }
             });
-        });
-        unpaired
+            unpaired
+        };
+        self.parts().map(of_part).sum()
+    }
+
+    /// The edge between two vertices.
+    fn edge(&self, ends: [u32; 2]) -> Edge {
+        ends.map(|vertex| self.mesh.vertices()[vertex as usize])
     }
 
     /// A triangle at the edge between two welded vertices.
@@ -285,6 +256,37 @@ impl<'a> Matching<'a> {
         let first = triangles.next();
         let join = |other| first.is_some_and(|first| self.shells.join(first, other));
         triangles.filter(|&other| join(other)).count() as u64
+    }
+
+    /// Visits each edge of a part: its vertices, the lower one first, and the half-edges that rise
+    /// from the lower one and that fall to it.
+    fn for_each_edge(
+        &self,
+        part: usize,
+        mut visit: impl FnMut([u32; 2], &[HalfEdge], &[HalfEdge]),
+    ) {
+        let first = part << self.part_bits;
+        let vertices = (self.mesh.vertices().len() - first).min(1 << self.part_bits);
+        // The ends of the rising and of the falling half-edges of each vertex.
+        let mut ends = vec![0; 2 * vertices];
+        self.half_edges(part, |star, falls, _| ends[2 * star + usize::from(falls)] += 1);
+        let count = ends.iter_mut().fold(0, |sum, end| sum + std::mem::replace(end, sum));
+        let mut half_edges = vec![HalfEdge::default(); count];
+        self.half_edges(part, |star, falls, half_edge| {
+            let end = &mut ends[2 * star + usize::from(falls)];
+            half_edges[*end] = half_edge;
+            *end += 1;
+        });
+        let (mut rest, mut start) = (&mut half_edges[..], 0);
+        let mut next = |end: usize| {
+            let these = rest.split_off_mut(..end - start).expect("as long as its parts");
+            start = end;
+            these
+        };
+        for (low, ends) in (first as u32..).zip(ends.chunks_exact(2)) {
+            let (rising, falling) = (next(ends[0]), next(ends[1]));
+            merge(rising, falling, |high, rising, falling| visit([low, high], rising, falling));
+        }
     }
 
     /// Visits the half-edges of a part: the index of the lower vertex in the part, whether the
@@ -360,42 +362,6 @@ impl HalfEdge {
 
     fn triangle(&self) -> u32 {
         self.0 as u32
-    }
-}
-
-/// The half-edges of a part, grouped by vertex.
-struct Stars {
-    half_edges: Vec<HalfEdge>,
-    /// The ends of the rising and of the falling half-edges of each vertex.
-    ends: Vec<usize>,
-}
-
-impl Stars {
-    fn of(matching: &Matching, part: usize) -> Self {
-        let vertices = matching.mesh.vertices().len() - (part << matching.part_bits);
-        let mut ends = vec![0; 2 * vertices.min(1 << matching.part_bits)];
-        matching.half_edges(part, |star, falls, _| ends[2 * star + usize::from(falls)] += 1);
-        let count = ends.iter_mut().fold(0, |sum, end| sum + std::mem::replace(end, sum));
-        let mut half_edges = vec![HalfEdge::default(); count];
-        matching.half_edges(part, |star, falls, half_edge| {
-            let end = &mut ends[2 * star + usize::from(falls)];
-            half_edges[*end] = half_edge;
-            *end += 1;
-        });
-        Self { half_edges, ends }
-    }
-
-    /// Visits each vertex with its rising and falling half-edges.
-    fn for_each(&mut self, mut visit: impl FnMut(usize, [&mut [HalfEdge]; 2])) {
-        let (mut rest, mut start) = (&mut self.half_edges[..], 0);
-        let mut next = |end: usize| {
-            let these = rest.split_off_mut(..end - start).expect("as long as its parts");
-            start = end;
-            these
-        };
-        for (star, ends) in self.ends.chunks_exact(2).enumerate() {
-            visit(star, [next(ends[0]), next(ends[1])]);
-        }
     }
 }
 

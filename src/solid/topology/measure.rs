@@ -2,7 +2,7 @@
 
 #![allow(clippy::needless_range_loop, reason = "several arrays share each index")]
 
-use std::ops::{Add, Range};
+use std::ops::Range;
 
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
@@ -17,11 +17,14 @@ const CHUNK: usize = 1 << 14;
 /// The unit of areas is `2^-AREA_BITS`.
 const AREA_BITS: u32 = 12;
 
+/// Sums over triangles. With at most `2^32` triangles the volume is below `2^107` and the area
+/// below `2^95`.
+#[derive(Default, Clone, Copy)]
 pub(super) struct Measure {
     /// In cubic lattice units, from the grid's centre.
     pub(super) volume_times_six: i128,
-    /// In square lattice units.
-    pub(super) area: f64,
+    /// In units of `2^-AREA_BITS`.
+    twice_area: i128,
 }
 
 impl Measure {
@@ -33,22 +36,16 @@ impl Measure {
             arch.dispatch(Sum { mesh, triangles, center })
         };
         let chunks = (0..mesh.len().div_ceil(CHUNK)).into_par_iter();
-        let sums = chunks.map(sum).reduce(Sums::default, Sums::add);
-        let units_of_twice_the_area = (1u64 << (AREA_BITS + 1)) as f64;
-        Self {
-            volume_times_six: sums.volume_times_six,
-            area: sums.twice_area as f64 / units_of_twice_the_area,
-        }
+        chunks.map(sum).reduce(Self::default, |one, other| Self {
+            volume_times_six: one.volume_times_six + other.volume_times_six,
+            twice_area: one.twice_area + other.twice_area,
+        })
     }
-}
 
-/// Sums over triangles. With at most `2^32` triangles the volume is below `2^107` and the area
-/// below `2^95`.
-#[derive(Default, Clone, Copy)]
-struct Sums {
-    volume_times_six: i128,
-    /// In units of `2^-AREA_BITS`.
-    twice_area: i128,
+    /// In square lattice units.
+    pub(super) fn area(&self) -> f64 {
+        self.twice_area as f64 / (1u64 << (AREA_BITS + 1)) as f64
+    }
 }
 
 /// Sums the tetrahedra from `center` to up to [`CHUNK`] triangles, and their areas.
@@ -59,7 +56,7 @@ struct Sum<'a> {
 }
 
 impl WithSimd for Sum<'_> {
-    type Output = Sums;
+    type Output = Measure;
 
     /// Corners and centre differ by at most `2^24` per axis, so a normal is at most `2^49` long in
     /// each component, exact in `i64` and in `f64`, and less than `2^50` in all. Its components are
@@ -68,7 +65,7 @@ impl WithSimd for Sum<'_> {
     /// A lane adds three such parts for each of `2^14 / LANES` triangles: the sum is below `2^62`.
     /// An area is below `2^62`, and is split at bit 32.
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> Sums {
+    fn with_simd<S: Simd>(self, _: S) -> Measure {
         const LOW_NORMAL_BITS: u32 = 24;
         const LOW_AREA_BITS: u32 = 32;
         let Self { mesh, triangles, center } = self;
@@ -101,20 +98,9 @@ impl WithSimd for Sum<'_> {
         }
         let sum = |lanes: [i64; LANES]| lanes.map(i128::from).iter().sum::<i128>();
         let joined = |low, high, bits: u32| (sum(high) << bits) + sum(low);
-        Sums {
+        Measure {
             volume_times_six: joined(volume_low, volume_high, LOW_NORMAL_BITS),
             twice_area: joined(area_low, area_high, LOW_AREA_BITS),
-        }
-    }
-}
-
-impl Add for Sums {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            volume_times_six: self.volume_times_six + other.volume_times_six,
-            twice_area: self.twice_area + other.twice_area,
         }
     }
 }

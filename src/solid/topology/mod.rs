@@ -28,13 +28,13 @@ mod sight;
 mod wedges;
 mod weld;
 
-use crate::base::progress::Progress;
 use crate::base::vector::minus;
 use crate::lattice::PlacedMesh;
+pub(super) use crate::solid::topology::boundary::EDGE_BYTES;
 pub use crate::solid::topology::boundary::{Boundary, MAX_EDGES};
 pub(super) use crate::solid::topology::edges::Matching;
 pub use crate::solid::topology::patches::FlipStatistics;
-pub(super) use crate::solid::topology::patches::Flips;
+pub(super) use crate::solid::topology::patches::{Flips, flips};
 
 use crate::solid::topology::measure::Measure;
 
@@ -46,7 +46,7 @@ pub type Edge = [[i32; 3]; 2];
 
 /// The topology of a placed mesh. All triangles count, inside and outside the grid. The result does
 /// not depend on the order of triangles and vertices, nor on the threads.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Topology {
     /// Triangles left out because two of their corners are one lattice point, or because no triangle
@@ -107,7 +107,7 @@ impl Topology {
         let mesh = matching.mesh;
         let tally = matching.tally(max_edges);
         let triangles = tally.half_edges / 3;
-        let Measure { volume_times_six, area } = Measure::of(mesh);
+        let measure = Measure::of(mesh);
         let boundary = match tally.boundary_edges <= max_edges {
             true => Ok(Boundary::of(tally.boundary)),
             false => Err(tally.boundary_edges),
@@ -115,15 +115,10 @@ impl Topology {
         let topology = Self {
             collapsed: mesh.len() as u64 - triangles,
             shells: triangles - tally.joins,
-            edges: tally.edges,
-            open_edges: tally.open,
-            non_manifold_edges: tally.non_manifold,
-            inconsistent_edges: tally.inconsistent,
-            odd_edges: tally.odd,
-            unbalanced_edges: tally.unbalanced,
             example: tally.worst.map(|(_, edge)| edge),
-            volume_times_six,
-            area,
+            volume_times_six: measure.volume_times_six,
+            area: measure.area(),
+            ..tally.topology
         };
         (topology, boundary)
     }
@@ -160,11 +155,6 @@ impl Topology {
         QUEUES + weld::bytes(vertices).max(matching)
     }
 
-    /// Maximum memory of `edges` boundary edges, in bytes.
-    pub(crate) fn boundary_bytes(edges: u64) -> u64 {
-        edges * boundary::EDGE_BYTES
-    }
-
     /// Whether repeated triangles change what is closed, where `once` is the topology without them:
     /// they add odd edges, or close all holes, as the rim of a sheet that is there twice has two
     /// triangles. Elsewhere they may be faces of two parts, one of them inside out, that touch: then
@@ -177,11 +167,6 @@ impl Topology {
     /// Whether some part may have inverted orientation while others have not.
     pub(crate) fn may_need_flips(&self) -> bool {
         !self.is_oriented() || self.shells > 1 || self.non_manifold_edges > 0
-    }
-
-    /// The triangles to flip. They have no meaning if `progress` is cancelled.
-    pub(super) fn flips(&self, matching: &Matching, progress: &dyn Progress) -> Flips {
-        patches::flips(matching, self, progress)
     }
 
     /// Maximum memory that flipping the patches of `mesh`, of this topology, allocates, in bytes.

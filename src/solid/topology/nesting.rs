@@ -92,38 +92,24 @@ struct Shell {
 }
 
 impl Shell {
-    const NONE: Self = Self { volume: 0, twice_area: 0, bounds: Aabb::EMPTY };
-
     /// The shell of each patch.
     fn all(mesh: &PlacedMesh, patches: &Patches, as_given: &[bool]) -> Vec<Self> {
-        let origin = mesh.vertices().first().copied().unwrap_or_default();
-        let mut shells = vec![Self::NONE; patches.len()];
-        for index in 0..mesh.len() {
+        let origin = mesh.vertices().first().copied().unwrap_or_default().map(i128::from);
+        let none = Self { volume: 0, twice_area: 0, bounds: Aabb::EMPTY };
+        let mut shells = vec![none; patches.len()];
+        for (index, triangle) in mesh.triangles().enumerate() {
             let patch = patches.patch(index);
             let is_flipped = patches.is_flipped(index) != as_given[patch];
-            shells[patch] = shells[patch].and(Self::of(&mesh.triangle(index), origin, is_flipped));
+            // The tetrahedron from the origin is below `2^77`, so that of `2^32` triangles the sum
+            // is below `2^109`.
+            let [a, b, c] = triangle.map(|corner| minus(corner.map(i128::from), origin));
+            let volume = dot(a, cross(b, c));
+            let shell = &mut shells[patch];
+            shell.volume += if is_flipped { -volume } else { volume };
+            shell.twice_area += twice_area(&triangle);
+            shell.bounds = shell.bounds.union(Aabb::of(&triangle));
         }
         shells
-    }
-
-    /// A triangle, with the tetrahedron from `origin`: below `2^77`, so that of `2^32` triangles
-    /// the sum is below `2^109`.
-    fn of(triangle: &Triangle, origin: [i32; 3], is_flipped: bool) -> Self {
-        let [a, b, c] = triangle.map(|p| minus(p.map(i128::from), origin.map(i128::from)));
-        let volume = dot(a, cross(b, c));
-        Self {
-            volume: if is_flipped { -volume } else { volume },
-            twice_area: twice_area(triangle),
-            bounds: Aabb::of(triangle),
-        }
-    }
-
-    fn and(self, other: Self) -> Self {
-        Self {
-            volume: self.volume + other.volume,
-            twice_area: self.twice_area + other.twice_area,
-            bounds: self.bounds.union(other.bounds),
-        }
     }
 
     /// Whether it may enclose `other`: a shell that is there twice, perhaps with other diagonals of

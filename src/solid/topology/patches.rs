@@ -20,8 +20,6 @@ use crate::solid::topology::{Topology, nesting, sight};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct FlipStatistics {
-    /// Patches of the mesh.
-    pub patches: u64,
     /// Patches with a flipped triangle.
     pub flipped_patches: u64,
     /// Flipped triangles.
@@ -47,10 +45,14 @@ const MAX_PAIRED: usize = (1 << 31) - 1;
 
 /// The triangles to flip in a mesh of this topology. If `progress` is cancelled, the result has no
 /// meaning.
-pub(super) fn flips(matching: &Matching, topology: &Topology, progress: &dyn Progress) -> Flips {
+pub(in crate::solid) fn flips(
+    matching: &Matching,
+    topology: &Topology,
+    progress: &dyn Progress,
+) -> Flips {
     let mesh = matching.mesh;
     let is_manifold = topology.non_manifold_edges == 0;
-    let roots = matching.shells();
+    let roots = matching.shells.roots();
     let shells = match topology.shells {
         2..=MAX_SHELLS => shell_bounds(matching, &roots),
         _ => Vec::new(),
@@ -79,13 +81,11 @@ pub(super) fn flips(matching: &Matching, topology: &Topology, progress: &dyn Pro
         has_flipped[patches.patch(triangle)] = true;
         flipped_triangles += 1;
     }
-    let patches = patches.len() as u64;
     if flipped_triangles == 0 || topology.is_oriented() && flipped_triangles == mesh.len() as u64 {
-        let statistics = FlipStatistics { patches, ..FlipStatistics::default() };
-        return Flips { statistics, is_flipped: None, shells };
+        return Flips { statistics: FlipStatistics::default(), is_flipped: None, shells };
     }
     let flipped_patches = has_flipped.iter().filter(|&&has| has).count() as u64;
-    let statistics = FlipStatistics { patches, flipped_patches, flipped_triangles };
+    let statistics = FlipStatistics { flipped_patches, flipped_triangles };
     Flips { statistics, is_flipped: Some(is_flipped), shells }
 }
 
@@ -266,8 +266,8 @@ mod tests {
             let mesh = Mesh::new(vertices, triangles).unwrap();
             let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(20))).unwrap();
             let matching = Matching::new(&mesh);
-            assert_eq!(matching.tally(0).inconsistent, 0);
-            let by_shells = Patches::consistent(matching.shells());
+            assert_eq!(matching.tally(0).topology.inconsistent_edges, 0);
+            let by_shells = Patches::consistent(matching.shells.roots());
             let (by_pairs, _) = Patches::paired(&matching);
             assert_eq!(by_shells.roots, by_pairs.roots);
         }

@@ -12,11 +12,11 @@ use crate::base::progress::{Latch, Progress};
 use crate::base::vector::minus;
 use crate::lattice::{Aabb, PlacedMesh, Triangle};
 use crate::predicate::boxes::BoxRange;
-use crate::predicate::crosses::{Axis, ProjectedTriangle};
+use crate::predicate::crosses::{Axis, ProjectedTriangle, center_of};
 use crate::solid::topology::patches::Patches;
 
 /// Maximum numbers of columns along the longest axis of the coarse grid: the first that shows all
-/// patches [clearly](Votes::are_clear), or the last.
+/// patches [clearly](Sightings::is_clear), or the last.
 const COLUMNS: [u32; 2] = [32, 128];
 /// Maximum number of columns for a mesh with many small patches that [`COLUMNS`] leave unseen.
 const FINE_COLUMNS: u32 = 512;
@@ -52,13 +52,14 @@ pub(super) fn faces_back(
     let votes_along =
         |columns: u32| Votes::of(mesh, patches, &Columns::new(&bounds, columns), progress);
     let mut votes = votes_along(COLUMNS[0]);
-    let coarse_crossings = votes.crossings();
+    let crossings = votes.of_patches.iter().map(|patch| patch.crossings.load(Relaxed));
+    let coarse_crossings: i64 = crossings.sum();
     let is_within_limit =
         |columns: u32| coarse_crossings * i64::from(columns / COLUMNS[0]).pow(2) <= MAX_CROSSINGS;
-    if !votes.are_clear() && is_within_limit(COLUMNS[1]) {
+    if !votes.of_patches.iter().all(Sightings::is_clear) && is_within_limit(COLUMNS[1]) {
         votes = votes_along(COLUMNS[1]);
     }
-    let unseen = votes.unseen();
+    let unseen = votes.of_patches.iter().filter(|patch| patch.sides() == [0; 2]).count();
     let are_many_unseen = unseen > MAX_UNSEEN && unseen > patches.len() / MAX_UNSEEN;
     if are_many_unseen && is_within_limit(FINE_COLUMNS) {
         votes = votes_along(FINE_COLUMNS);
@@ -97,12 +98,6 @@ struct Sightings {
 }
 
 impl Sightings {
-    fn add(&self, [front, back]: [i64; 2], crossings: i64) {
-        self.sides[0].fetch_add(front, Relaxed);
-        self.sides[1].fetch_add(back, Relaxed);
-        self.crossings.fetch_add(crossings, Relaxed);
-    }
-
     fn sides(&self) -> [i64; 2] {
         [0, 1].map(|side| self.sides[side].load(Relaxed))
     }
@@ -192,26 +187,16 @@ impl Votes {
                         }
                         of_run = sum(of_run, sides);
                     }
-                    of_patches[patches.patch(triangles[0] as usize)].add(of_run, crossings);
+                    let sightings = &of_patches[patches.patch(triangles[0] as usize)];
+                    for (side, more) in sightings.sides.iter().zip(of_run) {
+                        side.fetch_add(more, Relaxed);
+                    }
+                    sightings.crossings.fetch_add(crossings, Relaxed);
                 }
                 as_given
             })
             .reduce(|| [0; 2], sum);
         Self { of_patches, as_given }
-    }
-
-    fn crossings(&self) -> i64 {
-        self.of_patches.iter().map(|patch| patch.crossings.load(Relaxed)).sum()
-    }
-
-    /// Whether each patch is seen clearly.
-    fn are_clear(&self) -> bool {
-        self.of_patches.iter().all(Sightings::is_clear)
-    }
-
-    /// The number of patches that no column sees.
-    fn unseen(&self) -> usize {
-        self.of_patches.iter().filter(|patch| patch.sides() == [0; 2]).count()
     }
 }
 
@@ -257,7 +242,7 @@ impl Columns {
         if (0..3).filter(|&axis| centers.lo[axis] > centers.hi[axis]).count() > 1 {
             return;
         }
-        let center = |index: i32| (index << self.fraction_bits) + (1 << (self.fraction_bits - 1));
+        let center = |index: i32| center_of(index, self.fraction_bits);
         let mut first_column = 0;
         for axis in Axis::ALL {
             let dims = self.dims(axis);

@@ -28,7 +28,7 @@ pub(super) struct Leaf {
 
 /// Visits the pairs of `leaves`; returns how many leaves have none. If as many leaves rise as fall,
 /// all are paired, each rising one with a falling one.
-pub(super) fn pair(edge: Edge, mut leaves: Vec<Leaf>, visit: &mut impl FnMut(Pair)) -> u64 {
+pub(super) fn pair(edge: Edge, mut leaves: Vec<Leaf>, visit: &impl Fn(Pair)) -> u64 {
     leaves.sort_unstable_by_key(|leaf| (leaf.group, leaf.triangle));
     let must_alternate = is_balanced(&leaves);
     let mut rest = Vec::new();
@@ -42,7 +42,7 @@ pub(super) fn pair(edge: Edge, mut leaves: Vec<Leaf>, visit: &mut impl FnMut(Pai
 }
 
 /// Visits each group of exactly two opposite leaves as a pair; returns 0.
-pub(super) fn pair_connected(mut leaves: Vec<Leaf>, visit: &mut impl FnMut(Pair)) -> u64 {
+pub(super) fn pair_connected(mut leaves: Vec<Leaf>, visit: &impl Fn(Pair)) -> u64 {
     leaves.sort_unstable_by_key(|leaf| (leaf.group, leaf.triangle));
     for connected in leaves.chunk_by(|one, other| one.group == other.group) {
         if let [one, other] = connected
@@ -55,12 +55,7 @@ pub(super) fn pair_connected(mut leaves: Vec<Leaf>, visit: &mut impl FnMut(Pair)
 }
 
 /// Pairs `leaves` if that is possible; returns whether it is.
-fn pair_all(
-    edge: Edge,
-    leaves: &mut [&Leaf],
-    must_alternate: bool,
-    visit: &mut impl FnMut(Pair),
-) -> bool {
+fn pair_all(edge: Edge, leaves: &mut [&Leaf], must_alternate: bool, visit: &impl Fn(Pair)) -> bool {
     if let [one, other] = leaves
         && !(must_alternate && one.is_rising == other.is_rising)
     {
@@ -81,7 +76,7 @@ fn is_balanced<'a>(leaves: impl IntoIterator<Item = &'a Leaf>) -> bool {
 /// Pairs as many rising as falling leaves around the edge, like brackets. Seen along the edge, the
 /// front of a rising leaf is towards larger angles, and that of a falling one towards smaller ones.
 /// So a falling leaf opens a wedge, and the next rising one closes it.
-fn pair_around(edge: Edge, leaves: &mut [&Leaf], visit: &mut impl FnMut(Pair)) {
+fn pair_around(edge: Edge, leaves: &mut [&Leaf], visit: &impl Fn(Pair)) {
     let around = Around::new(edge, leaves);
     leaves.sort_unstable_by(|one, other| around.compare(one.apex, other.apex));
     // Leaves that coincide are interchangeable: those that rise come first, so that they pair with

@@ -26,7 +26,11 @@ pub(super) struct Weld {
 impl Weld {
     pub(super) fn new(points: &[[i32; 3]]) -> Self {
         let parts = part_count(points.len());
-        let part_of = |vertex: u32| [part(points[vertex as usize], parts)];
+        // Nearby points are in one part: they are often adjacent in memory too.
+        let part_of = |vertex: u32| {
+            let cell = points[vertex as usize].map(|c| c >> CELL_BITS);
+            [(hash(cell) as usize & (parts - 1)) as u16]
+        };
         let bins = Bins::new(points.len(), parts, part_of);
         let first: Vec<AtomicU32> =
             (0..points.len() as u32).into_par_iter().map(AtomicU32::new).collect();
@@ -61,15 +65,10 @@ fn part_count(vertices: usize) -> usize {
     (vertices >> part_bits(vertices)).next_power_of_two()
 }
 
-/// The part of a point. Nearby points are in one part: they are often adjacent in memory too.
-fn part(point: [i32; 3], parts: usize) -> u16 {
-    (hash(point.map(|c| c >> CELL_BITS)) as usize & (parts - 1)) as u16
-}
-
 /// Records for each vertex of a part the first one at its point; returns whether any two are equal.
 fn weld_part(points: &[[i32; 3]], bins: &Bins, part: usize, first: &[AtomicU32]) -> bool {
     let mut any = false;
-    let mut table = vec![NONE; (2 * bins.len(part)).next_power_of_two()];
+    let mut table = vec![NONE; (2 * bins.bin(part).count()).next_power_of_two()];
     let mask = table.len() - 1;
     bins.bin(part).for_each(|vertex| {
         let point = points[vertex as usize];

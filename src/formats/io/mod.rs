@@ -3,6 +3,7 @@
 pub(super) mod bytes;
 pub(super) mod checked;
 pub(super) mod deflate;
+pub(super) mod joined;
 pub(super) mod reporting;
 pub(super) mod save;
 pub mod temporary;

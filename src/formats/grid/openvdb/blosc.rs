@@ -8,6 +8,7 @@
 use std::io::{self, ErrorKind, Read};
 
 use crate::formats::io::bytes::read_exactly;
+use crate::formats::io::joined::Joined;
 
 const HEAD: usize = 16;
 /// Limit of a block's size, above that of any writer.
@@ -22,7 +23,7 @@ const NOT_SPLIT: u8 = 16;
 const LZ4: u8 = 1;
 
 #[derive(Default)]
-pub(super) struct Chunk {
+struct Chunk {
     bytes: Vec<u8>,
     flags: u8,
     /// Bytes per element.
@@ -37,10 +38,10 @@ fn invalid(what: &str) -> io::Error {
 }
 
 impl Chunk {
-    pub(super) fn new(bytes: Vec<u8>) -> io::Result<Self> {
-        let number = |at| u32_at(&bytes, at).map(|n| n as usize);
+    fn new(bytes: Vec<u8>) -> io::Result<Self> {
         let &[_, _, flags, element, ..] = &bytes[..] else { return Err(invalid("no head")) };
-        let [content, block, compressed] = [number(4)?, number(8)?, number(12)?];
+        let [content, block, compressed] =
+            [number_at(&bytes, 4)?, number_at(&bytes, 8)?, number_at(&bytes, 12)?];
         if compressed != bytes.len() {
             return Err(invalid("a chunk's length differs"));
         }
@@ -56,11 +57,7 @@ impl Chunk {
         Ok(Self { bytes, flags, element: element.into(), content, block })
     }
 
-    fn blocks(&self) -> usize {
-        self.content.div_ceil(self.block.max(1))
-    }
-
-    /// Decompresses block `n`, below [`blocks`](Self::blocks).
+    /// Decompresses block `n`.
     fn read_block(&self, n: usize) -> io::Result<Vec<u8>> {
         let begin = n * self.block;
         let len = self.block.min(self.content - begin);
@@ -74,23 +71,21 @@ impl Chunk {
             && len == self.block;
         let mut bytes = vec![0; len];
         let stream = if is_split { len / self.element } else { len };
-        let mut at = u32_at(&self.bytes, HEAD + 4 * n)? as usize;
+        let mut at = number_at(&self.bytes, HEAD + 4 * n)?;
         for out in bytes.chunks_exact_mut(stream) {
-            let packed = u32_at(&self.bytes, at)? as usize;
+            let packed = number_at(&self.bytes, at)?;
             let input = self.bytes.get(at + 4..).and_then(|rest| rest.get(..packed));
             unpack(input.ok_or_else(|| invalid("a chunk ends early"))?, out)?;
             at += 4 + packed;
         }
-        match self.flags & SHUFFLED {
-            0 => Ok(bytes),
-            _ => Ok(unshuffled(&bytes, self.element)),
-        }
+        Ok(if self.flags & SHUFFLED == 0 { bytes } else { unshuffled(&bytes, self.element) })
     }
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> io::Result<u32> {
+fn number_at(bytes: &[u8], at: usize) -> io::Result<usize> {
     let number = bytes.get(at..).and_then(|rest| rest.first_chunk());
-    number.map(|bytes| u32::from_le_bytes(*bytes)).ok_or_else(|| invalid("a chunk ends early"))
+    let number = number.ok_or_else(|| invalid("a chunk ends early"))?;
+    Ok(u32::from_le_bytes(*number) as usize)
 }
 
 /// Decompresses LZ4; incompressible input is stored uncompressed.
@@ -114,42 +109,18 @@ fn unshuffled(bytes: &[u8], element: usize) -> Vec<u8> {
     out
 }
 
-/// Reads a sequence of chunks, each after its length, a `u64`.
-pub(super) struct Chunks<R> {
-    input: R,
-    chunk: Chunk,
-    /// The next block of the chunk.
-    next: usize,
-    /// The rest of the current block.
-    block: io::Cursor<Vec<u8>>,
-}
-
-impl<R: Read> Chunks<R> {
-    pub(super) fn new(input: R) -> Self {
-        Self { input, chunk: Chunk::default(), next: 0, block: io::Cursor::default() }
-    }
-
-    fn next_block(&mut self) -> io::Result<()> {
-        while self.next == self.chunk.blocks() {
+/// A reader of a sequence of chunks, each after its length, a `u64`.
+pub(super) fn decoder(mut input: impl Read) -> impl Read {
+    let (mut chunk, mut blocks) = (Chunk::default(), 0..0);
+    Joined::new(move || {
+        loop {
+            if let Some(n) = blocks.next() {
+                return chunk.read_block(n).map(Some);
+            }
             let mut len = [0; 8];
-            self.input.read_exact(&mut len)?;
-            self.chunk = Chunk::new(read_exactly(&mut self.input, u64::from_le_bytes(len))?)?;
-            self.next = 0;
+            input.read_exact(&mut len)?;
+            chunk = Chunk::new(read_exactly(&mut input, u64::from_le_bytes(len))?)?;
+            blocks = 0..chunk.content.div_ceil(chunk.block.max(1));
         }
-        self.block = io::Cursor::new(self.chunk.read_block(self.next)?);
-        self.next += 1;
-        Ok(())
-    }
-}
-
-impl<R: Read> Read for Chunks<R> {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        if bytes.is_empty() {
-            return Ok(0);
-        }
-        while self.block.position() == self.block.get_ref().len() as u64 {
-            self.next_block()?;
-        }
-        self.block.read(bytes)
-    }
+    })
 }

@@ -1,9 +1,10 @@
-//! The grids of a file: the density, and the colours if the voxels have any.
+//! The grids of a file: the density, and the colours and attributes of voxels that have any.
 
 use half::f16;
 
 use crate::base::srgb::{Rgba, linear_of, srgb_of};
 use crate::formats::grid::openvdb::world::world_distance;
+use crate::grid::Channel::{Scalar, Vector};
 use crate::grid::{
     self, Attribute, Bits, BrickKey, BrickRun, Colors, FULL, Overlap, VoxelGrid, VoxelValues,
     is_empty, overlay,
@@ -24,7 +25,7 @@ pub(super) enum Entry {
 
 /// The quantity that a grid of a file stores.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Channel<'a> {
+pub(in crate::formats::grid) enum Channel<'a> {
     /// 1 in occupied voxels.
     Density,
     /// Colours, in linear light from 0 to 1.
@@ -36,10 +37,12 @@ pub(super) enum Channel<'a> {
 }
 
 impl<'a> Channel<'a> {
-    pub(super) fn all(grid: &'a VoxelGrid) -> impl Iterator<Item = Self> {
+    pub(in crate::formats::grid) fn all(grid: &'a VoxelGrid) -> Vec<Self> {
+        let mut all = vec![Self::Density];
+        all.extend(grid.colors.as_ref().map(Self::Color));
         let attributes = grid.attributes.iter().flat_map(|all| all.channels());
-        let attributes = attributes.map(|(&of, values)| Self::Attribute(of, values));
-        [Self::Density].into_iter().chain(grid.colors.as_ref().map(Self::Color)).chain(attributes)
+        all.extend(attributes.map(|(&of, values)| Self::Attribute(of, values)));
+        all
     }
 
     /// The grid's name, as renderers expect it.
@@ -91,38 +94,31 @@ impl<'a> Channel<'a> {
     /// that is not the background's; each with the entry of its bricks in their lower nodes.
     pub(super) fn entries(
         self,
-        grid: &VoxelGrid,
+        grid: &'a VoxelGrid,
         from: [u32; 3],
         to: [u32; 3],
-    ) -> impl Iterator<Item = (BrickRun, Entry)> {
-        let own = |grid: &'a VoxelGrid| grid.brick_runs_in(from, to);
-        let (split, levels) = match self {
-            Self::Distance(field) => (None, Some(overlay([field.band(), field.inside()].map(own)))),
-            _ => (Some(grid.brick_runs_in(from, to).flat_map(move |run| self.split(run))), None),
+    ) -> Box<dyn Iterator<Item = (BrickRun, Entry)> + 'a> {
+        let Self::Distance(field) = self else {
+            return Box::new(grid.brick_runs_in(from, to).flat_map(move |run| self.split(run)));
         };
-        let levels = levels.into_iter().flatten().map(|Overlap { start, len, masks }| {
-            let [mask, inside] = masks;
+        let runs = [field.band(), field.inside()].map(|grid| grid.brick_runs_in(from, to));
+        Box::new(overlay(runs).map(|Overlap { start, len, masks: [mask, inside] }| {
             let is_tile = is_empty(&mask) && inside == FULL;
             (BrickRun { start, len, mask }, if is_tile { Entry::Inside } else { Entry::Node })
-        });
-        split.into_iter().flatten().chain(levels)
+        }))
     }
 
     /// Splits a run into runs whose bricks are the same kind of entry in their lower nodes.
     fn split(self, run: BrickRun) -> impl Iterator<Item = (BrickRun, Entry)> {
-        let end = run.start.along_x(run.len);
-        let own: Box<dyn Iterator<Item = BrickKey>> = match self {
-            _ if run.mask != FULL => Box::new(std::iter::empty()),
-            Self::Color(colors) => Box::new(own_between(colors, run.start, end)),
-            Self::Attribute(_, grid::Channel::Scalar(values)) => {
-                Box::new(own_between(values, run.start, end))
-            }
-            Self::Attribute(_, grid::Channel::Vector(values)) => {
-                Box::new(own_between(values, run.start, end))
-            }
-            _ => Box::new(std::iter::empty()),
+        let (start, end) = (run.start, run.start.along_x(run.len));
+        let own = match self {
+            _ if run.mask != FULL => Vec::new(),
+            Self::Color(colors) => own_between(colors, start, end),
+            Self::Attribute(_, Scalar(values)) => own_between(values, start, end),
+            Self::Attribute(_, Vector(values)) => own_between(values, start, end),
+            Self::Density | Self::Distance(_) => Vec::new(),
         };
-        let (mut own, mut at) = (own.peekable(), run.start);
+        let (mut own, mut at) = (own.into_iter().peekable(), start);
         std::iter::from_fn(move || {
             let (stop, entry) = match own.peek() {
                 _ if at == end => return None,
@@ -144,8 +140,9 @@ fn own_between<T: Copy + PartialEq + Sync>(
     values: &VoxelValues<T>,
     start: BrickKey,
     end: BrickKey,
-) -> impl Iterator<Item = BrickKey> {
-    values.between(start, end).filter(|(_, own)| own.differs_from_rest()).map(|(key, _)| key)
+) -> Vec<BrickKey> {
+    let own = values.between(start, end).filter(|(_, own)| own.differs_from_rest());
+    own.map(|(key, _)| key).collect()
 }
 
 /// The linear light of an sRGB value, from 0 to 1.

@@ -27,6 +27,7 @@ mod source;
 mod tree;
 mod world;
 
+pub(super) use channel::Channel;
 pub(super) use nodes::is_occupied;
 pub(super) use world::{check_range, world_distance};
 

@@ -9,8 +9,8 @@ use crate::formats::io::bytes::Budget;
 use crate::formats::spec::SIGN_ONLY;
 use crate::formats::{LoadedGrid, ReadError, check_memory, checked_dims, content, excerpt};
 use crate::grid::{
-    BRICK, BrickKey, Colors, ContentHash, FULL, Mask, Place, VoxelGrid, World, count,
-    in_order_within, is_empty, run_bounds, union_bounds,
+    BRICK, BrickKey, Colors, ContentHash, FULL, Mask, Place, VoxelGrid, World, count, in_order,
+    is_empty, run_bounds, union_bounds,
 };
 use crate::lattice::MAX_DIM;
 
@@ -89,6 +89,7 @@ struct Row<'a> {
 }
 
 /// The grids of a file that are read.
+#[derive(Default)]
 pub(super) struct SelectedGrids {
     /// Bytes of memory.
     pub(super) limit: u64,
@@ -100,10 +101,6 @@ pub(super) struct SelectedGrids {
 }
 
 impl SelectedGrids {
-    pub(super) fn within(limit: u64) -> Self {
-        Self { limit, chosen: None, colors: None, others: Vec::new() }
-    }
-
     /// Bytes of memory that another grid may take.
     pub(super) fn left(&self) -> u64 {
         let taken: u64 = self.chosen.iter().chain(&self.colors).map(|g| g.nodes.bytes()).sum();
@@ -164,8 +161,7 @@ impl FoundGrid {
     ) -> Result<LoadedGrid, ReadError> {
         let Self { name, mut nodes, text, world_from_index, is_level_set } = self;
         let distances = is_level_set.then(|| ContentHash::of(&nodes.distances));
-        let mut warnings = Vec::new();
-        warnings.extend(is_level_set.then(|| SIGN_ONLY.to_owned()));
+        let mut warnings = Vec::from_iter(is_level_set.then(|| SIGN_ONLY.to_owned()));
         if world_from_index.is_none() {
             warnings.push("it is turned or stretched: where it lies is not known".to_owned());
         }
@@ -200,10 +196,9 @@ impl FoundGrid {
         let rows = || merged(leaves.clone(), &full);
         check_apart(rows().map(|row| (row.at, row.len)))?;
         let world = frame.world(described.map(|described| described.world), world_from_index);
-        let fits = |_| Ok::<_, ReadError>(());
-        let (mut grid, _) = in_order_within(frame.dims, world, &[()], fits, |(), writer| {
-            rows().for_each(|row| writer.push(frame.key(row.at), row.len, row.mask));
-        })?;
+        let mut grid = in_order(frame.dims, world, &[()], |(), out| {
+            rows().for_each(|row| out.push(frame.key(row.at), row.len, row.mask));
+        });
         if let Some(mut colors) = colors {
             // The leaves and rows of the voxels are still there.
             let taken = nodes.bytes() + full.len() as u64 * ROW_BYTES;
@@ -232,15 +227,9 @@ impl Nodes {
         Self { limit, ..Self::default() }
     }
 
-    /// Adds a leaf at `corner`, in voxels.
-    pub(super) fn leaf(&mut self, corner: [i32; 3], mask: Mask) {
-        self.leaves.push((bricks(corner), mask));
-    }
-
-    /// Adds a full cube of `edge` voxels at `corner`.
-    pub(super) fn tile(&mut self, corner: [i32; 3], edge: u32, color: Rgba) {
-        let edge = edge / BRICK;
-        self.tiles.push(Tile { at: bricks(corner), edge, len: edge, color });
+    /// Adds a full cube of `edge` bricks.
+    pub(super) fn tile(&mut self, at: [i32; 3], edge: u32, color: Rgba) {
+        self.tiles.push(Tile { at, edge, len: edge, color });
     }
 
     /// Bytes of memory of the leaves and their colours.
@@ -275,29 +264,20 @@ impl Nodes {
         let (taken, limit) = (self.bytes(), self.limit);
         let rows = full_rows(&joined(self.tiles), limit.saturating_sub(taken))?;
         let taken = taken + rows.len() as u64 * ROW_BYTES;
-        let mut begin = 0;
-        let begins = self.leaves.iter().map(|(at, mask)| {
-            let leaf = (*at, mask, begin);
-            begin += count(mask) as usize;
-            leaf
+        let mut left = &self.colors[..];
+        let leaves = self.leaves.iter().map(|(at, mask)| {
+            let (own, after) = left.split_at(count(mask) as usize);
+            left = after;
+            Row { at: *at, len: 1, mask, colors: MaskColors::Each(own.into()) }
         });
-        let mut leaves: Vec<_> = begins.collect();
-        leaves.sort_unstable_by_key(|&(at, ..)| canonical(at));
-        let leaves = leaves.into_iter().map(|(at, mask, begin)| {
-            let colors = &self.colors[begin..][..count(mask) as usize];
-            Row { at, len: 1, mask, colors: MaskColors::Each(colors.into()) }
-        });
-        let leaves: Vec<Row> = leaves.collect();
+        let mut leaves: Vec<Row> = leaves.collect();
+        leaves.sort_unstable_by_key(|leaf| canonical(leaf.at));
         let rows = || merged(leaves.iter().cloned(), &rows);
         check_apart(rows().map(|row| (row.at, row.len)))?;
         let color_runs = rows().filter_map(|row| frame.color_run(row));
         let memory = Budget { used: taken, limit };
         Ok(brick_colors::colors(grid, color_runs, self.background, memory, in_runs))
     }
-}
-
-fn bricks(corner: [i32; 3]) -> [i32; 3] {
-    corner.map(|c| c.div_euclid(BRICK as i32))
 }
 
 /// The sort key of a grid's canonical order.
@@ -454,7 +434,7 @@ mod tests {
 
     /// Adds tiles of `edge` bricks, the n-th at `corner_of(n)` in edges, as nodes of a thousand do.
     fn add(count: usize, edge: u32, corner_of: fn(i32) -> [i32; 3]) -> Result<Nodes, ReadError> {
-        let (mut nodes, edge) = (Nodes::within(u64::MAX), BRICK * edge);
+        let mut nodes = Nodes::within(u64::MAX);
         for n in 0..count {
             nodes.tile(corner_of(n as i32).map(|c| edge as i32 * c), edge, NO_COLOR);
             if n % 1000 == 0 {

@@ -22,19 +22,15 @@ use crate::grid::{
 };
 
 /// Bricks along a lower node's edge.
-const LOWER: u32 = 16;
+pub(super) const LOWER: u32 = 16;
 /// Lower nodes along an upper node's edge.
 const UPPER: u32 = 32;
 /// Bricks along an upper node's edge.
-const UPPER_BRICKS: u32 = UPPER * LOWER;
+pub(super) const UPPER_BRICKS: u32 = UPPER * LOWER;
 /// Bricks in a lower node.
 const LOWER_SIZE: usize = LOWER.pow(3) as usize;
 /// Lower nodes in an upper node.
 const UPPER_SIZE: usize = UPPER.pow(3) as usize;
-/// Voxels along a leaf's edge.
-pub(super) const LEAF_VOXELS: u32 = BRICK;
-/// Voxels along a lower node's edge.
-pub(super) const LOWER_VOXELS: u32 = LOWER * BRICK;
 /// Voxels along an upper node's edge.
 pub(super) const UPPER_VOXELS: u32 = UPPER_BRICKS * BRICK;
 
@@ -170,28 +166,26 @@ impl Lower {
         self.entries.iter().copied()
     }
 
-    /// The leaves, each with its minimum corner in voxels.
-    pub(super) fn leaves(&self) -> impl Iterator<Item = ([u32; 3], &Mask)> {
+    pub(super) fn leaves(&self) -> impl Iterator<Item = (BrickKey, &Mask)> {
         let bricks = (0..).zip(&self.entries).zip(&self.masks);
         let leaves = bricks.filter(|&((_, &entry), _)| entry == Entry::Node);
         leaves.map(|((index, _), mask)| {
             let place = child_place(index, LOWER);
-            (std::array::from_fn(|a| (self.corner[a] + place[a]) * BRICK), mask)
+            (BrickKey::new(std::array::from_fn(|a| self.corner[a] + place[a])), mask)
         })
     }
 
-    /// Writes what `encode` appends for each leaf, with its minimum corner in voxels, `at_once` in
-    /// one task of the pool.
+    /// Writes what `encode` appends for each leaf, `at_once` in one task of the pool.
     pub(super) fn write_leaves(
         &self,
         at_once: usize,
         out: &mut dyn Write,
-        encode: impl Fn([u32; 3], &Mask, &mut Record) + Sync,
+        encode: impl Fn(BrickKey, &Mask, &mut Record) + Sync,
     ) -> io::Result<()> {
-        let leaves: Vec<([u32; 3], &Mask)> = self.leaves().collect();
-        let encode = |leaves: &[([u32; 3], &Mask)]| {
+        let leaves: Vec<(BrickKey, &Mask)> = self.leaves().collect();
+        let encode = |leaves: &[(BrickKey, &Mask)]| {
             let mut record = Record::default();
-            leaves.iter().for_each(|&(corner, mask)| encode(corner, mask, &mut record));
+            leaves.iter().for_each(|&(key, mask)| encode(key, mask, &mut record));
             record
         };
         in_pool(leaves.chunks(at_once), encode, |record| out.write_all(&record.0))
@@ -289,10 +283,10 @@ impl<'a> Tree<'a> {
     }
 
     /// Visits all upper nodes, with their entries.
-    pub(super) fn each_upper<E>(
+    pub(super) fn each_upper(
         &self,
-        mut visit: impl FnMut(&Upper, &Slots) -> Result<(), E>,
-    ) -> Result<(), E> {
+        mut visit: impl FnMut(&Upper, &Slots) -> io::Result<()>,
+    ) -> io::Result<()> {
         let mut slots = Slots::new();
         self.uppers().try_for_each(|upper| {
             slots.fill(self.entries(upper.corner, UPPER_BRICKS));
@@ -301,12 +295,12 @@ impl<'a> Tree<'a> {
     }
 
     /// Visits the lower nodes of an upper node.
-    pub(super) fn each_lower_of<E>(
+    pub(super) fn each_lower_of(
         &self,
         upper: &Upper,
         slots: &Slots,
-        mut visit: impl FnMut(&Lower) -> Result<(), E>,
-    ) -> Result<(), E> {
+        mut visit: impl FnMut(&Lower) -> io::Result<()>,
+    ) -> io::Result<()> {
         let mut lower = Lower::new();
         let nodes = (0..).zip(slots.entries()).filter(|&(_, entry)| entry == Entry::Node);
         for (index, _) in nodes {
@@ -319,17 +313,12 @@ impl<'a> Tree<'a> {
     }
 
     /// Visits all lower nodes.
-    pub(super) fn each_lower<E>(
+    pub(super) fn each_lower(
         &self,
-        mut visit: impl FnMut(&Lower) -> Result<(), E>,
-    ) -> Result<(), E> {
+        mut visit: impl FnMut(&Lower) -> io::Result<()>,
+    ) -> io::Result<()> {
         self.each_upper(|upper, slots| self.each_lower_of(upper, slots, &mut visit))
     }
-}
-
-/// The key of the brick at `corner`, in voxels.
-pub(super) fn brick_at(corner: [u32; 3]) -> BrickKey {
-    BrickKey::new(corner.map(|c| c / BRICK))
 }
 
 /// The place of the child with index `index` in a node with `per_axis` children along each axis.
@@ -337,10 +326,10 @@ fn child_place(index: u32, per_axis: u32) -> [u32; 3] {
     [index / per_axis / per_axis, index / per_axis % per_axis, index % per_axis]
 }
 
-/// The corner, in voxels, of the child with index `index` in a node at `corner` with `per_axis`
-/// children along each axis, each of `edge` voxels.
-pub(super) fn child_corner(corner: [i32; 3], index: u32, per_axis: u32, edge: u32) -> [i32; 3] {
-    let place = child_place(index, per_axis);
+/// The corner, in bricks, of the child with index `index` in a node at `corner`, whose children are
+/// lower nodes or leaves of `edge` bricks.
+pub(super) fn child_corner(corner: [i32; 3], index: u32, edge: u32) -> [i32; 3] {
+    let place = child_place(index, if edge == LOWER { UPPER } else { LOWER });
     // Upper nodes lie entirely within i32.
     std::array::from_fn(|a| corner[a] + (place[a] * edge) as i32)
 }

@@ -136,7 +136,7 @@ fn checked_description(text: &[u8], [lo, hi]: [[i64; 3]; 2]) -> Result<Descripti
 /// All instances, in reverse order of the scene graph: the first takes precedence.
 fn instances(scene: &Scene) -> Result<Vec<Instance>, ReadError> {
     match (scene.models.len(), scene.frame) {
-        _ if !scene.nodes.is_empty() => placed(scene),
+        _ if !scene.nodes.is_empty() => instances_of_nodes(scene),
         (0, _) => bail!("the file has no models"),
         (1, _) | (_, Some(_)) => {
             let model = scene.frame.unwrap_or_default() as usize;
@@ -153,7 +153,7 @@ fn instances(scene: &Scene) -> Result<Vec<Instance>, ReadError> {
 
 /// The instances that the scene graph places: a depth-first traversal, the last child of a node
 /// first.
-fn placed(scene: &Scene) -> Result<Vec<Instance>, ReadError> {
+fn instances_of_nodes(scene: &Scene) -> Result<Vec<Instance>, ReadError> {
     let (mut instances, mut visits) = (Vec::new(), 0);
     // The nodes from the root to the current one.
     let mut path: Vec<i32> = Vec::new();
@@ -189,13 +189,12 @@ fn placed(scene: &Scene) -> Result<Vec<Instance>, ReadError> {
                 stack.extend(children.iter().map(|&child| (child, depth, pose)));
             }
             NodeKind::Shape { model, .. } => {
-                match usize::try_from(*model).ok().filter(|&m| m < scene.models.len()) {
-                    Some(model) => {
-                        let pose = pose.of_voxels(scene.models[model].size);
-                        instances.push(Instance { model, pose, part: path.get(2).copied() });
-                    }
-                    None => return fault(format!("there is no model {model}")),
-                }
+                let index = usize::try_from(*model).ok().filter(|&m| m < scene.models.len());
+                let Some(model) = index else {
+                    return fault(format!("there is no model {model}"));
+                };
+                let pose = pose.of_voxels(scene.models[model].size);
+                instances.push(Instance { model, pose, part: path.get(2).copied() });
             }
         }
     }
@@ -276,21 +275,23 @@ impl Placed<'_> {
     /// The bricks of all instances in canonical order; they and their voxels, of so many bytes each,
     /// take at most `limit` bytes of memory.
     fn bricks(&self, voxel_bytes: u64, limit: u64) -> Result<Vec<(BrickKey, Mask)>, ReadError> {
-        let placed = |counts: Vec<u64>| -> u64 {
+        let of_instances = |counts: Vec<u64>| -> u64 {
             self.instances.iter().map(|instance| counts[instance.model]).sum()
         };
         let counts: Vec<u64> = self.models.iter().map(|voxels| voxels.len() as u64).collect();
         let stored: u64 = counts.iter().sum();
-        let voxels = placed(counts);
+        let voxels = of_instances(counts);
         ensure!(
             voxels <= stored.max(MAX_PLACED),
             "the scene graph's instances have {voxels} voxels: too many"
         );
         let most = stored.max(MAX_BRICKS);
-        let too_many =
-            || content(format!("the scene graph's instances fill more than {most} bricks"));
-        let check = |bricks: u64| if bricks > most { Err(too_many()) } else { Ok(()) };
-        check(placed(self.models.iter().map(|own| bricks_of(own).count() as u64).collect()))?;
+        let check = |bricks: u64| {
+            ensure!(bricks <= most, "the scene graph's instances fill more than {most} bricks");
+            Ok(())
+        };
+        let counts = self.models.iter().map(|voxels| bricks_of(voxels).count() as u64);
+        check(of_instances(counts.collect()))?;
         let mut indices: HashMap<BrickKey, usize> = HashMap::new();
         let mut bricks: Vec<(BrickKey, Mask)> = Vec::new();
         for instance in self.instances {

@@ -1,6 +1,7 @@
 //! The colours of voxels that emit light. MagicaVoxel's light has the colour of its palette entry,
 //! so that a voxel has the colours of surface and light together.
 
+use std::borrow::Cow;
 use std::iter;
 
 use rayon::prelude::*;
@@ -10,9 +11,12 @@ use crate::grid::{Attribute, Attributes, BrickKey, Colors, Mask, VoxelGrid, own_
 
 /// `grid` in the colours of surface and light, if its voxels have colours and the attribute
 /// `emission`.
-pub(super) fn lit(grid: &VoxelGrid) -> Option<VoxelGrid> {
-    let emission = grid.attributes.as_ref().map(Attributes::channels)?.get(&Attribute::Emission)?;
-    let colors = grid.colors.as_ref()?;
+pub(super) fn lit(grid: &VoxelGrid) -> Cow<'_, VoxelGrid> {
+    let channels = grid.attributes.as_ref().map(Attributes::channels);
+    let emission = channels.and_then(|channels| channels.get(&Attribute::Emission));
+    let (Some(emission), Some(colors)) = (emission, &grid.colors) else {
+        return Cow::Borrowed(grid);
+    };
     let rest = colors.rest();
     let lit = |(key, mask): (BrickKey, Mask)| {
         let (colors, emission) = (colors.of_brick(key), emission.of_brick(key));
@@ -23,7 +27,7 @@ pub(super) fn lit(grid: &VoxelGrid) -> Option<VoxelGrid> {
     };
     let bricks: Vec<_> = grid.bricks().collect();
     let lit = bricks.into_par_iter().map(lit).collect();
-    Some(grid.clone().with_colors(Colors::from_bricks(lit, rest)))
+    Cow::Owned(grid.clone().with_colors(Colors::from_bricks(lit, rest)))
 }
 
 /// Colour plus emission, in linear light. Emission above 1 is divided by its largest component: the

@@ -59,12 +59,8 @@ pub(super) struct Materials {
 
 /// What the materials in a file of `grid` do not hold, a sentence each.
 pub(super) fn lost(grid: &VoxelGrid, options: &WriteOptions) -> [Option<String>; 2] {
-    if held(grid).is_empty() {
-        return [None, None];
-    }
-    let Some(Materials { sums, joined, .. }) = Voxels::new(grid, options).materials else {
-        return [None, None];
-    };
+    let materials = (!held(grid).is_empty()).then(|| Voxels::new(grid, options).materials);
+    let Some(Materials { sums, joined, .. }) = materials.flatten() else { return [None, None] };
     let kinds = counted(joined, "kind");
     let [.., most] = MOST;
     let joined = (joined > 0).then(|| {
@@ -92,7 +88,7 @@ impl Materials {
         let mut materials = Self { held, entries, sums, joined };
         let mut kinds: HashMap<(u8, [u8; 3]), Sum> = HashMap::new();
         for (key, mask) in grid.bricks() {
-            let (color_of, properties_of) = (voxels.colors_of(key), materials.of_brick(grid, key));
+            let (color_of, properties_of) = (voxels.colors_of(key), properties_of(grid, key));
             for voxel in mask_voxels(key.first_voxel(), mask) {
                 let properties = properties_of(voxel);
                 let sum = kinds.entry((color_of(voxel), kind_of(properties))).or_default();
@@ -116,24 +112,6 @@ impl Materials {
             materials.sums.entry(index).or_default().add(sum.voxels, sum.properties);
         }
         Some(materials)
-    }
-
-    /// The properties of the voxels of a brick.
-    pub(super) fn of_brick<'a>(
-        &self,
-        grid: &'a VoxelGrid,
-        key: BrickKey,
-    ) -> impl Fn([u32; 3]) -> Properties + use<'a> {
-        let channel = |of| Some(grid.attributes.as_ref()?.channels().get(&of)?.of_brick(key));
-        let channels = ATTRIBUTES.map(channel);
-        move |voxel| {
-            let (x, bit) = mask_place(voxel);
-            [0, 1, 2].map(|n| {
-                let bits = channels[n].as_ref().map(|channel| channel.at(x as u32, bit));
-                let components = bits.unwrap_or_default().map(f32::from_bits);
-                components.into_iter().fold(0.0, f32::max).min(MOST[n])
-            })
-        }
     }
 
     /// The palette index of a voxel of this `color`.
@@ -170,6 +148,20 @@ impl Materials {
             iter::once(("_type", kind)).chain(texts.map(|(_, key, text)| (*key, &**text)));
         let entries: Vec<(&str, &str)> = entries.collect();
         Chunk::default().int(index.into()).dict(&entries).finish(b"MATL")
+    }
+}
+
+/// The properties of the voxels of a brick.
+pub(super) fn properties_of(grid: &VoxelGrid, key: BrickKey) -> impl Fn([u32; 3]) -> Properties {
+    let channel = |of| Some(grid.attributes.as_ref()?.channels().get(&of)?.of_brick(key));
+    let channels = ATTRIBUTES.map(channel);
+    move |voxel| {
+        let (x, bit) = mask_place(voxel);
+        [0, 1, 2].map(|n| {
+            let bits = channels[n].as_ref().map(|channel| channel.at(x as u32, bit));
+            let components = bits.unwrap_or_default().map(f32::from_bits);
+            components.into_iter().fold(0.0, f32::max).min(MOST[n])
+        })
     }
 }
 

@@ -95,14 +95,12 @@ fn read(input: &mut dyn BufRead, options: &ReadOptions) -> Result<LoadedGrid, Re
 
 /// The colours of the voxels of `grid` in the palette; `None` if it has no colours.
 pub fn painted(grid: &VoxelGrid, options: &WriteOptions) -> Option<Colors> {
-    let lit = light::lit(grid);
-    let grid = lit.as_ref().unwrap_or(grid);
+    let grid = &*light::lit(grid);
     options.indexed(grid)?.painted(grid)
 }
 
 fn lost(grid: &VoxelGrid, options: &WriteOptions) -> Vec<Option<String>> {
-    let lit = light::lit(grid);
-    let grid = lit.as_ref().unwrap_or(grid);
+    let grid = &*light::lit(grid);
     let count = count_colors(grid);
     let colors = || counted(count as u64, "colour");
     let approximated = if let Some(given) = options.palette.as_ref().filter(|_| count > 0) {

@@ -73,11 +73,10 @@ impl<'a> Scene<'a> {
             b"RGBA" => self.palette = Some(chunk.take(1024, "the palette")?.as_chunks().0),
             // Errors are ignored where layers and materials have no effect.
             b"LAYR" => {
-                let layer = hidden_layer(&mut chunk).or_else(|error| match self.visible_only {
-                    true => Err(error),
-                    false => Ok(None),
-                });
-                self.hidden_layers.extend(layer?);
+                match hidden_layer(&mut chunk) {
+                    Err(error) if self.visible_only => return Err(error),
+                    layer => self.hidden_layers.extend(layer.ok().flatten()),
+                }
                 return Ok(());
             }
             b"MATL" => {
@@ -105,7 +104,7 @@ impl<'a> Scene<'a> {
         let is_loop = find(&attributes, "_loop") == Some(b"1");
         let moment = Moment { frame: self.frame, is_loop };
         let (kind, keys) = kind(chunk, moment)?;
-        self.last_frame = keys.iter().fold(self.last_frame, |last, &key| last.max(key));
+        self.last_frame = keys.iter().copied().fold(self.last_frame, u32::max);
         let name = find(&attributes, NAME);
         let node = Node { at, name, kind, is_hidden, frames: keys.len() };
         let before = self.nodes.insert(id, node);
@@ -161,10 +160,9 @@ fn model_size(chunk: &mut Cursor) -> Result<[u32; 3], ReadError> {
     let mut size = [0; 3];
     for length in &mut size {
         let value = chunk.int("a model's size")?;
-        let possible = u32::try_from(value).ok().filter(|v| (1..=MAX_MODEL).contains(v));
-        *length = possible.ok_or_else(|| {
-            chunk.fault(format_args!("a model's size of {value}: 1 to {MAX_MODEL} are possible"))
-        })?;
+        let what = format_args!("a model's size of {value}: 1 to {MAX_MODEL} are possible");
+        chunk.ensure((1..=MAX_MODEL as i32).contains(&value), what)?;
+        *length = value as u32;
     }
     Ok(size)
 }
@@ -174,14 +172,10 @@ fn voxels<'a>(chunk: &mut Cursor<'a>, size: [u32; 3]) -> Result<&'a [[u8; 4]], R
     let first = chunk.at;
     let (voxels, _) = chunk.take(4 * count, "the voxels")?.as_chunks::<4>();
     let outside = |v: &[u8; 4]| (0..3).any(|a| u32::from(v[a]) >= size[a]);
-    match voxels.iter().position(outside) {
-        Some(index) => {
-            let [x, y, z, _] = voxels[index];
-            let at = Cursor { at: first + 4 * index, ..*chunk };
-            Err(at.fault(format_args!("voxel ({x}, {y}, {z}) is outside the model's {size:?}")))
-        }
-        None => Ok(voxels),
-    }
+    let Some(index) = voxels.iter().position(outside) else { return Ok(voxels) };
+    let [x, y, z, _] = voxels[index];
+    let at = Cursor { at: first + 4 * index, ..*chunk };
+    Err(at.fault(format_args!("voxel ({x}, {y}, {z}) is outside the model's {size:?}")))
 }
 
 /// The chosen frame of an animation; by default the first key, whatever its frame.
@@ -206,12 +200,10 @@ impl Moment {
     /// The frame of key number `index`: its attribute `_f`, or the index. Without a chosen frame the
     /// attribute is not read.
     fn frame_of(self, chunk: &Cursor, of: &Dict, index: usize) -> Result<u32, ReadError> {
-        match find(of, "_f").filter(|_| self.frame.is_some()).map(String::from_utf8_lossy) {
-            Some(text) => text
-                .parse()
-                .map_err(|_| chunk.fault(format_args!("'{}' is not a frame", excerpt(&text)))),
-            None => Ok(index as u32),
-        }
+        let text = find(of, "_f").filter(|_| self.frame.is_some()).map(String::from_utf8_lossy);
+        let Some(text) = text else { return Ok(index as u32) };
+        let malformed = |_| chunk.fault(format_args!("'{}' is not a frame", excerpt(&text)));
+        text.parse().map_err(malformed)
     }
 }
 
@@ -250,20 +242,16 @@ fn key_pose(chunk: &mut Cursor) -> Result<Pose, ReadError> {
     let text = |key| find(attributes, key).map(String::from_utf8_lossy);
     let refused =
         |text: &str, what| chunk.fault(format_args!("'{}' is not a {what}", excerpt(text)));
-    let rotation = match text("_r") {
-        Some(text) => {
-            let bits = text.parse().ok().and_then(Rotation::from_bits);
-            bits.ok_or_else(|| refused(&text, "rotation"))?
-        }
-        None => Rotation::NONE,
-    };
-    let translation: [i32; 3] = match text("_t") {
-        Some(text) => {
-            numbers(text.split_ascii_whitespace()).ok_or_else(|| refused(&text, "translation"))?
-        }
-        None => [0; 3],
-    };
-    Ok(Pose { rotation, translation: translation.map(i64::from) })
+    let mut pose = Pose::NONE;
+    if let Some(text) = text("_r") {
+        let rotation = text.parse().ok().and_then(Rotation::from_bits);
+        pose.rotation = rotation.ok_or_else(|| refused(&text, "rotation"))?;
+    }
+    if let Some(text) = text("_t") {
+        let translation: Option<[i32; 3]> = numbers(text.split_ascii_whitespace());
+        pose.translation = translation.ok_or_else(|| refused(&text, "translation"))?.map(i64::from);
+    }
+    Ok(pose)
 }
 
 /// Keys and values, in the file's order.

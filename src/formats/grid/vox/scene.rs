@@ -73,21 +73,20 @@ impl Scene<'_> {
         let all = usize::from(!self.visible_only);
         let (hidden, layers) = (count(|node| node.is_hidden) * all, self.hidden_layers.len() * all);
         let animated = if self.frame.is_none() { count(|node| node.frames > 1) } else { 0 };
-        let unplaced = counted_as(self.unplaced() as u64, "model is", "models are");
+        let unplaced = self.unplaced();
+        let models = counted_as(unplaced as u64, "model is", "models are");
         let is_used = |index: &&u8| counts[usize::from(**index)] > 0;
         let materials = self.materials.iter().filter(is_used).count();
         let colors = counted_as(materials as u64, "colour is", "colours are");
+        let appearance = format!(
+            "materials are not read: {colors} of glass, metal or light, but for the colour"
+        );
         let warnings = [
             (hidden, format!("hidden nodes are read like any other: there are {hidden}")),
             (layers, format!("hidden layers are read like any other: there are {layers}")),
-            (self.unplaced(), format!("{unplaced} not read: the scene graph does not place them")),
+            (unplaced, format!("{models} not read: the scene graph does not place them")),
             (animated, format!("only the first frame is read: {animated} nodes are animated")),
-            (
-                materials,
-                format!(
-                    "materials are not read: {colors} of glass, metal or light, but for the colour"
-                ),
-            ),
+            (materials, appearance),
         ];
         warnings.into_iter().filter(|&(count, _)| count > 0).map(|(_, what)| what).collect()
     }

@@ -4,7 +4,7 @@ use std::array;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 
-use super::materials::Materials;
+use super::materials::{Materials, properties_of};
 use super::{ATTRIBUTE, Description, Frame, MAX_MODEL, MAX_SCENE, NAME, REST, light};
 use crate::base::numbers::{AXES, counted, grouped};
 use crate::base::ordered::in_pool;
@@ -26,8 +26,7 @@ const CHUNK_HEAD: u64 = 12;
 
 /// Writes `grid`, in its colours or those of the options' palette.
 pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<(), WriteError> {
-    let lit = light::lit(grid);
-    let grid = lit.as_ref().unwrap_or(grid);
+    let grid = &*light::lit(grid);
     let voxels = Voxels::new(grid, options);
     let models = match voxels.labels {
         Some(labels) if grid.occupied() > 0 => Model::labeled(grid, labels),
@@ -81,7 +80,7 @@ fn check_plain([x, y, z]: [u32; 3]) -> Result<(), WriteError> {
     }
     Err(WriteError::Unsupported(format!(
         "a plain .vox has one model of at most {MAX_MODEL} voxels along each axis, and the grid is \
-         {x}x{y}x{z}: leave --plain out, or lower the resolution"
+         {x}x{y}x{z}: write one that is not plain, or lower the resolution"
     )))
 }
 
@@ -132,7 +131,8 @@ impl<'a> Voxels<'a> {
 
         /// Bricks that are encoded at once.
         const BRICKS: usize = 256;
-        let runs = self.grid.brick_runs_in(model.base.map(|b| b / BRICK), model.end_bricks());
+        let end = array::from_fn(|a| (model.base[a] + model.frame.dims[a]).div_ceil(BRICK));
+        let runs = self.grid.brick_runs_in(model.base.map(|b| b / BRICK), end);
         let each = |run: BrickRun| (0..run.len).map(move |n| (run.start.along_x(n), run.mask));
         let mut bricks = runs.flat_map(each);
         let batches = std::iter::from_fn(|| {
@@ -167,7 +167,7 @@ impl<'a> Voxels<'a> {
     /// The palette indices of the voxels of a brick.
     fn indices_of(&self, key: BrickKey) -> impl Fn([u32; 3]) -> u8 {
         let color_of = self.colors_of(key);
-        let material_of = self.materials.as_ref().map(|all| (all, all.of_brick(self.grid, key)));
+        let material_of = self.materials.as_ref().map(|all| (all, properties_of(self.grid, key)));
         move |voxel| match &material_of {
             Some((all, properties_of)) => all.index(color_of(voxel), properties_of(voxel)),
             None => color_of(voxel),
@@ -205,22 +205,20 @@ impl Model {
     /// The occupied boxes of [`MAX_MODEL`] voxels along each axis, or fewer at the end, `x`
     /// fastest; of an empty grid the first box.
     fn all(grid: &VoxelGrid) -> Vec<Self> {
-        let [nx, ny, nz] = grid.dims().map(|d| d.div_ceil(MAX_MODEL));
-        let mut voxels = vec![0; (nx * ny * nz) as usize];
-        for run in grid.brick_runs() {
-            for key in (0..run.len).map(|n| run.start.along_x(n)) {
-                let [x, y, z] = key.position().map(|b| b / (MAX_MODEL / BRICK));
-                voxels[((z * ny + y) * nx + x) as usize] += count(&run.mask);
-            }
+        let mut counts: BTreeMap<[u32; 3], u32> = BTreeMap::new();
+        for (key, mask) in grid.bricks() {
+            let [x, y, z] = key.position().map(|b| b / (MAX_MODEL / BRICK));
+            *counts.entry([z, y, x]).or_default() += count(&mask);
         }
-        let is_wanted =
-            |&(index, voxels): &(u32, u32)| voxels > 0 || grid.occupied() == 0 && index == 0;
-        let model = |(index, voxels)| {
-            let base = [index % nx, index / nx % ny, index / nx / ny].map(|n| n * MAX_MODEL);
-            let dims = std::array::from_fn(|a| MAX_MODEL.min(grid.dims()[a] - base[a]));
+        if counts.is_empty() {
+            counts.insert([0; 3], 0);
+        }
+        let model = |([z, y, x], voxels): ([u32; 3], u32)| {
+            let base = [x, y, z].map(|place| place * MAX_MODEL);
+            let dims = array::from_fn(|a| MAX_MODEL.min(grid.dims()[a] - base[a]));
             Self { label: None, base, frame: Frame { dims, up: grid.world.up }, voxels }
         };
-        (0..).zip(voxels).filter(is_wanted).map(model).collect()
+        counts.into_iter().map(model).collect()
     }
 
     /// The same of each label, by label, -1 last: boxes from its first voxel along each axis to its
@@ -256,11 +254,6 @@ impl Model {
         let names = grid.attributes.as_ref()?.names().get(&Attribute::Label)?;
         let name = names.get(self.label? as usize).map_or(REST, |name| name);
         (!name.is_empty()).then_some(name)
-    }
-
-    /// The end of its half-open box of bricks.
-    fn end_bricks(&self) -> [u32; 3] {
-        std::array::from_fn(|a| (self.base[a] + self.frame.dims[a]).div_ceil(BRICK))
     }
 
     fn content_len(&self) -> u32 {

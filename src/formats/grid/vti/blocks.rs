@@ -19,9 +19,12 @@ pub(super) const LENGTHS: usize = 3;
 /// Blocks that are compressed at a time.
 const BATCH: usize = 8;
 
-/// Writes the values written to it to `out`, in compressed blocks.
+/// Takes a compressed block.
+pub(super) type Take<'a> = &'a mut dyn FnMut(&[u8]) -> io::Result<()>;
+
+/// Compresses the values that are written to it.
 pub(super) struct Blocks<'a> {
-    out: &'a mut dyn Write,
+    take: Take<'a>,
     /// Less than a batch.
     values: Vec<u8>,
     /// Bytes of values in whole batches.
@@ -31,8 +34,8 @@ pub(super) struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    pub(super) fn new(out: &'a mut dyn Write) -> Self {
-        Self { out, values: Vec::new(), len: 0, lengths: Vec::new() }
+    pub(super) fn new(take: Take<'a>) -> Self {
+        Self { take, values: Vec::new(), len: 0, lengths: Vec::new() }
     }
 
     /// Ends the last block. Returns the numbers before the array: of blocks, of bytes in a block and
@@ -45,7 +48,7 @@ impl<'a> Blocks<'a> {
     }
 
     fn compress(&mut self) -> io::Result<()> {
-        let Self { out, values, lengths, .. } = self;
+        let Self { take, values, lengths, .. } = self;
         let blocks = values.chunks(BLOCK);
         let previous = iter::once(None).chain(blocks.clone().map(Some));
         let mut stream = Vec::new();
@@ -56,11 +59,9 @@ impl<'a> Blocks<'a> {
             |compressed| {
                 stream = compressed?.unwrap_or_else(|| std::mem::take(&mut stream));
                 lengths.push(stream.len() as u64);
-                out.write_all(&stream)
+                take(&stream)
             },
         )?;
-        // Fails once the work is cancelled, whether anything was written or not.
-        out.flush()?;
         self.len += values.len() as u64;
         values.clear();
         Ok(())
@@ -87,33 +88,4 @@ fn zlib(block: &[u8]) -> io::Result<Vec<u8>> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(block)?;
     encoder.finish()
-}
-
-/// Keeps what is written to it, if that fits into `room` bytes.
-pub(super) struct Kept<'a> {
-    pub(super) bytes: Option<Vec<u8>>,
-    room: usize,
-    /// The file.
-    out: &'a mut dyn Write,
-}
-
-impl<'a> Kept<'a> {
-    pub(super) fn new(room: usize, out: &'a mut dyn Write) -> Self {
-        Self { bytes: Some(Vec::new()), room, out }
-    }
-}
-
-impl Write for Kept<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.bytes = self.bytes.take().filter(|kept| kept.len() + bytes.len() <= self.room);
-        if let Some(kept) = &mut self.bytes {
-            kept.extend_from_slice(bytes);
-        }
-        Ok(bytes.len())
-    }
-
-    /// Flushes the file, which fails once the work is cancelled.
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
 }

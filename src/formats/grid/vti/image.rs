@@ -13,7 +13,11 @@ use crate::formats::io::xml::{Element as Tag, Xml};
 use crate::formats::{ReadError, checked_dims, checked_place, content, excerpt};
 use crate::grid::Place;
 
-/// Image data, whose arrays are not decoded yet.
+/// The values of the root's type, byte order, type of lengths and compressor that are read.
+const READ: [&[&str]; 4] =
+    [&["ImageData"], &["LittleEndian"], &["UInt64", "UInt32"], &["vtkZLibDataCompressor"]];
+
+/// Image data, whose arrays are not decoded yet. They are removed as they are read.
 pub(super) struct Image<'a> {
     pub(super) dims: [u32; 3],
     pub(super) place: Place,
@@ -24,6 +28,7 @@ pub(super) struct Image<'a> {
     head_size: u64,
     is_compressed: bool,
     appended: Encoded<'a>,
+    pub(super) memory: Budget,
 }
 
 pub(super) struct Array<'a> {
@@ -42,21 +47,28 @@ enum Stored<'a> {
 }
 
 impl<'a> Image<'a> {
-    pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, ReadError> {
+    /// Parses the XML of a file, which takes its length twice of the memory.
+    pub(super) fn parse(bytes: &'a [u8], limit: u64) -> Result<Self, ReadError> {
         let (head, appended) = parts(bytes)?;
         let head = str::from_utf8(head).map_err(|_| content("its XML is not in UTF-8"))?;
         let mut xml = Xml::new("XML", head);
         let root = xml.root("VTKFile")?;
-        let option = |name, supported| option(&xml, &root, name, supported);
-        option("type", ["ImageData"; 2])?;
-        option("byte_order", ["LittleEndian"; 2])?;
-        let head_size = if option("header_type", ["UInt32", "UInt64"])? == Some(1) { 8 } else { 4 };
-        let is_compressed = option("compressor", ["vtkZLibDataCompressor"; 2])?.is_some();
+        let names = ["type", "byte_order", "header_type", "compressor"];
+        let values = xml.attributes(&root, names)?.map(Option::unwrap_or_default);
+        for ((name, value), read) in names.into_iter().zip(&values).zip(READ) {
+            let is_read = value.is_empty() || read.contains(&&**value);
+            let (value, known) = (excerpt(value), read[0]);
+            ensure!(is_read, "its {name} is '{value}', which is not read: save it with {known}");
+        }
+        let [_, _, header_type, compressor] = &values;
+        let head_size = if header_type == "UInt64" { 8 } else { 4 };
+        let is_compressed = !compressor.is_empty();
         let image = xml.child()?.filter(|image| image.name() == "ImageData");
         let image = image.ok_or_else(|| xml.error("there is no <ImageData> in it"))?;
         let (extent, dims, place) = extent(&xml, &image)?;
         let [cells, points, fields] = arrays(&mut xml, &extent)?;
-        Ok(Self { dims, place, cells, points, fields, head_size, is_compressed, appended })
+        let memory = Budget { used: 2 * bytes.len() as u64, limit };
+        Ok(Self { dims, place, cells, points, fields, head_size, is_compressed, appended, memory })
     }
 
     /// The values of an array as little-endian bytes, and their number. Decoded bytes are taken from
@@ -83,21 +95,6 @@ impl<'a> Image<'a> {
             encoded.plain(self.head_size, memory)
         }
     }
-}
-
-/// The index of an attribute's value in `supported`; `None` without the attribute.
-fn option(
-    xml: &Xml,
-    root: &Tag,
-    name: &str,
-    supported: [&str; 2],
-) -> Result<Option<usize>, ReadError> {
-    let [value] = xml.attributes(root, [name])?;
-    let Some(value) = value.filter(|value| !value.is_empty()) else { return Ok(None) };
-    let index = supported.iter().position(|supported| *supported == value);
-    let (value, known) = (excerpt(&value), supported[1]);
-    ensure!(index.is_some(), "its {name} is '{value}', which is not read: save it with {known}");
-    Ok(index)
 }
 
 /// The XML before the appended values, without the end of the root element, and these values.

@@ -23,12 +23,14 @@ mod values;
 
 use std::io::{self, Write};
 
-use self::blocks::{Blocks, Kept, LENGTHS};
+use self::blocks::{Blocks, LENGTHS, Take};
+use crate::base::srgb::Rgba;
 use crate::formats::grid::dense;
-use crate::formats::grid::openvdb::{check_range, world_distance};
+use crate::formats::grid::openvdb::{Channel, check_range, world_distance};
 use crate::formats::io::deflate::MAX_RATIO;
 use crate::formats::{GridSpec, Out, WriteError, assumed_place};
-use crate::grid::{Attribute, Bits, Channel, Colors, Place, VoxelGrid, World};
+use crate::grid::Channel::{Scalar, Vector};
+use crate::grid::{Attribute, Attributes, Bits, Place, VoxelGrid, World};
 use crate::solid::distance::DistanceField;
 
 pub const SPEC: GridSpec = GridSpec {
@@ -56,75 +58,51 @@ const TAIL: &str = "\n  </AppendedData>\n</VTKFile>\n";
 /// Compressed bytes, for each thread, that are kept in memory.
 const KEPT: usize = 4 << 20;
 
-type WriteValues<'a> = Box<dyn Fn(&mut Blocks) -> io::Result<()> + 'a>;
-
-/// A cell array.
-struct Array<'a> {
-    /// Of VTK's types.
-    kind: &'static str,
-    name: &'static str,
-    components: usize,
-    write: WriteValues<'a>,
+/// The type of the numbers of a cell array, its name, and its numbers for each voxel.
+fn declaration(channel: Channel) -> (&'static str, &'static str, usize) {
+    match channel {
+        Channel::Density => ("UInt8", OCCUPIED, 1),
+        Channel::Color(_) => ("UInt8", COLOR, 4),
+        Channel::Attribute(of, _) => (kind_of(of), of.name(), of.components()),
+        Channel::Distance(_) => ("Float32", DISTANCE, 1),
+    }
 }
 
-impl<'a> Array<'a> {
-    fn occupied(grid: &'a VoxelGrid) -> Self {
-        let write =
-            |out: &mut Blocks| dense::occupancy_rows(grid, [0, 1], |row| out.write_all(row));
-        Self { kind: "UInt8", name: OCCUPIED, components: 1, write: Box::new(write) }
-    }
+/// The element of a cell array, with the place of its bytes.
+fn element(channel: Channel, offset: u64) -> String {
+    let (kind, name, components) = declaration(channel);
+    format!(
+        "        <DataArray type=\"{kind}\" Name=\"{name}\" NumberOfComponents=\"{components}\" \
+         format=\"appended\" offset=\"{offset}\"/>\n"
+    )
+}
 
-    fn colors(grid: &'a VoxelGrid, colors: &'a Colors) -> Self {
-        let write = |out: &mut Blocks| {
-            dense::rows(
-                grid,
-                colors,
-                [0; 4],
-                |color| color,
-                |row| out.write_all(row.as_flattened()),
-            )
-        };
-        Self { kind: "UInt8", name: COLOR, components: 4, write: Box::new(write) }
-    }
-
-    fn attribute(grid: &'a VoxelGrid, attribute: Attribute, channel: &'a Channel) -> Self {
-        let kind = kind_of(attribute);
-        let components = attribute.components();
-        let write = move |out: &mut Blocks| {
-            let empty = attribute.none();
-            let mut put = |row: &[Bits]| {
+/// Compresses the values of a cell array. Returns the numbers before them.
+fn compress(grid: &VoxelGrid, channel: Channel, take: Take) -> io::Result<Vec<u64>> {
+    let mut out = Blocks::new(take);
+    match channel {
+        Channel::Density => dense::occupancy_rows(grid, [0, 1], |row| out.write_all(row))?,
+        Channel::Color(colors) => {
+            let put = |row: &[Rgba]| out.write_all(row.as_flattened());
+            dense::rows(grid, colors, [0; 4], |color| color, put)?;
+        }
+        Channel::Attribute(of, values) => {
+            let put = |row: &[Bits]| {
                 row.iter().try_for_each(|bits| {
-                    out.write_all(bits.map(u32::to_le_bytes)[..components].as_flattened())
+                    out.write_all(bits.map(u32::to_le_bytes)[..of.components()].as_flattened())
                 })
             };
-            match channel {
-                Channel::Scalar(values) => {
-                    dense::rows(grid, values, empty, |bits| [bits, 0, 0], &mut put)
-                }
-                Channel::Vector(values) => dense::rows(grid, values, empty, |bits| bits, &mut put),
+            match values {
+                Scalar(values) => dense::rows(grid, values, of.none(), |bits| [bits, 0, 0], put)?,
+                Vector(values) => dense::rows(grid, values, of.none(), |bits| bits, put)?,
             }
-        };
-        Self { kind, name: attribute.name(), components, write: Box::new(write) }
+        }
+        Channel::Distance(field) => dense::distance_rows(field, |row| {
+            let bytes = |&distance| world_distance(field, distance).to_le_bytes();
+            out.write_all(row.iter().map(bytes).collect::<Vec<_>>().as_flattened())
+        })?,
     }
-
-    fn distances(field: &'a DistanceField) -> Self {
-        let write = move |out: &mut Blocks| {
-            dense::distance_rows(field, |row| {
-                let bytes = |&distance| world_distance(field, distance).to_le_bytes();
-                out.write_all(row.iter().map(bytes).collect::<Vec<_>>().as_flattened())
-            })
-        };
-        Self { kind: "Float32", name: DISTANCE, components: 1, write: Box::new(write) }
-    }
-
-    /// Its element, with the place of its bytes.
-    fn element(&self, offset: u64) -> String {
-        let Self { kind, name, components, .. } = self;
-        format!(
-            "        <DataArray type=\"{kind}\" Name=\"{name}\" \
-             NumberOfComponents=\"{components}\" format=\"appended\" offset=\"{offset}\"/>\n"
-        )
-    }
+    out.finish()
 }
 
 /// The type of an attribute's numbers.
@@ -139,58 +117,51 @@ fn name_of_names(attribute: Attribute) -> String {
 
 /// Writes `grid`. Takes 8 bytes of memory for each compressed block, and a constant for each thread.
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
-    let mut arrays = vec![Array::occupied(grid)];
-    arrays.extend(grid.colors.as_ref().map(|colors| Array::colors(grid, colors)));
-    let mut names = String::new();
-    if let Some(attributes) = &grid.attributes {
-        let of = |(&attribute, channel)| Array::attribute(grid, attribute, channel);
-        arrays.extend(attributes.channels().iter().map(of));
-        let all = attributes.names().iter();
-        names = all.map(|(attribute, names)| texts(&name_of_names(*attribute), names)).collect();
-    }
-    write_image(&arrays, grid.dims(), grid.world, &names, out)
+    let names = grid.attributes.iter().flat_map(Attributes::names);
+    let names = names.map(|(attribute, names)| texts(&name_of_names(*attribute), names));
+    let fields: String = names.collect();
+    write_image(grid, &Channel::all(grid), &fields, out)
 }
 
 /// Writes `field` in mesh units; outside the band plus or minus its width.
 pub fn write_distances(field: &DistanceField, out: &mut Out) -> Result<(), WriteError> {
     check_range(field)?;
-    write_image(&[Array::distances(field)], field.dims(), field.world(), "", out)
+    write_image(field.band(), &[Channel::Distance(field)], "", out)
 }
 
-/// Writes an image of `arrays`, the first one of them active; `fields` is XML.
+/// Writes an image of `channels`, the first one of them active; `fields` is XML.
 fn write_image(
-    arrays: &[Array],
-    dims: [u32; 3],
-    world: World,
+    grid: &VoxelGrid,
+    channels: &[Channel],
     fields: &str,
     out: &mut Out,
 ) -> Result<(), WriteError> {
     let mut room = KEPT * rayon::current_num_threads();
-    let mut compressed = Vec::with_capacity(arrays.len());
-    for array in arrays {
-        let mut kept = Kept::new(room, out);
-        let mut blocks = Blocks::new(&mut kept);
-        (array.write)(&mut blocks)?;
-        let numbers = blocks.finish()?;
-        room -= kept.bytes.as_ref().map_or(0, Vec::len);
-        compressed.push((numbers, kept.bytes));
-    }
+    let mut compressed = Vec::with_capacity(channels.len());
     let (mut elements, mut offset) = (String::new(), 0);
-    for (array, (numbers, _)) in arrays.iter().zip(&compressed) {
-        elements += &array.element(offset);
+    for &channel in channels {
+        let mut kept = Some(Vec::new());
+        let mut keep = |block: &[u8]| {
+            kept = kept.take().filter(|kept: &Vec<u8>| kept.len() + block.len() <= room);
+            if let Some(kept) = &mut kept {
+                kept.extend_from_slice(block);
+            }
+            // Fails once the work is cancelled.
+            out.flush()
+        };
+        let numbers = compress(grid, channel, &mut keep)?;
+        elements += &element(channel, offset);
         offset += 8 * numbers.len() as u64 + numbers[LENGTHS..].iter().sum::<u64>();
+        room -= kept.as_ref().map_or(0, Vec::len);
+        compressed.push((channel, numbers, kept));
     }
-    let scalars = arrays.first().map_or("", |array| array.name);
-    out.write_all(head(dims, world, fields, scalars, &elements).as_bytes())?;
-    for (array, (numbers, kept)) in arrays.iter().zip(compressed) {
+    let (_, scalars, _) = declaration(channels[0]);
+    out.write_all(head(grid.dims(), grid.world, fields, scalars, &elements).as_bytes())?;
+    for (channel, numbers, kept) in compressed {
         numbers.iter().try_for_each(|number| out.write_all(&number.to_le_bytes()))?;
         match kept {
-            Some(bytes) => out.write_all(&bytes)?,
-            None => {
-                let mut blocks = Blocks::new(out);
-                (array.write)(&mut blocks)?;
-                blocks.finish()?;
-            }
+            Some(blocks) => out.write_all(&blocks)?,
+            None => _ = compress(grid, channel, &mut |block| out.write_all(block))?,
         }
     }
     Ok(out.write_all(TAIL.as_bytes())?)

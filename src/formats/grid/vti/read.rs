@@ -1,7 +1,7 @@
 //! Reading: selects the arrays that make a grid.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{BufRead, Read};
 
 use super::image::{Array, Image};
 use super::values::Values;
@@ -10,10 +10,11 @@ use crate::base::srgb::Rgba;
 use crate::formats::grid::brick_colors::{self, COLOR_BYTES, ColorRun, RUN_BYTES};
 use crate::formats::grid::dense::{self, volume};
 use crate::formats::grid::npy;
-use crate::formats::grid::npy::header::{Element, Header};
+use crate::formats::grid::npy::header::Header;
 use crate::formats::grid::npz::{check_values, known_values};
 use crate::formats::grid::openvdb::is_occupied;
 use crate::formats::io::bytes::{Budget, read_whole};
+use crate::formats::io::joined::Joined;
 use crate::formats::io::warnings::NameCounts;
 use crate::formats::spec::SIGN_ONLY;
 use crate::formats::{LoadedGrid, ReadError, content, excerpt};
@@ -24,18 +25,17 @@ use crate::grid::{
 
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let bytes = read_whole(input, limit)?;
-    let image = Image::parse(&bytes)?;
-    let mut reader = Reader { image, memory: Budget { used: 2 * bytes.len() as u64, limit } };
-    let (voxels, doubt) = reader.take_voxels()?;
+    let mut image = Image::parse(&bytes, limit)?;
+    let (voxels, doubt) = image.take_voxels()?;
     let is_level_set = doubt.as_deref() == Some(SIGN_ONLY);
-    let mut grid = reader.grid(&voxels, is_level_set).map_err(|error| named(&voxels, error))?;
-    reader.memory.take(grid.bytes())?;
-    let distances = is_level_set.then(|| reader.hash(&voxels)).transpose()?;
-    grid.world = World { up: reader.take_up()?, place: Some(reader.image.place) };
-    grid.colors = reader.take_colors(&grid)?;
-    grid.attributes = reader.take_attributes(&grid)?;
+    let mut grid = image.grid(&voxels, is_level_set).map_err(|error| named(&voxels, error))?;
+    image.memory.take(grid.bytes())?;
+    let distances = is_level_set.then(|| image.hash(&voxels)).transpose()?;
+    grid.world = World { up: image.take_up()?, place: Some(image.place) };
+    grid.colors = image.take_colors(&grid)?;
+    grid.attributes = image.take_attributes(&grid)?;
     let mut others = NameCounts::default();
-    let Image { cells, points, fields, .. } = &reader.image;
+    let Image { cells, points, fields, .. } = &image;
     cells.iter().chain(points).chain(fields).for_each(|array| others.add(&array.name));
     let warnings = doubt.into_iter().chain(others.warning("arrays that are not read")).collect();
     Ok(LoadedGrid { distances, ..LoadedGrid::new(grid, warnings) })
@@ -67,16 +67,10 @@ fn take<'a>(
     Some(arrays.remove(at))
 }
 
-struct Reader<'a> {
-    /// Arrays are removed as they are read.
-    image: Image<'a>,
-    memory: Budget,
-}
-
-impl<'a> Reader<'a> {
+impl<'a> Image<'a> {
     /// The array whose values tell which voxels are occupied, and a warning about it.
     fn take_voxels(&mut self) -> Result<(Array<'a>, Option<String>), ReadError> {
-        let Image { cells, points, .. } = &mut self.image;
+        let Self { cells, points, .. } = self;
         if let Some(at) = cells.iter().position(|array| array.name == OCCUPIED) {
             return Ok((cells.remove(at), None));
         }
@@ -105,14 +99,14 @@ impl<'a> Reader<'a> {
     }
 
     /// The values of an array of `size` bytes a voxel.
-    fn values(
+    fn values_of_voxels(
         &self,
         array: &Array<'a>,
         size: usize,
         memory: &mut Budget,
     ) -> Result<Values<'a>, ReadError> {
-        let (values, len) = self.image.values(array, memory)?;
-        let needed = volume(self.image.dims).saturating_mul(size as u64);
+        let (values, len) = self.values(array, memory)?;
+        let needed = volume(self.dims).saturating_mul(size as u64);
         ensure!(len == needed, "its values have {len} bytes, but the extent needs {needed}");
         Ok(values)
     }
@@ -125,8 +119,8 @@ impl<'a> Reader<'a> {
             array.kind
         );
         let mut memory = self.memory;
-        let mut values = self.values(array, element.bytes, &mut memory)?;
-        let (header, left) = (Header::x_fastest(self.image.dims), memory.limit - memory.used);
+        let mut values = self.values_of_voxels(array, element.bytes, &mut memory)?;
+        let (header, left) = (Header::x_fastest(self.dims), memory.limit - memory.used);
         if element.bytes == 1 {
             return npy::read_grid(&mut values, &header, left);
         }
@@ -135,13 +129,21 @@ impl<'a> Reader<'a> {
         } else {
             |number| number != 0.0 && !number.is_nan()
         };
-        npy::read_grid(&mut BufReader::new(Flags { values, element, is_set }), &header, left)
+        // Whether each of the next numbers counts as occupied, as bytes.
+        let mut flags = Joined::new(|| {
+            let mut numbers = Vec::new();
+            values.by_ref().take(4096 * element.bytes as u64).read_to_end(&mut numbers)?;
+            let numbers = numbers.chunks_exact(element.bytes);
+            let flags = numbers.map(|bytes| is_set(element.number(bytes)).into());
+            Ok(Some(flags.collect()).filter(|flags: &Vec<u8>| !flags.is_empty()))
+        });
+        npy::read_grid(&mut flags, &header, left)
     }
 
     fn hash(&self, distances: &Array<'a>) -> Result<ContentHash, ReadError> {
         let mut hasher = blake3::Hasher::new();
         let mut memory = self.memory;
-        let (values, _) = self.image.values(distances, &mut memory)?;
+        let (values, _) = self.values(distances, &mut memory)?;
         hasher.update_reader(values).map_err(|error| named(distances, error.into()))?;
         Ok(ContentHash::of(&hasher))
     }
@@ -154,21 +156,21 @@ impl<'a> Reader<'a> {
 
     /// The values of a field.
     fn take_field(&mut self, name: &str, kind: &str) -> Result<Option<Vec<u8>>, ReadError> {
-        let array = take(&mut self.image.fields, name, kind, &[1]);
-        let Some(array) = array else { return Ok(None) };
-        let mut bytes = Vec::new();
+        let Some(array) = take(&mut self.fields, name, kind, &[1]) else { return Ok(None) };
+        let (mut bytes, mut memory) = (Vec::new(), self.memory);
         let mut all = || {
-            let (mut values, len) = self.image.values(&array, &mut self.memory)?;
+            let (mut values, len) = self.values(&array, &mut memory)?;
             // At most one text a byte, in a list that grows.
-            self.memory.take(len.saturating_mul(2 + 2 * size_of::<String>() as u64))?;
+            memory.take(len.saturating_mul(2 + 2 * size_of::<String>() as u64))?;
             Ok(values.read_to_end(&mut bytes)?)
         };
         all().map_err(|error| named(&array, error))?;
+        self.memory = memory;
         Ok(Some(bytes))
     }
 
     fn take_colors(&mut self, grid: &VoxelGrid) -> Result<Option<Colors>, ReadError> {
-        let array = take(&mut self.image.cells, COLOR, "UInt8", &[3, 4]);
+        let array = take(&mut self.cells, COLOR, "UInt8", &[3, 4]);
         let Some(array) = array else { return Ok(None) };
         let mut runs: Vec<ColorRun> = Vec::new();
         let size = array.components as usize;
@@ -193,7 +195,7 @@ impl<'a> Reader<'a> {
         let (mut names, mut channels) = (BTreeMap::new(), BTreeMap::new());
         for &of in Attribute::ALL {
             let components = [of.components() as u64];
-            let array = take(&mut self.image.cells, of.name(), kind_of(of), &components);
+            let array = take(&mut self.cells, of.name(), kind_of(of), &components);
             let Some(array) = array else { continue };
             if of.has_names()
                 && let Some(bytes) = self.take_field(&name_of_names(of), "String")?
@@ -244,7 +246,7 @@ impl<'a> Reader<'a> {
     ) -> Result<Budget, ReadError> {
         let mut memory = self.memory;
         let mut all = || {
-            let mut values = self.values(array, size, &mut memory)?;
+            let mut values = self.values_of_voxels(array, size, &mut memory)?;
             memory.take(dense::slab_bytes(grid, size))?;
             dense::each_brick(grid, size, &mut values, |key, mask, bytes| {
                 take(&mut memory, key, mask, bytes)
@@ -252,25 +254,5 @@ impl<'a> Reader<'a> {
         };
         all().map_err(|error| named(array, error))?;
         Ok(memory)
-    }
-}
-
-/// A reader of bytes: whether each of the numbers counts as occupied.
-struct Flags<'a> {
-    values: Values<'a>,
-    element: Element,
-    is_set: fn(f64) -> bool,
-}
-
-impl Read for Flags<'_> {
-    fn read(&mut self, flags: &mut [u8]) -> io::Result<usize> {
-        let (mut bytes, mut count) = ([0; 8], 0);
-        let bytes = &mut bytes[..self.element.bytes];
-        while count < flags.len() && !self.values.fill_buf()?.is_empty() {
-            self.values.read_exact(bytes)?;
-            flags[count] = (self.is_set)(self.element.number(bytes)).into();
-            count += 1;
-        }
-        Ok(count)
     }
 }

@@ -4,7 +4,6 @@
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Cursor, ErrorKind, Read};
-use std::vec;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -13,6 +12,7 @@ use flate2::read::ZlibDecoder;
 use super::blocks::LENGTHS;
 use crate::formats::grid::npy::header::Element;
 use crate::formats::io::bytes::{Budget, u32_at, u64_at};
+use crate::formats::io::joined::Joined;
 use crate::formats::{ReadError, content, excerpt};
 
 /// A reader of the values of an array as little-endian bytes.
@@ -119,51 +119,20 @@ impl<'a> Encoded<'a> {
         let streams = Self { text: &self.text[self.text_len(head * size) as usize..], ..self };
         let streams = streams.first(deflated.iter().copied().fold(0, sum), memory)?;
         let len = lens.iter().map(|&(_, len)| len).fold(0, sum);
-        let lens = lens.into_iter();
-        Ok((Box::new(Inflated { streams, at: 0, lens, block: Vec::new(), taken: 0 }), len))
-    }
-}
-
-/// A reader of the values in blocks, each a zlib stream.
-struct Inflated<'a> {
-    streams: Cow<'a, [u8]>,
-    /// The beginning of the next block in `streams`.
-    at: usize,
-    /// Bytes of each block to come, deflated and inflated.
-    lens: vec::IntoIter<(u64, u64)>,
-    block: Vec<u8>,
-    /// Bytes taken of `block`.
-    taken: usize,
-}
-
-impl BufRead for Inflated<'_> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        while self.taken == self.block.len()
-            && let Some((deflated, len)) = self.lens.next()
-        {
+        let (mut at, mut lens) = (0, lens.into_iter());
+        let values = Joined::new(move || {
+            let Some((deflated, len)) = lens.next() else { return Ok(None) };
             // The sum of all is the length of `streams`.
-            let stream = &self.streams[self.at..][..deflated as usize];
-            self.at += stream.len();
-            self.block.clear();
-            self.taken = 0;
+            let stream = &streams[at..][..deflated as usize];
+            at += stream.len();
+            let mut block = Vec::new();
             // One byte more: the stream's end has its checksum.
             let mut inflated = ZlibDecoder::new(stream).take(len.saturating_add(1));
-            if inflated.read_to_end(&mut self.block)? as u64 != len {
+            if inflated.read_to_end(&mut block)? as u64 != len {
                 return Err(io::Error::new(ErrorKind::InvalidData, "a block has another length"));
             }
-        }
-        Ok(&self.block[self.taken..])
-    }
-
-    fn consume(&mut self, count: usize) {
-        self.taken += count;
-    }
-}
-
-impl Read for Inflated<'_> {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let count = self.fill_buf()?.read(bytes)?;
-        self.consume(count);
-        Ok(count)
+            Ok(Some(block))
+        });
+        Ok((Box::new(values), len))
     }
 }

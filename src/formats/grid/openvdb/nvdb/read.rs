@@ -10,20 +10,20 @@ use super::{
     MAJOR_VERSION, METADATA, NO_CHECKSUM, ROOT_ENTRY, Sizes, TREE, UNKNOWN_CLASS, VECTOR,
 };
 use crate::base::srgb::Rgba;
-use crate::formats::grid::openvdb::blosc::Chunks;
+use crate::formats::grid::openvdb::blosc;
 use crate::formats::grid::openvdb::channel::rgba_of;
 use crate::formats::grid::openvdb::nodes::{
     FoundGrid, NO_COLOR, Nodes, Rank, SelectedGrids, is_occupied,
 };
 use crate::formats::grid::openvdb::source::Source;
 use crate::formats::grid::openvdb::tree::{
-    LEAF_VOXELS, LOWER_VOXELS, UPPER_VOXELS, child_corner, set_indices,
+    LOWER, UPPER_BRICKS, UPPER_VOXELS, child_corner, set_indices,
 };
 use crate::formats::grid::openvdb::world::WorldFromIndex;
 use crate::formats::grid::openvdb::{COLOR, DENSITY, TEXT};
 use crate::formats::io::bytes::{u32_at, u64_at};
 use crate::formats::{LoadedGrid, ReadError, content};
-use crate::grid::FULL;
+use crate::grid::{BRICK, FULL};
 
 /// Bytes at the beginning of a grid that its checksum does not cover.
 const UNCHECKED: usize = 16;
@@ -37,7 +37,7 @@ const MAX_TEXT: u64 = 1 << 12;
 /// below 0. Colours are those of the grid of vectors named `Cd`.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let mut source = Source::new(input);
-    let mut found = SelectedGrids::within(limit);
+    let mut found = SelectedGrids { limit, ..SelectedGrids::default() };
     let magic = source.array("the first 8 bytes: not a NanoVDB file")?;
     check_magic(magic, "not a NanoVDB file: it")?;
     read_segment(&mut source, &mut found)?;
@@ -139,7 +139,7 @@ fn read_codec(
             let bytes = source.u64("the grid")?;
             read_grid(ZlibDecoder::new(source.take(bytes)), head, limit)
         }
-        BLOSC => read_grid(Chunks::new(source.take(head.file_bytes)), head, limit),
+        BLOSC => read_grid(blosc::decoder(source.take(head.file_bytes)), head, limit),
         _ => bail!("compression {codec} is not supported"),
     }
 }
@@ -220,6 +220,7 @@ fn read_text(source: &mut Source, begin: u64, count: u32) -> Result<Option<Strin
 struct Child {
     /// Byte offset in the grid.
     at: u64,
+    /// In bricks.
     corner: [i32; 3],
 }
 
@@ -237,7 +238,7 @@ impl Reader<'_> {
         let tree: [u8; TREE] = self.source.array("the tree")?;
         let without_root = self.source.crc();
         let root = u64_at(&tree, 24).saturating_add(GRID as u64);
-        let mut uppers = self.root(root)?;
+        let uppers = self.root(root)?;
         let is_after_tree = root == (GRID + TREE) as u64;
         match u32_at(grid, 16) {
             ..=LAST_WITH_ROOT if is_after_tree => check_head(grid, self.source.crc())?,
@@ -245,28 +246,23 @@ impl Reader<'_> {
             _ => check_head(grid, without_root)?,
         }
         self.source.start_crc();
-        let mut lowers = self.level(&mut uppers, |reader, upper| {
-            reader.node::<512>(upper, reader.sizes.upper, LOWER_VOXELS)
-        })?;
-        drop(uppers);
-        let mut leaves = self.level(&mut lowers, |reader, lower| {
-            reader.node::<64>(lower, reader.sizes.lower, LEAF_VOXELS)
-        })?;
-        drop(lowers);
-        let mut bytes = vec![0; self.sizes.leaf];
-        self.level(&mut leaves, |reader, leaf| reader.leaf(leaf, &mut bytes).map(|()| Vec::new()))?;
+        let Sizes { upper, lower, leaf, .. } = self.sizes;
+        let lowers = self.level(uppers, |reader, at| reader.node::<512>(at, upper, LOWER))?;
+        let leaves = self.level(lowers, |reader, at| reader.node::<64>(at, lower, 1))?;
+        let mut bytes = vec![0; leaf];
+        self.level(leaves, |reader, leaf| reader.leaf(leaf, &mut bytes).map(|()| Vec::new()))?;
         Ok(())
     }
 
     /// Reads the nodes of a level, and returns their children.
     fn level(
         &mut self,
-        nodes: &mut [Child],
+        mut nodes: Vec<Child>,
         mut read: impl FnMut(&mut Self, Child) -> Result<Vec<Child>, ReadError>,
     ) -> Result<Vec<Child>, ReadError> {
         nodes.sort_unstable_by_key(|node| node.at);
         let mut children = Vec::new();
-        for &node in &*nodes {
+        for &node in &nodes {
             self.source.skip_to(node.at, "a node")?;
             children.extend(read(self, node)?);
             // In lists that grow, or have grown.
@@ -287,25 +283,22 @@ impl Reader<'_> {
             let entry: [u8; ROOT_ENTRY] = self.source.array(WHAT)?;
             let [key, child] = [0, 8].map(|at| u64_at(&entry, at));
             let corner = root_corner(key);
-            let state = u32_at(&entry, 16);
-            match child {
-                0 => {
-                    let value =
-                        self.decode(&entry[20..]).filter(|_| state != 0 || self.is_level_set);
-                    value.into_iter().for_each(|v| self.nodes.tile(corner, UPPER_VOXELS, v));
-                    self.nodes.check_tiles()?;
-                }
-                _ => {
-                    children.push(Child { at: at.wrapping_add(child), corner });
-                    // The capacity is at most twice the length.
-                    self.nodes.check_memory(2 * size_of_val(&children[..]) as u64)?;
-                }
+            let is_active = u32_at(&entry, 16) != 0;
+            if child != 0 {
+                children.push(Child { at: at.wrapping_add(child), corner });
+                // The capacity is at most twice the length.
+                self.nodes.check_memory(2 * size_of_val(&children[..]) as u64)?;
+            } else if (is_active || self.is_level_set)
+                && let Some(value) = self.decode(&entry[20..])
+            {
+                self.nodes.tile(corner, UPPER_BRICKS, value);
+                self.nodes.check_tiles()?;
             }
         }
         Ok(children)
     }
 
-    /// Reads a node of `bytes` with masks of `WORDS` words; adds its tiles, of `edge` voxels, and
+    /// Reads a node of `bytes` with masks of `WORDS` words; adds its tiles, of `edge` bricks, and
     /// returns its children.
     fn node<const WORDS: usize>(
         &mut self,
@@ -322,20 +315,19 @@ impl Reader<'_> {
         let entries = 64 * WORDS;
         let entry_bytes = self.sizes.entry;
         self.source.skip_to(at + (bytes - entry_bytes * entries) as u64, WHAT)?;
-        let per_axis = 1 << (entries.ilog2() / 3);
         let mut table = vec![0; entry_bytes * entries];
         self.source.fill(&mut table, WHAT)?;
         let entry = |n| &table[n as usize * entry_bytes..][..entry_bytes];
-        let place = |place| child_corner(corner, place, per_axis, edge);
+        let corner_of = |n| child_corner(corner, n, edge);
         let all = if self.is_level_set { u64::MAX } else { 0 };
         tiles.iter_mut().zip(nodes).for_each(|(tiles, nodes)| *tiles = (*tiles | all) & !nodes);
         for n in set_indices(&tiles) {
             if let Some(value) = self.decode(entry(n)) {
-                self.nodes.tile(place(n), edge, value);
+                self.nodes.tile(corner_of(n), edge, value);
             }
         }
         self.nodes.check_tiles()?;
-        let child = |n| Child { at: at.wrapping_add(u64_at(entry(n), 0)), corner: place(n) };
+        let child = |n| Child { at: at.wrapping_add(u64_at(entry(n), 0)), corner: corner_of(n) };
         Ok(set_indices(&nodes).map(child).collect())
     }
 
@@ -356,7 +348,7 @@ impl Reader<'_> {
                 None => mask[(n / 64) as usize] &= !(1 << (n % 64)),
             }
         }
-        self.nodes.leaf(leaf.corner, mask);
+        self.nodes.leaves.push((leaf.corner, mask));
         Ok(())
     }
 
@@ -370,7 +362,8 @@ impl Reader<'_> {
     }
 }
 
-/// The corner of a root entry: 21 bits per axis, in upper nodes, of the unsigned coordinates.
+/// The corner of a root entry, in bricks: 21 bits per axis, in upper nodes, of the unsigned voxel.
 fn root_corner(key: u64) -> [i32; 3] {
-    [42, 21, 0].map(|shift| ((key >> shift) as u32 & 0x1f_ffff).wrapping_mul(UPPER_VOXELS) as i32)
+    let voxel = |shift| ((key >> shift) as u32 & 0x1f_ffff).wrapping_mul(UPPER_VOXELS) as i32;
+    [42, 21, 0].map(|shift| voxel(shift) / BRICK as i32)
 }

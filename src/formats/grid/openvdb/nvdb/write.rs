@@ -15,11 +15,11 @@ use crate::formats::grid::description::Description;
 use crate::formats::grid::openvdb::TEXT;
 use crate::formats::grid::openvdb::channel::{Channel, Entry, float};
 use crate::formats::grid::openvdb::record::{Record, put_bits};
-use crate::formats::grid::openvdb::tree::{Bounds, Tree, UPPER_VOXELS, brick_at};
+use crate::formats::grid::openvdb::tree::{Bounds, Tree, UPPER_VOXELS};
 use crate::formats::grid::openvdb::world::{WorldFromIndex, check_range, world_distance};
 use crate::formats::io::checked::Checked;
 use crate::formats::{Out, WriteError};
-use crate::grid::{Mask, VoxelGrid, is_empty, mask_places, run_bounds};
+use crate::grid::{BrickKey, Mask, VoxelGrid, is_empty, mask_places, run_bounds};
 use crate::solid::distance::DistanceField;
 
 /// Grid flag: all nodes have bounding boxes.
@@ -34,21 +34,17 @@ const NODE_FLAG: u8 = 2;
 const STATISTICS: [f32; 4] = [1.0, 1.0, 1.0, 0.0];
 
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
-    write_channels(grid, Channel::all(grid), out)
+    write_channels(grid, &Channel::all(grid), out)
 }
 
 /// Writes `field` as a level set of floats, in world units.
 pub fn write_distances(field: &DistanceField, out: &mut Out) -> Result<(), WriteError> {
     check_range(field)?;
-    write_channels(field.band(), [Channel::Distance(field)].into_iter(), out)
+    write_channels(field.band(), &[Channel::Distance(field)], out)
 }
 
-fn write_channels<'a>(
-    grid: &'a VoxelGrid,
-    channels: impl Iterator<Item = Channel<'a>>,
-    out: &mut Out,
-) -> Result<(), WriteError> {
-    let planned = channels.map(|channel| {
+fn write_channels(grid: &VoxelGrid, channels: &[Channel], out: &mut Out) -> Result<(), WriteError> {
+    let planned = channels.iter().map(|&channel| {
         let tree = Tree::of(grid, channel);
         Layout::of(&tree).map(|layout| (tree, layout))
     });
@@ -72,15 +68,14 @@ fn write_grid(tree: &Tree, layout: &Layout, out: &mut dyn Write) -> std::io::Res
     let mut lowers = Nodes::new(tree.channel, layout.lowers, layout.leaves, layout.sizes.leaf);
     tree.each_lower(|lower| nodes.write_all(lowers.next(lower.bounds, lower.entries())))?;
     tree.each_lower(|lower| {
-        lower.write_leaves(LEAVES, &mut nodes, |corner, mask, record| {
+        lower.write_leaves(LEAVES, &mut nodes, |key, mask, record| {
             let begin = record.0.len();
             record.0.resize(begin + layout.sizes.leaf, 0);
-            put_leaf(&mut record.0[begin..], tree.channel, layout.sizes, corner, mask);
+            put_leaf(&mut record.0[begin..], tree.channel, layout.sizes, key, mask);
         })
     })?;
     let mut crc = nodes.crc();
     let Some(text) = &layout.text else { return Ok(()) };
-    let text = &text[..text.len() - CRC_DIGITS];
     crc.update(text.as_bytes());
     let text = format!("{text}{:0width$x}", crc.finalize(), width = CRC_DIGITS);
     out.write_all(&blind_data(&text).0)
@@ -97,7 +92,7 @@ struct Layout {
     leaves: u64,
     blind: u64,
     end: u64,
-    /// The text field, in one grid per file.
+    /// The text field without the digits of its CRC-32, in one grid per file.
     text: Option<String>,
     sizes: Sizes,
 }
@@ -113,9 +108,8 @@ impl Layout {
             WriteError::Unsupported(what.into())
         };
         let text = match tree.channel {
-            // With a placeholder for the CRC-32.
             Channel::Density | Channel::Distance(_) => {
-                Some(Description::of(tree.grid).to_string() + CRC_LABEL + &"0".repeat(CRC_DIGITS))
+                Some(Description::of(tree.grid).to_string() + CRC_LABEL)
             }
             Channel::Color(_) | Channel::Attribute(..) => None,
         };
@@ -127,7 +121,8 @@ impl Layout {
         let lowers = root + uppers * upper_bytes;
         let leaves = lowers + counts.lowers * lower_bytes;
         let blind = leaves + counts.leaves * leaf_bytes;
-        let blind_bytes = |text: &String| BLIND + text.len().next_multiple_of(ALIGNMENT);
+        let blind_bytes =
+            |text: &String| BLIND + (text.len() + CRC_DIGITS).next_multiple_of(ALIGNMENT);
         let counted = |counts: [u64; 3]| -> Result<[u32; 3], WriteError> {
             let [a, b, c] = counts.map(|n| u32::try_from(n).map_err(too_many));
             Ok([a?, b?, c?])
@@ -195,10 +190,7 @@ fn grid_head(tree: &Tree, layout: &Layout) -> Record {
     head.u64(0);
     head.u32(VERSION);
     let bounds = if tree.root.is_empty() { 0 } else { HAS_BOUNDS };
-    let statistics = match tree.channel {
-        Channel::Density => HAS_STATISTICS,
-        _ => 0,
-    };
+    let statistics = if let Channel::Density = tree.channel { HAS_STATISTICS } else { 0 };
     head.u32(bounds | statistics | IS_BREADTH_FIRST);
     // Grid 0 of 1: the grids of a file are independent.
     head.each([0, 1], Record::u32);
@@ -267,11 +259,14 @@ fn put_root(head: &mut Record, tree: &Tree, layout: &Layout) {
         let [x, y, z] = upper.origin().map(|c| u64::from(c / UPPER_VOXELS));
         head.u64(x << 42 | y << 21 | z);
         head.u64(if upper.is_tile() { 0 } else { child });
-        head.u32(u32::from(upper.is_full()));
-        let is_tile = upper.is_tile();
-        head.f32s(&if is_tile { channel.tile(float) } else { channel.background(float) });
+        head.u32(upper.is_full().into());
+        if upper.is_tile() {
+            head.f32s(&channel.tile(float));
+        } else {
+            head.f32s(&channel.background(float));
+            child += layout.sizes.upper as u64;
+        }
         head.align(ALIGNMENT);
-        child += if upper.is_tile() { 0 } else { layout.sizes.upper as u64 };
     }
 }
 
@@ -312,18 +307,19 @@ impl<'a> Nodes<'a> {
         put_bits(record, entries.clone().map(|entry| entry == Entry::Node));
         put_statistics(record, self.channel);
         record.align(ALIGNMENT);
-        let mut entry_of = |content: [u64; 2]| match self.channel.components() {
-            1 => record.u64(content[0]),
-            _ => record.each(content, Record::u64),
-        };
-        let [background, tile] =
-            [self.channel.background(float), self.channel.tile(float)].map(words);
+        let values = [self.channel.background(float), self.channel.tile(float)];
+        let [background, tile] = values.map(|value| {
+            let mut entry = Record::default();
+            entry.f32s(&value);
+            entry.align(8);
+            entry.0
+        });
         for entry in entries {
             match entry {
-                Entry::Empty => entry_of(background),
-                Entry::Full | Entry::Inside => entry_of(tile),
+                Entry::Empty => record.bytes(&background),
+                Entry::Full | Entry::Inside => record.bytes(&tile),
                 Entry::Node => {
-                    entry_of([self.child - self.at, 0]);
+                    record.padded(&(self.child - self.at).to_le_bytes(), tile.len());
                     self.child += self.child_bytes as u64;
                 }
             }
@@ -333,25 +329,15 @@ impl<'a> Nodes<'a> {
     }
 }
 
-/// The floats of a value, from the lowest bits up.
-fn words(value: Vec<f32>) -> [u64; 2] {
-    let mut words = [0; 2];
-    for (n, float) in value.into_iter().enumerate() {
-        words[n / 2] |= u64::from(float.to_bits()) << (32 * (n % 2));
-    }
-    words
-}
-
 /// Leaves that are encoded at once, of at most 7 KiB each.
 const LEAVES: usize = 32;
 
 /// A leaf's bounding box, flag, mask, statistics and values.
-fn put_leaf(leaf: &mut [u8], channel: Channel, sizes: Sizes, corner: [u32; 3], mask: &Mask) {
+fn put_leaf(leaf: &mut [u8], channel: Channel, sizes: Sizes, key: BrickKey, mask: &Mask) {
     let (head, values) = leaf.split_at_mut(sizes.leaf - 512 * sizes.value);
-    let key = brick_at(corner);
     // The origin is read from the box's minimum, also where no voxel is active.
     let is_active = !is_empty(mask);
-    let [lo, hi] = if is_active { run_bounds(key, 1, mask) } else { [corner, corner] };
+    let [lo, hi] = if is_active { run_bounds(key, 1, mask) } else { [key.first_voxel(); 2] };
     head[..12].copy_from_slice(lo.map(u32::to_le_bytes).as_flattened());
     (0..3).for_each(|a| head[12 + a] = (hi[a] - lo[a]) as u8);
     head[15] = if is_active { NODE_FLAG } else { 0 };

@@ -7,11 +7,12 @@ use super::{LEAF_MASK, LOWER_MASK, MAGIC, UPPER_MASK, VERSION};
 use crate::formats::grid::openvdb::nodes::{FoundGrid, NO_COLOR, Nodes, SelectedGrids};
 use crate::formats::grid::openvdb::source::Source;
 use crate::formats::grid::openvdb::tree::{
-    LEAF_VOXELS, LOWER_VOXELS, UPPER_VOXELS, child_corner, set_indices,
+    LOWER, UPPER_BRICKS, UPPER_VOXELS, child_corner, set_indices,
 };
 use crate::formats::grid::openvdb::world::WorldFromIndex;
 use crate::formats::grid::openvdb::{COLOR, DENSITY, TEXT};
 use crate::formats::{LoadedGrid, ReadError, excerpt};
+use crate::grid::BRICK;
 
 /// The oldest version that is read, of 2013: the first with a compression flag per grid.
 const OLDEST: u32 = 222;
@@ -24,7 +25,7 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
     let has_offsets = read_head(&mut source)?;
     read_metadata(&mut source)?;
     let grids = source.u32("the number of grids")?;
-    let mut found = SelectedGrids::within(limit);
+    let mut found = SelectedGrids { limit, ..SelectedGrids::default() };
     for _ in 0..grids {
         let descriptor = Descriptor::read(&mut source)?;
         let is_wanted =
@@ -178,7 +179,7 @@ impl Reader<'_, '_> {
             let Nodes { leaves, colors, distances, .. } = &mut self.nodes;
             self.values.leaf(self.source, &mut leaves[n].1, colors)?;
             if self.values.is_level_set() {
-                distances.update(self.values.stored());
+                distances.update(&self.values.bytes);
             }
             self.nodes.check_memory(0)?;
         }
@@ -195,43 +196,37 @@ impl Reader<'_, '_> {
             let value = self.values.whole(self.source, "a tile of the root")?;
             let is_active = self.source.u8("a tile of the root")? != 0;
             if let Some(value) = value.filter(|_| is_active || self.values.is_level_set()) {
-                self.nodes.tile(corner, UPPER_VOXELS, value);
+                self.nodes.tile(corner, UPPER_BRICKS, value);
                 self.nodes.check_tiles()?;
             }
         }
         for _ in 0..children {
             let corner = self.corner()?;
-            self.upper(corner)?;
+            let lowers = self.node::<{ UPPER_MASK / 8 }>(corner, LOWER)?;
+            set_indices(&lowers).try_for_each(|n| self.lower(child_corner(corner, n, LOWER)))?;
         }
         Ok(())
     }
 
+    /// The corner of a root's entry, in bricks.
     fn corner(&mut self) -> Result<[i32; 3], ReadError> {
         let corner = self.source.numbers(i32::from_le_bytes, "the root")?;
         let is_aligned = corner.iter().all(|c| c % UPPER_VOXELS as i32 == 0);
         self.source.ensure(is_aligned, format_args!("no node of the root lies at {corner:?}"))?;
-        Ok(corner)
-    }
-
-    fn upper(&mut self, corner: [i32; 3]) -> Result<(), ReadError> {
-        let children = self.node::<{ UPPER_MASK / 8 }>(corner, LOWER_VOXELS)?;
-        set_indices(&children).try_for_each(|place| {
-            self.lower(child_corner(corner, place, UPPER_VOXELS / LOWER_VOXELS, LOWER_VOXELS))
-        })
+        Ok(corner.map(|c| c / BRICK as i32))
     }
 
     fn lower(&mut self, corner: [i32; 3]) -> Result<(), ReadError> {
-        let children = self.node::<{ LOWER_MASK / 8 }>(corner, LEAF_VOXELS)?;
-        set_indices(&children).try_for_each(|place| {
+        let leaves = self.node::<{ LOWER_MASK / 8 }>(corner, 1)?;
+        set_indices(&leaves).try_for_each(|n| {
             let mut mask = [0; LEAF_MASK / 8];
             self.source.words(&mut mask, "the mask of a leaf")?;
-            let edge = LOWER_VOXELS / LEAF_VOXELS;
-            self.nodes.leaf(child_corner(corner, place, edge, LEAF_VOXELS), mask);
+            self.nodes.leaves.push((child_corner(corner, n, 1), mask));
             Ok(())
         })
     }
 
-    /// Reads a node with masks of `WORDS` words; adds its tiles, of `edge` voxels, and returns the
+    /// Reads a node with masks of `WORDS` words; adds its tiles, of `edge` bricks, and returns the
     /// mask of its children.
     fn node<const WORDS: usize>(
         &mut self,
@@ -241,11 +236,10 @@ impl Reader<'_, '_> {
         let (mut children, mut tiles) = ([0; WORDS], [0; WORDS]);
         self.source.words(&mut children, "the masks of a node")?;
         self.source.words(&mut tiles, "the masks of a node")?;
-        let per_axis = 1 << ((64 * WORDS).ilog2() / 3);
         let nodes = &mut self.nodes;
         self.values.node(self.source, &mut tiles, |place, value| {
             if children[place as usize / 64] >> (place % 64) & 1 == 0 {
-                nodes.tile(child_corner(corner, place, per_axis, edge), edge, value);
+                nodes.tile(child_corner(corner, place, edge), edge, value);
             }
         })?;
         self.nodes.check_tiles()?;

@@ -9,7 +9,7 @@ use super::{ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK, SELECTED_BACKGROUND};
 use crate::base::srgb::Rgba;
 use crate::formats::ReadError;
 use crate::formats::grid::npy::header::Element;
-use crate::formats::grid::openvdb::blosc::Chunks;
+use crate::formats::grid::openvdb::blosc;
 use crate::formats::grid::openvdb::channel::rgba_of;
 use crate::formats::grid::openvdb::nodes::{NO_COLOR, is_occupied};
 use crate::formats::grid::openvdb::source::Source;
@@ -75,8 +75,9 @@ pub(super) struct Values {
     compression: u32,
     /// Of a level set: whether the background is inside (below 0), and whether its negation is.
     level_set: Option<[bool; 2]>,
-    /// The buffer of values, reused; at most those of an upper node, 384 KiB.
-    bytes: Vec<u8>,
+    /// The values of the node that was read last, as they are stored; at most those of an upper
+    /// node, 384 KiB.
+    pub(super) bytes: Vec<u8>,
     /// The mask of a node with two inactive values: set for the second of them.
     selected: Vec<u64>,
 }
@@ -92,11 +93,6 @@ impl Values {
 
     pub(super) fn is_level_set(&self) -> bool {
         self.level_set.is_some()
-    }
-
-    /// The values of the node that was read last, as they are stored.
-    pub(super) fn stored(&self) -> &[u8] {
-        &self.bytes
     }
 
     /// Reads the value of voxels in no node.
@@ -238,22 +234,16 @@ impl Values {
             source.ensure(is_length, format_args!("{packed} stands for {len} bytes of values"))?;
             return source.fill(&mut self.bytes, WHAT);
         }
-        self.unpack(source, packed.unsigned_abs())
-    }
-
-    /// Reads the values from `packed` bytes.
-    fn unpack(&mut self, source: &mut Source, packed: u64) -> Result<(), ReadError> {
-        const WHAT: &str = "compressed values";
+        let packed = packed.unsigned_abs();
         let end = source.at() + packed;
-        let is_blosc = self.compression & BLOSC != 0;
         let part = source.by_ref().take(packed);
-        let mut values = if is_blosc {
-            Source::new(Chunks::new(Cursor::new(packed.to_le_bytes()).chain(part)))
+        let mut values = if self.compression & BLOSC != 0 {
+            Source::new(blosc::decoder(Cursor::new(packed.to_le_bytes()).chain(part)))
         } else {
             Source::new(ZlibDecoder::new(part))
         };
-        values.fill(&mut self.bytes, WHAT)?;
+        values.fill(&mut self.bytes, "compressed values")?;
         drop(values);
-        source.skip_to(end, WHAT)
+        source.skip_to(end, "compressed values")
     }
 }

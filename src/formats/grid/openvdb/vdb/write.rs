@@ -14,22 +14,13 @@ use crate::formats::grid::description::Description;
 use crate::formats::grid::openvdb::TEXT;
 use crate::formats::grid::openvdb::channel::{Channel, Entry, half, rounded};
 use crate::formats::grid::openvdb::record::{Record, put_bits};
-use crate::formats::grid::openvdb::tree::{Counts, Tree, brick_at};
+use crate::formats::grid::openvdb::tree::{Counts, Tree};
 use crate::formats::grid::openvdb::world::{WorldFromIndex, check_range, world_distance};
 use crate::formats::{Out, WriteError};
-use crate::grid::{self, Mask, VoxelGrid, VoxelValues, count, mask_places};
+use crate::grid::Channel::{Scalar, Vector};
+use crate::grid::{BrickKey, Mask, VoxelGrid, VoxelValues, count, mask_places};
 use crate::solid::distance::DistanceField;
 
-/// A tree of floats with 8, 16 and 32 children along each axis, stored as half floats.
-const FLOATS: &str = "Tree_float_5_4_3_HalfFloat";
-/// The same, stored as they are.
-const WHOLE_FLOATS: &str = "Tree_float_5_4_3";
-/// The first for vectors of three floats.
-const VECTORS: &str = "Tree_vec3s_5_4_3_HalfFloat";
-/// The same, stored as they are.
-const WHOLE_VECTORS: &str = "Tree_vec3s_5_4_3";
-/// The second for integers.
-const INTEGERS: &str = "Tree_int32_5_4_3";
 /// The library version that the file claims.
 const LIBRARY: [u32; 2] = [10, 0];
 /// 1.0 as a half float, for each voxel of a leaf.
@@ -42,7 +33,7 @@ const WHOLE: u64 = 4;
 const ROOT_CHILD: u64 = 12;
 
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
-    let channels = Vec::from_iter(Channel::all(grid));
+    let channels = Channel::all(grid);
     write_channels(grid, &channels, hash_of(grid, &channels), out)
 }
 
@@ -80,16 +71,15 @@ fn write_channels(
 fn write_grid(tree: &Tree, at: u64, out: &mut dyn Write) -> std::io::Result<u64> {
     let mut descriptor = Record::default();
     put_text(&mut descriptor, tree.channel.name());
-    put_text(
-        &mut descriptor,
-        match tree.channel {
-            Channel::Density => FLOATS,
-            Channel::Color(_) => VECTORS,
-            Channel::Attribute(of, _) if of.components() > 1 => WHOLE_VECTORS,
-            Channel::Attribute(of, _) if !of.is_float() => INTEGERS,
-            Channel::Attribute(..) | Channel::Distance(_) => WHOLE_FLOATS,
-        },
-    );
+    // A tree with 8, 16 and 32 children along each axis.
+    let kind = match tree.channel {
+        Channel::Density => "Tree_float_5_4_3_HalfFloat",
+        Channel::Color(_) => "Tree_vec3s_5_4_3_HalfFloat",
+        Channel::Attribute(of, _) if of.components() > 1 => "Tree_vec3s_5_4_3",
+        Channel::Attribute(of, _) if !of.is_float() => "Tree_int32_5_4_3",
+        Channel::Attribute(..) | Channel::Distance(_) => "Tree_float_5_4_3",
+    };
+    put_text(&mut descriptor, kind);
     // No parent: the tree is not shared.
     put_text(&mut descriptor, "");
     let head = grid_head(tree);
@@ -101,8 +91,8 @@ fn write_grid(tree: &Tree, at: u64, out: &mut dyn Write) -> std::io::Result<u64>
     out.write_all(&head.0)?;
     write_topology(tree, out)?;
     tree.each_lower(|lower| {
-        lower.write_leaves(LEAVES, out, |corner, mask, buffer| {
-            put_buffer(buffer, tree.channel, corner, mask)
+        lower.write_leaves(LEAVES, out, |key, mask, buffer| {
+            put_buffer(buffer, tree.channel, key, mask)
         })
     })?;
     Ok(end)
@@ -128,12 +118,8 @@ fn hash_of(grid: &VoxelGrid, channels: &[Channel]) -> String {
             Channel::Density if channels.len() == 1 => return voxels,
             Channel::Density | Channel::Distance(_) => {}
             Channel::Color(colors) => hash_values(colors, &mut hasher),
-            Channel::Attribute(_, grid::Channel::Scalar(values)) => {
-                hash_values(values, &mut hasher)
-            }
-            Channel::Attribute(_, grid::Channel::Vector(values)) => {
-                hash_values(values, &mut hasher)
-            }
+            Channel::Attribute(_, Scalar(values)) => hash_values(values, &mut hasher),
+            Channel::Attribute(_, Vector(values)) => hash_values(values, &mut hasher),
         }
     }
     hasher.finalize().to_hex().to_string()
@@ -275,7 +261,7 @@ fn put_node(record: &mut Record, entries: impl Iterator<Item = Entry> + Clone, c
 const LEAVES: usize = 128;
 
 /// A leaf's mask, what is stored of its values, and these.
-fn put_buffer(buffer: &mut Record, channel: Channel, corner: [u32; 3], mask: &Mask) {
+fn put_buffer(buffer: &mut Record, channel: Channel, key: BrickKey, mask: &Mask) {
     buffer.each(*mask, Record::u64);
     match channel {
         Channel::Density => {
@@ -284,7 +270,7 @@ fn put_buffer(buffer: &mut Record, channel: Channel, corner: [u32; 3], mask: &Ma
         }
         Channel::Color(colors) => {
             buffer.bytes(&[BACKGROUND_ELSEWHERE]);
-            let own = colors.of_brick(brick_at(corner));
+            let own = colors.of_brick(key);
             for (x, bit) in mask_places(*mask) {
                 let [r, g, b, _] = own.at(x, bit);
                 buffer.bytes([r, g, b].map(half).as_flattened());
@@ -292,14 +278,13 @@ fn put_buffer(buffer: &mut Record, channel: Channel, corner: [u32; 3], mask: &Ma
         }
         Channel::Attribute(_, values) => {
             buffer.bytes(&[BACKGROUND_ELSEWHERE]);
-            let (values, count) = (values.of_brick(brick_at(corner)), channel.components());
+            let (values, count) = (values.of_brick(key), channel.components());
             for (x, bit) in mask_places(*mask) {
                 values.at(x, bit)[..count].iter().for_each(|&bits| buffer.u32(bits));
             }
         }
         Channel::Distance(field) => {
             buffer.bytes(&[SELECTED_BACKGROUND]);
-            let key = brick_at(corner);
             buffer.each(field.inside().mask_of(key).map(|word| !word), Record::u64);
             let distances = field.in_brick(key);
             let of_place = |(x, bit)| world_distance(field, distances(x, bit));

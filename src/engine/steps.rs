@@ -17,7 +17,7 @@ use crate::grid::{Attribute, AttributeSet, Colors, World};
 use crate::lattice::{Lattice, PlacedMesh, place, place_on};
 use crate::mesh::Mesh;
 use crate::solid::mode::{Mode, Voxels, voxelize_async};
-use crate::solid::{FillReport, FillWarning, Solid};
+use crate::solid::{Fill, FillReport, FillWarning};
 use crate::surface::attributes::{attributes, why_missing};
 use crate::surface::color::{ColorOptions, Colored, color};
 
@@ -300,10 +300,13 @@ impl Voxelizer {
         voxelized: &mut Voxelized,
     ) -> Result<(), BackendError> {
         let Voxelized { grid, warnings, timings, fill_report, transparent, .. } = voxelized;
-        let mode = match (self.mode, &*fill_report) {
-            (Mode::Solid(solid), Some(report)) => Mode::Solid(Solid { fill: report.fill, ..solid }),
-            (mode, _) => mode,
-        };
+        let mut mode = self.mode;
+        if let (Mode::Solid(solid), Some(FillReport { fill, .. })) = (&mut mode, &*fill_report) {
+            // The automatic fill looks for overlaps again: on the finer grid of the coverage it
+            // may find some where it chose parity.
+            let is_chosen_again = solid.fill == Fill::Auto && *fill == Fill::Parity;
+            solid.fill = if is_chosen_again { Fill::Auto } else { *fill };
+        }
         let why_missing = |attribute| why_missing(mesh, attribute, mode);
         let without = |&of| Some(Warning::NoAttribute(of, why_missing(of)?));
         warnings.extend(self.attributes.iter().filter_map(without));

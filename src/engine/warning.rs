@@ -251,11 +251,7 @@ impl Warning {
         const TOLERANCE: f64 = 0.02;
         let channel = found.attributes.channels().get(&Attribute::Coverage);
         let Some(Channel::Scalar(coverage)) = channel else { return None };
-        let report = report.filter(|report| {
-            let windings = report.findings.windings;
-            let overlap = windings.is_none_or(|windings| windings.overlapping > 0);
-            !overlap && !report.is_doubtful()
-        })?;
+        let report = report.filter(|report| !found.overlap && !report.is_doubtful())?;
         let Mode::Solid(Solid { include_surface: true, .. }) = mode else { return None };
         let mesh = report.mesh_volume?.abs();
         let of = |bits: u32| f64::from(f32::from_bits(bits));

@@ -150,14 +150,15 @@ async fn filled(
     }
 }
 
-/// The solid of `mesh` on the CPU, without a report; `None` if it is to be closed and is not.
+/// The solid of `mesh` on the CPU with the findings of its fill, without a report; `None` if it is
+/// to be closed and is not.
 pub(crate) fn unreported_solid(
     mesh: &PlacedMesh,
     fill: Fill,
     only_closed: bool,
     memory: u64,
     progress: &dyn Progress,
-) -> Result<Option<VoxelGrid>, BackendError> {
+) -> Result<Option<(VoxelGrid, Findings)>, BackendError> {
     let by = Backend::Cpu(&cpu::Cpu);
     let options = RunOptions { memory, ..RunOptions::default() };
     let progress = &Latch::new(progress);
@@ -166,7 +167,8 @@ pub(crate) fn unreported_solid(
     if only_closed && !surface.topology.is_closed() {
         return Ok(None);
     }
-    by.wait(async { Ok(Some(filled(&mut runner, fill, &surface).await?.grid)) })
+    let Outcome { grid, findings, .. } = by.wait(filled(&mut runner, fill, &surface))?;
+    Ok(Some((grid, findings)))
 }
 
 /// The topology of a mesh, after parts with inverted orientation were flipped.

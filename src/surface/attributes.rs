@@ -70,6 +70,8 @@ pub struct Attributed {
     pub attributes: Attributes,
     /// The objects of a solid that are not closed: only voxels at their surface have their label.
     pub open_objects: Vec<u32>,
+    /// Whether parts overlap in a column of sub-voxels of the coverage, or may do so.
+    pub overlap: bool,
 }
 
 /// The attributes `set` of the voxels of `grid`, a voxelization of `mesh`, with the mode, the filter
@@ -115,20 +117,23 @@ pub fn attributes(
             .sample(memory - needed, progress)
             .map_err(|error| error.beside(needed, memory))?;
     }
-    let (mut channels, mut open_objects) = (BTreeMap::new(), Vec::new());
+    let (mut channels, mut open_objects, mut overlap) = (BTreeMap::new(), Vec::new(), false);
     let mut kept = needed + bytes;
     for &attribute in set {
         let left = memory.saturating_sub(kept);
-        let channel = match attribute {
-            Attribute::Label => labels::channel(mesh, grid, &sampled, options.mode, left, progress)
-                .map(|(channel, open)| {
-                    open_objects = open;
-                    channel
-                }),
-            Attribute::Coverage => coverage::channel(mesh, grid, options.mode, left, progress),
-            _ => Ok(sampled.channel(attribute)),
-        };
-        let channel = channel.map_err(|error| error.beside(kept, memory))?;
+        let beside = |error: BackendError| error.beside(kept, memory);
+        let channel;
+        match attribute {
+            Attribute::Label => {
+                let found = labels::channel(mesh, grid, &sampled, options.mode, left, progress);
+                (channel, open_objects) = found.map_err(beside)?;
+            }
+            Attribute::Coverage => {
+                let found = coverage::channel(mesh, grid, options.mode, left, progress);
+                (channel, overlap) = found.map_err(beside)?;
+            }
+            _ => channel = sampled.channel(attribute),
+        }
         // Those of the surface are in `bytes`.
         kept += if attribute.is_of_surface() { 0 } else { channel.bytes() };
         channels.insert(attribute, channel);
@@ -136,6 +141,7 @@ pub fn attributes(
     Ok(Attributed {
         attributes: Attributes::new(names(mesh, material_names, set), channels),
         open_objects,
+        overlap,
     })
 }
 

@@ -102,6 +102,32 @@ fn coverage_of_tiles_is_that_of_the_whole() {
     assert!(expected.iter().any(|(_, of)| *of == 1.0) && expected.iter().any(|(_, of)| *of < 0.5));
 }
 
+/// Parts that overlap between the centres of voxels, where the voxels are those of parity.
+#[test]
+fn overlaps_narrower_than_a_voxel_are_covered_once() {
+    let ends = [[2.8, 4.0, 4.0], [6.0, 4.0, 4.0]];
+    let along_x = together(&[cuboid([0.0; 3], ends[0]), cuboid([2.6, 0.0, 0.0], ends[1])]);
+    let nested = together(&[cube([0.0; 3], 6.0), shifted(cube([0.0; 3], 0.8), [2.6; 3])]);
+    for (mesh, volume) in [(&along_x, 96.0), (&nested, 216.0)] {
+        for fill in [Fill::Auto, Fill::Winding] {
+            let found = solid(fill, true).voxel_size(1.0).run(mesh).unwrap();
+            let sum: f64 = coverage(&found.grid).iter().map(|(_, of)| f64::from(*of)).sum();
+            assert_eq!((sum, found.warnings), (volume, Vec::new()), "{fill}");
+        }
+    }
+    let report = solid(Fill::Auto, true).voxel_size(1.0).run(&along_x).unwrap().fill_report;
+    assert_eq!(report.unwrap().fill, Fill::Parity);
+    // The second pair's overlap contains centres, so that the whole is filled by winding numbers
+    // and the tile of the first by parity.
+    let wide =
+        [cuboid([0.0, 60.0, 0.0], [5.0, 68.0, 4.0]), cuboid([2.0, 60.0, 0.0], [6.0, 68.0, 4.0])];
+    let mesh = together(&[along_x, together(&wide)]);
+    let voxelizer = solid(Fill::Auto, true).voxel_size(1.0);
+    let whole = voxelizer.run(&mesh).unwrap().grid;
+    let joined = joined_tiles(&voxelizer, &mesh, [1, 2, 1], whole.dims());
+    assert!(coverage(&joined) == coverage(&whole));
+}
+
 #[test]
 fn solids_without_coverage_say_why() {
     let mesh = cube([0.0; 3], 1.0);

@@ -15,7 +15,7 @@ use crate::grid::{
 };
 use crate::lattice::PlacedMesh;
 use crate::solid::mode::Mode;
-use crate::solid::{Fill, Solid, unreported_solid};
+use crate::solid::{Fill, Findings, Solid, unreported_solid};
 
 /// A voxel has `2^BITS` sub-voxels along each axis: those of a brick.
 const BITS: u32 = BRICK.ilog2();
@@ -35,20 +35,20 @@ pub(super) fn why_missing(mesh: &PlacedMesh, mode: Mode) -> Option<&'static str>
     }
 }
 
-/// The coverage of the voxels of `grid` by the fill of `mode`, on the CPU. Takes at most `memory`
-/// bytes.
+/// The coverage of the voxels of `grid` by the fill of `mode`, on the CPU, and whether parts of the
+/// mesh overlap or may do so. Takes at most `memory` bytes.
 pub(super) fn channel(
     mesh: &PlacedMesh,
     grid: &VoxelGrid,
     mode: Mode,
     memory: u64,
     progress: &dyn Progress,
-) -> Result<Channel, BackendError> {
+) -> Result<(Channel, bool), BackendError> {
     let (Mode::Solid(solid), Some(finer)) = (mode, mesh.finer(BITS)) else {
-        return Ok(Channel::from_bricks(Attribute::Coverage, Vec::new()));
+        return Ok((Channel::from_bricks(Attribute::Coverage, Vec::new()), false));
     };
     let fine = unreported_solid(&finer, solid.fill, false, memory, &Unreported(progress))?;
-    let Some(fine) = fine else {
+    let Some((fine, Findings { windings, .. })) = fine else {
         return Err(BackendError::Failed("it found no solid for the coverage".to_owned()));
     };
     check_cancelled(progress)?;
@@ -66,7 +66,8 @@ pub(super) fn channel(
         });
         (key, own, values)
     });
-    Ok(Channel::Scalar(VoxelValues::from_bricks(covered.collect(), rest)))
+    let channel = Channel::Scalar(VoxelValues::from_bricks(covered.collect(), rest));
+    Ok((channel, windings.is_none_or(|windings| windings.overlapping > 0)))
 }
 
 const SUB_VOXELS: u32 = BRICK.pow(3);

@@ -122,7 +122,7 @@ fn find(uri: &str, sidecars: &Sidecars, finder: &mut Finder) -> Result<PathBuf, 
         return Err(format!("is at {}: download it, and write its name there", excerpt(uri)));
     }
     let decoded = percent_decode_str(uri).decode_utf8_lossy();
-    let folders = [sidecars.base().to_owned()];
+    let folders = [sidecars.folder.clone()];
     // Some programs write names as they are.
     let found = [&decoded, uri].into_iter().find_map(|name| finder.find(name, &folders, &[]));
     found.ok_or_else(|| {

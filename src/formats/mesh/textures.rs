@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io::Cursor;
 use std::path::PathBuf;
+use std::slice::from_ref;
 
 use rayon::prelude::*;
 
@@ -100,7 +101,8 @@ impl<'a> TextureLoader<'a> {
 
     /// Requests the image beside the model that it calls by one of `names`, if there is one.
     pub(crate) fn request_beside(&mut self, names: &[&str]) -> Option<usize> {
-        let path = self.find(names, &[self.finder.sidecars.folder.clone()])?;
+        let Sidecars { folder, .. } = self.finder.sidecars;
+        let path = self.find(names, from_ref(folder))?;
         Some(self.request_file(path, false))
     }
 

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::slice::from_ref;
 
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
@@ -38,7 +39,7 @@ impl DocumentTextures {
         let images: Vec<Result<ImageInfo, String>> = items(document.images);
         let samplers: Vec<Result<Sampler, String>> = items(document.samplers);
         let named = images.iter().flatten().filter_map(ImageInfo::file_names);
-        sidecars.note_images(named, &[sidecars.folder.clone()]);
+        sidecars.note_images(named, from_ref(&sidecars.folder));
         let mut loader = TextureLoader::new(sidecars, limit);
         // By the part of a buffer, in which several images may be, or by the image.
         let mut of_images: HashMap<[Option<usize>; 2], Option<usize>> = HashMap::new();

@@ -99,10 +99,8 @@ fn looks(materials: &Materials, slots: &mut [u32], uvs: &[[[f32; 2]; 3]]) -> Vec
     let used = used_slots(slots);
     let is_tiled = |slot: &u32| {
         let maps = with_images(materials, *slot).map(|defined| &defined.definition.maps);
-        maps.into_iter()
-            .flatten()
-            .flatten()
-            .any(|map| name_of_tile(&map.file, FIRST_TILE).is_some())
+        let mut maps = maps.into_iter().flatten().flatten();
+        maps.any(|map| name_of_tile(&map.file, FIRST_TILE).is_some())
     };
     let mut next = used.last().map_or(0, |last| last + 1);
     let (tiled, others): (BTreeSet<u32>, BTreeSet<u32>) = used.into_iter().partition(is_tiled);

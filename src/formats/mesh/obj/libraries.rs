@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::mem;
 use std::path::{Path, PathBuf};
+use std::slice::from_ref;
 
 use crate::formats::error::TOO_LARGE;
 use crate::formats::io::temporary::folder_of;
@@ -122,7 +123,7 @@ fn find(contents: &Contents, sidecars: &Sidecars) -> (Vec<PathBuf>, Vec<String>)
     let mut finder = Finder::new(sidecars);
     let mut found: Vec<PathBuf> = Vec::new();
     let mut missing = NameCounts::default();
-    let folders = [sidecars.folder.clone()];
+    let folders = from_ref(&sidecars.folder);
     let libraries = contents.libraries.in_order();
     for names in &libraries {
         let whole = sidecars.folder.join(names);
@@ -131,7 +132,7 @@ fn find(contents: &Contents, sidecars: &Sidecars) -> (Vec<PathBuf>, Vec<String>)
             continue;
         }
         for name in each_name(before_comment(names)) {
-            match finder.find(name, &folders, &[]) {
+            match finder.find(name, folders, &[]) {
                 Some(path) => found.push(sidecars.canonical(path)),
                 None => missing.add(name),
             }

@@ -10,6 +10,8 @@ mod body;
 mod build;
 mod header;
 
+use std::slice::from_ref;
+
 use crate::base::numbers::counted;
 use crate::formats::io::warnings::{counted_warning, only_points_and_lines};
 use crate::formats::mesh::flat_colors::FlatColors;
@@ -93,7 +95,7 @@ impl File<'_> {
         }
         let attributes = if self.options.appearance {
             let named = header.textures.iter().map(|name| [String::from_utf8_lossy(name)]);
-            self.sidecars.note_images(named, &[self.sidecars.folder.clone()]);
+            self.sidecars.note_images(named, from_ref(&self.sidecars.folder));
             Attributes::of(header, &mut warnings)
         } else {
             Attributes::default()

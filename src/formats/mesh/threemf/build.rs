@@ -65,7 +65,16 @@ pub(super) fn build(
     for item in &model.build {
         build.add(item.object, item.transform, "");
     }
-    build.finish()
+    let mut warnings = model.warnings();
+    let labels = Labels::of(build.objects, build.triangles.len(), false);
+    let mesh = Mesh::new(build.positions, build.triangles)?.with_labels(labels);
+    let appearance = Appearance {
+        materials: build.materials.finish(&mut warnings),
+        material_of: build.material_of,
+        ..Appearance::default()
+    };
+    let appearance = has_colors.then_some(appearance);
+    Ok(LoadedMesh::new(mesh.with_appearance(appearance)?, warnings))
 }
 
 struct Build<'a> {
@@ -116,16 +125,5 @@ impl<'a> Build<'a> {
             }
             self.material_of.resize(self.triangles.len(), 0);
         }
-    }
-
-    fn finish(self) -> Result<LoadedMesh, ReadError> {
-        let mut warnings = self.model.warnings();
-        let labels = Labels::of(self.objects, self.triangles.len(), false);
-        let mesh = Mesh::new(self.positions, self.triangles)?.with_labels(labels);
-        let materials = self.materials.finish(&mut warnings);
-        let material_of = self.material_of;
-        let appearance = Appearance { materials, material_of, ..Appearance::default() };
-        let appearance = self.has_colors.then_some(appearance);
-        Ok(LoadedMesh::new(mesh.with_appearance(appearance)?, warnings))
     }
 }

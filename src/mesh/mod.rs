@@ -64,6 +64,16 @@ impl ErrorCode for MeshError {
     }
 }
 
+/// Fails for more vertices or triangles than 32-bit indices allow.
+pub(crate) fn check_counts(vertices: u64, triangles: u64) -> Result<(), MeshError> {
+    for (what, count) in [("vertices", vertices), ("triangles", triangles)] {
+        if count > u64::from(u32::MAX) {
+            return Err(MeshError::TooLarge { what, count: count as usize });
+        }
+    }
+    Ok(())
+}
+
 /// A triangle mesh, in mesh units. Every index is in range, and every vertex that a triangle uses
 /// is finite. Degenerate triangles (a segment, a point) are valid. Cheap to clone.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,11 +92,7 @@ impl Mesh {
     /// No triangles, an index out of range, a coordinate that is not finite (of a vertex that a
     /// triangle uses), or more than `u32::MAX` of either.
     pub fn new(positions: Vec<[f64; 3]>, triangles: Vec<[u32; 3]>) -> Result<Self, MeshError> {
-        for (what, count) in [("vertices", positions.len()), ("triangles", triangles.len())] {
-            if count > u32::MAX as usize {
-                return Err(MeshError::TooLarge { what, count });
-            }
-        }
+        check_counts(positions.len() as u64, triangles.len() as u64)?;
         if triangles.is_empty() {
             return Err(MeshError::NoTriangles);
         }
@@ -140,9 +146,7 @@ impl Mesh {
         let (names, meshes): (Vec<&str>, Vec<&Self>) = meshes.into_iter().unzip();
         let vertices: usize = meshes.iter().map(|mesh| mesh.positions.len()).sum();
         let count: usize = meshes.iter().map(|mesh| mesh.triangles.len()).sum();
-        if vertices > u32::MAX as usize {
-            return Err(MeshError::TooLarge { what: "vertices", count: vertices });
-        }
+        check_counts(vertices as u64, count as u64)?;
         let (mut positions, mut triangles) =
             (Vec::with_capacity(vertices), Vec::with_capacity(count));
         let mut objects = Vec::with_capacity(names.len());

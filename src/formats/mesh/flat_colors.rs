@@ -25,12 +25,13 @@ pub(crate) fn lacks_color(triangle: [u32; 3], colors: &[Linear]) -> bool {
 
 /// How the opacity of vertices counts. If all are fully transparent, it is none: a warning says so.
 pub(crate) fn alpha_of(vertex_colors: &[Linear], warnings: &mut Vec<String>) -> Alpha {
-    let is_any = |is: fn(u16) -> bool| vertex_colors.iter().any(|color| is(color[3]));
-    match (is_any(|opacity| opacity < u16::MAX), is_any(|opacity| opacity > 0)) {
-        (true, true) => return Alpha::Blend,
-        (true, false) => warnings.push(format!("{ALL_TRANSPARENT} vertices")),
-        (false, _) => {}
+    if vertex_colors.iter().all(|color| color[3] == u16::MAX) {
+        return Alpha::Opaque;
     }
+    if vertex_colors.iter().any(|color| color[3] > 0) {
+        return Alpha::Blend;
+    }
+    warnings.push(format!("{ALL_TRANSPARENT} vertices"));
     Alpha::Opaque
 }
 
@@ -71,6 +72,7 @@ impl ColorScale {
 }
 
 /// Materials by colour, appended to other materials.
+#[derive(Default)]
 pub(crate) struct FlatColors {
     others: Vec<Material>,
     colors: Vec<Rgba>,
@@ -87,7 +89,7 @@ impl FlatColors {
 
     /// No colours; materials follow `others`.
     pub(crate) fn new(others: Vec<Material>) -> Self {
-        Self { others, colors: Vec::new(), index_of: HashMap::new(), is_rounded: false }
+        Self { others, ..Self::default() }
     }
 
     /// The index of the material of this sRGB colour. After 65,536 distinct colours, new ones are
@@ -107,12 +109,11 @@ impl FlatColors {
         })
     }
 
-    /// All materials, and a warning for each change. If all colours are fully transparent, the last
-    /// channel is not opacity: they become opaque.
-    pub(crate) fn finish(self) -> (Vec<Material>, Vec<String>) {
+    /// All materials; each change is a warning. If all colours are fully transparent, the last channel
+    /// is not opacity: they become opaque.
+    pub(crate) fn finish(self, warnings: &mut Vec<String>) -> Vec<Material> {
         let Self { others: mut materials, mut colors, index_of, is_rounded } = self;
         drop(index_of);
-        let mut warnings = Vec::new();
         if !colors.is_empty() && colors.iter().all(|color| color[3] == 0) {
             colors.iter_mut().for_each(|color| color[3] = u8::MAX);
             warnings.push(format!("{ALL_TRANSPARENT} faces"));
@@ -125,7 +126,7 @@ impl FlatColors {
         }
         materials.reserve_exact(colors.len());
         materials.extend(colors.into_iter().map(Self::material));
-        (materials, warnings)
+        materials
     }
 
     pub(crate) fn material(color: Rgba) -> Material {

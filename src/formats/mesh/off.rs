@@ -46,11 +46,18 @@ fn read(bytes: &mut [u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError
     blank_comments(&mut bytes[start..]);
     let mut lines = Lines { tokens: Tokens::new(bytes), is_free: false };
     let header = Header::read(&mut lines)?;
-    header.check_room(bytes.len())?;
+    // The shortest records are `0 0 0` and `0`, with a line end each.
+    let Header { vertices, faces, .. } = header;
+    ensure!(
+        vertices.saturating_mul(6).saturating_add(faces.saturating_mul(2))
+            <= bytes.len() as u64 + 2,
+        "the header says {vertices} vertices and {faces} faces, but the file is too short for that: \
+         it is cut off, or the header is wrong"
+    );
     let mut free = Lines { is_free: true, ..lines.clone() };
     // The number of edges.
     free.token();
-    let read = |lines| Body::read(bytes.len(), &header, lines, options);
+    let read = |lines| Body::read(bytes.len() as u64, &header, lines, options);
     match read(lines) {
         Err(error @ ReadError::Line { .. }) => read(free).map_err(|_| error),
         read => read,
@@ -92,7 +99,9 @@ impl<'a> Lines<'a> {
         self.tokens.skip_blank_lines();
         match self.tokens.clone().next_in_line() {
             Some(_) => Ok(()),
-            None => Err(self.error(format!("the file ends where {what} belongs: it is cut off"))),
+            None => {
+                Err(self.tokens.error(format!("the file ends where {what} belongs: it is cut off")))
+            }
         }
     }
 
@@ -113,11 +122,7 @@ impl<'a> Lines<'a> {
     fn integer(&mut self, what: &str) -> Result<u64, ReadError> {
         let token = self.token().unwrap_or_default();
         let integer = str::from_utf8(token).ok().and_then(|token| token.parse().ok());
-        integer.ok_or_else(|| self.error(format!("{} where {what} belongs", quoted(token))))
-    }
-
-    fn error(&self, what: String) -> ReadError {
-        self.tokens.error(what)
+        integer.ok_or_else(|| self.tokens.error(format!("{} where {what} belongs", quoted(token))))
     }
 }
 
@@ -167,7 +172,7 @@ impl Header {
         };
         let Some([colors, normals, texcoords]) = attributes(before) else {
             let what = format!("{}: only vertices of three coordinates are read", quoted(first));
-            return Err(lines.error(what));
+            return Err(lines.tokens.error(what));
         };
         if lines.clone().token() == Some(&b"BINARY"[..]) {
             bail!("binary OFF is not read: save the mesh as text, or as PLY");
@@ -187,19 +192,6 @@ impl Header {
         lines.is_free = false;
         Ok(Self { colors, normals, texcoords, vertices, faces })
     }
-
-    /// Rejects counts that exceed the file's length; the shortest records are `0 0 0` and `0`, with
-    /// a line end each.
-    fn check_room(&self, bytes: usize) -> Result<(), ReadError> {
-        let needed = self.vertices.saturating_mul(6).saturating_add(self.faces.saturating_mul(2));
-        let Self { vertices, faces, .. } = self;
-        ensure!(
-            needed <= bytes as u64 + 2,
-            "the header says {vertices} vertices and {faces} faces, but the file is too short for \
-             that: it is cut off, or the header is wrong"
-        );
-        Ok(())
-    }
 }
 
 /// Red, green, blue, and opacity if there is one.
@@ -215,8 +207,8 @@ struct Colors<T> {
 }
 
 impl<T> Colors<T> {
-    fn new(room: usize) -> Self {
-        Self { list: Vec::with_capacity(room), has_points: false, largest: 0.0 }
+    fn with_capacity(count: usize) -> Self {
+        Self { list: Vec::with_capacity(count), has_points: false, largest: 0.0 }
     }
 
     /// Adds the colour that `words` begin with, three or four numbers; returns whether there is
@@ -255,7 +247,12 @@ impl<T> Colors<T> {
 }
 
 /// The vertices and faces.
-struct Body {
+struct Body<'a> {
+    header: &'a Header,
+    lines: Lines<'a>,
+    has_appearance: bool,
+    /// The numbers after the position of a vertex, or after the corners of a face.
+    rest: Vec<&'a [u8]>,
     positions: Vec<[f64; 3]>,
     triangles: Vec<[u32; 3]>,
     of_vertices: Colors<usize>,
@@ -267,50 +264,51 @@ struct Body {
     longer: u64,
 }
 
-impl Body {
+impl<'a> Body<'a> {
     /// Reads the vertices and faces in `lines`, of a file of `bytes` bytes.
     fn read(
-        bytes: usize,
-        header: &Header,
-        mut lines: Lines,
+        bytes: u64,
+        header: &'a Header,
+        lines: Lines<'a>,
         options: &ReadOptions,
     ) -> Result<LoadedMesh, ReadError> {
         let has_colors = options.appearance && header.colors;
         let per_vertex = 24 + if has_colors { 8 + COLOR } else { 0 };
-        let fixed = bytes as u64 + per_vertex * header.vertices + REST;
+        let fixed = bytes + per_vertex * header.vertices + REST;
         check_memory(fixed + 12 * header.faces, options.memory)?;
         let [vertices, faces] = [header.vertices, header.faces].map(|count| count as usize);
         let mut body = Self {
+            header,
+            lines,
+            has_appearance: options.appearance,
+            rest: Vec::new(),
             positions: Vec::with_capacity(vertices),
             triangles: Vec::with_capacity(faces),
-            of_vertices: Colors::new(if has_colors { vertices } else { 0 }),
-            of_faces: Colors::new(0),
+            of_vertices: Colors::with_capacity(if has_colors { vertices } else { 0 }),
+            of_faces: Colors::with_capacity(0),
             triangulator: Triangulator::default(),
             indexed: 0,
             longer: 0,
         };
-        let mut rest = Vec::new();
         for vertex in 0..vertices {
-            body.add_vertex(header, &mut lines, has_colors, vertex, &mut rest)?;
+            body.add_vertex(vertex)?;
         }
         let mut corners = Vec::new();
         for face in 0..faces {
-            lines.next("a face")?;
-            let count = lines.integer("the number of a face's corners")?;
+            body.lines.next("a face")?;
+            let count = body.lines.integer("the number of a face's corners")?;
             // A corner takes two bytes of the file.
-            let most = count.min(bytes as u64 / 2) as usize;
+            let most = count.min(bytes / 2) as usize;
             let triangles = body.triangles.len() + most_triangles(most);
             check_memory(fixed + body.memory(triangles, most, faces), options.memory)?;
-            body.read_corners(&mut lines, face, count, &mut corners)?;
-            lines.rest(0, &mut rest);
-            body.add_face(&corners, if options.appearance { &rest } else { &[] });
+            body.read_corners(face, count, &mut corners)?;
+            body.add_face(&corners);
         }
         ensure!(!body.triangles.is_empty(), "no faces found: nothing to voxelize");
-        if lines.is_free && lines.token().is_some() {
-            return Err(lines.error("more numbers than the header counts".into()));
+        if body.lines.is_free && body.lines.token().is_some() {
+            return Err(body.lines.tokens.error("more numbers than the header counts".into()));
         }
-        let more = std::iter::from_fn(|| lines.next("").ok()).count();
-        body.finish(header, more as u64, options.appearance)
+        body.finish()
     }
 
     /// Maximum memory of `triangles`, the polygon in work included, in bytes.
@@ -323,21 +321,15 @@ impl Body {
         16 * room as u64 + corners + if colored > 1 { for_colors } else { 0 }
     }
 
-    fn add_vertex<'a>(
-        &mut self,
-        header: &Header,
-        lines: &mut Lines<'a>,
-        has_colors: bool,
-        vertex: usize,
-        rest: &mut Vec<&'a [u8]>,
-    ) -> Result<(), ReadError> {
+    fn add_vertex(&mut self, vertex: usize) -> Result<(), ReadError> {
+        let Self { header, lines, rest, .. } = self;
         lines.next("a vertex")?;
         let mut position = [0.0; 3];
         for coordinate in &mut position {
             let token = lines.token().unwrap_or_default();
             let finite = number(token).filter(|number| number.is_finite());
             *coordinate = finite.ok_or_else(|| {
-                lines.error(format!(
+                lines.tokens.error(format!(
                     "vertex {vertex} (counted from 0): {} is not a finite number",
                     quoted(token)
                 ))
@@ -347,7 +339,7 @@ impl Body {
         let size = |is_there: bool, size: usize| if is_there { size } else { 0 };
         let (normal, texcoords) = (size(header.normals, 3), size(header.texcoords, 2));
         lines.rest(normal + size(header.colors, 4) + texcoords, rest);
-        if has_colors {
+        if header.colors && self.has_appearance {
             let end = rest.len().saturating_sub(texcoords);
             self.of_vertices.add(vertex, rest.get(normal..end).unwrap_or_default());
         } else if !header.colors && !header.texcoords {
@@ -357,22 +349,22 @@ impl Body {
     }
 
     fn read_corners(
-        &self,
-        lines: &mut Lines,
+        &mut self,
         face: usize,
         count: u64,
         corners: &mut Vec<u32>,
     ) -> Result<(), ReadError> {
+        let lines = &mut self.lines;
         corners.clear();
         for indices in 0..count {
             if lines.clone().token().is_none() {
                 let what = format!("a face of {count} corners, but {indices} numbers follow");
-                return Err(lines.error(what));
+                return Err(lines.tokens.error(what));
             }
             let index = lines.integer("the index of a vertex")?;
             let vertices = self.positions.len() as u64;
             if index >= vertices {
-                return Err(lines.error(format!(
+                return Err(lines.tokens.error(format!(
                     "face {face} (counted from 0): vertex index {index} is out of range: there are \
                      {vertices}, counted from 0"
                 )));
@@ -383,37 +375,34 @@ impl Body {
         Ok(())
     }
 
-    /// Adds a face, in the colour that `words` begin with if there is one.
-    fn add_face(&mut self, corners: &[u32], words: &[&[u8]]) {
+    /// Adds a face, in the colour that follows its corners if there is one.
+    fn add_face(&mut self, corners: &[u32]) {
+        self.lines.rest(0, &mut self.rest);
         let start = self.triangles.len();
         let position = |corner: usize| self.positions[corners[corner] as usize];
         let triangles = self.triangulator.face(corners.len(), position);
         self.triangles.extend(triangles.iter().map(|t| t.map(|i| corners[i as usize])));
-        if !words.is_empty() && !self.of_faces.add(start..self.triangles.len(), words) {
-            self.indexed += 1;
+        if self.has_appearance && !self.rest.is_empty() {
+            let is_color = self.of_faces.add(start..self.triangles.len(), &self.rest);
+            self.indexed += u64::from(!is_color);
         }
     }
 
-    /// The mesh; `more` lines follow its faces.
-    fn finish(
-        self,
-        header: &Header,
-        more: u64,
-        with_appearance: bool,
-    ) -> Result<LoadedMesh, ReadError> {
+    fn finish(mut self) -> Result<LoadedMesh, ReadError> {
         let mut warnings = Vec::new();
+        let more = std::iter::from_fn(|| self.lines.next("").ok()).count() as u64;
         let after = "skipped after the faces that the header counts";
         warnings.extend(counted_warning(more, ["line was", "lines were"], after));
         let vertices_have = ["vertex has", "vertices have"];
         let more_numbers = "more numbers than 'OFF' announces, which were skipped: colours need \
                             'COFF', normals 'NOFF'";
-        let longer = if with_appearance { self.longer } else { 0 };
+        let longer = if self.has_appearance { self.longer } else { 0 };
         warnings.extend(counted_warning(longer, vertices_have, more_numbers));
-        if with_appearance && header.texcoords {
+        if self.has_appearance && self.header.texcoords {
             warnings.push("texture coordinates were skipped: OFF names no image for them".into());
         }
         let vertices = self.positions.len();
-        let has_vertex_colors = with_appearance && header.colors;
+        let has_vertex_colors = self.has_appearance && self.header.colors;
         if has_vertex_colors {
             let uncolored = (vertices - self.of_vertices.list.len()) as u64;
             let white = "no colour of three or four numbers: they are white";
@@ -443,8 +432,7 @@ impl Body {
         for (triangles, color) in of_faces {
             material_of[triangles].fill(materials.material_of(color));
         }
-        let (mut materials, changes) = materials.finish();
-        warnings.extend(changes);
+        let mut materials = materials.finish(&mut warnings);
         materials[0].alpha = alpha_of(&vertex_colors, &mut warnings);
         let mesh = mesh.with_appearance(Appearance {
             materials,

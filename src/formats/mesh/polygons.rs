@@ -6,6 +6,7 @@ use std::collections::HashSet;
 
 use earcut::{Earcut, utils3d::project3d_to_2d};
 
+use crate::base::vector::{cross, minus};
 use crate::formats::io::warnings::counted_warning;
 
 /// Bytes of memory per corner of a polygon that is triangulated: its corners in space and in the
@@ -22,23 +23,12 @@ pub(crate) struct FaceFaults {
 }
 
 impl FaceFaults {
-    pub(crate) fn plus(self, other: Self) -> Self {
-        Self {
-            points_and_lines: self.points_and_lines.saturating_add(other.points_and_lines),
-            crossing: self.crossing + other.crossing,
-        }
-    }
-
     pub(crate) fn warnings(self) -> impl Iterator<Item = String> {
-        let polygons = match self.crossing {
-            0 => None,
-            1 => Some("1 polygon crosses itself or is far from planar".to_owned()),
-            n => Some(format!("{n} polygons cross themselves or are far from planar")),
-        };
-        let crossing = polygons.map(|polygons| polygons + ": part of the area may be missing");
         let were = ["point or line was", "points and lines were"];
         let skipped = counted_warning(self.points_and_lines, were, "skipped: no surface");
-        skipped.into_iter().chain(crossing)
+        let are = ["polygon crosses itself or is", "polygons cross themselves or are"];
+        let what = "far from planar: part of the area may be missing";
+        [skipped, counted_warning(self.crossing, are, what)].into_iter().flatten()
     }
 }
 
@@ -117,11 +107,7 @@ pub(crate) fn most_triangles(corners: usize) -> usize {
 }
 
 fn has_area([a, b, c]: [[f64; 3]; 3]) -> bool {
-    let [p, q] = [b, c].map(|corner| [0, 1, 2].map(|i| corner[i] - a[i]));
-    (0..3).any(|i| {
-        let (j, k) = ((i + 1) % 3, (i + 2) % 3);
-        p[j] * q[k] != p[k] * q[j]
-    })
+    cross(minus(b, a), minus(c, a)).iter().any(|area| area.abs() > 0.0)
 }
 
 /// Ear clipping drops collinear corners and the tips of spikes; each is restored as a triangle
@@ -137,8 +123,7 @@ fn spikes(n: u32, cut: &[u32]) -> impl Iterator<Item = [u32; 3]> {
 /// relative to the first corner and scaled to about 1, which keeps the precision of distant and
 /// tiny polygons.
 fn flatten(corners: &[[f64; 3]]) -> Option<Vec<[f64; 2]>> {
-    let local = corners.iter().map(|p| [0, 1, 2].map(|a| p[a] - corners[0][a]));
-    let mut local: Vec<[f64; 3]> = local.collect();
+    let mut local: Vec<[f64; 3]> = corners.iter().map(|&p| minus(p, corners[0])).collect();
     let size = local.iter().flatten().fold(0.0, |m: f64, c| m.max(c.abs()));
     if !(size > 0.0 && size.is_finite()) {
         return None;

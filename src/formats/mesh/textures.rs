@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io::Cursor;
 use std::path::PathBuf;
+use std::slice::from_ref;
 
 use rayon::prelude::*;
 
@@ -20,13 +21,12 @@ use crate::mesh::appearance::{Texture, TextureError};
 /// Collects the images that a mesh's materials use, and decodes them.
 #[derive(Debug)]
 pub(crate) struct TextureLoader<'a> {
-    sidecars: &'a Sidecars,
     finder: Finder<'a>,
     requests: Vec<Request<'a>>,
     /// By path, and by whether it is an opacity map.
     of_files: HashMap<(PathBuf, bool), usize>,
     missing: HashSet<String>,
-    failures: Failures,
+    pub(crate) failures: Failures,
     /// Bytes of memory that are left for the images.
     pub(crate) limit: u64,
 }
@@ -61,7 +61,6 @@ impl<'a> TextureLoader<'a> {
     /// No images yet; they and their decoding may take at most `limit` bytes of memory.
     pub(crate) fn new(sidecars: &'a Sidecars, limit: u64) -> Self {
         Self {
-            sidecars,
             finder: Finder::new(sidecars),
             requests: Vec::new(),
             of_files: HashMap::new(),
@@ -80,7 +79,7 @@ impl<'a> TextureLoader<'a> {
         {
             self.failures.add(name, "there is no such file beside the model");
         }
-        found.map(|path| self.sidecars.canonical(path))
+        found.map(|path| self.finder.sidecars.canonical(path))
     }
 
     /// Whether [`find`](Self::find) finds a file of this name.
@@ -102,7 +101,8 @@ impl<'a> TextureLoader<'a> {
 
     /// Requests the image beside the model that it calls by one of `names`, if there is one.
     pub(crate) fn request_beside(&mut self, names: &[&str]) -> Option<usize> {
-        let path = self.find(names, &[self.sidecars.base().to_owned()])?;
+        let Sidecars { folder, .. } = self.finder.sidecars;
+        let path = self.find(names, from_ref(folder))?;
         Some(self.request_file(path, false))
     }
 
@@ -116,16 +116,12 @@ impl<'a> TextureLoader<'a> {
         self.requests.len() - 1
     }
 
-    /// Notes an image that cannot be requested.
-    pub(crate) fn fail(&mut self, name: &str, why: &str) {
-        self.failures.add(name, why);
-    }
-
     /// Decodes all images, each in at most half the default memory for a file of its length: no
     /// picture compresses better. The number of threads has no effect on the set of images that
     /// fit.
     pub(crate) fn decode(self) -> LoadedTextures {
-        let Self { sidecars, finder, requests, mut failures, limit, .. } = self;
+        let Self { finder, requests, mut failures, limit, .. } = self;
+        let sidecars = finder.sidecars;
         let plan = |request: &Request| {
             let most = limit.min(proportionate(request.length(sidecars)) / 2);
             let peak = request.peak_memory(sidecars, most);
@@ -135,21 +131,21 @@ impl<'a> TextureLoader<'a> {
         let (peaks, are_disproportionate): (Vec<Result<u64, TextureError>>, Vec<bool>) =
             requests.iter().map(plan).unzip();
         let all = peaks.iter().flatten().copied().fold(0, u64::saturating_add);
+        let decode = |request: &Request, peak: Result<u64, TextureError>, left: u64| {
+            request.decode(sidecars, left.min(peak?.saturating_add(METADATA)))
+        };
         let results: Vec<Result<Texture, TextureError>> = if all <= limit {
-            let decode = |(request, peak): (&Request, Result<u64, TextureError>)| {
-                request.decode(sidecars, limit.min(peak?.saturating_add(METADATA)))
-            };
-            requests.par_iter().zip(peaks).map(decode).collect()
+            let work = requests.par_iter().zip(peaks);
+            work.map(|(request, peak)| decode(request, peak, limit)).collect()
         } else {
             // One by one, as long as they fit.
             let mut left = limit;
-            let decode = |(request, peak): (&Request, Result<u64, TextureError>)| {
-                let most = left.min(peak?.saturating_add(METADATA));
-                let texture = request.decode(sidecars, most)?;
+            let decode_next = |(request, peak)| {
+                let texture = decode(request, peak, left)?;
                 left -= texture.bytes().min(left);
                 Ok(texture)
             };
-            requests.iter().zip(peaks).map(decode).collect()
+            requests.iter().zip(peaks).map(decode_next).collect()
         };
         let mut list = Vec::new();
         let mut of_requests = Vec::with_capacity(requests.len());
@@ -228,13 +224,13 @@ fn opacity(texture: Texture) -> Texture {
 
 /// Images that cannot be used: the first few, each with the reason.
 #[derive(Debug, Default)]
-struct Failures {
+pub(crate) struct Failures {
     named: Vec<String>,
     count: u64,
 }
 
 impl Failures {
-    fn add(&mut self, name: &str, why: &str) {
+    pub(crate) fn add(&mut self, name: &str, why: &str) {
         const NAMED: usize = 5;
         self.count += 1;
         if self.named.len() < NAMED {

@@ -16,8 +16,8 @@ impl Transform {
         rotation: Option<[f64; 4]>,
         scale: Option<[f64; 3]>,
     ) -> Result<Self, String> {
-        let ([tx, ty, tz], [sx, sy, sz]) =
-            (translation.unwrap_or_default(), scale.unwrap_or([1.0; 3]));
+        let [sx, sy, sz] = scale.unwrap_or([1.0; 3]);
+        let [tx, ty, tz] = translation.unwrap_or_default();
         let quaternion = rotation.unwrap_or([0.0, 0.0, 0.0, 1.0]);
         let length = quaternion.iter().map(|c| c * c).sum::<f64>().sqrt();
         if !(length > 0.0 && length.is_finite()) {
@@ -25,31 +25,17 @@ impl Transform {
         }
         // Rounded quaternions do not have unit length.
         let [x, y, z, w] = quaternion.map(|c| c / length);
-        Ok(Self([
-            [
-                sx * (1.0 - 2.0 * (y * y + z * z)),
-                sy * 2.0 * (x * y - z * w),
-                sz * 2.0 * (x * z + y * w),
-                tx,
-            ],
-            [
-                sx * 2.0 * (x * y + z * w),
-                sy * (1.0 - 2.0 * (x * x + z * z)),
-                sz * 2.0 * (y * z - x * w),
-                ty,
-            ],
-            [
-                sx * 2.0 * (x * z - y * w),
-                sy * 2.0 * (y * z + x * w),
-                sz * (1.0 - 2.0 * (x * x + y * y)),
-                tz,
-            ],
-        ]))
+        let rotation = [
+            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w), tx],
+            [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w), ty],
+            [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y), tz],
+        ];
+        Ok(Self(rotation.map(|[a, b, c, moved]| [sx * a, sy * b, sz * c, moved])))
     }
 
-    /// From a column-major matrix; its last row is ignored.
-    pub(super) fn of_columns(columns: &[f64; 16]) -> Self {
-        Self(from_fn(|row| from_fn(|column| columns[4 * column + row])))
+    /// From the four columns of a matrix, each of `height` numbers; a fourth row is ignored.
+    pub(super) fn of_columns(columns: &[f64], height: usize) -> Self {
+        Self(from_fn(|row| from_fn(|column| columns[height * column + row])))
     }
 
     pub(super) fn weighted(transforms: impl Iterator<Item = (f64, Self)>) -> Self {

@@ -177,6 +177,8 @@ fn bad_records_are_named_by_place() {
     for (rest, expected) in [
         ("3 0 1 4", "vertex index 4 is out of range: there are 4, counted from 0"),
         ("3 0 1 -1", "vertex index -1 is out of range: there are 4, counted from 0"),
+        // Also where the line has more numbers than are declared, and others follow.
+        ("3 0 1 4 5\n3 0 1 2", "vertex index 4 is out of range: there are 4, counted from 0"),
         ("4 0 1 2 9", "vertex index 9 is out of range: there are 4, counted from 0"),
         ("3 0 1 1.5", "'1.5' is not a number of the type that the header declares"),
         ("3 0 1 x", "'x' is not a number of the type that the header declares"),

@@ -1,5 +1,6 @@
 //! Accessors: typed arrays in the buffers of a glTF file, dense or sparse.
 
+use std::array::from_fn;
 use std::borrow::Cow;
 use std::cell::Cell;
 
@@ -84,23 +85,25 @@ impl<'a> Arrays<'a> {
         what: &str,
         out: &mut Vec<[f64; N]>,
     ) -> Result<(), String> {
-        self.vectors(index, NUMBERS, what, |number| number, out)
+        self.vectors(index, NUMBERS, what, |numbers| numbers, out)
     }
 
     /// The elements of `N` indices in the accessor.
     pub(super) fn indices<const N: usize>(&self, index: usize) -> Result<Vec<[u32; N]>, String> {
         let mut out = Vec::new();
-        self.vectors(index, INDICES, "indices", |number| number as u32, &mut out)?;
+        let convert = |numbers: [f64; N]| numbers.map(|number| number as u32);
+        self.vectors(index, INDICES, "indices", convert, &mut out)?;
         Ok(out)
     }
 
-    fn vectors<T: Copy + Default, const N: usize>(
+    /// Adds the elements of accessor `index`, converted from `N` components of a type in `allowed`.
+    fn vectors<T: Copy, const N: usize>(
         &self,
         index: usize,
         allowed: &[u32],
         what: &str,
-        convert: impl Fn(f64) -> T,
-        out: &mut Vec<[T; N]>,
+        convert: impl Fn([f64; N]) -> T,
+        out: &mut Vec<T>,
     ) -> Result<(), String> {
         let read = |accessor: &Accessor| {
             let shape = match N {
@@ -115,11 +118,13 @@ impl<'a> Arrays<'a> {
             }
             let kind = accessor.component_type;
             let Component { size, most, read } = Component::of(kind, allowed, what)?;
-            let is_normalized = accessor.normalized && allowed == NUMBERS && kind != FLOAT;
+            // Integers of colours are always normalized, even if the file denies it.
+            let may_be = allowed == COLORS || accessor.normalized && allowed == NUMBERS;
+            let is_normalized = may_be && kind != FLOAT;
             let number =
                 |b: &[u8]| if is_normalized { (read(b) / most).max(-1.0) } else { read(b) };
-            let element = |b: &[u8]| std::array::from_fn(|n| convert(number(&b[n * size..])));
-            self.elements(accessor, N * size, element, [T::default(); N], out)
+            let element = |b: &[u8]| convert(from_fn(|n| number(&b[n * size..])));
+            self.elements(accessor, N * size, element, convert([0.0; N]), out)
         };
         named(index, self.accessor(index).and_then(read))
     }
@@ -134,30 +139,19 @@ impl<'a> Arrays<'a> {
     /// 0 to 1.
     pub(super) fn colors(&self, index: usize, out: &mut Vec<Linear>) -> Result<u64, String> {
         let clamped = Cell::new(0);
-        let read = |accessor: &Accessor| {
-            let channels = match &accessor.shape[..] {
-                "VEC3" => 3,
-                "VEC4" => 4,
-                _ => return Err(misshapen(accessor, "VEC3 or VEC4")),
-            };
-            // Integers are always normalized, even if the file denies it.
-            let kind = accessor.component_type;
-            let Component { size, most, read } = Component::of(kind, COLORS, "colours")?;
-            let color = |b: &[u8]| {
-                let (mut color, mut is_clamped) = ([u16::MAX; 4], false);
-                for (at, channel) in color[..channels].iter_mut().enumerate() {
-                    let value = read(&b[at * size..]) / most;
-                    is_clamped |= !is_unit(value);
-                    *channel = light(value);
-                }
-                clamped.set(clamped.get() + u64::from(is_clamped));
-                color
-            };
-            let zero = if channels == 3 { [0, 0, 0, u16::MAX] } else { [0; 4] };
-            self.elements(accessor, channels * size, color, zero, out)?;
-            Ok(clamped.get())
+        let color = |values: [f64; 4]| {
+            let is_clamped = !values.into_iter().all(is_unit);
+            clamped.set(clamped.get() + u64::from(is_clamped));
+            values.map(light)
         };
-        named(index, self.accessor(index).and_then(read))
+        let opaque = |[r, g, b]: [f64; 3]| color([r, g, b, 1.0]);
+        let accessor = named(index, self.accessor(index))?;
+        match &accessor.shape[..] {
+            "VEC3" => self.vectors(index, COLORS, "colours", opaque, out)?,
+            "VEC4" => self.vectors(index, COLORS, "colours", color, out)?,
+            _ => return named(index, Err(misshapen(accessor, "VEC3 or VEC4"))),
+        }
+        Ok(clamped.get())
     }
 
     pub(super) fn view(&self, view: usize) -> Result<&[u8], String> {

@@ -1,7 +1,7 @@
 //! The appearance of primitives: materials, vertex colours and texture coordinates. Errors in them
 //! are warnings.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::formats::io::warnings::NamedWarnings;
 use crate::formats::mesh::gltf::accessors::Arrays;
@@ -122,18 +122,17 @@ impl DocumentAppearance {
         parts: &mut [Vec<Part>],
         used: impl Iterator<Item = usize>,
     ) {
-        let mut is_chosen = vec![false; parts.len()];
-        for mesh in used {
-            if !std::mem::replace(&mut is_chosen[mesh], true) {
-                parts[mesh].iter_mut().for_each(|part| self.choose_material(&textures, part));
-            }
+        let mut chosen = HashSet::new();
+        for mesh in used.filter(|&mesh| chosen.insert(mesh)) {
+            parts[mesh].iter_mut().for_each(|part| self.choose_material(&textures, part));
         }
         (self.textures, self.unread_textures) = (textures.list, textures.warnings);
     }
 
     fn choose_material(&mut self, textures: &DocumentTextures, part: &mut Part) {
         let index = part.primitive.material;
-        let shown = self.textures_of(part).map(|texture| textures.get(texture?));
+        let shown = self.textures_of(part);
+        let shown = shown.map(|texture| textures.references.get(&texture?).copied());
         let surface = match self.surface(index) {
             Ok(surface) => surface.clone(),
             Err(what) => {

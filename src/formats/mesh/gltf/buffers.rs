@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::PathBuf;
+use std::slice::from_ref;
 
 use base64::Engine;
 use base64::alphabet::STANDARD;
@@ -122,9 +123,9 @@ fn find(uri: &str, sidecars: &Sidecars, finder: &mut Finder) -> Result<PathBuf, 
         return Err(format!("is at {}: download it, and write its name there", excerpt(uri)));
     }
     let decoded = percent_decode_str(uri).decode_utf8_lossy();
-    let folders = [sidecars.base().to_owned()];
+    let folders = from_ref(&sidecars.folder);
     // Some programs write names as they are.
-    let found = [&decoded, uri].into_iter().find_map(|name| finder.find(name, &folders, &[]));
+    let found = [&decoded, uri].into_iter().find_map(|name| finder.find(name, folders, &[]));
     found.ok_or_else(|| {
         format!("is in '{}', which is not beside the model: put it there", excerpt(&decoded))
     })

@@ -11,7 +11,7 @@ use crate::formats::mesh::gltf::parts::{Part, in_primitive};
 use crate::formats::mesh::gltf::pose::Skins;
 use crate::formats::mesh::gltf::scene::Instance;
 use crate::mesh::appearance::{Appearance, is_placed};
-use crate::mesh::{Labels, Mesh, MeshError};
+use crate::mesh::{Labels, Mesh, MeshError, check_counts};
 
 const WHITE: Linear = [u16::MAX; 4];
 
@@ -77,11 +77,7 @@ impl Totals {
     }
 
     pub(super) fn check(&self) -> Result<(), ReadError> {
-        for (what, count) in [("vertices", self.vertices), ("triangles", self.triangles)] {
-            if count > u64::from(u32::MAX) {
-                return Err(MeshError::TooLarge { what, count: count as usize }.into());
-            }
-        }
+        check_counts(self.vertices, self.triangles)?;
         ensure!(
             self.steps <= MAX_STEPS,
             "its nodes and morph targets repeat meshes too often: there are {} vertices and \
@@ -98,16 +94,12 @@ impl Totals {
         let besides = (4 * self.indices + 16 * self.painted).saturating_add(self.posing);
         let while_gathered = file.saturating_add(besides);
         let while_placed = self.vertices.saturating_mul(size_of::<[i32; 3]>() as u64);
-        self.kept().saturating_add(while_gathered.max(while_placed))
-    }
-
-    /// Bytes of the mesh.
-    fn kept(&self) -> u64 {
         let per_vertex = 24 + if self.has_colors { 8 } else { 0 };
         let for_looks = if self.has_appearance { 4 } else { 0 };
         let per_triangle = 12 + for_looks + if self.has_uvs { 24 } else { 0 };
         let vertices = self.vertices.saturating_mul(per_vertex);
-        vertices.saturating_add(self.triangles.saturating_mul(per_triangle))
+        let kept = vertices.saturating_add(self.triangles.saturating_mul(per_triangle));
+        kept.saturating_add(while_gathered.max(while_placed))
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::slice::from_ref;
 
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
@@ -20,7 +21,7 @@ use crate::mesh::appearance::{Filter, Texture, TextureRef, Wrap};
 pub(super) struct DocumentTextures {
     pub(super) list: Vec<Texture>,
     /// By index in the document.
-    references: HashMap<usize, TextureRef>,
+    pub(super) references: HashMap<usize, TextureRef>,
     pub(super) warnings: Vec<String>,
 }
 
@@ -38,41 +39,32 @@ impl DocumentTextures {
         let images: Vec<Result<ImageInfo, String>> = items(document.images);
         let samplers: Vec<Result<Sampler, String>> = items(document.samplers);
         let named = images.iter().flatten().filter_map(ImageInfo::file_names);
-        sidecars.note_images(named, &[sidecars.base().to_owned()]);
+        sidecars.note_images(named, from_ref(&sidecars.folder));
         let mut loader = TextureLoader::new(sidecars, limit);
         // By the part of a buffer, in which several images may be, or by the image.
         let mut of_images: HashMap<[Option<usize>; 2], Option<usize>> = HashMap::new();
-        let mut requests: HashMap<usize, (Option<usize>, Sampler)> = HashMap::new();
+        let mut requests: HashMap<usize, Option<(usize, Sampler)>> = HashMap::new();
         for index in wanted {
             requests.entry(index).or_insert_with(|| {
                 let texture = item(&textures, index, "there is no such texture");
-                match texture.and_then(|texture| Ok((texture.source()?, texture.sampler))) {
-                    Ok((image, sampler)) => {
-                        let sampler = sampler.and_then(|at| item(&samplers, at, "").ok().copied());
-                        let view = item(&images, image, "").ok().and_then(ImageInfo::view);
-                        let request = of_images
-                            .entry([view, view.is_none().then_some(image)])
-                            .or_insert_with(|| request_image(arrays, &images, image, &mut loader));
-                        (*request, sampler.unwrap_or_default())
-                    }
-                    Err(why) => {
-                        loader.fail(&format!("texture {index}"), &why);
-                        (None, Sampler::default())
-                    }
-                }
+                let texture = texture.and_then(|texture| Ok((texture.source()?, texture.sampler)));
+                let fail = |why: String| loader.failures.add(&format!("texture {index}"), &why);
+                let (image, sampler) = texture.map_err(fail).ok()?;
+                let sampler = sampler.and_then(|at| item(&samplers, at, "").ok().copied());
+                let view = item(&images, image, "").ok().and_then(ImageInfo::view);
+                let request = of_images
+                    .entry([view, view.is_none().then_some(image)])
+                    .or_insert_with(|| request_image(arrays, &images, image, &mut loader));
+                Some(((*request)?, sampler.unwrap_or_default()))
             });
         }
         let loaded = loader.decode();
-        let reference = |(index, (request, sampler)): (usize, (Option<usize>, Sampler))| {
-            Some((index, sampler.texture_ref(loaded.of_requests[request?]?)))
+        let reference = |(index, request): (usize, Option<(usize, Sampler)>)| {
+            let (request, sampler) = request?;
+            Some((index, sampler.texture_ref(loaded.of_requests[request]?)))
         };
         let references = requests.into_iter().filter_map(reference).collect();
         Self { references, list: loaded.list, warnings: loaded.warnings }
-    }
-
-    /// The texture at `index` in the document, if it could be read.
-    pub(super) fn get(&self, index: usize) -> Option<TextureRef> {
-        self.references.get(&index).copied()
     }
 }
 
@@ -97,7 +89,7 @@ fn request_image<'a>(
     let name = called.unwrap_or_else(|| format!("image {index}"));
     let request = image.and_then(|image| image.request(arrays, &name, loader));
     request.unwrap_or_else(|why| {
-        loader.fail(&name, &why);
+        loader.failures.add(&name, &why);
         None
     })
 }
@@ -156,7 +148,7 @@ impl ImageInfo {
 
     /// The image's name for messages; its extension may indicate the format.
     fn called(&self) -> Option<String> {
-        let uri = self.uri.as_ref().filter(|uri| !uri.starts_with("data:"));
+        let uri = self.uri.as_ref().filter(|uri| !uri.starts_with(DATA));
         uri.or(self.name.as_ref()).cloned()
     }
 
@@ -185,7 +177,7 @@ impl ImageInfo {
 
     /// The names that a file of the image may have.
     fn file_names(&self) -> Option<[Cow<'_, str>; 2]> {
-        let uri = self.uri.as_deref().filter(|uri| !uri.starts_with("data:"))?;
+        let uri = self.uri.as_deref().filter(|uri| !uri.starts_with(DATA))?;
         let uri = uri.strip_prefix("file://").unwrap_or(uri);
         // Some programs write names as they are.
         let names = [percent_decode_str(uri).decode_utf8_lossy(), uri.into()];

@@ -263,13 +263,10 @@ fn refuse_other_version(json: &[u8]) -> Result<(), ReadError> {
     let is_object = |value: Option<&RawValue>| value.is_some_and(|v| v.get().starts_with('{'));
     // Of another version, it may have another form.
     match asset.and_then(|asset| serde_json::from_str::<Asset>(asset.get()).ok()) {
-        Some(asset) => refuse_version(&asset)?,
-        None if is_object(meshes) || is_object(accessors) => {
-            return Err(unsupported_version("1.0"));
-        }
-        None => {}
+        Some(asset) => refuse_version(&asset),
+        None if is_object(meshes) || is_object(accessors) => Err(unsupported_version("1.0")),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 pub(super) fn unsupported_version(version: &str) -> ReadError {
@@ -280,9 +277,13 @@ pub(super) fn unsupported_version(version: &str) -> ReadError {
 }
 
 fn located(error: &serde_json::Error) -> ReadError {
+    let (column, what) = (error.column(), without_place(error));
+    let what = format!("not a glTF document: column {column}: {what}");
+    ReadError::Line { line: error.line().max(1), what }
+}
+
+/// The message of an error, without the line and the column at its end.
+pub(super) fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    // The message states the line separately, and the column if all is in one line.
-    let what = text.split(" at line ").next().unwrap_or(&text);
-    let what = format!("column {}: {}", error.column(), shortened(what, 120));
-    ReadError::Line { line: error.line().max(1), what: format!("not a glTF document: {what}") }
+    shortened(text.split(" at line ").next().unwrap_or(&text), 120)
 }

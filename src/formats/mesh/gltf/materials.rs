@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use crate::formats::io::warnings::NamedWarnings;
 use crate::formats::mesh::gltf::accessors::light;
+use crate::formats::mesh::gltf::json::without_place;
 use crate::formats::mesh::out_of_range::clamped_factors;
 use crate::mesh::appearance::{Alpha, Material};
 
@@ -166,11 +167,8 @@ pub(super) fn surfaces(
 pub(super) fn items<T: DeserializeOwned>(list: Option<&RawValue>) -> Vec<Result<T, String>> {
     let items = list.and_then(|list| serde_json::from_str::<Vec<&RawValue>>(list.get()).ok());
     let parse = |item: &RawValue| {
-        serde_json::from_str(item.get()).map_err(|error| {
-            let text = error.to_string();
-            let what = text.split(" at line ").next().unwrap_or(&text);
-            format!("is malformed: {}", crate::formats::shortened(what, 120))
-        })
+        serde_json::from_str(item.get())
+            .map_err(|error| format!("is malformed: {}", without_place(&error)))
     };
     items.unwrap_or_default().into_iter().map(parse).collect()
 }

@@ -79,7 +79,7 @@ fn joints(
     skin: &Skin,
     scene_from_node: &[Option<Transform>],
 ) -> Result<Vec<Transform>, String> {
-    let matrices = |at| arrays.numbers(at, "matrices");
+    let matrices = |at| arrays.numbers::<16>(at, "matrices");
     let inverse_bind = skin.inverse_bind_matrices.map(matrices).transpose();
     let inverse_bind = inverse_bind.map_err(|what| format!("has bind matrices whose {what}"))?;
     let joint = |(n, &node): (usize, &usize)| {
@@ -88,7 +88,7 @@ fn joints(
             scene_from_joint.ok_or_else(|| format!("has the joint {node}, not in the scene"))?;
         let Some(matrices) = &inverse_bind else { return Ok(scene_from_joint) };
         let matrix = matrices.get(n).ok_or("has more joints than bind matrices")?;
-        Ok(scene_from_joint.times(Transform::of_columns(matrix)))
+        Ok(scene_from_joint.times(Transform::of_columns(matrix, 4)))
     };
     skin.joints.iter().enumerate().map(joint).collect()
 }
@@ -141,12 +141,12 @@ fn skin(
         if let Some((joint, _)) = influences().find(|&(joint, _)| joint as usize >= joints.len()) {
             return Err(format!("the joint {joint} is out of range: there are {}", joints.len()));
         }
-        let scene_from_mesh = match total > 0.0 {
-            true => Transform::weighted(
-                influences().map(|(joint, weight)| (weight / total, joints[joint as usize])),
-            ),
+        let scene_from_mesh = if total > 0.0 {
+            let joint = |(joint, weight): (u32, f64)| (weight / total, joints[joint as usize]);
+            Transform::weighted(influences().map(joint))
+        } else {
             // A vertex without weights is bound to the first joint, as in viewers.
-            false => joints[0],
+            joints[0]
         };
         *position = scene_from_mesh.apply_to(*position);
     }

@@ -94,7 +94,7 @@ fn parent_from_node(node: &Node) -> Result<Transform, String> {
     let last: [f64; 4] = from_fn(|column| columns[4 * column + 3]);
     let is_affine = last.iter().zip([0.0, 0.0, 0.0, 1.0]).all(|(a, b)| (a - b).abs() < 1e-6);
     if is_affine {
-        Ok(Transform::of_columns(&columns))
+        Ok(Transform::of_columns(&columns, 4))
     } else {
         Err(format!("a matrix whose last row is {last:?}, not 0, 0, 0, 1"))
     }
@@ -134,12 +134,7 @@ pub(super) fn expanded<'a>(
     }
     let mut all = Vec::with_capacity(count);
     for (instance, count) in instances.into_iter().zip(counts) {
-        match instance.instancing {
-            Some(instancing) => {
-                add_instances(&instance, count, instancing, arrays, &mut all).map_err(content)?;
-            }
-            None => all.push(instance),
-        }
+        add_instances(&instance, count, arrays, &mut all).map_err(content)?;
     }
     Ok(all)
 }
@@ -147,11 +142,10 @@ pub(super) fn expanded<'a>(
 fn add_instances<'a>(
     instance: &Instance<'a>,
     count: usize,
-    Instancing { attributes }: &Instancing,
     arrays: &Arrays,
     all: &mut Vec<Instance<'a>>,
 ) -> Result<(), String> {
-    let get = |name: &str| attributes.get(name).copied();
+    let get = |name: &str| instance.instancing?.attributes.get(name).copied();
     let vectors = |at| arrays.numbers::<3>(at, "positions");
     let translations = get("TRANSLATION").map(vectors).transpose()?;
     let rotations = |at| arrays.numbers(at, "rotations or weights");

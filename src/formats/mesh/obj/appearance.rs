@@ -11,13 +11,13 @@
 use std::array;
 use std::collections::{BTreeSet, HashMap};
 
-use crate::base::srgb::{linear, linear_of};
+use crate::base::srgb::{Linear, linear, linear_of};
 use crate::formats::Sidecars;
 use crate::formats::io::warnings::NamedWarnings;
-use crate::formats::mesh::obj::faces::{FaceAttributes, Slot};
+use crate::formats::mesh::obj::faces::Slot;
 use crate::formats::mesh::obj::libraries::Materials;
 use crate::formats::mesh::obj::materials::{
-    self, COLOR, Definition, Map, OPACITY, TILE, before_comment, tint_and_strength,
+    self, COLOR, Definition, Map, OPACITY, TILE, before_comment, name_of_tile, tint_and_strength,
 };
 use crate::formats::mesh::textures::{LoadedTextures, TextureLoader};
 use crate::mesh::appearance::{Alpha, Appearance, Material, Texture, TextureRef, Wrap};
@@ -26,25 +26,24 @@ use crate::mesh::appearance::{Alpha, Appearance, Material, Texture, TextureRef, 
 const DEFAULT_COLOR: [u16; 3] = [linear_of(200); 3];
 const WHITE: [u16; 3] = [u16::MAX; 3];
 
-/// The appearance of the attributes `attributes` with `materials`, and warnings. Images are read in
-/// at most `limit` bytes of memory.
+/// The appearance of triangles with these packed slots and texture coordinates, and warnings.
+/// Images are read in at most `limit` bytes of memory.
 pub(super) fn appearance(
     materials: &Materials,
-    attributes: FaceAttributes,
+    mut slots: Vec<u32>,
+    mut uvs: Vec<[[f32; 2]; 3]>,
+    vertex_colors: Vec<Linear>,
     sidecars: &Sidecars,
     limit: u64,
 ) -> (Appearance, Vec<String>) {
-    let FaceAttributes { mut slots, mut uvs, vertex_colors } = attributes;
     let looks = looks(materials, &mut slots, &uvs);
     let has_colors = !vertex_colors.is_empty();
     let mut loader = TextureLoader::new(sidecars, limit);
-    let mut request = |look: &Look| match Slot::unpack(look.slot) {
-        Slot { material, is_plain: false, .. } => {
-            materials.get(material).map(|defined| request_of(defined, look.tile, &mut loader))
-        }
-        _ => None,
+    let request = |look: &Look| {
+        let shown = with_images(materials, look.slot);
+        shown.map_or([None; 5], |defined| request_of(defined, look.tile, &mut loader))
     };
-    let images: Vec<_> = looks.iter().map(|look| request(look).unwrap_or_default()).collect();
+    let images: Vec<[Option<usize>; 5]> = looks.iter().map(request).collect();
     let textures = Textures::new(loader.decode());
 
     let mut kept: Vec<Material> = Vec::new();
@@ -98,12 +97,10 @@ struct Look {
 /// The looks of triangles, in order. Replaces their slots by the numbers of looks.
 fn looks(materials: &Materials, slots: &mut [u32], uvs: &[[[f32; 2]; 3]]) -> Vec<Look> {
     let used = used_slots(slots);
-    let is_tiled = |slot: &u32| match Slot::unpack(*slot) {
-        Slot { material, is_plain: false, .. } => materials.get(material).is_some_and(|defined| {
-            let maps = &defined.definition.maps;
-            maps.iter().flatten().any(|map| map.of_tile(FIRST_TILE).is_some())
-        }),
-        _ => false,
+    let is_tiled = |slot: &u32| {
+        let maps = with_images(materials, *slot).map(|defined| &defined.definition.maps);
+        let mut maps = maps.into_iter().flatten().flatten();
+        maps.any(|map| name_of_tile(&map.file, FIRST_TILE).is_some())
     };
     let mut next = used.last().map_or(0, |last| last + 1);
     let (tiled, others): (BTreeSet<u32>, BTreeSet<u32>) = used.into_iter().partition(is_tiled);
@@ -123,6 +120,12 @@ fn looks(materials: &Materials, slots: &mut [u32], uvs: &[[[f32; 2]; 3]]) -> Vec
     }
     looks.sort_unstable();
     looks
+}
+
+/// The material of a packed slot, if its images are shown.
+fn with_images(materials: &Materials, slot: u32) -> Option<&materials::Material> {
+    let Slot { material, is_plain, .. } = Slot::unpack(slot);
+    materials.get(material).filter(|_| !is_plain)
 }
 
 /// The number of the UDIM tile of `u` and `v` below 1.
@@ -154,7 +157,7 @@ fn request_of(
     let materials::Material { definition, folders } = defined;
     let mut paths = definition.maps.each_ref().map(|map| {
         let map = map.as_ref()?;
-        let of_tile = tile.and_then(|tile| map.of_tile(tile));
+        let of_tile = tile.and_then(|tile| name_of_tile(&map.file, tile));
         let file = match &of_tile {
             // Without an image of this tile, that of the first is repeated.
             Some(name) if map.file.contains(TILE) || loader.has(name, folders) => name,

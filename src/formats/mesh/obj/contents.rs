@@ -7,11 +7,11 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::mem::take;
 
+use rayon::prelude::*;
+
 use crate::formats::ReadError;
 use crate::formats::io::warnings::NameCounts;
-use crate::formats::mesh::obj::text::{
-    Fault, Keyword, after_keyword, each, first_word, parts, visit,
-};
+use crate::formats::mesh::obj::text::{Fault, Keyword, after_keyword, first_word, parts, visit};
 use crate::formats::mesh::polygons::{TRIANGULATION, most_triangles};
 use crate::mesh::Labels;
 
@@ -87,7 +87,7 @@ pub(super) struct Part<'a> {
     /// Whether its first faces have the last material of the part before.
     inherits: bool,
     libraries: Names,
-    materials: Uses,
+    materials: Names,
     skipped: Skipped,
     /// Bytes for the names of objects and groups.
     objects: u64,
@@ -101,7 +101,8 @@ pub(super) struct Contents<'a> {
     pub(super) totals: Counts,
     /// The arguments of `mtllib`: possibly several files, possibly with a comment.
     pub(super) libraries: Names,
-    pub(super) materials: Uses,
+    /// The materials that are named; 0 is the empty name: none.
+    pub(super) materials: Names,
     pub(super) skipped: Skipped,
     /// The material at the end.
     material: u32,
@@ -112,7 +113,8 @@ pub(super) struct Contents<'a> {
 impl<'a> Contents<'a> {
     pub(super) fn of(text: &'a str) -> Self {
         let mut contents = Self::default();
-        let mut parts = each(parts(text, PART), Part::of);
+        contents.materials.number("");
+        let mut parts: Vec<Part> = parts(text, PART).into_par_iter().map(Part::of).collect();
         let mut scratch: Vec<u64> = parts.iter().map(|part| part.scratch).collect();
         // The most that all threads have at one time.
         scratch.sort_by_key(|&bytes| Reverse(bytes));
@@ -122,27 +124,27 @@ impl<'a> Contents<'a> {
         contents.parts = parts;
         let [vertices, texcoords, _] = contents.totals.map(|count| count as u64);
         let triangles: u64 = contents.parts.iter().map(|part| part.triangles as u64).sum();
-        let names = &contents.materials.names;
-        let materials = names.len() as u64 - 1;
+        let materials = contents.materials.len() as u64 - 1;
         let per_triangle = TRIANGLE + if materials > 0 { PAINTED } else { 0 };
         contents.memory += VERTEX * vertices + 16 * texcoords + per_triangle * triangles;
         // Names are here, in the list of materials, and in up to three appearances of each.
-        contents.memory += 5 * names.bytes() + contents.libraries.bytes() + materials * MATERIAL;
+        contents.memory += 5 * contents.materials.bytes() + contents.libraries.bytes();
+        contents.memory += materials * MATERIAL;
         contents
     }
 
     /// Takes the names of the next part, and sets what depends on the parts before it.
     fn append(&mut self, part: &mut Part) {
         let (libraries, materials) = (take(&mut part.libraries), take(&mut part.materials));
-        self.memory += PART_BYTES + materials.names.bytes() + libraries.bytes();
+        self.memory += PART_BYTES + materials.bytes() + libraries.bytes();
         self.memory += part.objects + part.painted;
         (part.before, part.material) = (self.totals, self.material);
         self.totals = [0, 1, 2].map(|which| part.before[which] + part.counts[which]);
         if part.inherits {
             self.materials.set_used(part.material);
         }
-        for (local, name) in (0..).zip(materials.names.in_order()) {
-            let number = self.materials.names.number(name);
+        for (local, name) in (0..).zip(materials.in_order()) {
+            let number = self.materials.number(name);
             if materials.is_used(local) {
                 self.materials.set_used(number);
             }
@@ -167,6 +169,7 @@ impl<'a> Contents<'a> {
 impl<'a> Part<'a> {
     fn of(text: &'a str) -> Self {
         let mut found = Self { text, ..Self::default() };
+        found.materials.number("");
         let Ok(()) = visit(text, |_, statement, keyword, words| -> Result<(), Infallible> {
             // Joined, with ASCII spaces, and both as they grow.
             found.scratch = found.scratch.max(6 * statement.len() as u64);
@@ -185,7 +188,7 @@ impl<'a> Part<'a> {
     fn other(&mut self, statement: &str) {
         match first_word(statement).unwrap_or_default() {
             "usemtl" => {
-                self.last_material = Some(self.materials.names.number(after_keyword(statement)));
+                self.last_material = Some(self.materials.number(after_keyword(statement)));
             }
             "o" | "g" => {
                 self.has_faces = true;
@@ -215,17 +218,19 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Distinct names, numbered in order of first use.
+/// Distinct names, numbered from 0 in their order.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     numbers: HashMap<String, u32>,
+    /// Of materials, whether any face has each; shorter by those that no face has.
+    is_used: Vec<bool>,
 }
 
 impl Names {
     /// Bytes of an entry of the hash map, besides the name: a string, a number and a control byte.
     const ENTRY: u64 = 33;
 
-    /// The number of `name`, from 0.
+    /// The number of `name`, which is added if it is new.
     pub(super) fn number(&mut self, name: &str) -> u32 {
         if let Some(&number) = self.numbers.get(name) {
             return number;
@@ -256,25 +261,7 @@ impl Names {
         self.numbers.iter().for_each(|(name, &number)| names[number as usize] = name);
         names
     }
-}
 
-/// The materials that faces have, by the numbers of their names; 0 is the empty name: none.
-#[derive(Debug)]
-pub(super) struct Uses {
-    pub(super) names: Names,
-    /// Whether any face has each material; shorter by those that no face has.
-    is_used: Vec<bool>,
-}
-
-impl Default for Uses {
-    fn default() -> Self {
-        let mut names = Names::default();
-        names.number("");
-        Self { names, is_used: Vec::new() }
-    }
-}
-
-impl Uses {
     pub(super) fn set_used(&mut self, material: u32) {
         let at = material as usize;
         if self.is_used.len() <= at {

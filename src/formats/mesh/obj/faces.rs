@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use crate::base::srgb::Linear;
 use crate::formats::io::tokens::shown;
 use crate::formats::mesh::flat_colors::{NO_COLOR, lacks_color};
@@ -9,7 +11,7 @@ use crate::formats::mesh::obj::contents::{Contents, Counts, Part};
 use crate::formats::mesh::obj::libraries::Materials;
 use crate::formats::mesh::obj::materials::Placement;
 use crate::formats::mesh::obj::text::{
-    Fault, Keyword, Words, after_keyword, divided, each, first_word, visit, without_comment,
+    Fault, Keyword, Words, after_keyword, divided, first_word, visit, without_comment,
 };
 use crate::formats::mesh::obj::vertices::Vertices;
 use crate::formats::mesh::polygons::{FaceFaults, Triangulator};
@@ -40,33 +42,6 @@ impl Slot {
     }
 }
 
-/// The appearance attributes of triangles and vertices.
-#[derive(Debug, Default)]
-pub(super) struct FaceAttributes {
-    /// The packed [`Slot`] of each triangle; empty without materials.
-    pub(super) slots: Vec<u32>,
-    /// The texture coordinates of each triangle; empty without images.
-    pub(super) uvs: Vec<[[f32; 2]; 3]>,
-    /// The colour of each vertex; empty without colours.
-    pub(super) vertex_colors: Vec<Linear>,
-}
-
-impl FaceAttributes {
-    /// Sets the colours of vertices. A triangle with a vertex of [`NO_COLOR`] has the colour of its
-    /// material.
-    pub(super) fn set_colors(&mut self, colors: Vec<Linear>, triangles: &[[u32; 3]]) {
-        if colors.contains(&NO_COLOR) {
-            self.slots.resize(triangles.len(), Slot::default().pack());
-            for (packed, &triangle) in self.slots.iter_mut().zip(triangles) {
-                if lacks_color(triangle, &colors) {
-                    *packed = Slot { is_colorless: true, ..Slot::unpack(*packed) }.pack();
-                }
-            }
-        }
-        self.vertex_colors = colors;
-    }
-}
-
 /// A statement that names the object or group of the faces after it.
 #[derive(Debug)]
 struct NameStatement {
@@ -80,14 +55,16 @@ struct NameStatement {
 #[derive(Debug, Default)]
 pub(super) struct Faces {
     pub(super) triangles: Vec<[u32; 3]>,
+    /// The packed [`Slot`] of each triangle; empty without materials.
+    pub(super) slots: Vec<u32>,
+    /// The texture coordinates of each triangle; empty without images.
+    pub(super) uvs: Vec<[[f32; 2]; 3]>,
     names: Vec<NameStatement>,
-    /// The appearance of the triangles.
-    pub(super) attributes: FaceAttributes,
     pub(super) faults: FaceFaults,
     /// The first face with an invalid index of a texture coordinate or normal.
     pub(super) bad_corners: Option<Fault>,
-    /// The number of further faces with such an index.
-    pub(super) other_bad_corners: usize,
+    /// The number of faces with such an index.
+    pub(super) bad_corners_count: usize,
     pub(super) fault: Option<Fault>,
 }
 
@@ -102,8 +79,8 @@ impl Faces {
         let slot_parts = divided(&mut slots, lengths());
         let appearances = slot_parts.into_iter().zip(divided(&mut uvs, lengths()));
         let buffers = divided(&mut triangles, lengths()).into_iter().zip(appearances);
-        let work = parts.iter().zip(buffers).enumerate().collect();
-        let read = each(work, |(at, (part, (triangles, (slots, uvs))))| {
+        let work: Vec<_> = parts.iter().zip(buffers).enumerate().collect();
+        let read = work.into_par_iter().map(|(at, (part, (triangles, (slots, uvs))))| {
             let mut reader = Reader {
                 contents,
                 vertices,
@@ -123,6 +100,7 @@ impl Faces {
             reader.others.faults = reader.triangulator.faults;
             (reader.len, reader.others)
         });
+        let read: Vec<(usize, Self)> = read.collect();
 
         let mut all = Self::default();
         let (mut start, mut end) = (0, 0);
@@ -138,9 +116,19 @@ impl Faces {
         triangles.truncate(end);
         slots.truncate(end);
         uvs.truncate(end);
-        all.triangles = triangles;
-        all.attributes = FaceAttributes { slots, uvs, vertex_colors: Vec::new() };
-        all
+        Self { triangles, slots, uvs, ..all }
+    }
+
+    /// Marks the triangles with a vertex of [`NO_COLOR`]: they have the colour of their material.
+    pub(super) fn mark_colorless(&mut self, colors: &[Linear]) {
+        if colors.contains(&NO_COLOR) {
+            self.slots.resize(self.triangles.len(), Slot::default().pack());
+            for (packed, &triangle) in self.slots.iter_mut().zip(&self.triangles) {
+                if lacks_color(triangle, colors) {
+                    *packed = Slot { is_colorless: true, ..Slot::unpack(*packed) }.pack();
+                }
+            }
+        }
     }
 
     /// The objects of the triangles; their groups where there are several, but no two objects.
@@ -158,13 +146,10 @@ impl Faces {
     fn append(&mut self, next: Self, first: usize) {
         let moved = |name: NameStatement| NameStatement { first: first + name.first, ..name };
         self.names.extend(next.names.into_iter().map(moved));
-        self.faults = self.faults.plus(next.faults);
-        self.other_bad_corners += next.other_bad_corners;
-        match (&self.bad_corners, next.bad_corners) {
-            (Some(_), Some(_)) => self.other_bad_corners += 1,
-            (None, bad) => self.bad_corners = bad,
-            _ => {}
-        }
+        self.faults.points_and_lines += next.faults.points_and_lines;
+        self.faults.crossing += next.faults.crossing;
+        self.bad_corners = self.bad_corners.take().or(next.bad_corners);
+        self.bad_corners_count += next.bad_corners_count;
         self.fault = self.fault.take().or(next.fault);
     }
 }
@@ -229,7 +214,7 @@ impl Reader<'_> {
         match keyword {
             "usemtl" => {
                 let name = after_keyword(statement);
-                self.material = self.contents.materials.names.find(name).unwrap_or(0);
+                self.material = self.contents.materials.find(name).unwrap_or(0);
             }
             "o" | "g" => {
                 let name = without_comment(after_keyword(statement)).trim_end().to_owned();
@@ -275,10 +260,8 @@ impl Reader<'_> {
         }
         if let Some(what) = first_invalid {
             self.corners.iter_mut().for_each(|corner| corner.uv = None);
-            match self.others.bad_corners {
-                None => self.others.bad_corners = Some(Fault { part: self.part, line, what }),
-                Some(_) => self.others.other_bad_corners += 1,
-            }
+            self.others.bad_corners_count += 1;
+            self.others.bad_corners.get_or_insert(Fault { part: self.part, line, what });
         }
         let position =
             |corner: usize| self.vertices.positions[self.corners[corner].vertex as usize];

@@ -3,13 +3,14 @@
 use std::collections::{BTreeSet, HashSet};
 use std::mem;
 use std::path::{Path, PathBuf};
+use std::slice::from_ref;
 
 use crate::formats::error::TOO_LARGE;
 use crate::formats::io::temporary::folder_of;
 use crate::formats::io::warnings::NameCounts;
 use crate::formats::mesh::obj::contents::Contents;
 use crate::formats::mesh::obj::materials::{
-    Library, Material, Placement, before_comment, name_of_tile,
+    EMISSION, Library, Material, Placement, before_comment, name_of_tile,
 };
 use crate::formats::mesh::obj::text::clean;
 use crate::formats::mesh::sidecars::{Finder, IMAGE_FOLDERS};
@@ -21,10 +22,9 @@ const PARSED: u64 = 64;
 /// The materials of the faces of a file.
 #[derive(Debug, Default)]
 pub(super) struct Materials {
-    /// By their number in `Uses`; `None` if undefined or unused.
-    by_number: Vec<Option<Material>>,
-    /// By the same number; the first is empty.
-    names: Vec<String>,
+    /// By their number in [`Contents::materials`], the name, which is empty for 0, and the material;
+    /// `None` if undefined or unused.
+    by_number: Vec<(String, Option<Material>)>,
     /// Whether any face has a defined material.
     pub(super) any_defined: bool,
     /// Whether any of these has an image.
@@ -41,7 +41,7 @@ impl Materials {
         for path in found {
             match read_text(sidecars, &path, limit) {
                 Ok(text) => {
-                    let folders = [folder_of(&path), sidecars.base()].map(Path::to_owned);
+                    let folders = [folder_of(&path), &sidecars.folder].map(Path::to_owned);
                     library.add(&text, folders.clone());
                     note_images(mem::take(&mut library.named), sidecars, &folders);
                 }
@@ -52,38 +52,40 @@ impl Materials {
         }
         warnings.extend(library.warnings.list());
         let mut undefined = NameCounts::default();
-        let uses = &contents.materials;
-        let names: Vec<String> = uses.names.in_order().into_iter().map(str::to_owned).collect();
-        let by_number = (0..).zip(&names).map(|(number, name)| {
-            if !uses.is_used(number) || name.is_empty() || !library.is_any_read {
-                return None;
-            }
-            let material = library.find(name).cloned();
-            if material.is_none() {
+        let named = &contents.materials;
+        let by_number = (0..).zip(named.in_order()).map(|(number, name)| {
+            let is_used = named.is_used(number) && !name.is_empty() && library.is_any_read;
+            let mut material = library.find(name).filter(|_| is_used).cloned();
+            if is_used && material.is_none() {
                 undefined.add(name);
             }
-            material.map(|of| if maps { of } else { of.without_maps() })
+            if let Some(Material { definition, .. }) = &mut material
+                && !maps
+            {
+                definition.maps[EMISSION..].fill(None);
+                definition.has_other_maps = false;
+            }
+            (name.to_owned(), material)
         });
-        let by_number: Vec<Option<Material>> = by_number.collect();
+        let by_number: Vec<(String, Option<Material>)> = by_number.collect();
         warnings.extend(undefined.warning("materials are not defined, and light grey"));
-        let mut defined = by_number.iter().flatten().peekable();
+        let mut defined = by_number.iter().filter_map(|(_, material)| material.as_ref()).peekable();
         Self {
             any_defined: defined.peek().is_some(),
             any_mapped: defined.any(|defined| defined.definition.map().is_some()),
             by_number,
-            names,
             warnings,
         }
     }
 
-    /// The material with a number in `Uses`.
+    /// The material with a number in [`Contents::materials`].
     pub(super) fn get(&self, number: u32) -> Option<&Material> {
-        self.by_number.get(number as usize)?.as_ref()
+        self.by_number.get(number as usize)?.1.as_ref()
     }
 
-    /// The name of the material with a number in `Uses`; empty for 0.
+    /// The name of the material with this number; empty for 0.
     pub(super) fn name(&self, number: u32) -> &str {
-        self.names.get(number as usize).map_or("", |name| name)
+        self.by_number.get(number as usize).map_or("", |(name, _)| name)
     }
 
     /// The placement of a material's images, if it has any.
@@ -106,7 +108,7 @@ fn note_images(named: BTreeSet<[String; 2]>, sidecars: &Sidecars, folders: &[Pat
     };
     let names = named.into_iter().flat_map(|[file, word]| {
         let last = if has_tiles(&file) { 1100 } else { 1000 };
-        let tiles = (1001..=last).filter_map(|tile: u32| name_of_tile(&file, &tile.to_string()));
+        let tiles = (1001..=last).filter_map(|tile: u32| name_of_tile(&file, tile));
         let mut files: Vec<String> = tiles.collect();
         files.push(file);
         let names =
@@ -121,16 +123,16 @@ fn find(contents: &Contents, sidecars: &Sidecars) -> (Vec<PathBuf>, Vec<String>)
     let mut finder = Finder::new(sidecars);
     let mut found: Vec<PathBuf> = Vec::new();
     let mut missing = NameCounts::default();
-    let folders = [sidecars.base().to_owned()];
+    let folders = from_ref(&sidecars.folder);
     let libraries = contents.libraries.in_order();
     for names in &libraries {
-        let whole = sidecars.base().join(names);
+        let whole = sidecars.folder.join(names);
         if sidecars.is_file(&whole) {
             found.push(sidecars.canonical(whole));
             continue;
         }
         for name in each_name(before_comment(names)) {
-            match finder.find(name, &folders, &[]) {
+            match finder.find(name, folders, &[]) {
                 Some(path) => found.push(sidecars.canonical(path)),
                 None => missing.add(name),
             }
@@ -139,7 +141,7 @@ fn find(contents: &Contents, sidecars: &Sidecars) -> (Vec<PathBuf>, Vec<String>)
     let mut warnings: Vec<String> = finder.warning().into_iter().collect();
     warnings.extend(missing.warning("material files not found"));
     if libraries.is_empty()
-        && contents.materials.names.len() > 1
+        && contents.materials.len() > 1
         && let Some(path) = beside(sidecars)
     {
         warnings.push(format!("the file names no material file: {} is used", quoted(&path)));

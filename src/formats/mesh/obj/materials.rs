@@ -12,6 +12,7 @@
 //!   of that strength.
 
 use std::collections::{BTreeSet, HashMap};
+use std::fmt::Display;
 use std::path::PathBuf;
 
 use crate::formats::io::warnings::NamedWarnings;
@@ -24,7 +25,7 @@ const MAPS: [&str; 5] = ["map_kd", "map_d", "map_ke", "map_pm", "map_pr"];
 /// Indices of images.
 pub(super) const COLOR: usize = 0;
 pub(super) const OPACITY: usize = 1;
-const EMISSION: usize = 2;
+pub(super) const EMISSION: usize = 2;
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Definition {
@@ -92,18 +93,11 @@ pub(super) struct Map {
     pub(super) placement: Placement,
 }
 
-impl Map {
-    /// The name of the image of a UDIM tile.
-    pub(super) fn of_tile(&self, tile: u32) -> Option<String> {
-        name_of_tile(&self.file, &tile.to_string())
-    }
-}
-
 /// The name of the image of a UDIM tile, whose number is in place of `<UDIM>`, or of the number of
 /// the first tile before the extension.
-pub(super) fn name_of_tile(file: &str, tile: &str) -> Option<String> {
+pub(super) fn name_of_tile(file: &str, tile: impl Display) -> Option<String> {
     if file.contains(TILE) {
-        return Some(file.replace(TILE, tile));
+        return Some(file.replace(TILE, &tile.to_string()));
     }
     let (stem, extension) = file.rsplit_once('.')?;
     let stem = stem.strip_suffix("1001")?;
@@ -149,15 +143,6 @@ pub(super) struct Material {
     pub(super) definition: Definition,
     /// The folders that its images may be in.
     pub(super) folders: [PathBuf; 2],
-}
-
-impl Material {
-    /// Without the images besides those of colour and opacity.
-    pub(super) fn without_maps(mut self) -> Self {
-        self.definition.maps[EMISSION..].fill(None);
-        self.definition.has_other_maps = false;
-        self
-    }
 }
 
 const MALFORMED: &str = "malformed lines of material files were skipped";
@@ -269,13 +254,13 @@ impl Library {
             return None;
         }
         let rgb = match words[..] {
-            [grey] => format!("{grey} {grey} {grey}"),
+            [grey] => Some(format!("{grey} {grey} {grey}")),
             // Three at least: `tobj` panics at fewer.
-            [_, _, _] => words.join(" "),
-            _ => String::new(),
+            [_, _, _] => Some(words.join(" ")),
+            _ => None,
         };
-        let read = if rgb.is_empty() { None } else { statement("Kd", &rgb) };
-        let color = read.and_then(|material| material.diffuse).map(|color| color.map(decimal));
+        let color = rgb.and_then(|rgb| statement("Kd", &rgb)?.diffuse);
+        let color = color.map(|color| color.map(decimal));
         let color = color.filter(|color| color.iter().all(|value| value.is_finite()));
         if color.is_none() {
             self.warnings.add(MALFORMED, &format!("{keyword} {rest}"));
@@ -323,30 +308,18 @@ impl Library {
     /// Takes the option at the beginning of `text`; returns the rest. The name of an option without
     /// valid values is a file name.
     fn option<'a>(&mut self, text: &'a str, map: &mut Map) -> Option<&'a str> {
-        let (name, rest) = split_word(text)?;
-        let rest = match name {
-            "-clamp" => {
-                let (is_on, rest) = switch(rest)?;
-                map.clamp = is_on;
-                rest
-            }
-            "-s" => {
-                let (values, rest) = numbers(rest, 3)?;
-                map.placement.scale = values.map(|value| value.unwrap_or(1.0));
-                rest
-            }
-            "-o" => {
-                let (values, rest) = numbers(rest, 3)?;
-                map.placement.offset = values.map(|value| value.unwrap_or(0.0));
-                rest
-            }
-            "-blendu" | "-blendv" | "-cc" => switch(rest)?.1,
-            "-bm" | "-boost" | "-texres" => numbers(rest, 1)?.1,
-            "-mm" => numbers(rest, 2)?.1,
-            "-t" => numbers(rest, 3)?.1,
-            "-imfchan" | "-type" => split_word(rest)?.1,
+        let (name, mut rest) = split_word(text)?;
+        match name {
+            "-clamp" => (map.clamp, rest) = switch(rest)?,
+            "-s" => (map.placement.scale, rest) = numbers(rest, 3, 1.0)?,
+            "-o" => (map.placement.offset, rest) = numbers(rest, 3, 0.0)?,
+            "-blendu" | "-blendv" | "-cc" => (_, rest) = switch(rest)?,
+            "-bm" | "-boost" | "-texres" => (_, rest) = numbers(rest, 1, 0.0)?,
+            "-mm" => (_, rest) = numbers(rest, 2, 0.0)?,
+            "-t" => (_, rest) = numbers(rest, 3, 0.0)?,
+            "-imfchan" | "-type" => (_, rest) = split_word(rest)?,
             _ => return None,
-        };
+        }
         // The others have no effect on the colour.
         if matches!(name, "-t" | "-mm" | "-imfchan" | "-type") {
             self.warnings.add("options of images have no effect", name);
@@ -394,9 +367,10 @@ fn switch(text: &str) -> Option<(bool, &str)> {
     matches!(word, "on" | "off").then_some((word == "on", rest))
 }
 
-/// Parses one to `most` numbers at the beginning of `text`; returns the first two, and the rest.
-fn numbers(text: &str, most: usize) -> Option<([Option<f64>; 2], &str)> {
-    let mut values = [None; 2];
+/// Parses one to `most` numbers at the beginning of `text`; returns the first two, or `default`, and
+/// the rest.
+fn numbers(text: &str, most: usize, default: f64) -> Option<([f64; 2], &str)> {
+    let mut values = [default; 2];
     let mut rest = text;
     let mut count = 0;
     while count < most
@@ -404,7 +378,7 @@ fn numbers(text: &str, most: usize) -> Option<([Option<f64>; 2], &str)> {
         && let Some(value) = number(word)
     {
         if let Some(place) = values.get_mut(count) {
-            *place = Some(value);
+            *place = value;
         }
         count += 1;
         rest = after;

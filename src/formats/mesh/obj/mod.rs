@@ -25,7 +25,7 @@ mod vertices;
 
 use crate::formats::io::warnings::{counted_warning, only_points_and_lines};
 use crate::formats::mesh::obj::appearance::appearance;
-use crate::formats::mesh::obj::colors::VertexColors;
+use crate::formats::mesh::obj::colors::vertex_colors;
 use crate::formats::mesh::obj::contents::{Contents, Skipped};
 use crate::formats::mesh::obj::faces::Faces;
 use crate::formats::mesh::obj::libraries::Materials;
@@ -72,13 +72,11 @@ fn read(
         ensure!(others > 0, "no faces found: is this an OBJ mesh?");
         return Err(content(only_points_and_lines(others)));
     }
-    let colors = options.appearance.then(|| VertexColors::of(&vertices.colors)).flatten();
+    let colors = options.appearance.then(|| vertex_colors(&vertices));
+    let (vertex_colors, about_colors) = colors.unwrap_or_default();
     let mut warnings = warnings(&contents, &vertices, &faces);
     let labels = faces.labels();
-    let mut attributes = faces.attributes;
-    if let Some(colors) = colors {
-        attributes.set_colors(colors.linear(&vertices.colors), &faces.triangles);
-    }
+    faces.mark_colorless(&vertex_colors);
     let mesh = Mesh::new(vertices.positions, faces.triangles).map_err(|error| match error {
         MeshError::NotFinite { vertex, .. } => fault_of_vertex(&contents, vertex)
             .map_or(ReadError::Mesh(error), |fault| contents.error(fault)),
@@ -87,11 +85,12 @@ fn read(
     let mesh = mesh.with_labels(labels);
     warnings.extend(materials.warnings.iter().cloned());
     warnings.extend(vertices.unpainted.filter(|_| options.appearance));
-    warnings.extend(colors.iter().flat_map(|colors| colors.warnings(vertices.opacities)));
-    if !materials.any_defined && colors.is_none() {
+    warnings.extend(about_colors);
+    if !materials.any_defined && vertex_colors.is_empty() {
         return Ok(LoadedMesh::new(mesh, warnings));
     }
-    let (appearance, said) = appearance(&materials, attributes, sidecars, left);
+    let (appearance, said) =
+        appearance(&materials, faces.slots, faces.uvs, vertex_colors, sidecars, left);
     warnings.extend(said);
     Ok(LoadedMesh::new(mesh.with_appearance(appearance)?, warnings))
 }
@@ -112,7 +111,7 @@ fn warnings(contents: &Contents, vertices: &Vertices, faces: &Faces) -> Vec<Stri
     let names = unknown.quoted_and_counted();
     warn(unknown.count, lines, &format!("with unknown OBJ keywords: {names}"));
     if let Some(fault) = faces.bad_corners.clone() {
-        let others = match faces.other_bad_corners {
+        let others = match faces.bad_corners_count - 1 {
             0 => String::new(),
             others => format!("; so do {others} others"),
         };

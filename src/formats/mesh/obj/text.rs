@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 
 use memchr::memchr;
-use rayon::prelude::*;
 
 use crate::formats::ReadError;
 
@@ -235,15 +234,6 @@ pub(super) struct Fault {
     /// The line in the part, from 1.
     pub(super) line: usize,
     pub(super) what: String,
-}
-
-/// The results of `work` on each item, in order. A single item stays on this thread, which saves
-/// small files the start of others.
-pub(super) fn each<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
-    match items.len() {
-        1 => items.into_iter().map(work).collect(),
-        _ => items.into_par_iter().map(work).collect(),
-    }
 }
 
 /// Consecutive parts of `whole`, of these lengths; all are empty if `whole` is.

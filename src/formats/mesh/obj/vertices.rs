@@ -1,11 +1,12 @@
 //! The second pass: vertices and texture coordinates. Normals are only checked.
 
+use rayon::prelude::*;
+
 use crate::base::numbers::counted_as;
-use crate::formats::io::tokens::number;
-use crate::formats::io::tokens::shown;
+use crate::formats::io::tokens::{number, shown};
 use crate::formats::mesh::obj::contents::{Contents, PAINTED_KEYWORD, Part};
 use crate::formats::mesh::obj::text::{
-    Fault, Keyword, Words, after_keyword, divided, each, first_word, visit,
+    Fault, Keyword, Words, after_keyword, divided, first_word, visit,
 };
 
 /// The colour of a vertex without one.
@@ -40,12 +41,13 @@ impl Vertices {
         let positions = divided(&mut all.positions, lens(0));
         let texcoords = divided(&mut all.texcoords, lens(1));
         let buffers = positions.into_iter().zip(texcoords);
-        let work = contents.parts.iter().zip(buffers).enumerate().collect();
-        let read = each(work, |(at, (part, (positions, texcoords)))| {
+        let work: Vec<_> = contents.parts.iter().zip(buffers).enumerate().collect();
+        let read = work.into_par_iter().map(|(at, (part, (positions, texcoords)))| {
             let mut reader = Reader { positions, texcoords, ..Reader::default() };
             let fault = reader.read(part).err().map(|(line, what)| Fault { part: at, line, what });
             (reader, fault)
         });
+        let read: Vec<_> = read.collect();
         let mut painted = Vec::new();
         for (part, fault) in read {
             all.colors.push(part.colors);

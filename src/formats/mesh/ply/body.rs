@@ -3,19 +3,18 @@
 use crate::formats::io::tokens::{Tokens, number, quoted};
 use crate::formats::mesh::flat_colors::ColorScale;
 use crate::formats::mesh::ply::build::{Build, Face, texcoord};
-use crate::formats::mesh::ply::channels::{
-    Channels, corner_texcoords, full, is_told_by_type, texcoords, texture_number,
-};
 use crate::formats::mesh::ply::header::{AXES, Element, Header, Property, STRIP, Scalar, VERTEX};
 use crate::formats::{ReadError, content};
 
-/// An error about a number.
-#[derive(Debug, Clone, Copy)]
+/// An error about a record.
+#[derive(Debug)]
 pub(super) enum Fault {
-    /// The record or the file ends.
+    /// The record or the file ends within a number.
     Missing,
     /// Not a number, or not one of its type.
     Malformed,
+    /// Any other, by its message.
+    Other(String),
 }
 
 /// A cursor over the numbers of a file. A clone continues from the original's position.
@@ -31,7 +30,7 @@ pub(super) trait Values<'a>: Clone {
         0
     }
     /// The error of a record, with its position.
-    fn error(&self, record: &str, problem: Problem) -> ReadError;
+    fn error(&self, record: &str, fault: Fault) -> ReadError;
     /// Bytes left.
     fn left(&self) -> usize;
 }
@@ -83,19 +82,17 @@ impl<'a> Values<'a> for Text<'a> {
         self.extra
     }
 
-    fn error(&self, record: &str, problem: Problem) -> ReadError {
-        let what = match problem {
-            Problem::Number(Fault::Missing) if self.tokens.offset() == self.len => {
+    fn error(&self, record: &str, fault: Fault) -> ReadError {
+        let what = match fault {
+            Fault::Missing if self.tokens.offset() == self.len => {
                 "the file ends: it is cut off".into()
             }
-            Problem::Number(Fault::Missing) => {
-                "fewer numbers in the line than the header declares".into()
-            }
-            Problem::Number(Fault::Malformed) => {
+            Fault::Missing => "fewer numbers in the line than the header declares".into(),
+            Fault::Malformed => {
                 let last = quoted(self.last);
                 format!("{last} is not a number of the type that the header declares")
             }
-            Problem::Other(what) => what,
+            Fault::Other(what) => what,
         };
         self.tokens.error(format!("{record}: {what}"))
     }
@@ -150,10 +147,12 @@ impl<'a, const IS_BIG: bool> Values<'a> for Binary<'a, IS_BIG> {
         Ok(())
     }
 
-    fn error(&self, record: &str, problem: Problem) -> ReadError {
-        let what = match problem {
-            Problem::Number(_) => "the file ends: it is cut off, or the header is wrong".into(),
-            Problem::Other(what) => what,
+    fn error(&self, record: &str, fault: Fault) -> ReadError {
+        let what = match fault {
+            Fault::Missing | Fault::Malformed => {
+                "the file ends: it is cut off, or the header is wrong".into()
+            }
+            Fault::Other(what) => what,
         };
         content(format!("{record}, before byte {}: {what}", self.at))
     }
@@ -176,32 +175,21 @@ fn skip<'a>(values: &mut impl Values<'a>, property: &Property) -> Result<u64, Fa
     Ok(count)
 }
 
-/// An error about a record.
-pub(super) enum Problem {
-    Number(Fault),
-    /// An error with a message.
-    Other(String),
-}
-
-impl From<Fault> for Problem {
-    fn from(fault: Fault) -> Self {
-        Self::Number(fault)
-    }
-}
-
+/// Calls `read` at each record of an element, which it reads to the end.
 fn each_record<'a, V: Values<'a>>(
     element: &Element,
     values: &mut V,
-    mut read: impl FnMut(&mut V) -> Result<(), Problem>,
+    mut read: impl FnMut(&mut V) -> Result<(), Fault>,
 ) -> Result<(), ReadError> {
     if element.properties.is_empty() {
         return Ok(());
     }
     for record in 0..element.count {
         values.begin();
-        read(values).map_err(|problem| {
-            values.error(&format!("{} {record} (counted from 0)", quoted(element.name)), problem)
+        read(values).map_err(|fault| {
+            values.error(&format!("{} {record} (counted from 0)", quoted(element.name)), fault)
         })?;
+        values.end();
     }
     Ok(())
 }
@@ -223,7 +211,7 @@ pub(super) fn count_faces<'a, V: Values<'a>>(
 ) -> Result<FaceCounts, ReadError> {
     let mut counts = FaceCounts::default();
     for element in &header.elements {
-        let (corners, texcoords) = (element.corners(), corner_texcoords(element));
+        let (corners, texcoords) = (element.corners(), element.corner_texcoords());
         each_record(element, &mut values, |values| {
             for (at, property) in element.properties.iter().enumerate() {
                 let count = skip(values, property)?;
@@ -234,7 +222,6 @@ pub(super) fn count_faces<'a, V: Values<'a>>(
                     counts.texcoords = counts.texcoords.max(count);
                 }
             }
-            values.end();
             Ok(())
         })?;
     }
@@ -260,9 +247,7 @@ pub(super) fn read_records<'a, V: Values<'a>>(
         } else {
             early.extend(is_face.then(|| (element, values.clone())));
             each_record(element, &mut values, |values| {
-                element.properties.iter().try_for_each(|p| skip(values, p).map(|_| ()))?;
-                values.end();
-                Ok(())
+                element.properties.iter().try_for_each(|p| skip(values, p).map(|_| ()))
             })?;
         }
     }
@@ -292,20 +277,11 @@ fn color(record: &Record) -> [f64; 4] {
 struct Slots(Vec<Option<usize>>);
 
 impl Slots {
-    fn new(element: &Element) -> Self {
-        Self(vec![None; element.properties.len()])
-    }
-
     /// Assigns `properties` to the slots from `first` on.
     fn send(&mut self, first: usize, properties: impl IntoIterator<Item = usize>) {
         for (slot, property) in (first..).zip(properties) {
             self.0[property] = Some(slot);
         }
-    }
-
-    fn send_color(&mut self, Channels { light, opacity }: Channels) {
-        self.send(LIGHT, light);
-        self.send(OPACITY, opacity);
     }
 
     /// Reads the number of a property, or skips the property.
@@ -315,7 +291,7 @@ impl Slots {
         (at, property): (usize, &Property),
         values: &mut impl Values<'a>,
         record: &mut Record,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), Fault> {
         match self.0[at] {
             Some(slot) => {
                 let number = values.next(property.scalar)?;
@@ -334,43 +310,31 @@ impl Slots {
         element: &Element,
         values: &mut impl Values<'a>,
         record: &mut Record,
-    ) -> Result<(), Problem> {
-        for property in element.properties.iter().enumerate() {
-            self.read(property, values, record)?;
-        }
-        values.end();
-        Ok(())
+    ) -> Result<(), Fault> {
+        let mut properties = element.properties.iter().enumerate();
+        properties.try_for_each(|property| self.read(property, values, record))
     }
 }
 
-/// Sends the colours of an element to their slots, if they are to be read. Returns their scale.
-fn read_colors<'a, V: Values<'a>>(
+/// The slots of the colours of an element, if they are to be read, and their scale: by their type
+/// or, if that is ambiguous, by their values.
+fn color_slots<'a, V: Values<'a>>(
     element: &Element,
     is_read: bool,
-    slots: &mut Slots,
     values: &V,
-) -> Result<Option<ColorScale>, ReadError> {
-    let Some(channels) = Channels::of(element).filter(|_| is_read) else { return Ok(None) };
-    slots.send_color(channels);
-    scale_of(element, channels, values.clone()).map(Some)
-}
-
-/// The scale of an element's colours: by their type or, if that is ambiguous, by their values.
-fn scale_of<'a, V: Values<'a>>(
-    element: &Element,
-    channels: Channels,
-    mut values: V,
-) -> Result<ColorScale, ReadError> {
-    let Channels { light, opacity } = channels;
-    let [light, opacity] = [Some(light[0]), opacity].map(|property| {
-        property.map_or(Scalar::U8, |property| element.properties[property].scalar)
-    });
+) -> Result<(Slots, Option<ColorScale>), ReadError> {
+    let mut slots = Slots(vec![None; element.properties.len()]);
+    let Some((light, opacity)) = element.channels().filter(|_| is_read) else {
+        return Ok((slots, None));
+    };
+    slots.send(LIGHT, light);
+    slots.send(OPACITY, opacity);
+    let scalar = |property: usize| element.properties[property].scalar;
+    let (light, opacity) = (scalar(light[0]), opacity.map_or(Scalar::U8, scalar));
     let mut largest: Record = [0.0; 10];
-    if !(is_told_by_type(light) && is_told_by_type(opacity)) {
-        let mut slots = Slots::new(element);
-        slots.send_color(channels);
+    if !(light.has_full_value() && opacity.has_full_value()) {
         let mut record = EMPTY;
-        each_record(element, &mut values, |values| {
+        each_record(element, &mut values.clone(), |values| {
             slots.read_record(element, values, &mut record)?;
             for (largest, number) in largest.iter_mut().zip(record) {
                 *largest = largest.max(number);
@@ -379,7 +343,8 @@ fn scale_of<'a, V: Values<'a>>(
         })?;
     }
     let [r, g, b, a] = color(&largest);
-    Ok(ColorScale { light: full(light, r.max(g).max(b)), opacity: full(opacity, a) })
+    let light = light.full_value(r.max(g).max(b));
+    Ok((slots, Some(ColorScale { light, opacity: opacity.full_value(a) })))
 }
 
 fn read_vertices<'a, V: Values<'a>>(
@@ -388,16 +353,19 @@ fn read_vertices<'a, V: Values<'a>>(
     build: &mut Build,
 ) -> Result<(), ReadError> {
     let attributes = build.attributes;
-    let mut slots = Slots::new(element);
+    let (mut slots, scale) = color_slots(element, attributes.vertex_colors, values)?;
     slots.send(POSITION, AXES.iter().filter_map(|&axis| element.find(&[axis], false)));
-    let scale = read_colors(element, attributes.vertex_colors, &mut slots, values)?;
-    let texcoords = texcoords(element).filter(|_| attributes.vertex_texcoords);
+    let texcoords = element.texcoords().filter(|_| attributes.vertex_texcoords);
     slots.send(TEXCOORDS, texcoords.into_iter().flatten());
     let mut record = EMPTY;
     each_record(element, values, |values| {
         slots.read_record(element, values, &mut record)?;
         build.positions.push([0, 1, 2].map(|axis| record[POSITION + axis]));
-        build.add_vertex_color(scale.map(|scale| (scale, color(&record))));
+        if let Some(scale) = scale {
+            let color = color(&record);
+            build.clamped[0] += u64::from(!scale.holds(color));
+            build.vertex_colors.push(scale.linear(color));
+        }
         if texcoords.is_some() {
             let uv = texcoord(record[TEXCOORDS], record[TEXCOORDS + 1]);
             build.vertex_texcoords.push(uv);
@@ -412,48 +380,53 @@ fn read_faces<'a, V: Values<'a>>(
     build: &mut Build,
 ) -> Result<(), ReadError> {
     let attributes = build.attributes;
-    let mut slots = Slots::new(element);
-    let scale = read_colors(element, attributes.face_colors, &mut slots, values)?;
-    slots.send(TEXTURE, texture_number(element).filter(|_| attributes.has_texcoords()));
+    let (mut slots, scale) = color_slots(element, attributes.face_colors, values)?;
+    let texture = element.find(&[b"texnumber"], false);
+    slots.send(TEXTURE, texture.filter(|_| attributes.has_texcoords()));
     let list = element.corners();
-    let texcoords_list = corner_texcoords(element).filter(|_| attributes.corner_texcoords);
+    let texcoords_list = element.corner_texcoords().filter(|_| attributes.corner_texcoords);
     let is_strip = element.name == STRIP;
     let (mut corners, mut texcoords) = (Vec::new(), Vec::new());
     let mut record = EMPTY;
     each_record(element, values, |values| {
         for (at, property) in element.properties.iter().enumerate() {
             if list == Some(at) {
-                read_corners(values, property, &mut corners)?;
+                read_list(values, property, &mut corners, index)?;
             } else if texcoords_list == Some(at) {
-                texcoords.clear();
-                for _ in 0..length(values, property)? {
-                    texcoords.push(values.next(property.scalar)?);
-                }
+                read_list(values, property, &mut texcoords, Ok)?;
             } else {
                 slots.read((at, property), values, &mut record)?;
             }
         }
-        values.end();
-        let color = build.face_color(scale.map(|scale| (scale, color(&record))));
+        let color = scale.map(|scale| {
+            let color = color(&record);
+            build.clamped[1] += u64::from(!scale.holds(color));
+            scale.srgb(color)
+        });
         let face = Face { color, texture: record[TEXTURE], texcoords: &texcoords };
         if is_strip { build.add_strip(&corners, face) } else { build.add_face(&corners, face) }
-            .map_err(Problem::Other)
+            .map_err(Fault::Other)
     })
 }
 
 #[inline]
-fn read_corners<'a>(
+fn read_list<'a, T>(
     values: &mut impl Values<'a>,
     property: &Property,
-    corners: &mut Vec<i64>,
-) -> Result<(), Problem> {
-    corners.clear();
+    list: &mut Vec<T>,
+    convert: impl Fn(f64) -> Result<T, Fault>,
+) -> Result<(), Fault> {
+    list.clear();
     for _ in 0..length(values, property)? {
-        let index = values.next(property.scalar)?;
-        if index.fract() != 0.0 {
-            return Err(Problem::Other(format!("{index} is not an index")));
-        }
-        corners.push(index as i64);
+        list.push(convert(values.next(property.scalar)?)?);
     }
     Ok(())
+}
+
+fn index(number: f64) -> Result<i64, Fault> {
+    if number.fract() == 0.0 {
+        Ok(number as i64)
+    } else {
+        Err(Fault::Other(format!("{number} is not an index")))
+    }
 }

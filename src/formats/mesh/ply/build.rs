@@ -2,15 +2,12 @@
 //!
 //! A texture replaces vertex colours, and these replace face colours: they are not multiplied.
 
-use std::mem::take;
-
 use crate::base::srgb::{Linear, Rgba};
 use crate::formats::io::tokens::quoted;
 use crate::formats::io::warnings::counted_warning;
-use crate::formats::mesh::flat_colors::{ColorScale, FlatColors, NO_COLOR, alpha_of, lacks_color};
+use crate::formats::mesh::flat_colors::{FlatColors, NO_COLOR, alpha_of, lacks_color};
 use crate::formats::mesh::out_of_range::{clamped_colors, unplaced};
-use crate::formats::mesh::ply::channels::{Channels, corner_texcoords, texcoords};
-use crate::formats::mesh::ply::header::{Element, FACE, Header, STRIP, VERTEX};
+use crate::formats::mesh::ply::header::{Element, Header, VERTEX};
 use crate::formats::mesh::polygons::Triangulator;
 use crate::formats::mesh::textures::{LoadedTextures, TextureLoader};
 use crate::mesh::appearance::{
@@ -34,17 +31,16 @@ impl Attributes {
     /// The properties that `header` declares, without those of lower precedence, which cause a
     /// warning.
     pub(super) fn of(header: &Header, warnings: &mut Vec<String>) -> Self {
-        let any = |has: fn(&Element) -> bool, names: &[&[u8]]| {
-            header.elements.iter().any(|element| names.contains(&element.name) && has(element))
-        };
-        let has_color: fn(&Element) -> bool = |element| Channels::of(element).is_some();
-        let faces = &[FACE, STRIP];
+        let vertices = || header.named(VERTEX);
+        let faces = || header.elements.iter().filter(|element| element.is_of_faces());
+        let has_color = |element: &Element| element.channels().is_some();
+        let vertex_colors = vertices().any(has_color);
         let mut attributes = Self {
-            vertex_colors: any(has_color, &[VERTEX]),
-            zeros_are_no_color: header.is_of_blender && any(has_color, &[VERTEX]),
-            face_colors: any(has_color, faces),
-            vertex_texcoords: any(|element| texcoords(element).is_some(), &[VERTEX]),
-            corner_texcoords: any(|element| corner_texcoords(element).is_some(), faces),
+            vertex_colors,
+            zeros_are_no_color: header.is_of_blender && vertex_colors,
+            face_colors: faces().any(has_color),
+            vertex_texcoords: vertices().any(|element| element.texcoords().is_some()),
+            corner_texcoords: faces().any(|element| element.corner_texcoords().is_some()),
         };
         if attributes.vertex_colors && attributes.face_colors {
             warnings.push("colours of faces were ignored: those of vertices are shown".into());
@@ -79,18 +75,8 @@ impl Attributes {
         Self { vertex_texcoords: false, corner_texcoords: false, ..self }
     }
 
-    /// Bytes per vertex.
-    pub(super) fn per_vertex(self) -> u64 {
-        8 * (u64::from(self.vertex_colors) + u64::from(self.vertex_texcoords))
-    }
-
-    /// Bytes per triangle.
-    pub(super) fn per_triangle(self) -> u64 {
-        (if self.has_texcoords() { 24 } else { 0 }) + if self.has_materials() { 4 } else { 0 }
-    }
-
     /// Whether triangles differ in their material.
-    fn has_materials(self) -> bool {
+    pub(super) fn has_materials(self) -> bool {
         self.has_texcoords() || self.face_colors || self.zeros_are_no_color
     }
 }
@@ -106,12 +92,13 @@ pub(super) struct Face<'a> {
 }
 
 /// The mesh so far.
+#[derive(Default)]
 pub(super) struct Build {
     pub(super) positions: Vec<[f64; 3]>,
     pub(super) triangles: Vec<[u32; 3]>,
     pub(super) triangulator: Triangulator,
     pub(super) attributes: Attributes,
-    vertex_colors: Vec<Linear>,
+    pub(super) vertex_colors: Vec<Linear>,
     pub(super) vertex_texcoords: Vec<[f32; 2]>,
     uvs: Vec<[[f32; 2]; 3]>,
     material_of: Vec<u32>,
@@ -129,7 +116,7 @@ pub(super) struct Build {
     /// Textured triangles whose texture coordinates are not finite.
     unplaced: u64,
     /// Vertices and faces with a colour outside the range of its scale.
-    clamped: [u64; 2],
+    pub(super) clamped: [u64; 2],
 }
 
 /// The default material, without texture and colour.
@@ -166,7 +153,6 @@ impl Build {
         Self {
             positions: Vec::with_capacity(vertices),
             triangles: Vec::with_capacity(triangles),
-            triangulator: Triangulator::default(),
             attributes,
             vertex_colors: Vec::with_capacity(room(attributes.vertex_colors, vertices)),
             vertex_texcoords: Vec::with_capacity(room(attributes.vertex_texcoords, vertices)),
@@ -176,27 +162,8 @@ impl Build {
             textures,
             material_of_texture,
             colorless,
-            colorless_triangles: 0,
-            misplaced: 0,
-            unplaced: 0,
-            clamped: [0; 2],
+            ..Self::default()
         }
-    }
-
-    /// Adds the colour of a vertex, if vertices have colours.
-    #[inline]
-    pub(super) fn add_vertex_color(&mut self, color: Option<(ColorScale, [f64; 4])>) {
-        let Some((scale, color)) = color else { return };
-        self.clamped[0] += u64::from(!scale.holds(color));
-        self.vertex_colors.push(scale.linear(color));
-    }
-
-    /// The colour of a face, if faces have colours.
-    #[inline]
-    pub(super) fn face_color(&mut self, color: Option<(ColorScale, [f64; 4])>) -> Option<Rgba> {
-        let (scale, color) = color?;
-        self.clamped[1] += u64::from(!scale.holds(color));
-        Some(scale.srgb(color))
     }
 
     /// The material of a face, and its texture coordinates.
@@ -303,14 +270,9 @@ impl Build {
         })
     }
 
+    /// The mesh, with its appearance if the file has any.
     pub(super) fn finish(mut self, warnings: &mut Vec<String>) -> Result<Mesh, MeshError> {
-        let (positions, triangles) = (take(&mut self.positions), take(&mut self.triangles));
-        let appearance = self.appearance(warnings);
-        Mesh::new(positions, triangles)?.with_appearance(appearance)
-    }
-
-    /// The appearance of all triangles, if the file has any.
-    fn appearance(mut self, warnings: &mut Vec<String>) -> Option<Appearance> {
+        let mesh = Mesh::new(self.positions, self.triangles)?;
         let misplaced = "a texture that the header does not name, or not two coordinates a corner: \
                          a plain colour is shown";
         warnings.extend(counted_warning(self.misplaced, ["face has", "faces have"], misplaced));
@@ -318,7 +280,7 @@ impl Build {
         warnings.extend(clamped_colors(self.clamped));
         let Attributes { vertex_colors, .. } = self.attributes;
         if !vertex_colors && !self.attributes.has_materials() {
-            return None;
+            return Ok(mesh);
         }
         let white = "no colour (0 0 0 0 in files of Blender): shown in white";
         let triangles_have = ["triangle has", "triangles have"];
@@ -328,11 +290,10 @@ impl Build {
             let missing = self.vertex_colors.iter_mut().filter(|color| **color == NO_COLOR);
             missing.for_each(|color| *color = [u16::MAX; 4]);
         }
-        let (mut materials, changes) = self.colors.finish();
-        warnings.extend(changes);
+        let mut materials = self.colors.finish(warnings);
         materials[DEFAULT as usize].has_vertex_colors = vertex_colors;
         materials[DEFAULT as usize].alpha = alpha_of(&self.vertex_colors, warnings);
-        Some(Appearance {
+        mesh.with_appearance(Appearance {
             materials,
             material_of: self.material_of,
             textures: self.textures,

@@ -40,6 +40,23 @@ impl Scalar {
         })
     }
 
+    /// Whether the type of a channel determines its full value; otherwise the values do.
+    pub(super) fn has_full_value(self) -> bool {
+        matches!(self, Self::I8 | Self::U8 | Self::U16)
+    }
+
+    /// The full value of channels of this type with the maximum `largest`. Values above 1 on a scale
+    /// of 1 are below 2.
+    pub(super) fn full_value(self, largest: f64) -> f64 {
+        match self {
+            Self::I8 | Self::U8 => 255.0,
+            Self::U16 => 65535.0,
+            Self::F32 | Self::F64 if largest <= 2.0 => 1.0,
+            _ if largest <= 255.0 => 255.0,
+            _ => 65535.0,
+        }
+    }
+
     /// Bytes in a binary file.
     pub(super) fn size(self) -> usize {
         match self {
@@ -66,6 +83,15 @@ pub(super) const FACE: &[u8] = b"face";
 pub(super) const STRIP: &[u8] = b"tristrips";
 pub(super) const EDGE: &[u8] = b"edge";
 
+// The properties that are read, by the names that programs use.
+pub(super) const AXES: [&[u8]; 3] = [b"x", b"y", b"z"];
+const CHANNELS: [[&[u8]; 4]; 3] = [
+    [b"red", b"green", b"blue", b"alpha"],
+    [b"r", b"g", b"b", b"a"],
+    [b"diffuse_red", b"diffuse_green", b"diffuse_blue", b"diffuse_alpha"],
+];
+const TEXCOORDS: [[&[u8]; 2]; 3] = [[b"s", b"t"], [b"u", b"v"], [b"texture_u", b"texture_v"]];
+
 /// An element: a number of records with the same properties.
 #[derive(Debug)]
 pub(super) struct Element<'a> {
@@ -90,6 +116,26 @@ impl Element<'_> {
     pub(super) fn corners(&self) -> Option<usize> {
         let corners = self.find(&[b"vertex_indices", b"vertex_index"], true);
         corners.filter(|_| self.is_of_faces())
+    }
+
+    /// The properties of red, green and blue, and of opacity.
+    pub(super) fn channels(&self) -> Option<([usize; 3], Option<usize>)> {
+        let find = |name| self.find(&[name], false);
+        CHANNELS.iter().find_map(|&[red, green, blue, opacity]| {
+            let light = [find(red)?, find(green)?, find(blue)?];
+            Some((light, find(opacity)))
+        })
+    }
+
+    /// The texture coordinate properties of a vertex.
+    pub(super) fn texcoords(&self) -> Option<[usize; 2]> {
+        let find = |name| self.find(&[name], false);
+        TEXCOORDS.iter().find_map(|&[u, v]| Some([find(u)?, find(v)?]))
+    }
+
+    /// The texture coordinate property of a face: a list of two numbers per corner.
+    pub(super) fn corner_texcoords(&self) -> Option<usize> {
+        self.find(&[b"texcoord"], true)
     }
 }
 
@@ -242,9 +288,6 @@ impl<'a> Header<'a> {
         Ok(())
     }
 }
-
-/// The properties of a position.
-pub(super) const AXES: [&[u8]; 3] = [b"x", b"y", b"z"];
 
 fn parse_encoding(tokens: &mut Tokens) -> Result<Encoding, ReadError> {
     let token = tokens.next_in_line().unwrap_or_default();

@@ -8,18 +8,19 @@
 
 mod body;
 mod build;
-mod channels;
 mod header;
+
+use std::slice::from_ref;
 
 use crate::base::numbers::counted;
 use crate::formats::io::warnings::{counted_warning, only_points_and_lines};
 use crate::formats::mesh::flat_colors::FlatColors;
 use crate::formats::mesh::ply::body::{
-    Binary, FaceCounts, Problem, Text, Values, count_faces, read_records,
+    Binary, FaceCounts, Fault, Text, Values, count_faces, read_records,
 };
 use crate::formats::mesh::ply::build::{Attributes, Build};
 use crate::formats::mesh::ply::header::{EDGE, Encoding, FACE, Header, STRIP, VERTEX};
-use crate::formats::mesh::polygons::{FaceFaults, TRIANGULATION};
+use crate::formats::mesh::polygons::TRIANGULATION;
 use crate::formats::mesh::textures::TextureLoader;
 use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, check_memory};
 
@@ -49,13 +50,13 @@ fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<Load
     let values = bytes.len() - start;
     match header.encoding {
         Encoding::Text => {
-            let text = |is_by_line| Text::new(bytes, start, is_by_line);
-            file.read(values.div_ceil(2), text(true), true).or_else(|error| match error {
-                ReadError::Line { .. } => {
-                    file.read(values.div_ceil(2), text(false), false).map_err(|_| error)
-                }
-                _ => Err(error),
-            })
+            let read = |is_by_line| {
+                file.read(values.div_ceil(2), Text::new(bytes, start, is_by_line), is_by_line)
+            };
+            match read(true) {
+                Err(error @ ReadError::Line { .. }) => read(false).map_err(|_| error),
+                result => result,
+            }
         }
         Encoding::Little => file.read(values, Binary::<false>::new(bytes, start), true),
         Encoding::Big => file.read(values, Binary::<true>::new(bytes, start), true),
@@ -94,7 +95,7 @@ impl File<'_> {
         }
         let attributes = if self.options.appearance {
             let named = header.textures.iter().map(|name| [String::from_utf8_lossy(name)]);
-            self.sidecars.note_images(named, &[self.sidecars.base().to_owned()]);
+            self.sidecars.note_images(named, from_ref(&self.sidecars.folder));
             Attributes::of(header, &mut warnings)
         } else {
             Attributes::default()
@@ -106,12 +107,12 @@ impl File<'_> {
         let mut build = Build::new(attributes, counts, names, loader, &mut warnings);
         let end = read_records(header, values, &mut build)?;
         if !more_is_allowed && end.left() > 0 {
-            return Err(end.error("the last element", Problem::Other("more numbers follow".into())));
+            return Err(end.error("the last element", Fault::Other("more numbers follow".into())));
         }
         let more = "more numbers than the header declares: they were skipped";
         warnings.extend(counted_warning(end.extra(), ["line has", "lines have"], more));
-        let edges = FaceFaults { points_and_lines: header.count(EDGE), crossing: 0 };
-        let faults = build.triangulator.faults.plus(edges);
+        let mut faults = build.triangulator.faults;
+        faults.points_and_lines = faults.points_and_lines.saturating_add(header.count(EDGE));
         if build.triangles.is_empty() {
             return Err(nothing_to_voxelize(vertices, faults.points_and_lines));
         }
@@ -129,18 +130,21 @@ impl File<'_> {
         most_values: usize,
         values: &V,
     ) -> Result<u64, ReadError> {
-        let fixed = self.for_header + (24 + attributes.per_vertex()) * vertices;
+        let bytes = |is_there: bool, bytes: u64| if is_there { bytes } else { 0 };
+        let per_vertex =
+            24 + bytes(attributes.vertex_colors, 8) + bytes(attributes.vertex_texcoords, 8);
+        let per_triangle =
+            12 + bytes(attributes.has_texcoords(), 24) + bytes(attributes.has_materials(), 4);
+        let fixed = self.for_header + per_vertex * vertices;
         let for_faces = if attributes.face_colors { FlatColors::most_memory(faces) } else { 0 };
-        let most = |counts: FaceCounts| {
-            let FaceCounts { triangles, largest, texcoords } = counts;
+        let most = |FaceCounts { triangles, largest, texcoords }: FaceCounts| {
             // Capacity is for triangles; the lists grow if faces have more corners.
             let room = if triangles > faces { 3 * triangles } else { faces };
-            let texcoords = if attributes.corner_texcoords { CORNER * texcoords } else { 0 };
             fixed
                 + for_faces
-                + (12 + attributes.per_triangle()) * room
+                + per_triangle * room
                 + (TRIANGULATION + CORNER) * largest
-                + texcoords
+                + bytes(attributes.corner_texcoords, CORNER * texcoords)
         };
         let upper = most_values as u64;
         let needed = most(FaceCounts { triangles: upper, largest: upper, texcoords: upper });

@@ -16,7 +16,8 @@ pub(crate) const IMAGE_FOLDERS: [&str; 5] = ["textures", "texture", "tex", "imag
 /// Finds files, and caches the listings of folders.
 #[derive(Debug)]
 pub(crate) struct Finder<'a> {
-    sidecars: &'a Sidecars,
+    pub(crate) sidecars: &'a Sidecars,
+    /// The entries of folders, in order; none where a folder cannot be read.
     listings: HashMap<PathBuf, Vec<Entry>>,
     /// Names that may be those of several files.
     ambiguous: NameCounts,
@@ -48,22 +49,22 @@ impl<'a> Finder<'a> {
         if let Some(path) = as_named.into_iter().find(|path| self.sidecars.is_file(path)) {
             return Some(path);
         }
-        let found = folders.iter().find_map(|folder| self.walk(folder, &name));
         let base = name.rsplit('/').next().unwrap_or_default();
+        let found = folders.iter().find_map(|folder| self.walk(folder, &name));
         let found = found.or_else(|| folders.iter().find_map(|folder| self.walk(folder, base)));
+        let places =
+            folders.iter().flat_map(|folder| inside.iter().map(move |name| (folder, name)));
         let found = found.or_else(|| {
-            folders.iter().find_map(|folder| {
-                let inside = inside.iter().filter_map(|inside| self.entry(folder, inside));
-                let inside: Vec<PathBuf> = inside.collect();
-                inside.iter().find_map(|folder| self.walk(folder, base))
+            places.clone().find_map(|(folder, inside)| {
+                let inside = self.entry(folder, inside)?;
+                self.walk(&inside, base)
             })
         });
         if found.is_none() {
             // `is_file` records where a file of exactly this name would be found, for `--resume`.
-            for folder in folders {
-                let places = inside.iter().map(|inside| folder.join(inside));
-                let places = places.chain([folder.clone()]).map(|place| place.join(base));
-                places.for_each(|place| _ = self.sidecars.is_file(&place));
+            let inside = places.map(|(folder, inside)| folder.join(inside));
+            for place in inside.chain(folders.iter().cloned()) {
+                self.sidecars.is_file(&place.join(base));
             }
         }
         found
@@ -88,7 +89,10 @@ impl<'a> Finder<'a> {
             return Some(exact);
         }
         if !self.listings.contains_key(folder) {
-            self.listings.insert(folder.to_owned(), self.list(folder));
+            let lower = |name: &OsString| name.to_string_lossy().to_lowercase();
+            let entry = |name: OsString| Entry { lower: lower(&name), name };
+            let entries = self.sidecars.list(folder).into_iter().map(entry).collect();
+            self.listings.insert(folder.to_owned(), entries);
         }
         let lower = name.to_lowercase();
         let mut entries = self.listings[folder].iter().filter(|entry| matches(entry, &lower));
@@ -99,17 +103,10 @@ impl<'a> Finder<'a> {
         Some(folder.join(&first.name))
     }
 
-    /// The entries of a folder, in order; none where it cannot be read.
-    fn list(&self, folder: &Path) -> Vec<Entry> {
-        let lower = |name: &OsString| name.to_string_lossy().to_lowercase();
-        let entry = |name: OsString| Entry { lower: lower(&name), name };
-        self.sidecars.list(folder).into_iter().map(entry).collect()
-    }
-
     /// What was found, but perhaps not the right one.
     pub(crate) fn warning(&self) -> Option<String> {
-        self.ambiguous
-            .warning("several files have the name if case is ignored, and the first is used")
+        let what = "several files have the name if case is ignored, and the first is used";
+        self.ambiguous.warning(what)
     }
 }
 

@@ -40,7 +40,8 @@ pub(super) use crate::formats::mesh::sidecars::finder::{Finder, IMAGE_FOLDERS};
 #[derive(Debug, Clone)]
 pub struct Sidecars {
     files: Files,
-    folder: PathBuf,
+    /// The folder to which names are relative.
+    pub(super) folder: PathBuf,
     /// The file name of the mesh, if it has one.
     mesh: Option<OsString>,
     /// Whether only files in `folder` and below are read.
@@ -187,11 +188,6 @@ impl Sidecars {
         lock(log).values().cloned().collect()
     }
 
-    /// The folder to which names are relative.
-    pub(super) fn base(&self) -> &Path {
-        &self.folder
-    }
-
     /// The path of the mesh, if it is known.
     pub(super) fn mesh_path(&self) -> Option<PathBuf> {
         Some(self.folder.join(self.mesh.as_ref()?))
@@ -253,8 +249,9 @@ impl Sidecars {
     /// already.
     pub(super) fn cost(&self, path: &Path) -> u64 {
         match &self.files {
-            Files::OnDisk(_) if !self.allows(path) => 0,
-            Files::OnDisk(_) => fs::metadata(path).map_or(0, |file| file.len()),
+            Files::OnDisk(_) if self.allows(path) => {
+                fs::metadata(path).map_or(0, |file| file.len())
+            }
             _ => 0,
         }
     }

@@ -11,16 +11,16 @@ const GREY: Rgba = [200, 200, 200, 255];
 /// The attributes' flag bit.
 const TOP_BIT: u16 = 1 << 15;
 
+/// `VisCAM` and `SolidView` write blue, green, red from the lowest bit; valid if the top bit is set.
+/// Magics writes red, green, blue, valid if the top bit is clear, and a default colour in the
+/// header. `MeshLab` writes the same, but valid if the top bit is set, and a header without opacity.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Scheme {
-    /// `VisCAM` and `SolidView`: blue, green, red from the lowest bit; valid if the top bit is set.
-    BlueFirst,
-    /// Magics, with a default colour in the header: red, green, blue; valid if the top bit is
-    /// clear. `MeshLab` writes the same, but valid if the top bit is set, and a header without
-    /// opacity.
-    RedFirst { of_whole: Rgba, is_meshlab: bool },
-    /// Magics, where all triangles have the default colour.
-    Whole(Rgba),
+pub(super) struct Scheme {
+    /// The colour of triangles without one.
+    default: Rgba,
+    is_blue_first: bool,
+    /// The top bit of valid colours; `None` if all triangles have the default colour.
+    valid: Option<bool>,
 }
 
 impl Scheme {
@@ -32,33 +32,26 @@ impl Scheme {
     ) -> Option<Self> {
         let mut attributes = records.iter().map(attribute);
         let has_attributes = attributes.clone().any(|attribute| attribute != 0);
-        if let Some((of_whole, is_meshlab)) = of_whole(&bytes[..HEADER]) {
+        if let Some((default, is_meshlab)) = of_whole(&bytes[..HEADER]) {
             // Files with a colour in the header only have zero attributes, which would be all
             // black.
-            return Some(if has_attributes {
-                Self::RedFirst { of_whole, is_meshlab }
-            } else {
-                Self::Whole(of_whole)
-            });
+            let valid = has_attributes.then_some(is_meshlab);
+            return Some(Self { default, is_blue_first: false, valid });
         }
         if attributes.any(|attribute| (1..TOP_BIT).contains(&attribute)) {
             warnings.push("attributes of triangles were ignored: they are not colours".into());
             return None;
         }
-        has_attributes.then_some(Self::BlueFirst)
+        let scheme = Self { default: GREY, is_blue_first: true, valid: Some(true) };
+        has_attributes.then_some(scheme)
     }
 
     fn color(self, attribute: u16) -> Rgba {
-        let is_top_set = attribute & TOP_BIT != 0;
-        let [low, middle, high] = [0, 5, 10].map(|shift| channel(attribute >> shift));
-        match self {
-            Self::BlueFirst if is_top_set => [high, middle, low, 255],
-            Self::BlueFirst => GREY,
-            Self::RedFirst { is_meshlab, .. } if is_top_set == is_meshlab => {
-                [low, middle, high, 255]
-            }
-            Self::RedFirst { of_whole, .. } | Self::Whole(of_whole) => of_whole,
+        if self.valid != Some(attribute & TOP_BIT != 0) {
+            return self.default;
         }
+        let [low, middle, high] = [0, 5, 10].map(|shift| channel(attribute >> shift));
+        if self.is_blue_first { [high, middle, low, 255] } else { [low, middle, high, 255] }
     }
 }
 
@@ -79,14 +72,14 @@ fn of_whole(header: &[u8]) -> Option<(Rgba, bool)> {
     Some(([r, g, b, if a == 0 || is_meshlab { 255 } else { a }], is_meshlab))
 }
 
-pub(super) fn appearance(scheme: Scheme, records: &[[u8; RECORD]]) -> Appearance {
-    if let Scheme::Whole(color) = scheme {
-        let material = FlatColors::material(color);
-        return Appearance { materials: vec![material], ..Appearance::default() };
-    }
-    let mut colors = FlatColors::new(Vec::new());
+pub(super) fn appearance(
+    scheme: Scheme,
+    records: &[[u8; RECORD]],
+    warnings: &mut Vec<String>,
+) -> Appearance {
+    let mut colors = FlatColors::default();
     let color = |record| colors.material_of(scheme.color(attribute(record)));
     let material_of = records.iter().map(color).collect();
-    let (materials, _) = colors.finish();
+    let materials = colors.finish(warnings);
     Appearance { materials, material_of, ..Appearance::default() }
 }

@@ -12,12 +12,11 @@ mod colors;
 mod text;
 
 use crate::base::numbers::{counted, grouped};
-use crate::formats::io::bytes::{u16_at, u32_at};
+use crate::formats::io::bytes::{Budget, u16_at, u32_at};
 use crate::formats::mesh::flat_colors::FlatColors;
 use crate::formats::mesh::stl::colors::Scheme;
 use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, check_memory, content};
-use crate::mesh::Mesh;
-use crate::mesh::MeshError;
+use crate::mesh::{Mesh, MeshError};
 
 pub const SPEC: MeshSpec = MeshSpec {
     extension: "stl",
@@ -43,9 +42,9 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
     let whole = binary_count(bytes).is_some_and(|count| HEADER + count * RECORD == bytes.len());
     if !whole && text::is_text(bytes) {
         let vertices = text::most_vertices(bytes) as u64;
-        let needed = bytes.len() as u64 + vertices * TRIANGLE / 3 + REST;
-        check_memory(needed, limit)?;
-        let (corners, labels) = text::read(bytes, needed, limit)?;
+        let mut memory = Budget::new(limit);
+        memory.take(bytes.len() as u64 + vertices * TRIANGLE / 3 + REST)?;
+        let (corners, labels) = text::read(bytes, memory)?;
         return Ok(LoadedMesh::new(soup(corners)?.with_labels(labels), Vec::new()));
     }
     let (records, mut warnings) = records(bytes)?;
@@ -55,7 +54,7 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
         scheme.map_or(0, |_| 4 * count + FlatColors::most_memory(count.min(MOST_COLORS)));
     check_memory(bytes.len() as u64 + count * TRIANGLE + for_colors + REST, limit)?;
     let mesh = soup(records.iter().flat_map(corners).collect()).map_err(located)?;
-    let appearance = scheme.map(|scheme| colors::appearance(scheme, records));
+    let appearance = scheme.map(|scheme| colors::appearance(scheme, records, &mut warnings));
     Ok(LoadedMesh::new(mesh.with_appearance(appearance)?, warnings))
 }
 

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use crate::formats::ReadError;
+use crate::formats::io::bytes::Budget;
 use crate::formats::io::tokens::{Tokens, number, quoted};
-use crate::formats::{ReadError, check_memory};
 use crate::mesh::Labels;
 
 /// Whether `bytes` are text: they begin with `solid` and have no zero byte, as nearly all binary
@@ -23,8 +24,7 @@ pub(super) fn most_vertices(text: &[u8]) -> usize {
 /// The corners of all triangles, three per triangle, and the solids.
 pub(super) fn read(
     text: &[u8],
-    mut needed: u64,
-    limit: u64,
+    mut memory: Budget,
 ) -> Result<(Vec<[f64; 3]>, Option<Labels>), ReadError> {
     let mut solids: Vec<(usize, Cow<str>)> = Vec::new();
     let mut corners = Vec::with_capacity(most_vertices(text));
@@ -39,8 +39,7 @@ pub(super) fn read(
             let name = skip_name(&mut tokens, if in_solid { "facet" } else { "solid" });
             if in_solid {
                 // Bytes that are not UTF-8 become three times as many.
-                needed += Labels::OBJECT + 6 * name.len() as u64;
-                check_memory(needed, limit)?;
+                memory.take(Labels::OBJECT + 6 * name.len() as u64)?;
                 solids.push((corners.len() / 3, String::from_utf8_lossy(name.trim_ascii())));
             }
         } else {
@@ -49,12 +48,11 @@ pub(super) fn read(
         }
     }
     if in_solid {
-        Err(tokens.error("the file ends without 'endsolid': it is cut off".into()))
-    } else {
-        let solids = solids.iter().map(|(first, name)| (*first, &name[..]));
-        let labels = Labels::of(solids, corners.len() / 3, false);
-        Ok((corners, labels))
+        return Err(tokens.error("the file ends without 'endsolid': it is cut off".into()));
     }
+    let solids = solids.iter().map(|(first, name)| (*first, &name[..]));
+    let labels = Labels::of(solids, corners.len() / 3, false);
+    Ok((corners, labels))
 }
 
 /// Takes the name of a solid, which may contain any words: to the end of the line or, if the solid

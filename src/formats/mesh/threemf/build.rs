@@ -1,13 +1,14 @@
 //! The mesh of a model's build.
 
 use crate::base::numbers::grouped;
+use crate::base::srgb::Rgba;
 use crate::formats::io::bytes::Budget;
 use crate::formats::mesh::flat_colors::FlatColors;
 use crate::formats::mesh::threemf::model::{Counts, Model, Object, Paint};
 use crate::formats::mesh::transform::Transform;
 use crate::formats::{LoadedMesh, ReadError};
 use crate::mesh::appearance::{Appearance, Material};
-use crate::mesh::{Labels, Mesh, MeshError};
+use crate::mesh::{Labels, Mesh, check_counts};
 
 /// Most triangles that components and items may make of any file: a few kilobytes could ask for
 /// minutes of work.
@@ -23,11 +24,7 @@ pub(super) fn build(
 ) -> Result<LoadedMesh, ReadError> {
     let items = model.build.iter().map(|item| model.objects[item.object].counts);
     let Counts { vertices, triangles, meshes, .. } = items.fold(Counts::default(), Counts::plus);
-    for (what, count) in [("vertices", vertices), ("triangles", triangles)] {
-        if count > u64::from(u32::MAX) {
-            return Err(MeshError::TooLarge { what, count: count as usize }.into());
-        }
-    }
+    check_counts(vertices, triangles)?;
     let stored: u64 = model.objects.iter().map(|object| object.triangles.len() as u64).sum();
     ensure!(
         triangles <= MANY.max(MAX_COPIES * stored),
@@ -47,11 +44,37 @@ pub(super) fn build(
     }
     memory.take(meshes.saturating_mul(Labels::OBJECT + 2 * model.longest_name))?;
 
-    let mut build = Build::new(&model, has_colors, vertices, triangles);
+    let base = |(name, color): &(String, Rgba)| {
+        let name = name.clone();
+        Material { name, ..FlatColors::material(*color) }
+    };
+    let mut materials = Vec::new();
+    if has_colors {
+        materials.push(Material::default());
+        materials.extend(model.bases.iter().map(base));
+    }
+    let mut build = Build {
+        model: &model,
+        has_colors,
+        positions: Vec::with_capacity(vertices as usize),
+        triangles: Vec::with_capacity(triangles as usize),
+        material_of: Vec::with_capacity(if has_colors { triangles as usize } else { 0 }),
+        materials: FlatColors::new(materials),
+        objects: Vec::new(),
+    };
     for item in &model.build {
         build.add(item.object, item.transform, "");
     }
-    build.finish()
+    let mut warnings = model.warnings();
+    let labels = Labels::of(build.objects, build.triangles.len(), false);
+    let mesh = Mesh::new(build.positions, build.triangles)?.with_labels(labels);
+    let appearance = Appearance {
+        materials: build.materials.finish(&mut warnings),
+        material_of: build.material_of,
+        ..Appearance::default()
+    };
+    let appearance = has_colors.then_some(appearance);
+    Ok(LoadedMesh::new(mesh.with_appearance(appearance)?, warnings))
 }
 
 struct Build<'a> {
@@ -66,27 +89,6 @@ struct Build<'a> {
 }
 
 impl<'a> Build<'a> {
-    fn new(model: &'a Model, has_colors: bool, vertices: u64, triangles: u64) -> Self {
-        let base = |(name, color): &(String, _)| {
-            let name = name.clone();
-            Material { name, ..FlatColors::material(*color) }
-        };
-        let plain = std::iter::once(Material::default());
-        let materials = match has_colors {
-            true => plain.chain(model.bases.iter().map(base)).collect(),
-            false => Vec::new(),
-        };
-        Self {
-            model,
-            has_colors,
-            positions: Vec::with_capacity(vertices as usize),
-            triangles: Vec::with_capacity(triangles as usize),
-            material_of: Vec::with_capacity(if has_colors { triangles as usize } else { 0 }),
-            materials: FlatColors::new(materials),
-            objects: Vec::new(),
-        }
-    }
-
     /// Adds an object and its components; `name` is the default for objects without a name.
     fn add(&mut self, object: usize, transform: Transform, name: &'a str) {
         let object = &self.model.objects[object];
@@ -123,17 +125,5 @@ impl<'a> Build<'a> {
             }
             self.material_of.resize(self.triangles.len(), 0);
         }
-    }
-
-    fn finish(self) -> Result<LoadedMesh, ReadError> {
-        let mut warnings = self.model.warnings();
-        let labels = Labels::of(self.objects, self.triangles.len(), false);
-        let mesh = Mesh::new(self.positions, self.triangles)?.with_labels(labels);
-        let (materials, changes) = self.materials.finish();
-        warnings.extend(changes);
-        let material_of = self.material_of;
-        let appearance = Appearance { materials, material_of, ..Appearance::default() };
-        let appearance = self.has_colors.then_some(appearance);
-        Ok(LoadedMesh::new(mesh.with_appearance(appearance)?, warnings))
     }
 }

@@ -336,9 +336,7 @@ impl PartReader<'_, '_> {
             match list.name() {
                 // Extensions have vertices of their own, of slices for example.
                 "vertices" if !list.has_prefix() => self.vertices(object)?,
-                "triangles" if !list.has_prefix() => {
-                    self.triangles(property, object)?;
-                }
+                "triangles" if !list.has_prefix() => self.triangles(property, object)?,
                 name => {
                     self.model.notes.beams += u64::from(name == "beamlattice");
                     self.xml.skip(&list)?;
@@ -383,10 +381,8 @@ impl PartReader<'_, '_> {
                 }
                 corners[at] = index;
             }
-            let group = match pid {
-                Some(pid) => Some(self.xml.parsed("pid", &pid)?),
-                None => property.group,
-            };
+            let group = pid.map(|pid| self.xml.parsed("pid", &pid)).transpose()?;
+            let group = group.or(property.group);
             let mut indices = [property.index; 3];
             for (at, value) in [p1, p2, p3].into_iter().enumerate() {
                 match value {
@@ -395,10 +391,7 @@ impl PartReader<'_, '_> {
                     None => {}
                 }
             }
-            let paint = match group {
-                Some(group) => self.paint(group, indices)?,
-                None => None,
-            };
+            let paint = group.map(|group| self.paint(group, indices)).transpose()?.flatten();
             self.model.notes.painted += u64::from(bambu.is_some() || prusa.is_some());
             self.memory.take_record::<([u32; 3], Option<Paint>)>()?;
             if paint.is_some() {
@@ -493,14 +486,8 @@ impl PartReader<'_, '_> {
 /// A transform, whose twelve numbers are the columns of its affine matrix.
 fn transform_of(text: &str) -> Option<Transform> {
     let numbers: [f64; 12] = numbers(text.split_whitespace())?;
-    if !numbers.iter().all(|number| number.is_finite()) {
-        return None;
-    }
-    let column = |column: usize, row: usize| match row {
-        3 => f64::from(u8::from(column == 3)),
-        _ => numbers[3 * column + row],
-    };
-    Some(Transform::of_columns(&from_fn(|at| column(at / 4, at % 4))))
+    let is_finite = numbers.iter().all(|number| number.is_finite());
+    is_finite.then(|| Transform::of_columns(&numbers, 3))
 }
 
 /// The sRGB colour of `#RRGGBB` or `#RRGGBBAA`.

@@ -7,6 +7,7 @@ use flate2::bufread::DeflateDecoder;
 use rawzip::{CompressionMethod, ZipArchive, ZipArchiveEntryWayfinder, ZipSliceArchive};
 
 use crate::formats::io::bytes::Budget;
+use crate::formats::io::deflate::MAX_RATIO;
 use crate::formats::io::xml::Xml;
 use crate::formats::{ReadError, content, excerpt};
 
@@ -92,8 +93,7 @@ impl<'a> Package<'a> {
             ),
         };
         let mut text = String::new();
-        // Deflate shortens a text to a 1,032nd at most.
-        let most = entry.data().len().saturating_mul(1032).saturating_add(64);
+        let most = entry.data().len().saturating_mul(MAX_RATIO as usize).saturating_add(64);
         let room = most.min(usize::try_from(file.length).unwrap_or(usize::MAX));
         text.try_reserve_exact(room).map_err(std::io::Error::from)?;
         // A byte more than the stated length lets the check of the length fail.

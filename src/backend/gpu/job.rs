@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use crate::backend::cpu::clamped::clamped_crossings;
 use crate::backend::gpu::buffers::UPPER_SHARE;
 use crate::backend::gpu::crossings::CROSSING_BYTES;
-use crate::backend::gpu::data::{BRICK_WORDS, GROUP, LEVELS, MAX_CANDIDATES, Pair};
+use crate::backend::gpu::data::{BRICK_WORDS, GROUP, LEVELS, MAX_CANDIDATES, PAIR_WORDS};
 use crate::backend::gpu::readback::Lists;
 use crate::backend::gpu::record::Setting;
 use crate::backend::gpu::upload::{Batch, UNSHARED_WORDS};
@@ -80,7 +80,7 @@ impl BatchLimits {
         let of_size = |size: usize| u32::try_from(bytes / size as u64).unwrap_or(u32::MAX);
         Self {
             triangles: of_size(4 * UNSHARED_WORDS).min(MAX_TRIANGLES),
-            pairs: of_size(LISTS * size_of::<Pair>()).min(MAX_PAIRS),
+            pairs: of_size(LISTS * 4 * PAIR_WORDS).min(MAX_PAIRS),
             bricks: of_size(4 * BRICK_WORDS).min(MAX_BRICKS),
             crossings: of_size(CROSSING_BYTES).min(MAX_CROSSINGS),
             candidates: MAX_CANDIDATES_A_PASS,
@@ -170,7 +170,7 @@ impl<'a> Job<'a> {
                 too_large("bricks", of_bricks(count), of_bricks(self.batch_limits.bricks))
             }
             _ => {
-                let of_pairs = |count: u64| size_of::<Pair>() as u64 * count;
+                let of_pairs = |count: u64| 4 * PAIR_WORDS as u64 * count;
                 let limit = of_pairs(self.batch_limits.pairs.into());
                 too_large("candidates", of_pairs(brick_pairs(self.mesh)).max(limit + 1), limit)
             }

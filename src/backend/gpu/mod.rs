@@ -83,6 +83,7 @@ pub(crate) use self_test::adversarial_mesh;
 /// # Ok(())
 /// # }
 /// ```
+#[derive(Debug)]
 pub struct Gpu {
     device: Device,
     pub(crate) batch_limits: BatchLimits,
@@ -354,7 +355,8 @@ impl Gpu {
                 workspace.uploaded = Uploaded::default();
                 self.device.checked_buffer("mesh", batch.words(), BufferUsages::STORAGE)?
             };
-            workspace.resize(&self.device, mesh, sizes)?;
+            workspace.buffers = Buffers::new(&self.device, mesh, sizes);
+            self.device.check()?;
         }
         workspace.readback.predict(&self.device, job.rule, || expected_bricks(job.mesh))
     }
@@ -378,7 +380,9 @@ impl Gpu {
         if needs > limit || larger == workspace.buffers.sizes {
             return Ok(false);
         }
-        workspace.resize(&self.device, workspace.buffers.mesh.clone(), larger)?;
+        let mesh = workspace.buffers.mesh.clone();
+        workspace.buffers = Buffers::new(&self.device, mesh, larger);
+        self.device.check()?;
         Ok(true)
     }
 }
@@ -389,23 +393,10 @@ fn bitmap_words(job: &Job, batch: &Batch) -> u32 {
     slabs.iter().map(|slab| slab.bitmap_words(job.rule)).max().unwrap_or(0)
 }
 
-/// Estimated number of bricks of `mesh`, at least 1.
+/// Estimated number of bricks of `mesh`, at least 1: a closed surface that fills the grid has about as
+/// many as the grid's outer layer.
 fn expected_bricks(mesh: &PlacedMesh) -> u32 {
-    let most = brick_pairs(mesh).max(1).min(outer_bricks(mesh.lattice().dims));
-    u32::try_from(most).unwrap_or(u32::MAX)
-}
-
-/// Bricks of the outer layer of a grid: about as many as a closed surface that fills the grid has.
-fn outer_bricks(dims: [u32; 3]) -> u64 {
-    let [x, y, z] = dims.map(|d| u64::from(d.div_ceil(BRICK)));
-    2 * (x * y + y * z + z * x)
-}
-
-impl std::fmt::Debug for Gpu {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Gpu")
-            .field("device", &self.device)
-            .field("batch_limits", &self.batch_limits)
-            .finish()
-    }
+    let [x, y, z] = mesh.lattice().dims.map(|d| u64::from(d.div_ceil(BRICK)));
+    let outer = 2 * (x * y + y * z + z * x);
+    u32::try_from(brick_pairs(mesh).max(1).min(outer)).unwrap_or(u32::MAX)
 }

@@ -25,6 +25,7 @@ const BRICK_BYTES: usize = 4 * BRICK_WORDS;
 const MAX_FIRST_BYTES: u64 = (BRICK_BYTES as u64) << 16;
 
 /// A staging buffer, and predictions of the output of the next run.
+#[derive(Debug)]
 pub(crate) struct Readback {
     pub(crate) staging: wgpu::Buffer,
     /// Predicted number of bricks, by rule.

@@ -8,7 +8,7 @@ use wgpu::util::DeviceExt;
 use crate::backend::gpu::buffers::{Buffers, Sizes};
 use crate::backend::gpu::data::{
     BRICK_WORDS, BRICKS, BRICKS_FULL, CANDIDATE_GROUPS, COUNTERS, FAILURES, GROUP, INVALID_INDEX,
-    INVALID_VERTEX, LEVELS, NOT_CLOSED, PAIRS_FULL, Pair, SCENE_VOXELS, STARTED,
+    INVALID_VERTEX, LEVELS, NOT_CLOSED, PAIR_WORDS, PAIRS_FULL, SCENE_VOXELS, STARTED,
     TOO_MANY_CANDIDATES, VOXELS_FULL,
 };
 use crate::backend::gpu::job::{MAX_BITMAP_WORDS, SubBatch};
@@ -195,6 +195,7 @@ pub struct Source {
 ///     SceneBuilder::new(gpu, lattice, Mode::Surface, capacity)
 /// }
 /// ```
+#[derive(Debug)]
 pub struct SceneBuilder {
     device: Device,
     setting: Setting,
@@ -273,7 +274,7 @@ impl SceneBuilder {
         let bitmap = SubBatch::of_grid(0, 0, dims).bitmap_words(setting.rule);
         let mesh_words = 3 * (u64::from(triangles) + u64::from(vertices));
         let bytes = buffer_limit(&device.device.limits());
-        let (brick, pair) = (4 * BRICK_WORDS as u64, size_of::<Pair>() as u64);
+        let [brick, pair] = [BRICK_WORDS, PAIR_WORDS].map(|words| 4 * words as u64);
         for (what, unit, count, limit) in [
             ("vertices and triangles", 4, mesh_words, (bytes / 4).min(u32::MAX.into())),
             ("pairs", pair, pairs.into(), gpu.batch_limits.pairs.into()),
@@ -310,7 +311,7 @@ impl SceneBuilder {
             triangle_colors: device.checked_buffer(
                 "triangle colours",
                 color_words,
-                Usage::STORAGE | Usage::COPY_DST,
+                Usage::STORAGE,
             )?,
             scene: GpuScene::new(&device, tree.buffers.clone())?,
             device,
@@ -389,10 +390,9 @@ impl SceneBuilder {
     fn record_colors(&self, encoder: &mut wgpu::CommandEncoder) -> Result<(), GpuError> {
         let Self { device, buffers, tree, triangle_colors, .. } = self;
         let first_triangles = device.pipeline(kernels::FIRST_TRIANGLES, &[]);
-        let rows = first_triangles.bind(&device.device, |name| match name {
-            "colors" => Some(tree.buffers.colors.as_entire_binding()),
-            _ => buffers.resource(name, 0),
-        })?;
+        let colors = [("colors", tree.buffers.colors.as_entire_binding())];
+        let rows = [&colors[..], &buffers.named(0, Some(0))].concat();
+        let rows = first_triangles.bind(&device.device, &rows)?;
         let named = [
             ("params", &tree.params),
             ("counters", &buffers.counters),
@@ -549,15 +549,6 @@ impl SceneBuilder {
             vertex_base,
             index_base,
         }
-    }
-}
-
-impl std::fmt::Debug for SceneBuilder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { device, setting, capacity, .. } = self;
-        let mut debug = f.debug_struct("SceneBuilder");
-        debug.field("device", device).field("setting", setting).field("capacity", capacity);
-        debug.finish_non_exhaustive()
     }
 }
 

@@ -37,12 +37,6 @@ impl Node {
     pub(crate) const EMPTY: Self =
         Self { partial: [0; 8], full: [0; 8], before: [0; 8], first: 0, parent: 0 };
 
-    fn sum_partial(&mut self) {
-        for x in 1..8 {
-            self.before[x] = self.before[x - 1] + self.partial[x - 1].count_ones() as u16;
-        }
-    }
-
     /// The index of the child in a partial cell: a node or, at level 1, a brick.
     #[inline]
     pub(crate) fn child(&self, children: &[u32], word: usize, bit: u32) -> usize {
@@ -192,27 +186,19 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// Traverses the cells that are not empty, depth first. `visit` gets a cell's minimum voxel,
-    /// its side in voxels and whether it has children, and returns whether to descend.
+    /// Traverses the cells that are not empty, each before the cells in it. `visit` gets a cell's
+    /// minimum voxel, its side in voxels and whether it has children, and returns whether to descend.
     pub(crate) fn visit(&self, mut visit: impl FnMut([u32; 3], u32, bool) -> bool) {
-        if !self.nodes.is_empty() {
-            self.visit_cells(self.top, self.root(), [0; 3], &mut visit);
-        }
-    }
-
-    fn visit_cells(
-        &self,
-        level: u32,
-        index: usize,
-        corner: [u32; 3],
-        visit: &mut impl FnMut([u32; 3], u32, bool) -> bool,
-    ) {
-        for (at, cell) in self.cells(level, Cell::Partial(index), corner) {
-            let is_divided = matches!(cell, Cell::Partial(_));
-            if visit(at, 1 << (3 * level), is_divided)
-                && let Cell::Partial(child) = cell
-            {
-                self.visit_cells(level - 1, child, at, visit);
+        let root = self.nodes.len().checked_sub(1).map(|root| (self.top, root, [0; 3]));
+        let mut parents = Vec::from_iter(root);
+        while let Some((level, parent, corner)) = parents.pop() {
+            for (at, cell) in self.cells(level, Cell::Partial(parent), corner) {
+                let is_divided = matches!(cell, Cell::Partial(_));
+                if visit(at, 1 << (3 * level), is_divided)
+                    && let Cell::Partial(child) = cell
+                {
+                    parents.push((level - 1, child, at));
+                }
             }
         }
     }
@@ -225,14 +211,7 @@ impl<'a> Scene<'a> {
         });
         let mut items: Vec<Item> = bricks.collect();
         for (start, len) in self.grid.full_runs() {
-            let [mut x, y, z] = start.position();
-            let end = x + len;
-            for key in between(&self.colored, start, start.along_x(len)) {
-                let [colored, ..] = key.position();
-                items.extend(full_items([x, y, z], colored));
-                x = colored + 1;
-            }
-            items.extend(full_items([x, y, z], end));
+            items.extend(full_items(start.position(), len));
         }
         items
     }
@@ -249,7 +228,13 @@ impl<'a> Scene<'a> {
             for cell in cells {
                 cell.add_to(&mut node, &mut self.children);
             }
-            node.sum_partial();
+            for x in 0..8 {
+                // Bricks with colours of their own are listed among the full ones too.
+                node.full[x] &= !node.partial[x];
+            }
+            for x in 1..8 {
+                node.before[x] = node.before[x - 1] + node.partial[x - 1].count_ones() as u16;
+            }
             if level > 1 {
                 let parent = self.nodes.len() as u32;
                 self.children[first..]
@@ -306,13 +291,10 @@ impl Item {
     }
 }
 
-/// The keys in `first..end` of a sorted list.
-fn between(keys: &[BrickKey], first: BrickKey, end: BrickKey) -> &[BrickKey] {
-    &keys[keys.partition_point(|&key| key < first)..keys.partition_point(|&key| key < end)]
-}
-
-/// The run of full bricks `x..end`, split at the boundaries of nodes.
-fn full_items([mut x, y, z]: [u32; 3], end: u32) -> impl Iterator<Item = Item> {
+/// A run of `len` full bricks from a position on, split at the boundaries of nodes.
+fn full_items([first, y, z]: [u32; 3], len: u32) -> impl Iterator<Item = Item> {
+    let end = first + len;
+    let mut x = first;
     std::iter::from_fn(move || {
         let position = [x, y, z];
         let next = (x / BRICK * BRICK + BRICK).min(end);

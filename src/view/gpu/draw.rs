@@ -12,6 +12,7 @@ use crate::view::gpu::{GpuScene, RAY_GROUP, gave_up, halves, line_words};
 use crate::view::render::ground::GROUND_SAMPLES;
 use crate::view::render::light::{Direction, FACES, fixed};
 use crate::view::render::shade::{EDGE_SHADE, PictureParams};
+use crate::view::render::{RenderError, empty_pixels};
 
 /// Maximum number of samples per pass, far below a driver's time limit.
 const MAX_PASS_SAMPLES: u32 = 1 << 22;
@@ -71,19 +72,17 @@ pub const NO_GROUND: u32 = 3;
 
 /// Draws on the GPU of the scene.
 impl GpuScene {
-    /// All pixels of a picture of `size`; some, if cancelled. `picture_pixels` is an empty list with
-    /// memory for them.
+    /// All pixels of a picture; some, if cancelled.
     pub(crate) async fn pixels(
         &self,
         picture: &PictureParams,
-        size: [u32; 2],
-        mut picture_pixels: Vec<Rgba>,
         progress: &dyn Progress,
-    ) -> Result<Vec<Rgba>, GpuError> {
+    ) -> Result<Vec<Rgba>, RenderError> {
         let device = self.device();
+        let mut picture_pixels = empty_pixels(picture.film.size)?;
         let drawn = async {
-            let (mut params, tables) = draw_params(picture, size);
-            let [width, height] = size;
+            let (mut params, tables) = draw_params(picture);
+            let [width, height] = params.size;
             let samples = params.samples * params.samples;
             let rows = (MAX_PASS_SAMPLES / (width * samples)).clamp(1, height);
             // One more for the error word: not 0 if a driver ended a traversal early.
@@ -120,7 +119,7 @@ impl GpuScene {
                 encoder.copy_buffer_to_buffer(&buffers.occlusion, last, &staging, 4 * pixels, 4);
                 let drawn = device.submit_and_read_async(encoder, &staging).await?;
                 if drawn[count as usize] != 0 || drawn[pixels as usize] != 0 {
-                    return Err(gave_up());
+                    return Err(gave_up().into());
                 }
                 picture_pixels
                     .extend(drawn[..count as usize].iter().map(|pixel| pixel.to_le_bytes()));
@@ -166,14 +165,14 @@ struct Buffers {
 }
 
 /// The parameters and the tables of a picture, as the shaders read them.
-fn draw_params(picture: &PictureParams, size: [u32; 2]) -> (DrawParams, Vec<u32>) {
+fn draw_params(picture: &PictureParams) -> (DrawParams, Vec<u32>) {
     let PictureParams { film, light, ground, edges, .. } = picture;
     let mut list = Vec::new();
     let [columns, rows] = &film.terms;
-    columns.iter().for_each(|term| list.extend(line_words(term.origin, term.direction)));
+    columns.iter().for_each(|term| list.extend(line_words((term.origin, term.direction))));
     let mut words = DrawParams { rows_at: list.len() as u32, ..DrawParams::zeroed() };
     for (row, term) in rows.iter().enumerate() {
-        list.extend(line_words(term.origin, term.direction));
+        list.extend(line_words((term.origin, term.direction)));
         list.extend(picture.background.as_ref().map_or([0; 3], |rows| rows[row]));
     }
     let mut append = |directions: &[Direction]| {
@@ -190,7 +189,7 @@ fn draw_params(picture: &PictureParams, size: [u32; 2]) -> (DrawParams, Vec<u32>
     list.extend(ENDS.map(u32::from));
     list.extend((0..=u8::MAX).map(|value| u32::from(linear_of(value))));
 
-    words.size = size;
+    words.size = film.size;
     words.samples = picture.samples as u32;
     words.sky_directions = light.set_len as u32;
     words.sky_sets = light.sky_sets;

@@ -61,11 +61,6 @@ const HALF_ANGLE_SINE: f64 = 0.26;
 /// Cosine and sine of an angle.
 type Angle = [f64; 2];
 
-const DEGREES_0: Angle = [1.0, 0.0];
-const DEGREES_90: Angle = [0.0, 1.0];
-const DEGREES_180: Angle = [-1.0, 0.0];
-const DEGREES_270: Angle = [0.0, -1.0];
-
 /// Azimuth and elevation of [`View::Iso`].
 const ISO: [Angle; 2] =
     [[FRAC_1_SQRT_2, FRAC_1_SQRT_2], [0.816_496_580_927_726, 0.577_350_269_189_625_7]];
@@ -79,16 +74,17 @@ const THREE_QUARTER: [Angle; 2] = [
 impl View {
     /// Azimuth, from the front to the right, and elevation of the direction to the eye.
     fn angles(self) -> [Angle; 2] {
-        match self {
-            Self::Front => [DEGREES_0, DEGREES_0],
-            Self::Right => [DEGREES_90, DEGREES_0],
-            Self::Back => [DEGREES_180, DEGREES_0],
-            Self::Left => [DEGREES_270, DEGREES_0],
-            Self::Top => [DEGREES_0, DEGREES_90],
-            Self::Bottom => [DEGREES_0, DEGREES_270],
-            Self::Iso => ISO,
-            Self::ThreeQuarter => THREE_QUARTER,
-        }
+        let degrees = match self {
+            Self::Front => [0.0, 0.0],
+            Self::Right => [90.0, 0.0],
+            Self::Back => [180.0, 0.0],
+            Self::Left => [270.0, 0.0],
+            Self::Top => [0.0, 90.0],
+            Self::Bottom => [0.0, 270.0],
+            Self::Iso => return ISO,
+            Self::ThreeQuarter => return THREE_QUARTER,
+        };
+        degrees.map(angle)
     }
 
     fn projection(self) -> Projection {

@@ -136,9 +136,7 @@ impl Light {
             sky_shares: (0..=set_len).map(|occluded| fixed(sky_share(occluded))).collect(),
         }
     }
-}
 
-impl Light {
     /// The sky directions of a voxel's face.
     #[inline]
     pub(crate) fn sky_directions_from(&self, voxel: [u32; 3], face: Face) -> &[Direction] {

@@ -276,31 +276,27 @@ impl<'a> Renderer<'a> {
         options: &RenderOptions,
         progress: &dyn Progress,
     ) -> Result<Picture, RenderError> {
-        self.draw(&self.params(options)?, options, progress)
+        self.draw(&self.params(options)?, progress)
     }
 
     fn draw(
         &self,
         params: &PictureParams,
-        options: &RenderOptions,
         progress: &dyn Progress,
     ) -> Result<Picture, RenderError> {
         let progress = &Latch::new(progress);
-        progress.start("draw", options.size[1].into());
+        progress.start("draw", params.film.size[1].into());
         #[cfg(feature = "gpu")]
         let drawn = match &self.gpu {
-            Some(gpu) => {
-                let pixels = empty_pixels(options.size)?;
-                gpu.device().block_on(gpu.pixels(params, options.size, pixels, progress))?
-            }
-            None => self.pixels(params, options.size, progress)?,
+            Some(gpu) => gpu.device().block_on(gpu.pixels(params, progress))?,
+            None => self.pixels(params, progress)?,
         };
         #[cfg(not(feature = "gpu"))]
-        let drawn = self.pixels(params, options.size, progress)?;
+        let drawn = self.pixels(params, progress)?;
         if progress.is_cancelled() {
             return Err(RenderError::Cancelled);
         }
-        Ok(Picture::new(options.size, drawn))
+        Ok(Picture::new(params.film.size, drawn))
     }
 
     /// Draws a picture with the `camera` of another grid's picture of the same size. Of the options
@@ -315,7 +311,7 @@ impl<'a> Renderer<'a> {
     ) -> Result<Picture, RenderError> {
         options.check()?;
         let params = PictureParams::new(self.scene.bounds(), camera, options);
-        self.draw(&params, options, &NoProgress)
+        self.draw(&params, &NoProgress)
     }
 
     /// The asynchronous form of [`render`](Self::render), for a browser's GPU. On the CPU it draws
@@ -327,10 +323,8 @@ impl<'a> Renderer<'a> {
     pub async fn render_async(&self, options: &RenderOptions) -> Result<Picture, RenderError> {
         let params = self.params(options)?;
         let pixels = match &self.gpu {
-            Some(gpu) => {
-                gpu.pixels(&params, options.size, empty_pixels(options.size)?, &NoProgress).await?
-            }
-            None => self.pixels(&params, options.size, &NoProgress)?,
+            Some(gpu) => gpu.pixels(&params, &NoProgress).await?,
+            None => self.pixels(&params, &NoProgress)?,
         };
         Ok(Picture::new(options.size, pixels))
     }
@@ -349,9 +343,9 @@ impl<'a> Renderer<'a> {
     fn pixels(
         &self,
         params: &PictureParams,
-        size: [u32; 2],
         progress: &dyn Progress,
     ) -> Result<Vec<Rgba>, RenderError> {
+        let size = params.film.size;
         let [width, height] = size.map(|side| side as usize);
         // Without the GPU, which in browsers cannot be shared between threads.
         let scene = &self.scene;
@@ -378,7 +372,7 @@ impl<'a> Renderer<'a> {
 }
 
 /// An empty list with memory for the pixels of a picture.
-fn empty_pixels(size: [u32; 2]) -> Result<Vec<Rgba>, RenderError> {
+pub(crate) fn empty_pixels(size: [u32; 2]) -> Result<Vec<Rgba>, RenderError> {
     let [width, height] = size.map(|side| side as usize);
     try_with_capacity(width * height).map_err(|_| RenderError::Memory(size))
 }

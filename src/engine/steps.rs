@@ -182,7 +182,7 @@ impl Voxelizer {
         placed: &Placed,
         gpu: Result<(&Gpu, &str), &str>,
     ) -> Result<Voxelized, BackendError> {
-        let choice = self.backends.choice();
+        let choice = self.backends.choice;
         let chosen = match (choice, gpu) {
             (BackendChoice::Cpu, _) => Chosen::cpu("asked for"),
             (BackendChoice::Auto, Err(why)) => Chosen::cpu(why),

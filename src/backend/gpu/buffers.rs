@@ -32,7 +32,6 @@ impl Sizes {
         (0..LEVELS as u32).map(|level| u64::from(self.pairs_on(level))).sum()
     }
 
-    /// Capacity of the output list.
     pub(crate) fn capacity(&self, output: OutputList) -> u32 {
         match output {
             OutputList::Bricks => self.bricks,
@@ -59,7 +58,6 @@ pub(crate) const PARAMS_STRIDE: usize = 256;
 const FOR_TESTS: Usage =
     if cfg!(test) { Usage::COPY_SRC.union(Usage::COPY_DST) } else { Usage::empty() };
 
-/// All buffers of the stages.
 #[derive(Debug)]
 pub(crate) struct Buffers {
     pub(crate) sizes: Sizes,
@@ -117,7 +115,6 @@ impl Buffers {
         }
     }
 
-    /// The output list.
     pub(crate) fn list(&self, output: OutputList) -> &wgpu::Buffer {
         match output {
             OutputList::Bricks => &self.bricks,
@@ -135,14 +132,13 @@ impl Buffers {
         Ok(())
     }
 
-    /// The bind groups of `step`.
     fn bind(&self, device: &Device, step: &Step) -> Result<Vec<wgpu::BindGroup>, GpuError> {
         let named = self.named(step.level, step.dispatch_buffer());
         step.pipeline(device).bind(&device.device, &named)
     }
 
-    /// The buffers for a kernel of a level, by the names of its bindings. `from` is the index of the
-    /// buffer of dispatch arguments that the kernel is dispatched from, if it is.
+    /// The buffers for a kernel of a level, by the names of its bindings. `from` is the index of
+    /// the buffer of dispatch arguments that the kernel is dispatched from, if it is.
     pub(crate) fn named(
         &self,
         level: u32,

@@ -45,7 +45,7 @@ use wgpu::BufferUsages;
 
 use crate::backend::gpu::buffers::{Buffers, Sizes};
 use crate::backend::gpu::job::{
-    BYTES_PER_BRICK, Job, MAX_PAIRS, Overflow, Results, SubBatch, UNITS, sub_batch_bricks,
+    BYTES_PER_BRICK, Job, MAX_PAIRS, Overflow, Results, SubBatch, UNITS,
 };
 use crate::backend::gpu::self_test::{self_test, tested_as};
 use crate::backend::gpu::stages::{MAX_STEPS, prepare};
@@ -223,7 +223,8 @@ impl Gpu {
         let batches = mesh.len().div_ceil(self.batch_limits.triangles as usize);
         progress.start("voxelize", batches as u64 * UNITS);
         let room = options.memory / BYTES_PER_BRICK;
-        let max_found = sub_batch_bricks(room);
+        // A quarter; at least 1 MB: that bounds the sub-batches if bricks are only counted.
+        let max_found = u32::try_from(room / 4).unwrap_or(u32::MAX).max(1 << 12);
         let job = Job {
             rule,
             kernel: options.kernel,
@@ -255,7 +256,6 @@ impl Gpu {
     }
 }
 
-/// Minimum capacity of pairs.
 const MIN_PAIRS: u32 = 1 << 12;
 /// Minimum capacity of crossings: 128 KiB.
 const MIN_CROSSINGS: u32 = 1 << 14;
@@ -340,7 +340,9 @@ impl Gpu {
     /// Makes room for `batch`: sizes are estimated from the mesh, and only grow.
     fn fit(&self, workspace: &mut Workspace, job: &Job, batch: &Batch) -> Result<(), GpuError> {
         let Buffers { mesh, sizes, .. } = &workspace.buffers;
-        let (bitmap, has_room) = (bitmap_words(job, batch), 4 * batch.words() <= mesh.size());
+        let slabs = SubBatch::whole(batch, job.mesh.lattice()).slabs(job.rule);
+        let bitmap = slabs.iter().map(|slab| slab.bitmap_words(job.rule)).max().unwrap_or(0);
+        let has_room = 4 * batch.words() <= mesh.size();
         if !has_room || sizes.bitmap < bitmap {
             let pairs = brick_pairs(job.mesh).clamp(MIN_PAIRS.into(), MAX_PAIRS.into()) as u32;
             let sizes = Sizes {
@@ -387,14 +389,8 @@ impl Gpu {
     }
 }
 
-/// Words of the largest bitmap of a batch's bricks.
-fn bitmap_words(job: &Job, batch: &Batch) -> u32 {
-    let slabs = SubBatch::whole(batch, job.mesh.lattice()).slabs(job.rule);
-    slabs.iter().map(|slab| slab.bitmap_words(job.rule)).max().unwrap_or(0)
-}
-
-/// Estimated number of bricks of `mesh`, at least 1: a closed surface that fills the grid has about as
-/// many as the grid's outer layer.
+/// Estimated number of bricks of `mesh`, at least 1: a closed surface that fills the grid has about
+/// as many as the grid's outer layer.
 fn expected_bricks(mesh: &PlacedMesh) -> u32 {
     let [x, y, z] = mesh.lattice().dims.map(|d| u64::from(d.div_ceil(BRICK)));
     let outer = 2 * (x * y + y * z + z * x);

@@ -24,7 +24,6 @@ pub(crate) struct Setting {
     pub(crate) fraction_bits: u32,
     /// Candidates per pass.
     pub(crate) candidates: u32,
-    /// Workgroups per dispatch dimension.
     pub(crate) groups: u32,
 }
 
@@ -39,7 +38,6 @@ impl Setting {
         (1..top).find(|&level| nodes(level) <= MAX_CANDIDATES.into()).unwrap_or(top)
     }
 
-    /// The steps of a run.
     pub(crate) fn steps(&self) -> Vec<Step> {
         steps(self.rule, self.kernel, self.keeps_bricks, self.top_level())
     }
@@ -49,16 +47,14 @@ impl Buffers {
     /// The parameters of all levels, as the buffer of parameters holds them.
     pub(crate) fn params_of(&self, setting: &Setting, sub_batch: &SubBatch) -> [u8; PARAMS_BYTES] {
         let Setting { rule, dims, fraction_bits, .. } = *setting;
-        let sizes = self.sizes;
-        // Half a voxel along the counting axis moves a crossing into the voxel for which it counts, the
-        // one with the next centre.
+        let (sizes, bricks) = (self.sizes, sub_batch.bricks);
+        // Half a voxel along the counting axis moves a crossing into the voxel for which it counts,
+        // the one with the next centre.
         let half = 1 << fraction_bits >> 1;
         let mut params = Params {
-            region_lo: sub_batch.bricks_lo.map(|b| b << 3),
+            region_lo: bricks.lo.map(|b| b << 3),
             fraction_bits,
-            region_hi: std::array::from_fn(|a| {
-                ((sub_batch.bricks_hi[a] << 3) + 7).min(dims[a] as i32 - 1)
-            }),
+            region_hi: std::array::from_fn(|a| ((bricks.hi[a] << 3) + 7).min(dims[a] as i32 - 1)),
             level: 0,
             shift: rule.counting_axis().map_or([0; 3], |axis| axis.unproject([0; 2], half)),
             top_level: setting.top_level(),

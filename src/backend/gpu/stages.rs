@@ -36,7 +36,6 @@ pub(crate) fn last_kernel(
     }
 }
 
-/// One dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) kernel: Kernel,
@@ -68,7 +67,6 @@ impl Step {
     }
 }
 
-/// The size of a dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Size {
     /// One invocation per triangle.
@@ -80,7 +78,6 @@ pub(crate) enum Size {
     Indirect(u64),
 }
 
-/// The output lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OutputList {
     Bricks,

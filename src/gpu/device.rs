@@ -163,7 +163,6 @@ impl Device {
         Ok(())
     }
 
-    /// A new command encoder.
     pub(crate) fn encoder(&self) -> wgpu::CommandEncoder {
         self.device.create_command_encoder(&Default::default())
     }

@@ -59,7 +59,6 @@ pub const MODULES: &[File] = &[
     file!("trace/tree_masks"),
     file!("draw/params"),
     file!("draw/hit"),
-    file!("draw/faces"),
     file!("draw/surface"),
     file!("draw/ground"),
     file!("draw/shade"),

@@ -9,7 +9,6 @@ use crate::gpu::kernels::{Binding, bindings};
 /// Pipeline constants of a kernel: values of its `override` declarations.
 pub(crate) type Constants = &'static [(&'static str, u32)];
 
-/// A compiled kernel.
 #[derive(Debug)]
 pub(crate) struct Pipeline {
     kernel: Kernel,

@@ -15,7 +15,7 @@ use trivox::solid::distance::gpu::{
 use trivox::view::gpu::Source;
 use trivox::view::gpu::draw::{DrawParams, NO_GROUND, SUM_WORDS};
 use trivox::view::gpu::tree::{NODE_WORDS, TreeParams};
-use trivox::view::gpu::{self as rays, Header, RAY_GROUP, WordNode, scene_source};
+use trivox::view::gpu::{self as rays, Header, Node, RAY_GROUP, scene_source};
 use wgpu::naga;
 use wgpu::naga::back::{hlsl, msl, pipeline_constants};
 
@@ -264,7 +264,7 @@ fn host_structs_are_laid_out_as_in_the_shaders() {
                 version top root rest lo bricks hi has_colors
             },
         ),
-        ("trace/scene", "Node", fields_of! { WordNode: partial full before first parent }),
+        ("trace/scene", "Node", fields_of! { Node: partial full before first parent }),
         ("trace/tree", "Params", fields_of! { TreeParams: bricks top nodes max_groups padding }),
         (
             "scene/quantize",
@@ -383,11 +383,11 @@ fn every_constant_that_host_and_shaders_share_has_one_value() {
         ("GAVE_UP", rays::GAVE_UP),
         ("FRACTION_BITS", trivox::view::trace::FRACTION_BITS),
         ("NODE_WORDS", NODE_WORDS),
-        ("PARTIAL_MASK", words(offset_of!(WordNode, partial))),
-        ("FULL_MASK", words(offset_of!(WordNode, full))),
-        ("BEFORE", words(offset_of!(WordNode, before))),
-        ("FIRST", words(offset_of!(WordNode, first))),
-        ("PARENT", words(offset_of!(WordNode, parent))),
+        ("PARTIAL_MASK", words(offset_of!(Node, partial))),
+        ("FULL_MASK", words(offset_of!(Node, full))),
+        ("BEFORE", words(offset_of!(Node, before))),
+        ("FIRST", words(offset_of!(Node, first))),
+        ("PARENT", words(offset_of!(Node, parent))),
         ("HEADER_ROOT", words(offset_of!(Header, root))),
         ("HEADER_BRICKS", words(offset_of!(Header, bricks))),
         ("NO_GROUND", NO_GROUND),

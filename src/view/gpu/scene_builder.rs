@@ -499,6 +499,10 @@ impl SceneBuilder {
                 && size.is_multiple_of(4)
                 && (4..=limit).contains(&size)
         };
+        let has_colors = self.capacity.voxels > 0;
+        let colors = mesh.colors.filter(|_| has_colors);
+        let is_source = |buffer: &wgpu::Buffer| buffer.usage().contains(Usage::COPY_SRC);
+        let color_bytes = 4 * u64::from(triangle_count);
         Some(if !is_bindable(mesh.vertices) || !is_bindable(mesh.indices) {
             format!(
                 "its buffers must have the usage STORAGE, and sizes that are multiples of 4 up to \
@@ -513,21 +517,15 @@ impl SceneBuilder {
             format!("its stride of {} bytes is less than a position's 12", mesh.vertex_stride)
         } else if !fits(vertex_end, mesh.vertices) || !fits(index_end, mesh.indices) {
             "its vertices or indices end past their buffer".into()
+        } else if has_colors && colors.is_none() {
+            "it has no colours, and the scene has room for them: set `colors`".into()
+        } else if !colors.is_none_or(is_source) {
+            "its colours must have the usage COPY_SRC".into()
+        } else if colors.is_some_and(|colors| colors.size() < color_bytes) {
+            "its colours end before its triangles".into()
         } else {
-            return self.problem_of_colors(mesh).map(str::to_owned);
+            return None;
         })
-    }
-
-    fn problem_of_colors(&self, mesh: &MeshBuffers) -> Option<&'static str> {
-        match mesh.colors {
-            _ if self.capacity.voxels == 0 => None,
-            None => Some("it has no colours, and the scene has room for them: set `colors`"),
-            Some(colors) if !colors.usage().contains(Usage::COPY_SRC) => {
-                Some("its colours must have the usage COPY_SRC")
-            }
-            Some(colors) => (colors.size() < 4 * u64::from(mesh.triangle_count))
-                .then_some("its colours end before its triangles"),
-        }
     }
 
     fn source_of(&self, mesh: &MeshBuffers, vertex_base: u32, index_base: u32) -> Source {

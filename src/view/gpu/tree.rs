@@ -8,11 +8,11 @@ use wgpu::BufferUsages as Usage;
 use crate::backend::gpu::ResidentBricks;
 use crate::gpu::{Device, GROUP, GpuError, Kernel, MAX_GROUPS, dispatch, kernels};
 use crate::grid::{BRICK, DEFAULT_COLOR};
-use crate::view::gpu::{Header, NO_NODES, SCENE_VERSION, SceneBuffers, WordNode, packed};
-use crate::view::trace::scene::top_of;
+use crate::view::gpu::{Header, NO_NODES, SCENE_VERSION, SceneBuffers, packed};
+use crate::view::trace::scene::{Node, top_of};
 
 /// Words of a node.
-pub const NODE_WORDS: u32 = (size_of::<WordNode>() / 4) as u32;
+pub const NODE_WORDS: u32 = (size_of::<Node>() / 4) as u32;
 
 /// `Params` in `shaders/trace/tree.wgsl`, which documents the fields.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]

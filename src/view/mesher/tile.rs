@@ -29,7 +29,6 @@ pub(super) struct Tile<'a> {
     visible: Vec<Visible<'a>>,
 }
 
-/// A brick that has faces.
 struct Visible<'a> {
     /// Position in the tile, in bricks.
     at: [u32; 3],
@@ -48,7 +47,6 @@ struct Side {
 }
 
 impl<'a> Tile<'a> {
-    /// An empty tile of `grid`.
     pub(super) fn new(grid: &'a VoxelGrid) -> Self {
         let colors = grid.colors.as_ref();
         Self {

@@ -114,20 +114,14 @@ fn to_eye_and_up(options: &RenderOptions) -> [Vector; 2] {
     [direction(angles), direction([azimuth, [-sin_e, cos_e]])]
 }
 
-/// The axes of a grid's world: to the right, up and to the front.
-fn world_axes(up: Up) -> [Vector; 3] {
-    let [up, front] = match up {
-        Up::Y => [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
-        Up::Z => [[0.0, 0.0, 1.0], [0.0, -1.0, 0.0]],
-    };
-    [[1.0, 0.0, 0.0], up, front]
-}
-
 /// A direction by right, up and front, in the grid's axes.
-fn in_world(up: Up, v: Vector) -> Vector {
-    let axes = world_axes(up);
+fn in_world(up_axis: Up, [right, up, front]: Vector) -> Vector {
+    let direction = match up_axis {
+        Up::Y => [right, up, front],
+        Up::Z => [right, -front, up],
+    };
     // No -0, which would be printed.
-    [0, 1, 2].map(|i| (0..3).map(|j| axes[j][i] * v[j]).sum::<f64>() + 0.0)
+    direction.map(|c| c + 0.0)
 }
 
 /// The origins of the rays of a picture, in voxels from the grid's corner.
@@ -161,7 +155,6 @@ impl Camera {
         options: &RenderOptions,
     ) -> Result<Self, RenderError> {
         options.check()?;
-        let [_, world_up, _] = world_axes(up_axis);
         let turn = options.turn.unwrap_or(0.0);
         let [back, up] =
             to_eye_and_up(options).map(|v| in_world(up_axis, rotated(v, 1, sin_cos(turn))));
@@ -177,7 +170,7 @@ impl Camera {
             eye: plus(times(back, radius / HALF_ANGLE_SINE), center),
             film_corner: [0.0; 2],
             pixel_side: 1.0,
-            world_up,
+            world_up: in_world(up_axis, [0.0, 1.0, 0.0]),
             up_axis,
         };
         camera.frame(grid, options, center);
@@ -203,10 +196,7 @@ impl Camera {
         let is_empty = grid.brick_count() == 0;
         let boxes = runs.chain(is_empty.then_some(whole));
         match options.turn {
-            Some(_) => {
-                let world_up = if self.world_up[1] > 0.5 { 1 } else { 2 };
-                swept(boxes, center, world_up).into_iter().for_each(show);
-            }
+            Some(_) => swept(boxes, center, self.up_axis.axis()).into_iter().for_each(show),
             None => boxes.flat_map(corners).for_each(show),
         }
         let size = options.size.map(f64::from);

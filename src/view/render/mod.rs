@@ -21,6 +21,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::sync::OnceLock;
+
 use rayon::prelude::*;
 use thiserror::Error;
 
@@ -40,7 +42,7 @@ pub use crate::view::render::animation::PngAnimation;
 pub use crate::view::render::camera::{Camera, Projection, View};
 #[cfg(all(feature = "images", feature = "palette"))]
 pub use crate::view::render::gif::{GifAnimation, MAX_GIF_FPS};
-use crate::view::render::ground::GroundOcclusion;
+use crate::view::render::ground::GROUND_SAMPLES;
 pub use crate::view::render::picture::Picture;
 use crate::view::render::picture::try_with_capacity;
 use crate::view::render::prepass::DepthPrepass;
@@ -237,8 +239,10 @@ impl RenderOptions {
 #[derive(Debug)]
 pub struct Renderer<'a> {
     scene: Scene<'a>,
-    /// Of the ground, for y up and z up: pictures from all sides share it.
-    occlusion: [GroundOcclusion; 2],
+    /// For y up and z up, the occluded share of the sky at each sample of the ground, by rows along
+    /// the first axis: pictures from all sides share it. Each sample, of 96 rays, is computed at
+    /// its first use, since a picture shows a part of the ground.
+    occlusion: [Vec<OnceLock<u32>>; 2],
     #[cfg(feature = "gpu")]
     gpu: Option<GpuScene>,
 }
@@ -249,7 +253,7 @@ impl<'a> Renderer<'a> {
     pub fn new(grid: &'a VoxelGrid) -> Self {
         Self {
             scene: Scene::new(grid),
-            occlusion: Default::default(),
+            occlusion: [(); 2].map(|()| vec![OnceLock::new(); GROUND_SAMPLES * GROUND_SAMPLES]),
             #[cfg(feature = "gpu")]
             gpu: None,
         }
@@ -261,9 +265,9 @@ impl<'a> Renderer<'a> {
     /// The grid exceeds the GPU's limits; the device fails.
     #[cfg(feature = "gpu")]
     pub fn on_gpu(grid: &'a VoxelGrid, gpu: &Gpu) -> Result<Self, GpuError> {
-        let scene = Scene::new(grid);
-        let on_gpu = GpuScene::upload(gpu.device(), &scene)?;
-        Ok(Self { scene, occlusion: Default::default(), gpu: Some(on_gpu) })
+        let mut renderer = Self::new(grid);
+        renderer.gpu = Some(GpuScene::upload(gpu.device(), &renderer.scene)?);
+        Ok(renderer)
     }
 
     /// Draws a picture that frames the whole grid. The step is "draw", in rows of pixels.

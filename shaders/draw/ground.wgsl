@@ -30,12 +30,7 @@ fn ground_hit(ray: Ray) -> SurfaceHit {
     if down <= 0 || !is_positive(above) {
         return nothing;
     }
-    let time = Time(above, u32(down));
-    var point = array<Int64, 3>(
-        point_at(ray.origin[0], ray.direction.x, time),
-        point_at(ray.origin[1], ray.direction.y, time),
-        point_at(ray.origin[2], ray.direction.z, time),
-    );
+    let point = point_at(ray, Time(above, u32(down)));
     let from_corner = from_corner_of_ground(point);
     let step = draw.ground_step << draw.ground_step_bits;
     let end = int64_scaled(Int64(GROUND_SAMPLES - 1u, 0u), step);

@@ -4,7 +4,6 @@
 // #import trace/faces
 // #import draw/params
 // #import draw/hit
-// #import draw/faces
 // #import draw/surface
 // #import draw/ground
 

@@ -57,9 +57,13 @@ fn along(origin: Int64, direction: i32, time: Time) -> Quotient {
     return int64_divided(int64_add(int64_scaled(origin, time.length), distance), time.length);
 }
 
-// The coordinate of a ray at a time along one axis, in units, rounded down.
-fn point_at(origin: Int64, direction: i32, time: Time) -> Int64 {
-    return along(origin, direction, time).quotient;
+// The point of a ray at a time, in units, rounded down.
+fn point_at(ray: Ray, time: Time) -> array<Int64, 3> {
+    return array<Int64, 3>(
+        along(ray.origin[0], ray.direction.x, time).quotient,
+        along(ray.origin[1], ray.direction.y, time).quotient,
+        along(ray.origin[2], ray.direction.z, time).quotient,
+    );
 }
 
 // Begins a DDA through the cells of a level at `point`.

@@ -21,11 +21,7 @@ fn seen_face(ray: Ray, touch: Touch) -> u32 {
 // The point where a ray meets a face, in units: exact along the normal, rounded down along the
 // other axes, which keeps it within the face.
 fn point_on(ray: Ray, touch: Touch, face: u32) -> array<Int64, 3> {
-    var point = array<Int64, 3>(
-        point_at(ray.origin[0], ray.direction.x, touch.time),
-        point_at(ray.origin[1], ray.direction.y, touch.time),
-        point_at(ray.origin[2], ray.direction.z, touch.time),
-    );
+    var point = point_at(ray, touch.time);
     let axis = face % 3u;
     point[axis] = int64_shifted(touch.voxel[axis] + i32(face >= 3u), FRACTION_BITS);
     return point;
@@ -35,11 +31,7 @@ fn point_on(ray: Ray, touch: Touch, face: u32) -> array<Int64, 3> {
 fn offset_from(point: array<Int64, 3>, face: u32) -> array<Int64, 3> {
     var outside = point;
     let axis = face % 3u;
-    let distance = RAY_OFFSET;
-    outside[axis] = select(
-        int64_sub(outside[axis], distance),
-        int64_add(outside[axis], distance),
-        face >= 3u,
-    );
+    let offset = select(int64_neg(RAY_OFFSET), RAY_OFFSET, face >= 3u);
+    outside[axis] = int64_add(outside[axis], offset);
     return outside;
 }

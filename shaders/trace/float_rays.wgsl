@@ -25,11 +25,8 @@ fn secondary_ray(ray: Ray, touch: Touch, direction: vec3<f32>) -> Ray {
 
 // The point of a touch, in voxels.
 fn hit_point(ray: Ray, touch: Touch) -> vec3<f32> {
-    return vec3<f32>(
-        in_voxels(point_at(ray.origin[0], ray.direction.x, touch.time)),
-        in_voxels(point_at(ray.origin[1], ray.direction.y, touch.time)),
-        in_voxels(point_at(ray.origin[2], ray.direction.z, touch.time)),
-    );
+    let point = point_at(ray, touch.time);
+    return vec3<f32>(in_voxels(point[0]), in_voxels(point[1]), in_voxels(point[2]));
 }
 
 // The distance from the ray's origin to a touch, in voxels.

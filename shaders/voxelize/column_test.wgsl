@@ -4,7 +4,7 @@
 // #import exact/crosses
 // #import voxelize/columns
 // #import voxelize/mesh
-// #import voxelize/voxel_candidate
+// #import voxelize/load_balance
 
 struct Column {
     axis: u32,
@@ -43,7 +43,7 @@ fn column_at(centers: NodeRange, rank: u32) -> Column {
 // workgroup.
 fn column_hit(group: vec3<u32>, lane: u32) -> ColumnHit {
     var hit: ColumnHit;
-    let candidate = voxel_candidate(group, lane);
+    let candidate = candidate_of(group, lane, ANY_FAILURE);
     if !candidate.exists {
         return hit;
     }

@@ -29,9 +29,8 @@ struct WindowPair {
     exists: bool,
 }
 
-fn group_index(group: vec3<u32>) -> u32 {
-    return group.y * params.max_groups + group.x;
-}
+// After any failure the last stages have no candidates: the result is discarded.
+const ANY_FAILURE: u32 = 0xffffffffu;
 
 // The pair of the window at the place of this invocation. No pairs after a failure of the bits
 // `fatal`. Call it from all invocations of the workgroup.

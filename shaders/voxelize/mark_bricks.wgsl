@@ -13,7 +13,7 @@ fn mark_bricks(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let index = (group.y * params.max_groups + group.x) * GROUP + lane;
+    let index = group_index(group) * GROUP + lane;
     if index >= min(atomicLoad(&counters[PAIRS]), params.pair_capacity) {
         return;
     }

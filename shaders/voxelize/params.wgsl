@@ -47,6 +47,10 @@ const LEVELS: u32 = 6u;
 const BRICK_WORDS: u32 = 18u;
 const KEY_WORDS: u32 = 2u;
 
+fn group_index(group: vec3<u32>) -> u32 {
+    return group.y * params.max_groups + group.x;
+}
+
 // Capacity of the pair list of a level, in pairs.
 fn capacity_of(level: u32) -> u32 {
     return select(params.pair_capacity, params.upper_capacity, level > 1u);

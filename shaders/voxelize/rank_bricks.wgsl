@@ -27,7 +27,7 @@ fn rank_bricks(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let word = (group.y * params.max_groups + group.x) * GROUP + lane;
+    let word = group_index(group) * GROUP + lane;
     if word >= bitmap_words() {
         return;
     }

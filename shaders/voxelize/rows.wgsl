@@ -7,7 +7,7 @@
 // #import voxelize/nodes
 // #import voxelize/mesh
 // #import voxelize/masks
-// #import voxelize/voxel_candidate
+// #import voxelize/load_balance
 
 // A row of voxels and a triangle.
 struct Row {

@@ -39,7 +39,7 @@ fn seed(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let index = (group.y * params.max_groups + group.x) * GROUP + lane;
+    let index = group_index(group) * GROUP + lane;
     var level = 0u;
     var pair = NO_PAIR;
     if index < params.triangle_count {

@@ -6,14 +6,14 @@
 // #import voxelize/nodes
 // #import voxelize/mesh
 // #import voxelize/masks
-// #import voxelize/voxel_candidate
+// #import voxelize/load_balance
 
 @compute @workgroup_size(GROUP)
 fn voxels(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let candidate = voxel_candidate(group, lane);
+    let candidate = candidate_of(group, lane, ANY_FAILURE);
     if !candidate.exists {
         return;
     }

@@ -143,9 +143,9 @@ fn nanoseconds_saved_per_pair(band: f32) -> u64 {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Backends {
-    choice: BackendChoice,
+    pub(crate) choice: BackendChoice,
     /// A part of the label of the GPU to use.
-    adapter: Option<String>,
+    pub(crate) adapter: Option<String>,
     #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
     gpu: Arc<SharedGpu>,
     /// Number of meshes that share one start of the GPU.
@@ -190,16 +190,6 @@ impl Backends {
             (BackendChoice::Auto, Some(_)) => self.open("its adapter was asked for"),
             _ => Ok(Chosen::cpu("asked for")),
         }
-    }
-
-    /// The choice that was made.
-    pub(crate) fn choice(&self) -> BackendChoice {
-        self.choice
-    }
-
-    /// A part of the label of the GPU to use.
-    pub(crate) fn adapter(&self) -> Option<&str> {
-        self.adapter.as_deref()
     }
 
     /// The same with another choice, of the same GPU: if it failed to open, it still has.

@@ -198,15 +198,14 @@ const SAMPLE: usize = 1 << 14;
 pub fn brick_pairs(mesh: &PlacedMesh) -> u64 {
     let lattice = mesh.lattice();
     let bits = lattice.fraction_bits + BRICK.ilog2();
-    let bricks = BoxRange { lo: [0; 3], hi: lattice.dims.map(|d| ((d - 1) / BRICK) as i32) };
+    let bricks = BoxRange::of_grid(lattice.dims).coarser(BRICK.ilog2());
     // A window may have no triangles.
     let step = mesh.len().div_ceil(SAMPLE).max(1);
     let sample = (0..mesh.len()).step_by(step);
     sample
         .map(|index| {
             let range = BoxRange::of_triangle(&mesh.triangle(index), bits).intersect(&bricks);
-            let size = |a: usize| (range.hi[a] - range.lo[a] + 1).max(0) as u64;
-            let mut size = [size(0), size(1), size(2)];
+            let mut size = range.extent().map(|bricks| bricks.max(0) as u64);
             size.sort_unstable();
             size[0].min(3) * size[1] * size[2] * step as u64
         })

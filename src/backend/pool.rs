@@ -3,8 +3,6 @@
 //! The threads of a pool do not exist in a forked child: a pool that the parent started would wait
 //! there forever. The pool is therefore keyed by the process id.
 
-#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -15,7 +13,7 @@ use crate::base::lock;
 #[derive(Debug)]
 pub(crate) struct LazyPool {
     /// 0: as many as there are cores.
-    threads: usize,
+    pub(crate) threads: usize,
     /// With the id of the process that started it.
     pool: Mutex<Option<(u32, Arc<ThreadPool>)>>,
 }
@@ -23,19 +21,6 @@ pub(crate) struct LazyPool {
 impl LazyPool {
     pub(crate) const fn new(threads: usize) -> Self {
         Self { threads, pool: Mutex::new(None) }
-    }
-
-    /// The pool of so many threads that does the work of a GPU, whichever voxelizer it is for.
-    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
-    pub(crate) fn of_gpu(threads: usize) -> Arc<Self> {
-        static POOLS: Mutex<BTreeMap<usize, Arc<LazyPool>>> = Mutex::new(BTreeMap::new());
-        let mut pools = lock(&POOLS);
-        Arc::clone(pools.entry(threads).or_insert_with(|| Arc::new(Self::new(threads))))
-    }
-
-    /// The number of threads; 0 for as many as there are cores.
-    pub(crate) fn threads(&self) -> usize {
-        self.threads
     }
 
     /// Of a pool that is there already.

@@ -7,18 +7,16 @@ use crate::backend::gpu::Gpu;
 use crate::base::lock;
 use crate::gpu::{Adapter, GpuError};
 
+/// How often a GPU that failed is opened again. One that hangs holds up each mesh for minutes.
+const MAX_REOPENED: u32 = 3;
+
 /// Threads that open it concurrently wait for the first.
 #[derive(Debug, Default)]
 pub(super) struct SharedGpu {
     name: Option<String>,
-    /// One that the caller opened.
-    given: Option<Arc<Gpu>>,
     adapter: OnceLock<Result<Adapter, GpuError>>,
     open: Mutex<Open>,
 }
-
-/// How often a GPU that failed is opened again. One that hangs holds up each mesh for minutes.
-const MAX_REOPENED: u32 = 3;
 
 #[derive(Debug, Default)]
 struct Open {
@@ -40,26 +38,29 @@ impl SharedGpu {
 
     /// A GPU that is open. If it fails, it is not opened again.
     pub(super) fn of(gpu: Arc<Gpu>) -> Self {
-        Self { given: Some(gpu), ..Self::default() }
+        let open = Mutex::new(Open { gpu: Some(Ok(gpu)), reopened: MAX_REOPENED });
+        Self { open, ..Self::default() }
     }
 
     /// Whether it is open and a hardware GPU. Does not wait while another thread opens it.
     pub(super) fn is_ready(&self) -> bool {
-        let is_working = match (&self.given, self.open.try_lock()) {
-            (Some(gpu), _) => gpu.device().check().is_ok(),
-            (None, Ok(open)) => open.is_working(),
-            (None, Err(TryLockError::Poisoned(open))) => open.into_inner().is_working(),
-            (None, Err(TryLockError::WouldBlock)) => false,
+        let is_working = match self.open.try_lock() {
+            Ok(open) => open.is_working(),
+            Err(TryLockError::Poisoned(open)) => open.into_inner().is_working(),
+            Err(TryLockError::WouldBlock) => false,
         };
         is_working && self.why_not().is_none()
     }
 
     /// The reason not to use it, if there is one: no adapter, or a software adapter.
     pub(super) fn why_not(&self) -> Option<String> {
-        let (label, is_software) = match (&self.given, self.adapter()) {
-            (Some(gpu), _) => (gpu.device().label(), gpu.device().is_software()),
-            (None, Ok(adapter)) => (adapter.label(), adapter.is_software()),
-            (None, Err(_)) => return Some("no GPU adapter".into()),
+        let opened = lock(&self.open).gpu.clone();
+        let (label, is_software) = match opened {
+            Some(Ok(gpu)) => (gpu.device().label(), gpu.device().is_software()),
+            _ => match self.adapter() {
+                Ok(adapter) => (adapter.label(), adapter.is_software()),
+                Err(_) => return Some("no GPU adapter".into()),
+            },
         };
         is_software.then(|| format!("no hardware GPU: {label} is software"))
     }
@@ -71,17 +72,14 @@ impl SharedGpu {
     /// There is no adapter, none with that name, or it fails to open; the same error every
     /// time.
     pub(super) fn open(&self) -> Result<Arc<Gpu>, BackendError> {
-        if let Some(gpu) = &self.given {
-            return Ok(Arc::clone(gpu));
-        }
-        let adapter = self.adapter()?;
         let mut open = lock(&self.open);
         let has_failed = matches!(open.gpu, Some(Ok(_))) && !open.is_working();
         if has_failed && open.reopened < MAX_REOPENED {
             open.reopened += 1;
             open.gpu = None;
         }
-        open.gpu.get_or_insert_with(|| Gpu::new(adapter).map(Arc::new)).clone()
+        let new = || Gpu::new(self.adapter()?).map(Arc::new);
+        open.gpu.get_or_insert_with(new).clone()
     }
 
     fn adapter(&self) -> Result<&Adapter, GpuError> {

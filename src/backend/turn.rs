@@ -1,8 +1,9 @@
 //! Exclusive use of a GPU by blocking callers.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::panic::resume_unwind;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::thread::{self, Builder};
 
 use crate::backend::BackendError;
@@ -25,7 +26,11 @@ impl Turn {
         threads: usize,
         work: impl FnOnce() -> T + Send,
     ) -> Result<T, BackendError> {
-        let pool = LazyPool::of_gpu(threads).get()?;
+        // By their number of threads, whichever voxelizer the work is for.
+        static POOLS: Mutex<BTreeMap<usize, Arc<LazyPool>>> = Mutex::new(BTreeMap::new());
+        let new = || Arc::new(LazyPool::new(threads));
+        let pool = Arc::clone(lock(&POOLS).entry(threads).or_insert_with(new));
+        let pool = pool.get()?;
         let run = || {
             let _turn = lock(&self.0);
             pool.install(work)

@@ -9,20 +9,14 @@ use crate::base::error_code::ErrorCode;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{option} '{text}' is not possible: use {}", quoted(.names))]
 pub struct UnknownName {
-    option: &'static str,
-    text: String,
-    names: Vec<&'static str>,
+    pub(crate) option: &'static str,
+    pub(crate) text: String,
+    pub(crate) names: Vec<&'static str>,
 }
 
 impl ErrorCode for UnknownName {
     fn code(&self) -> &'static str {
         "option.value"
-    }
-}
-
-impl UnknownName {
-    pub(crate) fn new(option: &'static str, text: &str, names: Vec<&'static str>) -> Self {
-        Self { option, text: text.to_owned(), names }
     }
 }
 
@@ -59,7 +53,11 @@ macro_rules! named {
                 let named = Self::ALL.iter().find(|value| value.name() == text);
                 named.copied().ok_or_else(|| {
                     let names = Self::ALL.iter().map(|value| value.name()).collect();
-                    crate::base::names::UnknownName::new($option, text, names)
+                    crate::base::names::UnknownName {
+                        option: $option,
+                        text: text.to_owned(),
+                        names,
+                    }
                 })
             }
         }

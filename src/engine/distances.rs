@@ -112,7 +112,7 @@ impl Voxelizer {
         found_by: &UsedBackend,
     ) -> Result<Measured, BackendError> {
         // If a GPU failed to find them, it is not tried again.
-        let chosen = match (self.backends.choice(), &found_by.adapter) {
+        let chosen = match (self.backends.choice, &found_by.adapter) {
             (BackendChoice::Auto, None) => Chosen::cpu(&*found_by.reason),
             _ => self.install(|| self.backends.choose(mesh, self.band))??,
         };

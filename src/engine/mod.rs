@@ -179,8 +179,8 @@ impl fmt::Debug for Voxelizer {
             .field("lattice", lattice)
             .field("tile", tile)
             .field("kernel", kernel)
-            .field("choice", &backends.choice())
-            .field("adapter", &backends.adapter())
+            .field("choice", &backends.choice)
+            .field("adapter", &backends.adapter)
             .finish_non_exhaustive()
     }
 }

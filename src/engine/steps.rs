@@ -2,7 +2,6 @@
 
 #[cfg(feature = "gpu")]
 use crate::backend::gpu::Gpu;
-use crate::backend::pool::LazyPool;
 use crate::backend::{
     Backend, BackendChoice, BackendError, Chosen, RunOptions, UsedBackend, check_cancelled,
 };
@@ -155,7 +154,7 @@ impl Voxelizer {
         chosen: Chosen,
         work: impl Fn(&Chosen) -> Result<T, BackendError> + Sync,
     ) -> Result<(T, Chosen), BackendError> {
-        let threads = self.pool.as_deref().map(LazyPool::threads);
+        let threads = self.pool.as_deref().map(|pool| pool.threads);
         let threads = threads.unwrap_or_else(rayon::current_num_threads);
         let run = |chosen: &Chosen| match chosen.used.adapter {
             None => self.install(|| work(chosen))?,
@@ -182,7 +181,7 @@ impl Voxelizer {
         placed: &Placed,
         gpu: Result<(&Gpu, &str), &str>,
     ) -> Result<Voxelized, BackendError> {
-        let choice = self.backends.choice();
+        let choice = self.backends.choice;
         let chosen = match (choice, gpu) {
             (BackendChoice::Cpu, _) => Chosen::cpu("asked for"),
             (BackendChoice::Auto, Err(why)) => Chosen::cpu(why),

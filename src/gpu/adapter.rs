@@ -135,7 +135,6 @@ impl Adapter {
     }
 }
 
-/// The label of an adapter.
 pub(super) fn label(info: &wgpu::AdapterInfo) -> String {
     format!("{}: {}", info.backend, info.name)
 }

@@ -60,12 +60,8 @@ impl Clock {
 
     /// Milliseconds of each step, from the timestamps in a staging buffer.
     pub(crate) fn milliseconds(&self, bytes: &[u8]) -> Vec<f64> {
-        let (times, _) = bytes.as_chunks::<8>();
-        let (steps, _) = times.as_chunks::<2>();
-        let ticks = steps.iter().map(|times| {
-            let [begin, end] = times.map(u64::from_le_bytes);
-            end.saturating_sub(begin)
-        });
+        let steps: Vec<[u64; 2]> = bytemuck::pod_collect_to_vec(bytes);
+        let ticks = steps.iter().map(|[begin, end]| end.saturating_sub(*begin));
         ticks.map(|ticks| ticks as f64 * self.period).collect()
     }
 }

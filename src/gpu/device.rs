@@ -154,17 +154,15 @@ impl Device {
     ) -> Result<(), GpuError> {
         let pipeline = self.pipeline(kernel, &[]);
         self.check()?;
-        let bound = pipeline.bind(&self.device, |name| {
-            let found = buffers.iter().find(|(own, _)| *own == name);
-            found.map(|(_, buffer)| buffer.as_entire_binding())
-        })?;
+        let named: Vec<_> =
+            buffers.iter().map(|(name, buffer)| (*name, buffer.as_entire_binding())).collect();
+        let bound = pipeline.bind(&self.device, &named)?;
         let mut pass = encoder.begin_compute_pass(&Default::default());
         pipeline.set(&mut pass, &bound);
         dispatch(&mut pass, groups, MAX_GROUPS);
         Ok(())
     }
 
-    /// A new command encoder.
     pub(crate) fn encoder(&self) -> wgpu::CommandEncoder {
         self.device.create_command_encoder(&Default::default())
     }

@@ -44,7 +44,6 @@ pub const MODULES: &[File] = &[
     file!("voxelize/load_balance"),
     file!("voxelize/append"),
     file!("voxelize/masks"),
-    file!("voxelize/voxel_candidate"),
     file!("voxelize/rows"),
     file!("voxelize/column_test"),
     file!("distance/bounds"),
@@ -60,7 +59,6 @@ pub const MODULES: &[File] = &[
     file!("trace/tree_masks"),
     file!("draw/params"),
     file!("draw/hit"),
-    file!("draw/faces"),
     file!("draw/surface"),
     file!("draw/ground"),
     file!("draw/shade"),
@@ -72,8 +70,11 @@ pub const MODULES: &[File] = &[
 pub struct Kernel(File);
 
 macro_rules! kernels {
-    ($($(#[$doc:meta])* $name:ident = $path:literal;)+) => {
-        $($(#[$doc])* pub const $name: Kernel = Kernel(file!($path));)+
+    ($($name:ident = $path:literal;)+) => {
+        $(
+            #[doc = concat!("`", $path, "`: the file begins with what it does.")]
+            pub const $name: Kernel = Kernel(file!($path));
+        )+
 
         /// All kernels.
         pub const KERNELS: &[Kernel] = &[$($name),+];
@@ -81,55 +82,30 @@ macro_rules! kernels {
 }
 
 kernels! {
-    /// Appends triangles to the pair lists of their start levels.
     SEED = "voxelize/seed";
-    /// Tests nodes, and lists those touched.
     REFINE = "voxelize/refine";
-    /// Marks bricks in the bitmap, and counts those of its blocks.
     MARK_BRICKS = "voxelize/mark_bricks";
-    /// Adds up the bricks of the blocks.
     SCAN_BLOCKS = "voxelize/scan_blocks";
-    /// Numbers the bricks in canonical order.
     RANK_BRICKS = "voxelize/rank_bricks";
-    /// Tests rows of voxels.
     VOXEL_ROWS = "voxelize/voxel_rows";
-    /// Tests single voxels.
     VOXELS = "voxelize/voxels";
-    /// Sets voxels in which a column crosses a triangle.
     SIX_SEPARATING = "voxelize/six_separating";
-    /// Flips voxels at which the parity of crossings changes.
     PARITY = "voxelize/parity";
-    /// Marks crossings by their direction.
     MARK_CROSSINGS = "voxelize/mark_crossings";
-    /// Distances of voxels to the nearest triangle.
     MEASURE = "distance/measure";
-    /// Lists the bricks of the band.
     COMPACT = "distance/compact";
-    /// First hits of a list of rays.
     FIRST_HITS = "trace/first_hits";
-    /// Rounds vertices to the lattice.
     QUANTIZE = "scene/quantize";
-    /// Reserves the words of the voxels' colours.
     RESERVE_COLORS = "scene/reserve_colors";
-    /// Finds the first triangle that touches each voxel.
     FIRST_TRIANGLES = "scene/first_triangles";
-    /// Replaces the triangles of voxels by their colours.
     COLOR_VOXELS = "scene/color_voxels";
-    /// Fills a solid along rows of bricks.
     FILL_ROWS = "scene/fill_rows";
-    /// Sets the masks of a tree's nodes.
     TREE_FILL = "trace/tree_fill";
-    /// Counts the cells of nodes.
     TREE_COUNT = "trace/tree_count";
-    /// Lists the children of nodes.
     TREE_LINK = "trace/tree_link";
-    /// Ambient occlusion of the samples of the ground.
     GROUND_OCCLUSION = "draw/ground_occlusion";
-    /// Samples at the corners of pixels.
     DRAW_CORNERS = "draw/draw_corners";
-    /// The other samples of pixels.
     DRAW_INTERIOR = "draw/draw_interior";
-    /// Pixels from their samples.
     MEAN_PIXELS = "draw/mean_pixels";
 }
 

@@ -9,7 +9,6 @@ use crate::gpu::kernels::{Binding, bindings};
 /// Pipeline constants of a kernel: values of its `override` declarations.
 pub(crate) type Constants = &'static [(&'static str, u32)];
 
-/// A compiled kernel.
 #[derive(Debug)]
 pub(crate) struct Pipeline {
     kernel: Kernel,
@@ -58,26 +57,25 @@ impl Pipeline {
         Self { kernel, pipeline, layouts, bindings }
     }
 
-    /// Creates the bind groups; `find` returns the buffer of a name.
+    /// Creates the bind groups of the resources that have the names of the bindings.
     ///
     /// # Errors
-    /// `find` returns `None` for a name: a bug in this library.
-    pub(crate) fn bind<'a>(
+    /// A name is missing: a bug in this library.
+    pub(crate) fn bind(
         &self,
         device: &wgpu::Device,
-        find: impl Fn(&str) -> Option<BindingResource<'a>>,
+        named: &[(&str, BindingResource)],
     ) -> Result<Vec<wgpu::BindGroup>, GpuError> {
-        let resource = |binding: &Binding| {
-            let Some(resource) = find(&binding.name) else {
-                let kernel = self.kernel.name();
-                let name = &binding.name;
+        let entry = |binding: &Binding| {
+            let Some((_, resource)) = named.iter().find(|(name, _)| *name == binding.name) else {
+                let (kernel, name) = (self.kernel.name(), &binding.name);
                 return Err(GpuError::Device(format!("{kernel} has no buffer for {name}")));
             };
-            Ok(wgpu::BindGroupEntry { binding: binding.number, resource })
+            Ok(wgpu::BindGroupEntry { binding: binding.number, resource: resource.clone() })
         };
         let group = |(layout, group)| {
             let of_group = self.bindings.iter().filter(|binding| binding.group == group);
-            let entries = of_group.map(resource).collect::<Result<Vec<_>, _>>()?;
+            let entries = of_group.map(entry).collect::<Result<Vec<_>, _>>()?;
             Ok(device.create_bind_group(&wgpu::BindGroupDescriptor {
                 label: Some(self.kernel.name()),
                 layout,

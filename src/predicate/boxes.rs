@@ -35,6 +35,12 @@ impl BoxRange {
         Self { lo: lo.map(|c| (c + half - 1) >> box_bits), hi: hi.map(|c| (c - half) >> box_bits) }
     }
 
+    /// The voxels of a grid.
+    #[must_use]
+    pub fn of_grid(dims: [u32; 3]) -> Self {
+        Self { lo: [0; 3], hi: dims.map(|d| d as i32 - 1) }
+    }
+
     /// The boxes in both.
     #[must_use]
     #[inline]

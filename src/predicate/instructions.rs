@@ -13,9 +13,20 @@ impl InstructionSet {
     /// The instruction sets of this processor: the best first, scalar code last.
     #[must_use]
     pub fn available() -> Vec<Self> {
-        let mut sets = vector_sets();
-        sets.push(Self { name: "scalar", arch: Arch::Scalar });
-        sets
+        let mut sets = Vec::new();
+        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+        {
+            let avx512 = pulp::x86::V4::try_new().map(|simd| ("AVX-512", Arch::V4(simd)));
+            let avx2 = pulp::x86::V3::try_new().map(|simd| ("AVX2", Arch::V3(simd)));
+            sets.extend(avx512.into_iter().chain(avx2));
+        }
+        #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
+        if !matches!(Arch::new(), Arch::Scalar) {
+            let name = if cfg!(target_arch = "aarch64") { "NEON" } else { "vectors" };
+            sets.push((name, Arch::new()));
+        }
+        sets.push(("scalar", Arch::Scalar));
+        sets.into_iter().map(|(name, arch)| Self { name, arch }).collect()
     }
 
     /// Its name, such as `AVX2`.
@@ -27,22 +38,6 @@ impl InstructionSet {
     /// Runs `task` compiled for this instruction set.
     pub(crate) fn dispatch<T: WithSimd>(&self, task: T) -> T::Output {
         self.arch.dispatch(task)
-    }
-}
-
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-fn vector_sets() -> Vec<InstructionSet> {
-    let avx512 = pulp::x86::V4::try_new().map(|simd| ("AVX-512", Arch::V4(simd)));
-    let avx2 = pulp::x86::V3::try_new().map(|simd| ("AVX2", Arch::V3(simd)));
-    avx512.into_iter().chain(avx2).map(|(name, arch)| InstructionSet { name, arch }).collect()
-}
-
-#[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
-fn vector_sets() -> Vec<InstructionSet> {
-    let name = if cfg!(target_arch = "aarch64") { "NEON" } else { "vectors" };
-    match Arch::new() {
-        Arch::Scalar => vec![],
-        arch => vec![InstructionSet { name, arch }],
     }
 }
 

@@ -4,7 +4,7 @@ use crate::common::prelude::*;
 use crate::trace::{read, run_stage};
 use trivox::gpu::{BRICK_WORDS, Device, GpuError, KEY_WORDS};
 use trivox::view::gpu::{
-    MeshBuffers, NO_NODES, SceneBuilder, SceneCapacity, SceneFailure, SceneStatus, WordNode,
+    MeshBuffers, NO_NODES, Node, SceneBuilder, SceneCapacity, SceneFailure, SceneStatus,
 };
 use trivox::view::trace::{Hit, Ray, Scene};
 use wgpu::{BufferUsages as Usage, IndexFormat};
@@ -181,7 +181,7 @@ fn voxels(builder: &SceneBuilder, dims: [u32; 3]) -> VoxelGrid {
     let all = |buffer: &wgpu::Buffer| read(device, buffer, buffer.size() / 4);
     let [header, nodes] = [&buffers.header, &buffers.nodes].map(all);
     let [children, bricks] = [&buffers.children, &buffers.bricks].map(all);
-    let nodes: &[WordNode] = bytemuck::cast_slice(&nodes);
+    let nodes: Vec<Node> = bytemuck::pod_collect_to_vec(&nodes);
     let (top, root) = (header[1], header[2]);
     let mut voxels = Vec::new();
     // Level, index and position of nodes.
@@ -194,9 +194,9 @@ fn voxels(builder: &SceneBuilder, dims: [u32; 3]) -> VoxelGrid {
             continue;
         }
         let node = &nodes[index as usize];
-        let cells = bits(&node.partial).zip(&children[node.first as usize..]);
+        let cells = bits(bytemuck::cast_slice(&node.partial)).zip(&children[node.first as usize..]);
         open.extend(cells.map(|(bit, &child)| (level - 1, child, cell(at, bit))));
-        for bit in bits(&node.full) {
+        for bit in bits(bytemuck::cast_slice(&node.full)) {
             assert_eq!(level, 1, "full cells are bricks");
             let brick = cell(at, bit);
             voxels.extend((0..512).map(|bit| cell(brick, bit)));

@@ -168,7 +168,6 @@ impl<'a> BrickCache<'a> {
         addresses
     }
 
-    /// Sets one voxel.
     #[inline(always)]
     pub(super) fn set_voxel(&mut self, voxel: [i32; 3]) {
         self.set(self.address(voxel, false));

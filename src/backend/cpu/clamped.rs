@@ -27,10 +27,12 @@ pub(crate) fn clamped_crossings(
     room: u64,
 ) -> Result<Vec<BrickBatch>, u64> {
     let Some(axis) = rule.counting_axis() else { return Ok(Vec::new()) };
-    let clip = BoxRange { lo: [0; 3], hi: mesh.lattice().dims.map(|d| d as i32 - 1) };
+    let clip = BoxRange::of_grid(mesh.lattice().dims);
     let mut budget = EvictionBudget::new(BATCH);
     budget.begin(room);
-    let end_bricks = 2 * bricks_per_layer(mesh, axis);
+    let ([first, second], _) = axis.project(mesh.lattice().dims.map(|d| d.div_ceil(BRICK) as i32));
+    // Those of the first and the last layer of the grid across the axis.
+    let end_bricks = 2 * first as u64 * second as u64;
     let triangles = triangles_outside(mesh, axis);
     let batches = triangles.par_chunks(TRIANGLES).map(|triangles| {
         let groups = triangles.chunks(BATCH_LEN).map(|group| group.iter().copied());
@@ -56,10 +58,4 @@ fn triangles_outside(mesh: &PlacedMesh, axis: Axis) -> Vec<usize> {
     }
     let triangles = (0..mesh.len()).into_par_iter();
     triangles.filter(|&index| mesh.triangle(index).iter().any(is_outside)).collect()
-}
-
-/// Number of bricks in a layer of the grid perpendicular to `axis`.
-fn bricks_per_layer(mesh: &PlacedMesh, axis: Axis) -> u64 {
-    let ([first, second], _) = axis.project(mesh.lattice().dims.map(|d| d.div_ceil(BRICK) as i32));
-    first as u64 * second as u64
 }

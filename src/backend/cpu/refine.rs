@@ -50,7 +50,12 @@ impl<'a, G: Iterator<Item = Range<usize>>> WithSimd for Task<'a, G> {
             blocks: vec![Pairs::new(fraction_bits); EXTENTS].into(),
             bricks,
         };
-        refiner.refine(groups);
+        let mut batch = TriangleBatch::new();
+        for group in groups {
+            batch.load(mesh, group.clone());
+            let bounds = batch.bounds(fraction_bits, &clip);
+            refiner.add(&batch, &bounds, group.start, group.len());
+        }
         refiner.finish();
         refiner.bricks
     }
@@ -96,16 +101,6 @@ fn extent_of(queue: usize) -> [i32; 3] {
 }
 
 impl<S: Simd> Refiner<'_, S> {
-    #[inline(always)]
-    fn refine(&mut self, groups: impl Iterator<Item = Range<usize>>) {
-        let mut batch = TriangleBatch::new();
-        for group in groups {
-            batch.load(self.mesh, group.clone());
-            let bounds = batch.bounds(self.fraction_bits, &self.clip);
-            self.add(&batch, &bounds, group.start, group.len());
-        }
-    }
-
     #[inline(always)]
     fn add(&mut self, batch: &TriangleBatch, bounds: &Bounds, first: usize, len: usize) {
         let classes = bounds.classify(len);
@@ -164,7 +159,6 @@ impl<S: Simd> Refiner<'_, S> {
         }
     }
 
-    /// Processes the queue of `level`.
     fn solve(&mut self, level: usize) {
         self.simd.vectorize(Solve { refiner: self, level });
     }
@@ -179,7 +173,10 @@ impl<S: Simd> Refiner<'_, S> {
         let triangle = self.mesh.triangle(index as usize);
         let bounds = BoxRange::of_triangle(&triangle, self.fraction_bits).intersect(&self.clip);
         let bounds = bounds.coarser(level as u32 * BLOCK_BITS);
-        for position in boxes_of(&range, mask) {
+        let [x, y, z] = range.lo;
+        for bit in set_bits(mask) {
+            let bit = bit as i32;
+            let position = [x + (bit >> 4), y + (bit >> 2 & 3), z + (bit & 3)];
             let lo = position.map(|i| i << BLOCK_BITS);
             let block = BoxRange { lo, hi: lo.map(|i| i + BLOCK - 1) }.intersect(&bounds);
             match level.checked_sub(1) {
@@ -232,13 +229,4 @@ impl<S: Simd> WithSimd for SolveBlocks<'_, '_, S> {
             refiner.bricks.set_blocks(pairs.lowest(), extent, &masks, len);
         }
     }
-}
-
-/// The boxes of `range` in `mask`.
-fn boxes_of(range: &BoxRange, mask: BlockMask) -> impl Iterator<Item = [i32; 3]> {
-    let [x, y, z] = range.lo;
-    set_bits(mask).map(move |bit| {
-        let bit = bit as i32;
-        [x + (bit >> 4), y + (bit >> 2 & 3), z + (bit & 3)]
-    })
 }

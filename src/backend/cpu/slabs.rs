@@ -32,13 +32,13 @@ pub(super) fn voxelize(
     if rule == Rule::Conservative {
         memory.check_early(mesh, &tasks, progress)?;
     }
-    progress.start("voxelize", tasks.layers());
+    progress.start("voxelize", tasks.layers);
 
     let mut budget = tasks.budget();
     let mut first = 0;
     let mut layers = tasks.layers_within(FIRST_SLAB);
-    while first < tasks.layers() {
-        let slab = first..tasks.layers().min(first + layers);
+    while first < tasks.layers {
+        let slab = first..tasks.layers.min(first + layers);
         budget.begin(memory.unordered);
         let batches = tasks.fill(&slab, &budget, progress);
         check_cancelled(progress)?;
@@ -160,7 +160,7 @@ impl MemoryLimit {
         let (mut kept, mut most) = (0, 0);
         let mut builder = GridBuilder::counting().combining(tasks.rule.combine());
         let mut budget = tasks.budget();
-        for layer in 0..tasks.layers() {
+        for layer in 0..tasks.layers {
             budget.begin(self.unordered);
             let batches = tasks.fill(&(layer..layer + 1), &budget, progress);
             if progress.is_cancelled() {

@@ -9,6 +9,7 @@
 
 use std::ops::Range;
 
+use crate::base::vector::minus;
 use crate::lattice::SPAN_BITS;
 use crate::predicate::crosses::blocks::ProjectedCorners;
 use crate::predicate::crosses::center_of;
@@ -55,8 +56,7 @@ impl Strips {
         let edges = if area < 0.0 { edges.map(HalfPlane::turned) } else { edges };
 
         // Over point `p` the plane is at height `z` where `n . (p - a) + |n_z| (z - a_z) = 0`.
-        let sub = |p: [f64; 3]| [p[0] - a[0], p[1] - a[1], p[2] - a[2]];
-        let (e, f) = (sub(b), sub(c));
+        let (e, f) = (minus(b, a), minus(c, a));
         let sign = if area < 0.0 { -1.0 } else { 1.0 };
         let n = [sign * (e[1] * f[2] - e[2] * f[1]), sign * (e[2] * f[0] - e[0] * f[2])];
         let past = |voxel: i32, direction: f64| {

@@ -25,7 +25,6 @@ const TRIANGLES: Range<usize> = 1 << 10..1 << 16;
 /// Bricks per batch of evicted bricks.
 const BATCH: Range<u64> = 1 << 4..1 << 12;
 
-/// The tasks of a mesh.
 pub(super) struct Tasks<'a> {
     mesh: &'a PlacedMesh,
     /// The rule by which they set voxels.
@@ -33,6 +32,10 @@ pub(super) struct Tasks<'a> {
     threads: usize,
     /// Triangles per task, a multiple of [`BATCH_LEN`].
     chunk: usize,
+    chunks: usize,
+    /// Number of layers of bricks along `z`.
+    pub(super) layers: u64,
+    bricks_per_layer: u64,
     /// The first and last layer of bricks that each group of [`BATCH_LEN`] triangles touches.
     group_layers: OnceLock<Vec<[i32; 2]>>,
     /// Slots to reuse: fresh memory costs page faults.
@@ -44,42 +47,36 @@ impl<'a> Tasks<'a> {
     pub(super) fn new(mesh: &'a PlacedMesh, rule: Rule) -> Self {
         let threads = rayon::current_num_threads();
         let fair = mesh.len().div_ceil(threads * TASKS).next_multiple_of(BATCH_LEN);
+        let chunk = fair.clamp(TRIANGLES.start, TRIANGLES.end);
+        let [x, y, layers] = mesh.lattice().dims.map(|d| u64::from(d.div_ceil(BRICK)));
         Self {
             mesh,
             rule,
             threads,
-            chunk: fair.clamp(TRIANGLES.start, TRIANGLES.end),
+            chunk,
+            chunks: mesh.len().div_ceil(chunk),
+            layers,
+            bricks_per_layer: x * y,
             group_layers: OnceLock::new(),
             spare: Mutex::default(),
         }
     }
 
-    /// Number of layers of bricks along `z`.
-    pub(super) fn layers(&self) -> u64 {
-        u64::from(self.mesh.lattice().dims[2].div_ceil(BRICK))
-    }
-
-    /// Number of chunks of triangles.
-    pub(super) fn chunks(&self) -> usize {
-        self.mesh.len().div_ceil(self.chunk)
-    }
-
-    /// Number of bricks in a layer.
-    fn bricks_per_layer(&self) -> u64 {
-        let [x, y, _] = self.mesh.lattice().dims.map(|d| u64::from(d.div_ceil(BRICK)));
-        x * y
-    }
-
     /// Number of full layers with at most `bricks` bricks; at least 1.
     pub(super) fn layers_within(&self, bricks: u64) -> u64 {
-        (bricks / self.bricks_per_layer()).clamp(1, self.layers())
+        (bricks / self.bricks_per_layer).clamp(1, self.layers)
     }
 
     /// Number of parts into which a slab of `layers` layers is divided; 1 if there are enough
     /// chunks.
     fn regions(&self, layers: u64) -> u64 {
-        let wanted = (self.threads * TASKS).div_ceil(self.chunks().max(1)) as u64;
+        let wanted = (self.threads * TASKS).div_ceil(self.chunks.max(1)) as u64;
         layers.div_ceil(layers.div_ceil(wanted))
+    }
+
+    /// Number of tasks of a slab of all layers.
+    fn count(&self) -> u64 {
+        self.chunks as u64 * self.regions(self.layers)
     }
 
     /// A budget for the bricks that tasks evict.
@@ -88,25 +85,23 @@ impl<'a> Tasks<'a> {
     }
 
     fn batch_len(&self) -> u64 {
-        let per_task =
-            self.layers().div_ceil(self.regions(self.layers())) * self.bricks_per_layer();
+        let per_task = self.layers.div_ceil(self.regions(self.layers)) * self.bricks_per_layer;
         per_task.clamp(BATCH.start, BATCH.end)
     }
 
     /// Maximum number of bricks allocated in batches but not used, over all tasks.
     pub(super) fn unused_room(&self) -> u64 {
-        self.chunks() as u64 * self.regions(self.layers()) * self.batch_len()
+        self.count() * self.batch_len()
     }
 
     /// Bytes of memory that do not depend on the number of occupied bricks.
     pub(super) fn fixed_bytes(&self) -> u64 {
-        let concurrent =
-            (self.chunks() as u64 * self.regions(self.layers())).min(self.threads as u64);
+        let concurrent = self.count().min(self.threads as u64);
         concurrent * Slots::bytes(self.bricks()) + self.mesh.len().div_ceil(BATCH_LEN) as u64 * 8
     }
 
     fn bricks(&self) -> u64 {
-        self.bricks_per_layer() * self.layers()
+        self.bricks_per_layer * self.layers
     }
 
     /// The bricks of a slab, a range of layers of bricks, unordered and with duplicates. Incomplete
@@ -123,17 +118,16 @@ impl<'a> Tasks<'a> {
         let tasks = (0..regions).flat_map(|region| {
             let first = slab.start + region * thickness;
             let layers = first..slab.end.min(first + thickness);
-            (0..self.chunks()).map(move |chunk| (chunk, layers.clone()))
+            (0..self.chunks).map(move |chunk| (chunk, layers.clone()))
         });
         let tasks: Vec<(usize, Range<u64>)> = tasks.collect();
         // Initialized in parallel, here: of the tasks, all but one would block on the `OnceLock`.
-        let group_layers = match thickness == self.layers() {
-            true => &[],
-            false => self.group_layers(),
-        };
-        let run = |(chunk, layers): (usize, Range<u64>)| match progress.is_cancelled() {
-            true => Vec::new(),
-            false => self.run(chunk, &layers, group_layers, budget),
+        let group_layers: &[_] = if thickness == self.layers { &[] } else { self.group_layers() };
+        let run = |(chunk, layers): (usize, Range<u64>)| {
+            if progress.is_cancelled() {
+                return Vec::new();
+            }
+            self.run(chunk, &layers, group_layers, budget)
         };
         let batches = tasks.into_par_iter().map(run);
         batches.flatten_iter().collect()
@@ -167,10 +161,9 @@ impl<'a> Tasks<'a> {
         if groups.clone().next().is_none() {
             return Vec::new();
         }
-        let dims = self.mesh.lattice().dims.map(|d| d as i32);
-        let z = [start_layer, end_layer].map(|layer| layer * BRICK as i32);
-        let clip =
-            BoxRange { lo: [0, 0, z[0]], hi: [dims[0] - 1, dims[1] - 1, dims[2].min(z[1]) - 1] };
+        let mut clip = BoxRange::of_grid(self.mesh.lattice().dims);
+        clip.lo[2] = start_layer * BRICK as i32;
+        clip.hi[2] = clip.hi[2].min(end_layer * BRICK as i32 - 1);
         let slots = lock(&self.spare).pop();
         // Not while the others wait for the lock.
         let slots = slots.unwrap_or_else(|| Slots::new(self.bricks()));

@@ -41,7 +41,6 @@ impl TriangleBatch {
         }
     }
 
-    /// The triangle in `lane`.
     #[inline(always)]
     pub(super) fn triangle(&self, lane: usize) -> Triangle {
         let mut triangle = [[0; 3]; 3];
@@ -155,7 +154,6 @@ impl Bounds {
         BoxRange { lo: corner(&self.lo), hi: corner(&self.hi) }
     }
 
-    /// Classifies the first `len` lanes.
     #[inline(always)]
     pub(super) fn classify(&self, len: usize) -> BoundsClasses {
         let mut classes = BoundsClasses::default();
@@ -186,7 +184,6 @@ pub(super) struct BoundsClasses {
     pub(super) large: LaneList,
 }
 
-/// A list of lanes.
 pub(super) struct LaneList {
     len: usize,
     lanes: [u8; BATCH_LEN],

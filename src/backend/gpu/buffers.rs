@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use wgpu::BufferUsages as Usage;
+use wgpu::{BindingResource, BufferUsages as Usage};
 
 use crate::backend::gpu::data::{
     BLOCK_WORDS, BRICK_WORDS, COUNTERS, CROSSING_WORDS, DISPATCH_WORDS, GROUP, LEVELS,
-    MAX_CANDIDATES, Pair, Params,
+    MAX_CANDIDATES, PAIR_WORDS, Params,
 };
 use crate::backend::gpu::stages::{OutputList, Step};
 use crate::gpu::{Constants, Device, GpuError};
@@ -32,7 +32,6 @@ impl Sizes {
         (0..LEVELS as u32).map(|level| u64::from(self.pairs_on(level))).sum()
     }
 
-    /// Capacity of the output list.
     pub(crate) fn capacity(&self, output: OutputList) -> u32 {
         match output {
             OutputList::Bricks => self.bricks,
@@ -52,8 +51,6 @@ pub(crate) const UPPER_SHARE: u32 = 8;
 /// Maximum workgroups of a pair's candidates.
 const GROUPS_PER_PAIR: u64 = (MAX_CANDIDATES / GROUP) as u64;
 
-const PAIR_WORDS: u64 = (size_of::<Pair>() / 4) as u64;
-
 /// Offsets of uniform bindings are multiples of 256 bytes, the WebGPU default alignment.
 pub(crate) const PARAMS_STRIDE: usize = 256;
 
@@ -61,7 +58,7 @@ pub(crate) const PARAMS_STRIDE: usize = 256;
 const FOR_TESTS: Usage =
     if cfg!(test) { Usage::COPY_SRC.union(Usage::COPY_DST) } else { Usage::empty() };
 
-/// All buffers of the stages.
+#[derive(Debug)]
 pub(crate) struct Buffers {
     pub(crate) sizes: Sizes,
     pub(crate) mesh: wgpu::Buffer,
@@ -93,7 +90,6 @@ impl Buffers {
         let storage = |label: &str, words: u64, more: Usage| {
             device.buffer(label, words, Usage::STORAGE | more | FOR_TESTS)
         };
-        let scratch = |label: &str, words: u32| storage(label, words.into(), Usage::empty());
         let Sizes { bricks, crossings, bitmap, .. } = sizes;
         let all_pairs = sizes.all_pairs();
         let dispatch_words = LEVELS as u64 * DISPATCH_WORDS;
@@ -109,9 +105,9 @@ impl Buffers {
                 storage("dispatch", dispatch_words, Usage::INDIRECT | Usage::COPY_DST)
             }),
             first_pairs: storage("first pairs", GROUPS_PER_PAIR * all_pairs, Usage::empty()),
-            pairs: storage("pairs", PAIR_WORDS * all_pairs, Usage::empty()),
+            pairs: storage("pairs", PAIR_WORDS as u64 * all_pairs, Usage::empty()),
             bitmap: storage("bitmap", bitmap.into(), Usage::COPY_DST),
-            bricks_before: scratch("bricks_before", bitmap),
+            bricks_before: storage("bricks_before", bitmap.into(), Usage::empty()),
             block_bricks: storage("block_bricks", sizes.blocks().into(), Usage::COPY_DST),
             bricks: storage("bricks", brick_words, Usage::COPY_SRC),
             crossings: storage("crossings", crossing_words, Usage::COPY_SRC),
@@ -119,7 +115,6 @@ impl Buffers {
         }
     }
 
-    /// The output list.
     pub(crate) fn list(&self, output: OutputList) -> &wgpu::Buffer {
         match output {
             OutputList::Bricks => &self.bricks,
@@ -137,40 +132,37 @@ impl Buffers {
         Ok(())
     }
 
-    /// The bind groups of `step`.
     fn bind(&self, device: &Device, step: &Step) -> Result<Vec<wgpu::BindGroup>, GpuError> {
-        let own_dispatch = step.dispatch_buffer();
-        step.pipeline(device).bind(&device.device, |name| {
-            let buffer = match name {
-                "dispatch_0" => &self.dispatch[if own_dispatch == Some(0) { 2 } else { 0 }],
-                "dispatch_1" => &self.dispatch[if own_dispatch == Some(1) { 2 } else { 1 }],
-                _ => return self.resource(name, step.level),
-            };
-            Some(buffer.as_entire_binding())
-        })
+        let named = self.named(step.level, step.dispatch_buffer());
+        step.pipeline(device).bind(&device.device, &named)
     }
 
-    /// The buffer of this name for a kernel of a level, except the dispatch arguments.
-    pub(crate) fn resource(&self, name: &str, level: u32) -> Option<wgpu::BindingResource<'_>> {
-        let buffer = match name {
-            "params" => {
-                return Some(wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                    buffer: &self.params,
-                    offset: (level as usize * PARAMS_STRIDE) as u64,
-                    size: wgpu::BufferSize::new(size_of::<Params>() as u64),
-                }));
-            }
-            "mesh" => &self.mesh,
-            "counters" => &self.counters,
-            "first_pairs" => &self.first_pairs,
-            "pairs" => &self.pairs,
-            "bitmap" => &self.bitmap,
-            "bricks_before" => &self.bricks_before,
-            "block_bricks" => &self.block_bricks,
-            "bricks" => &self.bricks,
-            "crossings" => &self.crossings,
-            _ => return None,
+    /// The buffers for a kernel of a level, by the names of its bindings. `from` is the index of
+    /// the buffer of dispatch arguments that the kernel is dispatched from, if it is.
+    pub(crate) fn named(
+        &self,
+        level: u32,
+        from: Option<usize>,
+    ) -> [(&str, BindingResource<'_>); 12] {
+        let params = wgpu::BufferBinding {
+            buffer: &self.params,
+            offset: (level as usize * PARAMS_STRIDE) as u64,
+            size: wgpu::BufferSize::new(size_of::<Params>() as u64),
         };
-        Some(buffer.as_entire_binding())
+        let dispatch = |index: usize| &self.dispatch[if from == Some(index) { 2 } else { index }];
+        [
+            ("params", BindingResource::Buffer(params)),
+            ("mesh", self.mesh.as_entire_binding()),
+            ("counters", self.counters.as_entire_binding()),
+            ("dispatch_0", dispatch(0).as_entire_binding()),
+            ("dispatch_1", dispatch(1).as_entire_binding()),
+            ("first_pairs", self.first_pairs.as_entire_binding()),
+            ("pairs", self.pairs.as_entire_binding()),
+            ("bitmap", self.bitmap.as_entire_binding()),
+            ("bricks_before", self.bricks_before.as_entire_binding()),
+            ("block_bricks", self.block_bricks.as_entire_binding()),
+            ("bricks", self.bricks.as_entire_binding()),
+            ("crossings", self.crossings.as_entire_binding()),
+        ]
     }
 }

@@ -8,7 +8,6 @@ use crate::grid::{BRICK, BrickKey, Mask};
 /// Bytes of a crossing in the stages' list.
 pub(super) const CROSSING_BYTES: usize = 4 * CROSSING_WORDS;
 
-/// Voxels of a brick.
 const VOXELS: u16 = (BRICK * BRICK * BRICK) as u16;
 
 /// A crossing of a column and a triangle.
@@ -23,15 +22,9 @@ pub(super) struct Crossing {
 impl Crossing {
     /// Decodes a crossing of the stages' list.
     pub(super) fn from_bytes(bytes: &[u8; CROSSING_BYTES]) -> Self {
-        let [xy, z] = words(bytes);
+        let [xy, z]: [u32; CROSSING_WORDS] = bytemuck::cast(*bytes);
         Self { brick: brick_of([xy, z & 0xffff]), voxel: (z >> 16) as u16 % VOXELS }
     }
-}
-
-/// The words of a brick's key or of a crossing.
-pub(super) fn words(bytes: &[u8; 4 * KEY_WORDS]) -> [u32; KEY_WORDS] {
-    let (words, _) = bytes.as_chunks::<4>();
-    std::array::from_fn(|i| u32::from_le_bytes(words[i]))
 }
 
 /// The brick of a key.
@@ -70,7 +63,7 @@ mod tests {
         let [[x, y, z], place] = [voxel.map(|c| c / 8), voxel.map(|c| c % 8)];
         let z =
             z | if leaves { LEAVES } else { 0 } | (64 * place[0] + 8 * place[1] + place[2]) << 16;
-        Crossing::from_bytes(bytemuck::cast_ref(&[(x | y << 16).to_le(), z.to_le()]))
+        Crossing::from_bytes(&bytemuck::cast([x | y << 16, z]))
     }
 
     #[test]

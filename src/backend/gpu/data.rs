@@ -11,6 +11,8 @@ pub const MAX_CANDIDATES: u32 = 512;
 pub const CROSSING_WORDS: usize = 2;
 /// Bit of the z of a brick's key: its crossings leave the solid.
 pub const LEAVES: u32 = 1 << 15;
+/// Words of a (triangle, node) pair: `Pair` in `shaders/voxelize/pair.wgsl`.
+pub const PAIR_WORDS: usize = 4;
 /// Words of a triangle (three vertex indices), and of a vertex (three coordinates).
 pub const TRIANGLE_WORDS: usize = 3;
 
@@ -86,17 +88,6 @@ pub struct Params {
     pub directions: u32,
     pub candidate_limit: u32,
     pub max_groups: u32,
-}
-
-/// A (triangle, node) pair; `Pair` in `shaders/voxelize/pair.wgsl`. The host uses only its size.
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "documented in the shaders")]
-pub struct Pair {
-    pub triangle: u32,
-    pub node_xy: u32,
-    pub node_z_candidates: u32,
-    pub first: u32,
 }
 
 /// Words of the bitmap of bricks that are counted together.

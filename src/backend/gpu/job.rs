@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use crate::backend::cpu::clamped::clamped_crossings;
 use crate::backend::gpu::buffers::UPPER_SHARE;
 use crate::backend::gpu::crossings::CROSSING_BYTES;
-use crate::backend::gpu::data::{BRICK_WORDS, GROUP, LEVELS, MAX_CANDIDATES, Pair};
+use crate::backend::gpu::data::{BRICK_WORDS, GROUP, LEVELS, MAX_CANDIDATES, PAIR_WORDS};
 use crate::backend::gpu::readback::Lists;
 use crate::backend::gpu::record::Setting;
 use crate::backend::gpu::upload::{Batch, UNSHARED_WORDS};
@@ -20,6 +20,7 @@ use crate::gpu::{Clock, GpuError, MAX_GROUPS, buffer_limit};
 use crate::grid::GridError;
 use crate::grid::{BRICK, BrickKey, GridBuilder, Mask};
 use crate::lattice::{Lattice, PlacedMesh};
+use crate::predicate::boxes::BoxRange;
 
 /// The buffer that overflowed, and the number of records counted; stages after an overflow count
 /// too few.
@@ -80,7 +81,7 @@ impl BatchLimits {
         let of_size = |size: usize| u32::try_from(bytes / size as u64).unwrap_or(u32::MAX);
         Self {
             triangles: of_size(4 * UNSHARED_WORDS).min(MAX_TRIANGLES),
-            pairs: of_size(LISTS * size_of::<Pair>()).min(MAX_PAIRS),
+            pairs: of_size(LISTS * 4 * PAIR_WORDS).min(MAX_PAIRS),
             bricks: of_size(4 * BRICK_WORDS).min(MAX_BRICKS),
             crossings: of_size(CROSSING_BYTES).min(MAX_CROSSINGS),
             candidates: MAX_CANDIDATES_A_PASS,
@@ -137,7 +138,6 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// The settings of its stages.
     pub(crate) fn setting(&self) -> Setting {
         let Lattice { dims, fraction_bits, .. } = *self.mesh.lattice();
         let groups = self.batch_limits.groups;
@@ -163,18 +163,16 @@ impl<'a> Job<'a> {
 
     /// The error for an overflow of a job whose bricks stay on the GPU.
     pub(crate) fn too_large(&self, overflow: Overflow) -> GpuError {
-        let too_large = |what, size: u64, limit: u64| GpuError::TooLarge { what, size, limit };
-        match overflow {
-            Overflow::Bricks(count) => {
-                let of_bricks = |count: u32| 4 * BRICK_WORDS as u64 * u64::from(count);
-                too_large("bricks", of_bricks(count), of_bricks(self.batch_limits.bricks))
-            }
+        let BatchLimits { bricks, pairs, .. } = self.batch_limits;
+        let (what, words, count, limit) = match overflow {
+            Overflow::Bricks(count) => ("bricks", BRICK_WORDS, count.into(), bricks.into()),
             _ => {
-                let of_pairs = |count: u64| size_of::<Pair>() as u64 * count;
-                let limit = of_pairs(self.batch_limits.pairs.into());
-                too_large("candidates", of_pairs(brick_pairs(self.mesh)).max(limit + 1), limit)
+                let count = brick_pairs(self.mesh).max(u64::from(pairs) + 1);
+                ("candidates", PAIR_WORDS, count, pairs.into())
             }
-        }
+        };
+        let bytes = |count: u64| 4 * words as u64 * count;
+        GpuError::TooLarge { what, size: bytes(count), limit: bytes(limit) }
     }
 }
 
@@ -184,8 +182,7 @@ pub(crate) struct SubBatch {
     pub(crate) triangles: Range<u32>,
     /// Offset of the batch's vertices, in words.
     pub(crate) vertex_words: u32,
-    pub(crate) bricks_lo: [i32; 3],
-    pub(crate) bricks_hi: [i32; 3],
+    pub(crate) bricks: BoxRange,
     /// Its share of the progress.
     pub(crate) units: u64,
 }
@@ -201,16 +198,15 @@ impl SubBatch {
         Self {
             triangles: 0..triangles,
             vertex_words,
-            bricks_lo: [0; 3],
-            bricks_hi: dims.map(|d| ((d - 1) / BRICK) as i32),
+            bricks: BoxRange::of_grid(dims).coarser(BRICK.ilog2()),
             units: UNITS,
         }
     }
 
     /// Words of the bitmap of its bricks.
     pub(crate) fn bitmap_words(&self, rule: Rule) -> u32 {
-        let bricks = |a: usize| (self.bricks_hi[a] - self.bricks_lo[a] + 1) as u64;
-        let bits = bricks(0) * bricks(1) * bricks(2) * u64::from(directions(rule));
+        let bricks: u64 = self.bricks.extent().iter().map(|&n| n as u64).product();
+        let bits = bricks * u64::from(directions(rule));
         u32::try_from(bits.div_ceil(32)).unwrap_or(u32::MAX)
     }
 
@@ -253,17 +249,17 @@ impl SubBatch {
     }
 
     fn split_region(&self) -> Option<[Self; 2]> {
-        let size = |a: usize| self.bricks_hi[a] - self.bricks_lo[a];
-        let axis = (0..3).max_by_key(|&a| size(a))?;
-        (size(axis) > 0).then(|| self.split_along(axis))
+        let size = self.bricks.extent();
+        let axis = (0..3).max_by_key(|&a| size[a])?;
+        (size[axis] > 1).then(|| self.split_along(axis))
     }
 
     /// Halves its region, of at least two layers of bricks.
     fn split_along(&self, axis: usize) -> [Self; 2] {
-        let middle = (self.bricks_lo[axis] + self.bricks_hi[axis]) / 2;
+        let middle = (self.bricks.lo[axis] + self.bricks.hi[axis]) / 2;
         let [mut first, mut second] = self.halves();
-        first.bricks_hi[axis] = middle;
-        second.bricks_lo[axis] = middle + 1;
+        first.bricks.hi[axis] = middle;
+        second.bricks.lo[axis] = middle + 1;
         [first, second]
     }
 
@@ -342,13 +338,6 @@ impl Results {
     }
 }
 
-/// Maximum bricks per sub-batch for a total of `room`: a quarter. At least 1 MB, which bounds the
-/// number of sub-batches when bricks are only counted.
-pub(crate) fn sub_batch_bricks(room: u64) -> u32 {
-    const LEAST: u32 = 1 << 12;
-    u32::try_from(room / 4).unwrap_or(u32::MAX).max(LEAST)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -388,8 +377,7 @@ mod tests {
             let whole = SubBatch {
                 triangles: 0..1,
                 vertex_words: 0,
-                bricks_lo: [0; 3],
-                bricks_hi: [8191, 8191, 100],
+                bricks: BoxRange { lo: [0; 3], hi: [8191, 8191, 100] },
                 units: UNITS,
             };
             let slabs = whole.slabs(rule);
@@ -397,8 +385,8 @@ mod tests {
                 slabs.len() > 50 && slabs.iter().all(|s| s.bitmap_words(rule) <= MAX_BITMAP_WORDS)
             );
             let end = slabs.iter().rev().fold(0, |z, slab| {
-                assert_eq!(slab.bricks_lo, [0, 0, z]);
-                slab.bricks_hi[2] + 1
+                assert_eq!(slab.bricks.lo, [0, 0, z]);
+                slab.bricks.hi[2] + 1
             });
             assert_eq!(end, 101);
             assert_eq!(slabs.iter().map(|slab| slab.units).sum::<u64>(), UNITS);

@@ -45,7 +45,7 @@ use wgpu::BufferUsages;
 
 use crate::backend::gpu::buffers::{Buffers, Sizes};
 use crate::backend::gpu::job::{
-    BYTES_PER_BRICK, Job, MAX_PAIRS, Overflow, Results, SubBatch, UNITS, sub_batch_bricks,
+    BYTES_PER_BRICK, Job, MAX_PAIRS, Overflow, Results, SubBatch, UNITS,
 };
 use crate::backend::gpu::self_test::{self_test, tested_as};
 use crate::backend::gpu::stages::{MAX_STEPS, prepare};
@@ -83,6 +83,7 @@ pub(crate) use self_test::adversarial_mesh;
 /// # Ok(())
 /// # }
 /// ```
+#[derive(Debug)]
 pub struct Gpu {
     device: Device,
     pub(crate) batch_limits: BatchLimits,
@@ -222,7 +223,8 @@ impl Gpu {
         let batches = mesh.len().div_ceil(self.batch_limits.triangles as usize);
         progress.start("voxelize", batches as u64 * UNITS);
         let room = options.memory / BYTES_PER_BRICK;
-        let max_found = sub_batch_bricks(room);
+        // A quarter; at least 1 MB: that bounds the sub-batches if bricks are only counted.
+        let max_found = u32::try_from(room / 4).unwrap_or(u32::MAX).max(1 << 12);
         let job = Job {
             rule,
             kernel: options.kernel,
@@ -254,7 +256,6 @@ impl Gpu {
     }
 }
 
-/// Minimum capacity of pairs.
 const MIN_PAIRS: u32 = 1 << 12;
 /// Minimum capacity of crossings: 128 KiB.
 const MIN_CROSSINGS: u32 = 1 << 14;
@@ -339,7 +340,9 @@ impl Gpu {
     /// Makes room for `batch`: sizes are estimated from the mesh, and only grow.
     fn fit(&self, workspace: &mut Workspace, job: &Job, batch: &Batch) -> Result<(), GpuError> {
         let Buffers { mesh, sizes, .. } = &workspace.buffers;
-        let (bitmap, has_room) = (bitmap_words(job, batch), 4 * batch.words() <= mesh.size());
+        let slabs = SubBatch::whole(batch, job.mesh.lattice()).slabs(job.rule);
+        let bitmap = slabs.iter().map(|slab| slab.bitmap_words(job.rule)).max().unwrap_or(0);
+        let has_room = 4 * batch.words() <= mesh.size();
         if !has_room || sizes.bitmap < bitmap {
             let pairs = brick_pairs(job.mesh).clamp(MIN_PAIRS.into(), MAX_PAIRS.into()) as u32;
             let sizes = Sizes {
@@ -354,7 +357,8 @@ impl Gpu {
                 workspace.uploaded = Uploaded::default();
                 self.device.checked_buffer("mesh", batch.words(), BufferUsages::STORAGE)?
             };
-            workspace.resize(&self.device, mesh, sizes)?;
+            workspace.buffers = Buffers::new(&self.device, mesh, sizes);
+            self.device.check()?;
         }
         workspace.readback.predict(&self.device, job.rule, || expected_bricks(job.mesh))
     }
@@ -378,34 +382,17 @@ impl Gpu {
         if needs > limit || larger == workspace.buffers.sizes {
             return Ok(false);
         }
-        workspace.resize(&self.device, workspace.buffers.mesh.clone(), larger)?;
+        let mesh = workspace.buffers.mesh.clone();
+        workspace.buffers = Buffers::new(&self.device, mesh, larger);
+        self.device.check()?;
         Ok(true)
     }
 }
 
-/// Words of the largest bitmap of a batch's bricks.
-fn bitmap_words(job: &Job, batch: &Batch) -> u32 {
-    let slabs = SubBatch::whole(batch, job.mesh.lattice()).slabs(job.rule);
-    slabs.iter().map(|slab| slab.bitmap_words(job.rule)).max().unwrap_or(0)
-}
-
-/// Estimated number of bricks of `mesh`, at least 1.
+/// Estimated number of bricks of `mesh`, at least 1: a closed surface that fills the grid has about
+/// as many as the grid's outer layer.
 fn expected_bricks(mesh: &PlacedMesh) -> u32 {
-    let most = brick_pairs(mesh).max(1).min(outer_bricks(mesh.lattice().dims));
-    u32::try_from(most).unwrap_or(u32::MAX)
-}
-
-/// Bricks of the outer layer of a grid: about as many as a closed surface that fills the grid has.
-fn outer_bricks(dims: [u32; 3]) -> u64 {
-    let [x, y, z] = dims.map(|d| u64::from(d.div_ceil(BRICK)));
-    2 * (x * y + y * z + z * x)
-}
-
-impl std::fmt::Debug for Gpu {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Gpu")
-            .field("device", &self.device)
-            .field("batch_limits", &self.batch_limits)
-            .finish()
-    }
+    let [x, y, z] = mesh.lattice().dims.map(|d| u64::from(d.div_ceil(BRICK)));
+    let outer = 2 * (x * y + y * z + z * x);
+    u32::try_from(brick_pairs(mesh).max(1).min(outer)).unwrap_or(u32::MAX)
 }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use web_time::Instant;
 
 use crate::backend::Rule;
-use crate::backend::gpu::crossings::{CROSSING_BYTES, Crossing, brick_of, count, words};
+use crate::backend::gpu::crossings::{CROSSING_BYTES, Crossing, brick_of, count};
 use crate::backend::gpu::data::{BRICK_WORDS, COUNTERS, KEY_WORDS};
 use crate::backend::gpu::stages::{MAX_STEPS, OutputList};
 use crate::backend::report::{RunReport, milliseconds};
@@ -21,10 +21,11 @@ const _: () = assert!(COUNTERS * 4 <= CLOCK_AT);
 /// First byte of the output list.
 pub(crate) const LIST_AT: u64 = CLOCK_AT as u64 + Clock::bytes(MAX_STEPS);
 const BRICK_BYTES: usize = 4 * BRICK_WORDS;
-/// Maximum bytes of a list read with the counters of a first run: those of 2^16 bricks.
-const MAX_FIRST_BYTES: u64 = (BRICK_BYTES as u64) << 16;
+/// Maximum bricks that are read with the counters of a first run.
+const MAX_FIRST_BRICKS: u32 = 1 << 16;
 
 /// A staging buffer, and predictions of the output of the next run.
+#[derive(Debug)]
 pub(crate) struct Readback {
     pub(crate) staging: wgpu::Buffer,
     /// Predicted number of bricks, by rule.
@@ -88,7 +89,7 @@ impl Readback {
         guess: impl FnOnce() -> u32,
     ) -> Result<(), GpuError> {
         if !self.expected.contains_key(&rule) {
-            let guess = guess().min((MAX_FIRST_BYTES / OutputList::Bricks.bytes()) as u32);
+            let guess = guess().min(MAX_FIRST_BRICKS);
             self.grow(device, OutputList::Bricks, guess)?;
             self.expected.insert(rule, guess);
         }
@@ -148,15 +149,13 @@ impl Readback {
 
 /// The counters in a staging buffer.
 pub(crate) fn counters(staging: &[u8]) -> Vec<u32> {
-    let (words, _) = staging[..4 * COUNTERS].as_chunks::<4>();
-    words.iter().copied().map(u32::from_le_bytes).collect()
+    bytemuck::pod_collect_to_vec(&staging[..4 * COUNTERS])
 }
 
 fn key(bytes: &[u8; BRICK_BYTES]) -> BrickKey {
-    brick_of(words(&bytes.as_chunks().0[0]))
+    brick_of(bytemuck::pod_read_unaligned(&bytes[..4 * KEY_WORDS]))
 }
 
 fn mask(bytes: &[u8; BRICK_BYTES]) -> Mask {
-    let (mask, _) = bytes[4 * KEY_WORDS..].as_chunks::<8>();
-    std::array::from_fn(|x| u64::from_le_bytes(mask[x]))
+    bytemuck::pod_read_unaligned(&bytes[4 * KEY_WORDS..])
 }

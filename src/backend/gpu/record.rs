@@ -24,7 +24,6 @@ pub(crate) struct Setting {
     pub(crate) fraction_bits: u32,
     /// Candidates per pass.
     pub(crate) candidates: u32,
-    /// Workgroups per dispatch dimension.
     pub(crate) groups: u32,
 }
 
@@ -39,7 +38,6 @@ impl Setting {
         (1..top).find(|&level| nodes(level) <= MAX_CANDIDATES.into()).unwrap_or(top)
     }
 
-    /// The steps of a run.
     pub(crate) fn steps(&self) -> Vec<Step> {
         steps(self.rule, self.kernel, self.keeps_bricks, self.top_level())
     }
@@ -48,12 +46,37 @@ impl Setting {
 impl Buffers {
     /// The parameters of all levels, as the buffer of parameters holds them.
     pub(crate) fn params_of(&self, setting: &Setting, sub_batch: &SubBatch) -> [u8; PARAMS_BYTES] {
-        let mut params = [0; PARAMS_BYTES];
-        for (level, bytes) in params.chunks_exact_mut(PARAMS_STRIDE).enumerate() {
-            let level = self.level_params(setting, sub_batch, level as u32);
-            bytes[..size_of::<Params>()].copy_from_slice(bytemuck::bytes_of(&level));
+        let Setting { rule, dims, fraction_bits, .. } = *setting;
+        let (sizes, bricks) = (self.sizes, sub_batch.bricks);
+        // Half a voxel along the counting axis moves a crossing into the voxel for which it counts,
+        // the one with the next centre.
+        let half = 1 << fraction_bits >> 1;
+        let mut params = Params {
+            region_lo: bricks.lo.map(|b| b << 3),
+            fraction_bits,
+            region_hi: std::array::from_fn(|a| ((bricks.hi[a] << 3) + 7).min(dims[a] as i32 - 1)),
+            level: 0,
+            shift: rule.counting_axis().map_or([0; 3], |axis| axis.unproject([0; 2], half)),
+            top_level: setting.top_level(),
+            axes: Axis::ALL.map(|axis| u32::from(rule.axes().contains(&axis))),
+            first_triangle: sub_batch.triangles.start,
+            dims: dims.map(|d| d as i32),
+            triangle_count: sub_batch.triangle_count(),
+            vertex_words: sub_batch.vertex_words,
+            pair_capacity: sizes.pairs,
+            upper_capacity: sizes.pairs_on(2),
+            brick_capacity: sizes.bricks,
+            crossing_capacity: sizes.crossings,
+            directions: directions(rule),
+            candidate_limit: setting.candidates,
+            max_groups: setting.groups,
+        };
+        let mut all = [0; PARAMS_BYTES];
+        for (level, bytes) in (0..).zip(all.chunks_exact_mut(PARAMS_STRIDE)) {
+            params.level = level;
+            bytes[..size_of::<Params>()].copy_from_slice(bytemuck::bytes_of(&params));
         }
-        params
+        all
     }
 
     /// Clears the counters, and a bitmap of so many words.
@@ -88,67 +111,19 @@ impl Buffers {
             });
             for step in steps {
                 step.pipeline(device).set(&mut pass, &self.bind_groups[&step.key()]);
-                self.dispatch(&mut pass, setting, sub_batch, step);
+                let invocations = match step.size {
+                    Size::Triangles => sub_batch.triangle_count(),
+                    Size::OneGroup => GROUP,
+                    Size::Bitmap => sub_batch.bitmap_words(setting.rule),
+                    Size::Indirect(word) => {
+                        let buffer = &self.dispatch[step.level as usize % 2];
+                        let word = DISPATCH_WORDS * u64::from(step.level) + word;
+                        pass.dispatch_workgroups_indirect(buffer, 4 * word);
+                        continue;
+                    }
+                };
+                dispatch(&mut pass, invocations.div_ceil(GROUP), setting.groups);
             }
         }
     }
-
-    fn dispatch(
-        &self,
-        pass: &mut wgpu::ComputePass,
-        setting: &Setting,
-        sub_batch: &SubBatch,
-        step: &Step,
-    ) {
-        let mut over =
-            |invocations: u32| dispatch(pass, invocations.div_ceil(GROUP), setting.groups);
-        match step.size {
-            Size::Triangles => over(sub_batch.triangle_count()),
-            Size::One => pass.dispatch_workgroups(1, 1, 1),
-            Size::Bitmap => over(sub_batch.bitmap_words(setting.rule)),
-            Size::Indirect(word) => {
-                let buffer = &self.dispatch[step.level as usize % 2];
-                let word = DISPATCH_WORDS * u64::from(step.level) + word;
-                pass.dispatch_workgroups_indirect(buffer, 4 * word);
-            }
-        }
-    }
-
-    fn level_params(&self, setting: &Setting, sub_batch: &SubBatch, level: u32) -> Params {
-        let Setting { rule, dims, fraction_bits, .. } = *setting;
-        let sizes = self.sizes;
-        Params {
-            region_lo: sub_batch.bricks_lo.map(|b| b << 3),
-            fraction_bits,
-            region_hi: std::array::from_fn(|a| {
-                ((sub_batch.bricks_hi[a] << 3) + 7).min(dims[a] as i32 - 1)
-            }),
-            level,
-            shift: shift(rule, 1 << fraction_bits),
-            top_level: setting.top_level(),
-            axes: axes(rule),
-            first_triangle: sub_batch.triangles.start,
-            dims: dims.map(|d| d as i32),
-            triangle_count: sub_batch.triangle_count(),
-            vertex_words: sub_batch.vertex_words,
-            pair_capacity: sizes.pairs,
-            upper_capacity: sizes.pairs_on(2),
-            brick_capacity: sizes.bricks,
-            crossing_capacity: sizes.crossings,
-            directions: directions(rule),
-            candidate_limit: setting.candidates,
-            max_groups: setting.groups,
-        }
-    }
-}
-
-/// The offset of triangles, half a voxel along the counting axis, that moves a crossing into the
-/// voxel for which it counts, the one with the next centre.
-fn shift(rule: Rule, units_per_voxel: i32) -> [i32; 3] {
-    rule.counting_axis().map_or([0; 3], |axis| axis.unproject([0; 2], units_per_voxel / 2))
-}
-
-/// 1 for each axis along which `rule` tests columns.
-fn axes(rule: Rule) -> [u32; 3] {
-    Axis::ALL.map(|axis| u32::from(rule.axes().contains(&axis)))
 }

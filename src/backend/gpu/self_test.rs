@@ -56,14 +56,14 @@ pub(super) async fn self_test(
 /// tested in bricks that the same triangle touches.
 fn touched_voxels(mesh: &PlacedMesh) -> Result<VoxelGrid, GridError> {
     let Lattice { dims, fraction_bits: bits, .. } = *mesh.lattice();
-    let last = dims.map(|d| d as i32 - 1);
+    let grid = BoxRange::of_grid(dims);
+    let bricks = grid.coarser(BRICK.ilog2());
     let mut voxels = Vec::new();
     for triangle in mesh.triangles() {
-        let grid = BoxRange { lo: [0; 3], hi: last.map(|index| index / BRICK as i32) };
-        for brick in touched_boxes(&triangle, &grid, bits + BRICK.ilog2()) {
+        for brick in touched_boxes(&triangle, &bricks, bits + BRICK.ilog2()) {
             let lo = brick.map(|index| index * BRICK as i32);
-            let hi = [0, 1, 2].map(|a| last[a].min(lo[a] + BRICK as i32 - 1));
-            voxels.extend(touched_boxes(&triangle, &BoxRange { lo, hi }, bits));
+            let within = BoxRange { lo, hi: lo.map(|c| c + BRICK as i32 - 1) }.intersect(&grid);
+            voxels.extend(touched_boxes(&triangle, &within, bits));
         }
     }
     VoxelGrid::from_voxels(dims, voxels.into_iter().map(|voxel| voxel.map(|index| index as u32)))
@@ -123,7 +123,7 @@ mod tests {
 
     use super::*;
     use crate::backend::Backend;
-    use crate::backend::gpu::stages::steps;
+    use crate::backend::gpu::stages::{Step, steps};
     use crate::gpu::{Adapter, promised};
     use crate::predicate::crosses::Axis;
 
@@ -141,77 +141,67 @@ mod tests {
     }
 
     /// Each fault: the kernel that is wrong, the rule that uses it, and the replaced text.
-    const FAULTS: [(Rule, VoxelKernel, &str, &str, &str); 29] = {
-        const ROWS: VoxelKernel = VoxelKernel::Rows;
+    const FAULTS: [(Rule, &str, &str, &str); 29] = {
         const TOUCH: Rule = Rule::Conservative;
         const THIN: Rule = Rule::SixSeparating;
         const PARITY: Rule = Rule::Parity(Axis::Y);
         [
             // Workgroups of a stage write over each other.
-            (TOUCH, ROWS, "seed", "let slot = starts[level].x + ", "let slot = "),
-            (TOUCH, ROWS, "refine", "let slot = starts[level].x + ", "let slot = "),
-            (TOUCH, ROWS, "scan_blocks", "sums[lane] = own;", "sums[lane] = 0u;"),
-            (
-                Rule::Winding,
-                ROWS,
-                "mark_crossings",
-                "let slot = atomicAdd(&counters[CROSSINGS], 1u)",
-                "let slot = 0u",
-            ),
+            (TOUCH, "seed", "let slot = starts[level].x + ", "let slot = "),
+            (TOUCH, "refine", "let slot = starts[level].x + ", "let slot = "),
+            (TOUCH, "scan_blocks", "sums[lane] = own;", "sums[lane] = 0u;"),
+            (Rule::Winding, "mark_crossings", "atomicAdd(&counters[CROSSINGS], 1u)", "0u"),
             // Candidates are numbered or found wrongly.
-            (TOUCH, ROWS, "seed", "appended.first += before & CANDIDATE_MASK;", ""),
-            (TOUCH, ROWS, "refine", "first * GROUP);", "0u);"),
-            (TOUCH, ROWS, "voxel_rows", "return begun - 1u;", "return min(begun, 1u) - 1u;"),
+            (TOUCH, "seed", "appended.first += before & CANDIDATE_MASK;", ""),
+            (TOUCH, "refine", "first * GROUP);", "0u);"),
+            (TOUCH, "voxel_rows", "return begun - 1u;", "return min(begun, 1u) - 1u;"),
             // Two-dimensional dispatches.
-            (TOUCH, ROWS, "voxel_rows", "group.y * params.max_groups", "group.y"),
+            (TOUCH, "voxel_rows", "group.y * params.max_groups", "group.y"),
             // Pairs are set up in more than one round.
-            (TOUCH, ROWS, "voxel_rows", "round < GROUP / SLOTS", "round < 1u"),
+            (TOUCH, "voxel_rows", "round < GROUP / SLOTS", "round < 1u"),
             // Bricks are confused.
-            (TOUCH, ROWS, "rank_bricks", "index += countOneBits(bitmap[other]);", ""),
-            (TOUCH, ROWS, "mark_bricks", "brick.z * size.y + brick.y", "brick.z + brick.y"),
-            (TOUCH, ROWS, "voxel_rows", "+ countOneBits(lower)", ""),
+            (TOUCH, "rank_bricks", "index += countOneBits(bitmap[other]);", ""),
+            (TOUCH, "mark_bricks", "brick.z * size.y + brick.y", "brick.z + brick.y"),
+            (TOUCH, "voxel_rows", "+ countOneBits(lower)", ""),
             // An atomic operation is not atomic, or another.
-            (
-                TOUCH,
-                ROWS,
-                "voxel_rows",
-                "atomicOr(&bricks[word], mask)",
-                "atomicStore(&bricks[word], mask)",
-            ),
-            (PARITY, ROWS, "parity", "atomicXor", "atomicOr"),
+            (TOUCH, "voxel_rows", "atomicOr(&bricks[word]", "atomicStore(&bricks[word]"),
+            (PARITY, "parity", "atomicXor", "atomicOr"),
             // The float filter trusts a wrong sign.
-            (TOUCH, ROWS, "voxel_rows", "0.0000019073486328125", "-0.0001"),
-            (TOUCH, ROWS, "voxel_rows", "0.000003814697265625", "-0.0001"),
-            (TOUCH, ROWS, "refine", "0.0000019073486328125", "-0.0001"),
-            (TOUCH, VoxelKernel::Voxels, "voxels", "0.0000019073486328125", "-0.0001"),
+            (TOUCH, "voxel_rows", "0.0000019073486328125", "-0.0001"),
+            (TOUCH, "voxel_rows", "0.000003814697265625", "-0.0001"),
+            (TOUCH, "refine", "0.0000019073486328125", "-0.0001"),
+            (TOUCH, "voxels", "0.0000019073486328125", "-0.0001"),
             // Wide integers lose a carry, a borrow or a sign.
-            (TOUCH, ROWS, "voxel_rows", "+ u32(low < a.x)", ""),
-            (TOUCH, VoxelKernel::Voxels, "voxels", "(carry >> 16u)", "0u"),
-            (THIN, ROWS, "six_separating", "- select(0u, ub, a < 0)", ""),
-            (PARITY, ROWS, "parity", "(closed && all(rise == limit_rise))", "false"),
-            (Rule::Winding, ROWS, "refine", "AXIS_X).winding < 0", "AXIS_X).winding > 0"),
-            (Rule::Winding, ROWS, "seed", "AXIS_X).winding < 0", "AXIS_X).winding > 0"),
+            (TOUCH, "voxel_rows", "+ u32(low < a.x)", ""),
+            (TOUCH, "voxels", "(carry >> 16u)", "0u"),
+            (THIN, "six_separating", "- select(0u, ub, a < 0)", ""),
+            (PARITY, "parity", "(closed && all(rise == limit_rise))", "false"),
+            (Rule::Winding, "refine", "AXIS_X).winding < 0", "AXIS_X).winding > 0"),
+            (Rule::Winding, "seed", "AXIS_X).winding < 0", "AXIS_X).winding > 0"),
             // Rows in doubt: the step to the next voxel, and the test for exactness.
-            (TOUCH, ROWS, "voxel_rows", "normal[2], -2 * half", "normal[2], 2 * half"),
-            (TOUCH, ROWS, "voxel_rows", "q = int64_add(q, step);", ""),
-            (TOUCH, ROWS, "voxel_rows", "f32(bits & -bits)", "f32(bits)"),
+            (TOUCH, "voxel_rows", "normal[2], -2 * half", "normal[2], 2 * half"),
+            (TOUCH, "voxel_rows", "q = int64_add(q, step);", ""),
+            (TOUCH, "voxel_rows", "f32(bits & -bits)", "f32(bits)"),
             // The tie rules.
-            (THIN, ROWS, "six_separating", "(along.y < 0) ||", "(along.y > 0) ||"),
-            (TOUCH, ROWS, "voxel_rows", "u32(over > axis.error)", "u32(over > -axis.error)"),
+            (THIN, "six_separating", "(along.y < 0) ||", "(along.y > 0) ||"),
+            (TOUCH, "voxel_rows", "u32(over > axis.error)", "u32(over > -axis.error)"),
         ]
     };
 
+    /// The kernel of voxels that runs `name`.
+    fn kernel_of(name: &str) -> VoxelKernel {
+        if name == "voxels" { VoxelKernel::Voxels } else { VoxelKernel::Rows }
+    }
+
     /// A GPU with a fault: `name`, a kernel of `rule`, has `to` in place of `from`.
-    fn faulty(adapter: &Adapter, fault: (Rule, VoxelKernel, &str, &str, &str)) -> Gpu {
-        let (rule, kernel, name, from, to) = fault;
+    fn faulty(adapter: &Adapter, (rule, name, from, to): (Rule, &str, &str, &str)) -> Gpu {
         let gpu = Gpu::over(adapter.open().unwrap());
         let mut planted = 0;
-        for step in steps(rule, kernel, false, 2) {
-            let kernel = step.kernel;
+        for Step { kernel, constants, .. } in steps(rule, kernel_of(name), false, 2) {
             if kernel.name() == name {
                 let source = kernel.source();
                 assert!(source.contains(from), "{name} has no {from}");
-                gpu.device.plant(kernel, source.replace(from, to), step.constants);
+                gpu.device.plant(kernel, source.replace(from, to), constants);
                 gpu.device.check().unwrap();
                 planted += 1;
             }
@@ -253,13 +243,11 @@ mod tests {
 
     #[test]
     fn a_kernel_that_computes_wrong_voxels_is_refused() {
-        let Some(adapter) = adapter() else {
-            return;
-        };
+        let Some(adapter) = adapter() else { return };
         for fault in FAULTS {
-            let (rule, kernel, name, ..) = fault;
+            let (rule, name, ..) = fault;
             let gpu = faulty(&adapter, fault);
-            let options = RunOptions { kernel, ..RunOptions::default() };
+            let options = RunOptions { kernel: kernel_of(name), ..RunOptions::default() };
             let Err(error) = Backend::Gpu(&gpu).run(&built_in(), rule, &options, &NoProgress)
             else {
                 panic!("not refused: {fault:?}");

@@ -36,7 +36,6 @@ pub(crate) fn last_kernel(
     }
 }
 
-/// One dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) kernel: Kernel,
@@ -68,20 +67,17 @@ impl Step {
     }
 }
 
-/// The size of a dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Size {
     /// One invocation per triangle.
     Triangles,
-    /// One workgroup.
-    One,
+    OneGroup,
     /// One invocation per word of the bitmap.
     Bitmap,
     /// Indirect, with the arguments at this word of the level's in its dispatch buffer.
     Indirect(u64),
 }
 
-/// The output lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OutputList {
     Bricks,
@@ -117,7 +113,7 @@ pub(crate) fn steps(
     let candidates = Size::Indirect(CANDIDATE_GROUPS);
     steps.extend((1..=top_level).rev().map(|level| step(kernels::REFINE, kind, level, candidates)));
     steps.push(step(kernels::MARK_BRICKS, &[], 0, Size::Indirect(PAIR_GROUPS)));
-    steps.push(step(kernels::SCAN_BLOCKS, &[], 0, Size::One));
+    steps.push(step(kernels::SCAN_BLOCKS, &[], 0, Size::OneGroup));
     steps.push(step(kernels::RANK_BRICKS, &[], 0, Size::Bitmap));
     steps.push(step(last, &[], 0, candidates));
     debug_assert!(steps.len() <= MAX_STEPS as usize, "{} steps", steps.len());

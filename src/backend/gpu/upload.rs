@@ -48,7 +48,7 @@ impl Batch {
 
 /// The mesh in a buffer. A weak reference does not keep the data alive, but keeps its address
 /// from being reused.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Uploaded {
     triangles: Weak<Vec<[u32; 3]>>,
     vertices: Weak<Vec<[i32; 3]>>,

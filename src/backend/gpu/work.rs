@@ -3,7 +3,7 @@
 use crate::backend::gpu::buffers::Sizes;
 use crate::backend::gpu::data::{
     BLOCK_WORDS, BRICK_WORDS, BRICKS, CANDIDATES, CROSSING_WORDS, CROSSINGS, FAILURES, GROUP,
-    GROUPS, LEVELS, PAIRS, Pair, STARTED, TRIANGLE_WORDS,
+    GROUPS, LEVELS, PAIR_WORDS, PAIRS, STARTED, TRIANGLE_WORDS,
 };
 use crate::backend::gpu::stages::Step;
 use crate::backend::report::StageReport;
@@ -36,7 +36,7 @@ impl Counts<'_> {
 }
 
 const WORD: u64 = 4;
-const PAIR: u64 = size_of::<Pair>() as u64;
+const PAIR: u64 = WORD * PAIR_WORDS as u64;
 const BRICK: u64 = WORD * BRICK_WORDS as u64;
 const CROSSING: u64 = WORD * CROSSING_WORDS as u64;
 /// A triangle's vertex indices and its three vertices.

@@ -19,6 +19,7 @@ use crate::backend::report::{RunReport, milliseconds};
 use crate::gpu::{Device, GpuError};
 
 /// Buffers, bind groups and readback, reused by all runs.
+#[derive(Debug)]
 pub(super) struct Workspace {
     pub(super) buffers: Buffers,
     pub(super) readback: Readback,
@@ -31,17 +32,6 @@ impl Workspace {
         let mesh = device.buffer("mesh", 0, Usage::STORAGE);
         let buffers = Buffers::new(device, mesh, Sizes::default());
         Self { buffers, readback: Readback::new(device), uploaded: Uploaded::default() }
-    }
-
-    /// Recreates the buffers with other sizes; `mesh` is the mesh buffer.
-    pub(super) fn resize(
-        &mut self,
-        device: &Device,
-        mesh: wgpu::Buffer,
-        sizes: Sizes,
-    ) -> Result<(), GpuError> {
-        self.buffers = Buffers::new(device, mesh, sizes);
-        device.check()
     }
 
     /// Runs all stages on a sub-batch of the uploaded mesh, and adds the output to `results`, or
@@ -190,7 +180,7 @@ fn overflow(counters: &[u32], sizes: &Sizes, job: &Job) -> Option<Overflow> {
 mod tests {
     use super::*;
     use crate::backend::gpu::BatchLimits;
-    use crate::backend::gpu::data::{BRICK_WORDS, CROSSING_WORDS, Pair};
+    use crate::backend::gpu::data::{BRICK_WORDS, CROSSING_WORDS, PAIR_WORDS};
     use crate::backend::gpu::upload::Batch;
     use crate::backend::{Rule, VoxelKernel};
     use crate::gpu::promised;
@@ -225,10 +215,9 @@ mod tests {
     /// The buffers that stages write, and the words of each that they may write.
     fn written(buffers: &Buffers) -> Vec<(wgpu::Buffer, u32)> {
         let told = buffers.sizes;
-        let pair_words = (size_of::<Pair>() / 4) as u32;
         let all_pairs = told.all_pairs() as u32;
         let written = [
-            (&buffers.pairs, all_pairs * pair_words),
+            (&buffers.pairs, all_pairs * PAIR_WORDS as u32),
             (&buffers.first_pairs, 2 * all_pairs),
             (&buffers.bitmap, told.bitmap),
             (&buffers.bricks_before, told.bitmap),
@@ -262,7 +251,8 @@ mod tests {
             bitmap: 2 * bitmap,
         };
         let mut workspace = Workspace::new(device);
-        workspace.resize(device, mesh.clone(), made).unwrap();
+        workspace.buffers = Buffers::new(device, mesh.clone(), made);
+        device.check().unwrap();
         workspace.buffers.sizes = told;
         for (buffer, _) in written(&workspace.buffers) {
             let words = vec![GUARD; buffer.size() as usize / 4];

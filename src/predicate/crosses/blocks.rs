@@ -69,7 +69,7 @@ pub(crate) const COLUMNS: usize = (BLOCK * BLOCK) as usize;
 const WORD: usize = u64::BITS as usize / COLUMNS;
 
 /// A value for each lane. Aligned to cache lines, so that no vector straddles two.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 #[repr(align(64))]
 struct Doubles([f64; LANES]);
 
@@ -253,6 +253,7 @@ pub(crate) fn for_each_bit(columns: [u16; LANES], mut each: impl FnMut(usize, us
 }
 
 /// Each lane's triangle.
+#[derive(Default)]
 struct Edges {
     /// The edge functions at the centre of the block's lowest column, positive within the triangle,
     /// by the corner across from the edge.
@@ -276,17 +277,7 @@ struct Edges {
 impl Edges {
     #[inline(always)]
     fn new(pairs: &Pairs) -> Self {
-        let zero = Doubles([0.0; LANES]);
-        let mut edges = Self {
-            lowest: [zero; 3],
-            steps: [[zero; 3]; 2],
-            least: [zero; 3],
-            base: zero,
-            rises: [zero; 2],
-            per_area: zero,
-            is_level: [false; LANES],
-            windings: [0; LANES],
-        };
+        let mut edges = Self::default();
         let size = f64::from(1i32 << pairs.fraction_bits);
         for lane in 0..LANES {
             let center =

@@ -54,12 +54,9 @@ impl Axis {
     /// The coordinates of `point` across the axis, in their order, and the one along it.
     #[must_use]
     #[inline]
-    pub fn project(self, [x, y, z]: [i32; 3]) -> ([i32; 2], i32) {
-        match self {
-            Self::X => ([y, z], x),
-            Self::Y => ([z, x], y),
-            Self::Z => ([x, y], z),
-        }
+    pub fn project(self, point: [i32; 3]) -> ([i32; 2], i32) {
+        let [first, second] = self.across();
+        ([point[first], point[second]], point[self.along()])
     }
 
     /// The indices of the coordinates across the axis, in their order.

@@ -10,8 +10,9 @@ use crate::gpu::GpuError;
 use crate::gpu::{Kernel, MAX_GROUPS, kernels};
 use crate::view::gpu::{GpuScene, RAY_GROUP, gave_up, halves, line_words};
 use crate::view::render::ground::GROUND_SAMPLES;
-use crate::view::render::light::{Direction, FACES, fixed};
-use crate::view::render::shade::{EDGE_SHADE, PictureParams};
+use crate::view::render::light::{Direction, FACES};
+use crate::view::render::shade::{EDGE_FADE, EDGE_MAX, EDGE_SHADE, GROUND_SHADES, PictureParams};
+use crate::view::render::{RenderError, empty_pixels};
 
 /// Maximum number of samples per pass, far below a driver's time limit.
 const MAX_PASS_SAMPLES: u32 = 1 << 22;
@@ -19,7 +20,6 @@ const MAX_PASS_SAMPLES: u32 = 1 << 22;
 /// Words of a pixel's sums.
 pub const SUM_WORDS: u32 = 6;
 
-/// Words of [`DrawParams`].
 const PARAM_WORDS: u64 = (size_of::<DrawParams>() / 4) as u64;
 
 /// The occlusion counts of all samples of the ground, and the error word.
@@ -71,36 +71,47 @@ pub const NO_GROUND: u32 = 3;
 
 /// Draws on the GPU of the scene.
 impl GpuScene {
-    /// All pixels of a picture of `size`; some, if cancelled. `picture_pixels` is an empty list with
-    /// memory for them.
+    /// All pixels of a picture; some, if cancelled.
     pub(crate) async fn pixels(
         &self,
         picture: &PictureParams,
-        size: [u32; 2],
-        mut picture_pixels: Vec<Rgba>,
         progress: &dyn Progress,
-    ) -> Result<Vec<Rgba>, GpuError> {
+    ) -> Result<Vec<Rgba>, RenderError> {
         let device = self.device();
+        let mut picture_pixels = empty_pixels(picture.film.size)?;
         let drawn = async {
-            let (mut params, tables) = draw_params(picture, size);
-            let [width, height] = size;
+            let (mut params, tables) = draw_params(picture);
+            let [width, height] = params.size;
             let samples = params.samples * params.samples;
             let rows = (MAX_PASS_SAMPLES / (width * samples)).clamp(1, height);
             // One more for the error word: not 0 if a driver ended a traversal early.
-            let [sums, pixels] = [SUM_WORDS, 1].map(|words| u64::from(width * rows * words) + 1);
+            let [sum_words, pixel_words] =
+                [SUM_WORDS, 1].map(|words| u64::from(width * rows * words) + 1);
+            let staging = device.staging(pixel_words + 1);
             let storage = |label, words: u64| device.checked_buffer(label, words, Usage::STORAGE);
-            let staging = device.staging(pixels + 1);
-            let buffers = Buffers {
-                params: device.buffer("draw", PARAM_WORDS, Usage::UNIFORM | Usage::COPY_DST),
-                tables: device.filled("tables", bytemuck::cast_slice(&tables), Usage::STORAGE)?,
-                occlusion: storage("ground occlusion", OCCLUSION_WORDS)?,
-                sums: storage("sums", sums)?,
-                pixels: storage("pixels", pixels)?,
+            let draw = device.buffer("draw", PARAM_WORDS, Usage::UNIFORM | Usage::COPY_DST);
+            let tables = device.filled("tables", bytemuck::cast_slice(&tables), Usage::STORAGE)?;
+            let occlusion = storage("ground occlusion", OCCLUSION_WORDS)?;
+            let sums = storage("sums", sum_words)?;
+            let pixels = storage("pixels", pixel_words)?;
+            let own = [
+                ("draw", &draw),
+                ("tables", &tables),
+                ("occluded_counts", &occlusion),
+                ("sums", &sums),
+                ("pixels", &pixels),
+            ];
+            let buffers = [&own[..], &self.buffers().named()].concat();
+            let submit = |kernel: Kernel, params: &DrawParams, invocations: u32| {
+                device.queue.write_buffer(&draw, 0, bytemuck::bytes_of(params));
+                let mut encoder = device.encoder();
+                device.record(&mut encoder, kernel, &buffers, invocations.div_ceil(RAY_GROUP))?;
+                device.queue.submit([encoder.finish()]);
+                Ok::<(), GpuError>(())
             };
-            device.check()?;
             if picture.ground.is_some() {
                 let count = (GROUND_SAMPLES * GROUND_SAMPLES) as u32 * params.ground_directions;
-                self.run(&buffers, kernels::GROUND_OCCLUSION, &params, count)?;
+                submit(kernels::GROUND_OCCLUSION, &params, count)?;
             }
             for first in (0..height).step_by(rows as usize) {
                 if progress.is_cancelled() {
@@ -109,18 +120,18 @@ impl GpuScene {
                 (params.first_row, params.rows) = (first, rows.min(height - first));
                 let count = width * params.rows;
                 let mut encoder = device.encoder();
-                encoder.clear_buffer(&buffers.sums, 0, None);
+                encoder.clear_buffer(&sums, 0, None);
                 device.queue.submit([encoder.finish()]);
-                self.run(&buffers, kernels::DRAW_CORNERS, &params, count)?;
-                self.run(&buffers, kernels::DRAW_INTERIOR, &params, count * samples)?;
-                self.run(&buffers, kernels::MEAN_PIXELS, &params, count + 1)?;
+                submit(kernels::DRAW_CORNERS, &params, count)?;
+                submit(kernels::DRAW_INTERIOR, &params, count * samples)?;
+                submit(kernels::MEAN_PIXELS, &params, count + 1)?;
                 let mut encoder = device.encoder();
-                encoder.copy_buffer_to_buffer(&buffers.pixels, 0, &staging, 0, 4 * pixels);
+                encoder.copy_buffer_to_buffer(&pixels, 0, &staging, 0, 4 * pixel_words);
                 let last = 4 * (OCCLUSION_WORDS - 1);
-                encoder.copy_buffer_to_buffer(&buffers.occlusion, last, &staging, 4 * pixels, 4);
+                encoder.copy_buffer_to_buffer(&occlusion, last, &staging, 4 * pixel_words, 4);
                 let drawn = device.submit_and_read_async(encoder, &staging).await?;
-                if drawn[count as usize] != 0 || drawn[pixels as usize] != 0 {
-                    return Err(gave_up());
+                if drawn[count as usize] != 0 || drawn[pixel_words as usize] != 0 {
+                    return Err(gave_up().into());
                 }
                 picture_pixels
                     .extend(drawn[..count as usize].iter().map(|pixel| pixel.to_le_bytes()));
@@ -130,50 +141,17 @@ impl GpuScene {
         };
         device.scoped(drawn).await
     }
-
-    /// Submits a kernel.
-    fn run(
-        &self,
-        buffers: &Buffers,
-        kernel: Kernel,
-        params: &DrawParams,
-        invocations: u32,
-    ) -> Result<(), GpuError> {
-        let device = self.device();
-        let own = [
-            ("draw", &buffers.params),
-            ("tables", &buffers.tables),
-            ("occluded_counts", &buffers.occlusion),
-            ("sums", &buffers.sums),
-            ("pixels", &buffers.pixels),
-        ];
-        device.queue.write_buffer(&buffers.params, 0, bytemuck::bytes_of(params));
-        let named = [&own[..], &self.buffers().named()].concat();
-        let mut encoder = device.encoder();
-        device.record(&mut encoder, kernel, &named, invocations.div_ceil(RAY_GROUP))?;
-        device.queue.submit([encoder.finish()]);
-        Ok(())
-    }
-}
-
-/// The buffers of a picture.
-struct Buffers {
-    params: wgpu::Buffer,
-    tables: wgpu::Buffer,
-    occlusion: wgpu::Buffer,
-    sums: wgpu::Buffer,
-    pixels: wgpu::Buffer,
 }
 
 /// The parameters and the tables of a picture, as the shaders read them.
-fn draw_params(picture: &PictureParams, size: [u32; 2]) -> (DrawParams, Vec<u32>) {
+fn draw_params(picture: &PictureParams) -> (DrawParams, Vec<u32>) {
     let PictureParams { film, light, ground, edges, .. } = picture;
     let mut list = Vec::new();
     let [columns, rows] = &film.terms;
-    columns.iter().for_each(|term| list.extend(line_words(term.origin, term.direction)));
+    columns.iter().for_each(|term| list.extend(line_words((term.origin, term.direction))));
     let mut words = DrawParams { rows_at: list.len() as u32, ..DrawParams::zeroed() };
     for (row, term) in rows.iter().enumerate() {
-        list.extend(line_words(term.origin, term.direction));
+        list.extend(line_words((term.origin, term.direction)));
         list.extend(picture.background.as_ref().map_or([0; 3], |rows| rows[row]));
     }
     let mut append = |directions: &[Direction]| {
@@ -190,7 +168,7 @@ fn draw_params(picture: &PictureParams, size: [u32; 2]) -> (DrawParams, Vec<u32>
     list.extend(ENDS.map(u32::from));
     list.extend((0..=u8::MAX).map(|value| u32::from(linear_of(value))));
 
-    words.size = size;
+    words.size = film.size;
     words.samples = picture.samples as u32;
     words.sky_directions = light.set_len as u32;
     words.sky_sets = light.sky_sets;
@@ -198,13 +176,13 @@ fn draw_params(picture: &PictureParams, size: [u32; 2]) -> (DrawParams, Vec<u32>
     words.edge_step = edges.step;
     words.edge_width = edges.width;
     words.edge_origin = edges.origin.map(|c| c as i32);
-    words.edge_max = edges.max;
-    words.edge_fade = edges.fade;
-    words.edge_shade = fixed(EDGE_SHADE);
+    words.edge_max = EDGE_MAX;
+    words.edge_fade = EDGE_FADE;
+    words.edge_shade = EDGE_SHADE;
     words.has_background = u32::from(picture.background.is_some());
     words.is_small = u32::from(picture.is_small);
     words.corner_light = picture.corner_light;
-    words.ground_shades = picture.ground_shades;
+    words.ground_shades = GROUND_SHADES;
     words.ground_up = NO_GROUND;
     if let Some(ground) = ground {
         words.ground_directions = ground.directions.len() as u32;

@@ -28,10 +28,11 @@ use crate::backend::gpu::Gpu;
 use crate::base::srgb::Rgba;
 use crate::gpu::GpuError;
 use crate::gpu::{BRICK_WORDS, Device, KEY_WORDS, MAX_GROUPS, kernels};
-use crate::grid::{Colors, DEFAULT_COLOR, Mask, VoxelGrid, count, mask_places};
+use crate::grid::{Colors, DEFAULT_COLOR, VoxelGrid, count, mask_places};
 use crate::lattice::PlacedMesh;
 use crate::view::gpu::tree::Tree;
-use crate::view::trace::scene::{Node, Scene};
+pub use crate::view::trace::scene::Node;
+use crate::view::trace::scene::Scene;
 use crate::view::trace::traverse::{Time, Touch};
 use crate::view::trace::{Face, Hit, Ray};
 
@@ -88,38 +89,12 @@ pub struct Header {
     pub has_colors: u32,
 }
 
-/// `Node` in `shaders/trace/scene.wgsl`, in 32-bit words.
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "documented in the shaders")]
-pub struct WordNode {
-    pub partial: [u32; 16],
-    pub full: [u32; 16],
-    pub before: [u32; 4],
-    pub first: u32,
-    pub parent: u32,
-}
-
-impl From<&Node> for WordNode {
-    fn from(node: &Node) -> Self {
-        let Node { partial, full, before, first, parent } = *node;
-        let before =
-            [0, 1, 2, 3].map(|i| u32::from(before[2 * i]) | u32::from(before[2 * i + 1]) << 16);
-        Self { partial: words(&partial), full: words(&full), before, first, parent }
-    }
-}
-
-/// The mask in 32-bit words, low halves first.
-fn words(mask: &Mask) -> [u32; 16] {
-    std::array::from_fn(|i| (mask[i / 2] >> (32 * (i % 2))) as u32)
-}
-
 /// The buffers of a scene, in the order of their bindings in group 1.
 #[derive(Debug, Clone)]
 pub struct SceneBuffers {
     /// A [`Header`]; a uniform.
     pub header: wgpu::Buffer,
-    /// [`WordNode`]s.
+    /// [`Node`]s.
     pub nodes: wgpu::Buffer,
     /// Words.
     pub children: wgpu::Buffer,
@@ -226,13 +201,12 @@ impl GpuScene {
     /// # Errors
     /// A buffer exceeds the adapter's binding limit; the device fails.
     pub fn upload(device: &Device, scene: &Scene) -> Result<Self, GpuError> {
-        let nodes: Vec<WordNode> = scene.nodes.iter().map(WordNode::from).collect();
-        let nodes = if nodes.is_empty() { vec![WordNode::zeroed()] } else { nodes };
+        let nodes: &[Node] = if scene.nodes.is_empty() { &[Node::EMPTY] } else { &scene.nodes };
         let mut bricks = Vec::with_capacity(BRICK_WORDS * scene.bricks().len());
         for (key, mask) in scene.bricks() {
             let [x, y, z] = key.position();
             bricks.extend([x | y << 16, z]);
-            bricks.extend(words(mask));
+            bricks.extend_from_slice(bytemuck::cast_slice(mask));
         }
         debug_assert_eq!(bricks.len() % BRICK_WORDS, 0, "keys have {KEY_WORDS} words");
         let colors = scene.grid().colors.as_ref();
@@ -253,7 +227,7 @@ impl GpuScene {
         let upload = || {
             Ok(SceneBuffers {
                 header: device.filled("scene", bytemuck::bytes_of(&header), Usage::UNIFORM)?,
-                nodes: storage("nodes", bytemuck::cast_slice(&nodes))?,
+                nodes: storage("nodes", bytemuck::cast_slice(nodes))?,
                 children: storage("children", bytemuck::cast_slice(&scene.children))?,
                 bricks: storage("bricks", bytemuck::cast_slice(&bricks))?,
                 colors: storage("colours", bytemuck::cast_slice(&colors))?,
@@ -308,7 +282,8 @@ impl GpuScene {
 
     async fn hit_words(&self, rays: &[Ray]) -> Result<Vec<u32>, GpuError> {
         let device = &self.device;
-        let list: Vec<[u32; RAY_WORDS]> = rays.par_iter().map(ray_words).collect();
+        let words = rays.par_iter().map(Ray::in_units).map(line_words);
+        let list: Vec<[u32; RAY_WORDS]> = words.collect();
         let hit_words = (rays.len() * HIT_WORDS) as u64;
         let params = [rays.len() as u32, MAX_GROUPS, 0, 0];
         let params = device.filled("params", bytemuck::bytes_of(&params), Usage::UNIFORM)?;
@@ -351,13 +326,8 @@ fn color_words(scene: &Scene, colors: &Colors) -> Vec<u32> {
     words
 }
 
-fn ray_words(ray: &Ray) -> [u32; RAY_WORDS] {
-    let (origin, direction) = ray.in_units();
-    line_words(origin, direction)
-}
-
 /// An origin and a direction, as the shaders read them.
-pub(crate) fn line_words(origin: [i64; 3], direction: [i32; 3]) -> [u32; RAY_WORDS] {
+pub(crate) fn line_words((origin, direction): ([i64; 3], [i32; 3])) -> [u32; RAY_WORDS] {
     let [[a, b], [c, d], [e, f]] = origin.map(halves);
     let [x, y, z] = direction.map(|c| c as u32);
     [a, b, c, d, e, f, x, y, z]

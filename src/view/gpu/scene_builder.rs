@@ -8,7 +8,7 @@ use wgpu::util::DeviceExt;
 use crate::backend::gpu::buffers::{Buffers, Sizes};
 use crate::backend::gpu::data::{
     BRICK_WORDS, BRICKS, BRICKS_FULL, CANDIDATE_GROUPS, COUNTERS, FAILURES, GROUP, INVALID_INDEX,
-    INVALID_VERTEX, LEVELS, NOT_CLOSED, PAIRS_FULL, Pair, SCENE_VOXELS, STARTED,
+    INVALID_VERTEX, LEVELS, NOT_CLOSED, PAIR_WORDS, PAIRS_FULL, SCENE_VOXELS, STARTED,
     TOO_MANY_CANDIDATES, VOXELS_FULL,
 };
 use crate::backend::gpu::job::{MAX_BITMAP_WORDS, SubBatch};
@@ -195,6 +195,7 @@ pub struct Source {
 ///     SceneBuilder::new(gpu, lattice, Mode::Surface, capacity)
 /// }
 /// ```
+#[derive(Debug)]
 pub struct SceneBuilder {
     device: Device,
     setting: Setting,
@@ -273,7 +274,7 @@ impl SceneBuilder {
         let bitmap = SubBatch::of_grid(0, 0, dims).bitmap_words(setting.rule);
         let mesh_words = 3 * (u64::from(triangles) + u64::from(vertices));
         let bytes = buffer_limit(&device.device.limits());
-        let (brick, pair) = (4 * BRICK_WORDS as u64, size_of::<Pair>() as u64);
+        let [brick, pair] = [BRICK_WORDS, PAIR_WORDS].map(|words| 4 * words as u64);
         for (what, unit, count, limit) in [
             ("vertices and triangles", 4, mesh_words, (bytes / 4).min(u32::MAX.into())),
             ("pairs", pair, pairs.into(), gpu.batch_limits.pairs.into()),
@@ -310,7 +311,7 @@ impl SceneBuilder {
             triangle_colors: device.checked_buffer(
                 "triangle colours",
                 color_words,
-                Usage::STORAGE | Usage::COPY_DST,
+                Usage::STORAGE,
             )?,
             scene: GpuScene::new(&device, tree.buffers.clone())?,
             device,
@@ -389,10 +390,9 @@ impl SceneBuilder {
     fn record_colors(&self, encoder: &mut wgpu::CommandEncoder) -> Result<(), GpuError> {
         let Self { device, buffers, tree, triangle_colors, .. } = self;
         let first_triangles = device.pipeline(kernels::FIRST_TRIANGLES, &[]);
-        let rows = first_triangles.bind(&device.device, |name| match name {
-            "colors" => Some(tree.buffers.colors.as_entire_binding()),
-            _ => buffers.resource(name, 0),
-        })?;
+        let colors = [("colors", tree.buffers.colors.as_entire_binding())];
+        let rows = [&colors[..], &buffers.named(0, Some(0))].concat();
+        let rows = first_triangles.bind(&device.device, &rows)?;
         let named = [
             ("params", &tree.params),
             ("counters", &buffers.counters),
@@ -499,6 +499,10 @@ impl SceneBuilder {
                 && size.is_multiple_of(4)
                 && (4..=limit).contains(&size)
         };
+        let has_colors = self.capacity.voxels > 0;
+        let colors = mesh.colors.filter(|_| has_colors);
+        let is_source = |buffer: &wgpu::Buffer| buffer.usage().contains(Usage::COPY_SRC);
+        let color_bytes = 4 * u64::from(triangle_count);
         Some(if !is_bindable(mesh.vertices) || !is_bindable(mesh.indices) {
             format!(
                 "its buffers must have the usage STORAGE, and sizes that are multiples of 4 up to \
@@ -513,21 +517,15 @@ impl SceneBuilder {
             format!("its stride of {} bytes is less than a position's 12", mesh.vertex_stride)
         } else if !fits(vertex_end, mesh.vertices) || !fits(index_end, mesh.indices) {
             "its vertices or indices end past their buffer".into()
+        } else if has_colors && colors.is_none() {
+            "it has no colours, and the scene has room for them: set `colors`".into()
+        } else if !colors.is_none_or(is_source) {
+            "its colours must have the usage COPY_SRC".into()
+        } else if colors.is_some_and(|colors| colors.size() < color_bytes) {
+            "its colours end before its triangles".into()
         } else {
-            return self.problem_of_colors(mesh).map(str::to_owned);
+            return None;
         })
-    }
-
-    fn problem_of_colors(&self, mesh: &MeshBuffers) -> Option<&'static str> {
-        match mesh.colors {
-            _ if self.capacity.voxels == 0 => None,
-            None => Some("it has no colours, and the scene has room for them: set `colors`"),
-            Some(colors) if !colors.usage().contains(Usage::COPY_SRC) => {
-                Some("its colours must have the usage COPY_SRC")
-            }
-            Some(colors) => (colors.size() < 4 * u64::from(mesh.triangle_count))
-                .then_some("its colours end before its triangles"),
-        }
     }
 
     fn source_of(&self, mesh: &MeshBuffers, vertex_base: u32, index_base: u32) -> Source {
@@ -549,15 +547,6 @@ impl SceneBuilder {
             vertex_base,
             index_base,
         }
-    }
-}
-
-impl std::fmt::Debug for SceneBuilder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { device, setting, capacity, .. } = self;
-        let mut debug = f.debug_struct("SceneBuilder");
-        debug.field("device", device).field("setting", setting).field("capacity", capacity);
-        debug.finish_non_exhaustive()
     }
 }
 

@@ -8,15 +8,11 @@ use wgpu::BufferUsages as Usage;
 use crate::backend::gpu::ResidentBricks;
 use crate::gpu::{Device, GROUP, GpuError, Kernel, MAX_GROUPS, dispatch, kernels};
 use crate::grid::{BRICK, DEFAULT_COLOR};
-use crate::view::gpu::{Header, NO_NODES, SCENE_VERSION, SceneBuffers, WordNode, packed};
-use crate::view::trace::scene::top_of;
+use crate::view::gpu::{Header, NO_NODES, SCENE_VERSION, SceneBuffers, packed};
+use crate::view::trace::scene::{Node, top_of};
 
 /// Words of a node.
-pub const NODE_WORDS: u32 = (size_of::<WordNode>() / 4) as u32;
-/// The index, in 32-bit words, of [`Header::root`].
-pub const HEADER_ROOT: u32 = (std::mem::offset_of!(Header, root) / 4) as u32;
-/// The index, in 32-bit words, of [`Header::bricks`].
-pub const HEADER_BRICKS: u32 = (std::mem::offset_of!(Header, bricks) / 4) as u32;
+pub const NODE_WORDS: u32 = (size_of::<Node>() / 4) as u32;
 
 /// `Params` in `shaders/trace/tree.wgsl`, which documents the fields.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
@@ -74,8 +70,7 @@ impl Tree {
             hi: dims.map(|d| d as i32 - 1),
             has_colors: u32::from(voxels > 0),
         };
-        let storage =
-            |label, words| device.checked_buffer(label, words, Usage::STORAGE | Usage::COPY_SRC);
+        let storage = |label, words| device.checked_buffer(label, words, Usage::STORAGE);
         let color_words = if voxels > 0 { u64::from(capacity) + u64::from(voxels) } else { 1 };
         let header_usage = Usage::UNIFORM | Usage::STORAGE;
         let buffers = SceneBuffers {
@@ -91,21 +86,20 @@ impl Tree {
         let params =
             TreeParams { bricks: in_bricks, top, nodes, max_groups: MAX_GROUPS, padding: [0; 2] };
         let params = device.filled("params", bytemuck::bytes_of(&params), Usage::UNIFORM)?;
+        let mut named = vec![
+            ("params", params.as_entire_binding()),
+            ("counters", counters.as_entire_binding()),
+            ("bricks", buffers.bricks.as_entire_binding()),
+            ("nodes", buffers.nodes.as_entire_binding()),
+            ("header", buffers.header.as_entire_binding()),
+            ("children", buffers.children.as_entire_binding()),
+        ];
+        if let Some([bitmap, before]) = ranks {
+            named.push(("bitmap", bitmap.as_entire_binding()));
+            named.push(("bricks_before", before.as_entire_binding()));
+        }
         let stage = |kernel, invocations: u32| {
-            let groups = device.pipeline(kernel, &[]).bind(&device.device, |name| {
-                let buffer = match name {
-                    "params" => &params,
-                    "counters" => &counters,
-                    "bricks" => &buffers.bricks,
-                    "nodes" => &buffers.nodes,
-                    "header" => &buffers.header,
-                    "children" => &buffers.children,
-                    "bitmap" => ranks?[0],
-                    "bricks_before" => ranks?[1],
-                    _ => return None,
-                };
-                Some(buffer.as_entire_binding())
-            })?;
+            let groups = device.pipeline(kernel, &[]).bind(&device.device, &named)?;
             Ok((kernel, groups, invocations.div_ceil(GROUP)))
         };
         let stages = [

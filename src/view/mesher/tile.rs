@@ -4,8 +4,8 @@ use super::greedy::{self, Cells, Joins, Plane};
 use super::{EDGE, Rectangle};
 use crate::base::srgb::Rgba;
 use crate::grid::{
-    BRICK, BrickColors, BrickKey, FIRST_Z, FULL, Mask, VoxelGrid, across, bits_of_bytes, is_empty,
-    set_bits,
+    BRICK, BrickColors, BrickKey, Colors, FIRST_Z, FULL, Mask, VoxelGrid, across, bits_of_bytes,
+    is_empty, set_bits,
 };
 
 /// Bricks along the edge of a tile with its border.
@@ -17,8 +17,8 @@ const STRIDES: [usize; 3] = [1, PADDED as usize, (PADDED * PADDED) as usize];
 /// The voxels of a tile and of a border of one brick.
 pub(super) struct Tile<'a> {
     grid: &'a VoxelGrid,
-    /// Whether voxels differ in colour.
-    has_varied_colors: bool,
+    /// The colours of voxels if they differ.
+    varied: Option<&'a Colors>,
     /// The colour of all voxels if they do not.
     color: Option<Rgba>,
     /// The first brick, in bricks of the grid.
@@ -29,7 +29,6 @@ pub(super) struct Tile<'a> {
     visible: Vec<Visible<'a>>,
 }
 
-/// A brick that has faces.
 struct Visible<'a> {
     /// Position in the tile, in bricks.
     at: [u32; 3],
@@ -48,13 +47,12 @@ struct Side {
 }
 
 impl<'a> Tile<'a> {
-    /// An empty tile of `grid`.
     pub(super) fn new(grid: &'a VoxelGrid) -> Self {
         let colors = grid.colors.as_ref();
         Self {
             grid,
-            has_varied_colors: colors.is_some_and(|colors| !colors.is_uniform()),
-            color: colors.map(|colors| colors.rest()),
+            varied: colors.filter(|colors| !colors.is_uniform()),
+            color: colors.map(Colors::rest),
             corner: [0; 3],
             masks: vec![[0; 8]; PADDED.pow(3) as usize],
             visible: Vec::with_capacity(EDGE.pow(3) as usize),
@@ -73,10 +71,6 @@ impl<'a> Tile<'a> {
             let index = index_of(std::array::from_fn(|a| at[a] + 1 - corner[a]));
             self.masks[index..index + run.len as usize].fill(run.mask);
         }
-        self.find_visible();
-    }
-
-    fn find_visible(&mut self) {
         self.visible.clear();
         let inside = (0..EDGE.pow(3)).map(|n| [n % EDGE, n / EDGE % EDGE, n / EDGE / EDGE]);
         for at in inside {
@@ -85,8 +79,7 @@ impl<'a> Tile<'a> {
                 continue;
             }
             let key = BrickKey::new(std::array::from_fn(|a| self.corner[a] + at[a]));
-            let colors = self.grid.colors.as_ref().filter(|_| self.has_varied_colors);
-            let colors = colors.map(|colors| colors.of_brick(key));
+            let colors = self.varied.map(|colors| colors.of_brick(key));
             self.visible.push(Visible { at, index, colors });
         }
     }
@@ -96,14 +89,10 @@ impl<'a> Tile<'a> {
         &self,
         take: &mut impl FnMut(&Rectangle) -> Result<(), E>,
     ) -> Result<(), E> {
-        if self.visible.is_empty() {
-            return Ok(());
-        }
-        let mut colors = vec![[0; 4]; if self.has_varied_colors { 64 * 64 } else { 0 }];
-        let mut bricks = Vec::with_capacity(EDGE.pow(2) as usize);
+        let mut colors = vec![[0; 4]; if self.varied.is_some() { 64 * 64 } else { 0 }];
         for (axis, brick) in (0..3).flat_map(|axis| (0..EDGE).map(move |brick| (axis, brick))) {
-            bricks.clear();
-            bricks.extend(self.visible.iter().filter(|visible| visible.at[axis] == brick));
+            let visible = self.visible.iter().filter(|visible| visible.at[axis] == brick);
+            let bricks: Vec<&Visible> = visible.collect();
             if bricks.is_empty() {
                 continue;
             }
@@ -125,11 +114,11 @@ impl<'a> Tile<'a> {
         colors: &mut [Rgba],
         take: &mut impl FnMut(&Rectangle) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut cells = [0; 64];
-        if !self.collect_faces(side, bricks, &mut cells, colors) {
+        let mut cells = self.collect_faces(side, bricks, colors);
+        if cells == [0; 64] {
             return Ok(());
         }
-        let joins = if self.has_varied_colors { joins(&cells, colors) } else { Joins::ALL };
+        let joins = if self.varied.is_some() { joins(&cells, colors) } else { Joins::ALL };
         greedy::rectangles(&mut cells, &joins, |found| {
             let [a, b] = found.first;
             let own = colors.get((64 * a + b) as usize).copied();
@@ -137,23 +126,12 @@ impl<'a> Tile<'a> {
         })
     }
 
-    /// Sets the bits of the faces of `side` and, if colours vary, their colours. Returns whether
-    /// there is a face.
-    fn collect_faces(
-        &self,
-        side: Side,
-        bricks: &[&Visible],
-        cells: &mut Plane,
-        colors: &mut [Rgba],
-    ) -> bool {
+    /// The faces of `side`; sets their colours if colours vary.
+    fn collect_faces(&self, side: Side, bricks: &[&Visible], colors: &mut [Rgba]) -> Plane {
         let [u, v] = across(side.axis);
-        let mut has_faces = false;
+        let mut cells = [0; 64];
         for brick in bricks {
             let faces = self.faces(brick.index, side);
-            if faces == 0 {
-                continue;
-            }
-            has_faces = true;
             let [first, shift] = [u, v].map(|axis| brick.at[axis] * BRICK);
             for (row, byte) in (first as usize..).zip(faces.to_le_bytes()) {
                 cells[row] |= u64::from(byte) << shift;
@@ -165,7 +143,7 @@ impl<'a> Tile<'a> {
                 colors[cell as usize] = own.at(x, in_word);
             }
         }
-        has_faces
+        cells
     }
 
     /// The faces of a brick: bit `8 u + v`, where `u` and `v` are the axes across that of the side.
@@ -202,12 +180,8 @@ fn index_of(at: [u32; 3]) -> usize {
 /// Whether a brick has no faces: it is empty, or full with six full neighbours.
 fn is_hidden(masks: &[Mask], index: usize) -> bool {
     let is_full = |index: usize| masks[index] == FULL;
-    let is_buried = || {
-        let has_full_neighbors =
-            |stride: &usize| is_full(index - stride) && is_full(index + stride);
-        is_full(index) && STRIDES.iter().all(has_full_neighbors)
-    };
-    is_empty(&masks[index]) || is_buried()
+    let is_between_full = |stride: &usize| is_full(index - stride) && is_full(index + stride);
+    is_empty(&masks[index]) || is_full(index) && STRIDES.iter().all(is_between_full)
 }
 
 /// The layer of voxels across `axis`: bit `8 u + v`, where `u` and `v` are the other axes.

@@ -61,11 +61,6 @@ const HALF_ANGLE_SINE: f64 = 0.26;
 /// Cosine and sine of an angle.
 type Angle = [f64; 2];
 
-const DEGREES_0: Angle = [1.0, 0.0];
-const DEGREES_90: Angle = [0.0, 1.0];
-const DEGREES_180: Angle = [-1.0, 0.0];
-const DEGREES_270: Angle = [0.0, -1.0];
-
 /// Azimuth and elevation of [`View::Iso`].
 const ISO: [Angle; 2] =
     [[FRAC_1_SQRT_2, FRAC_1_SQRT_2], [0.816_496_580_927_726, 0.577_350_269_189_625_7]];
@@ -79,16 +74,17 @@ const THREE_QUARTER: [Angle; 2] = [
 impl View {
     /// Azimuth, from the front to the right, and elevation of the direction to the eye.
     fn angles(self) -> [Angle; 2] {
-        match self {
-            Self::Front => [DEGREES_0, DEGREES_0],
-            Self::Right => [DEGREES_90, DEGREES_0],
-            Self::Back => [DEGREES_180, DEGREES_0],
-            Self::Left => [DEGREES_270, DEGREES_0],
-            Self::Top => [DEGREES_0, DEGREES_90],
-            Self::Bottom => [DEGREES_0, DEGREES_270],
-            Self::Iso => ISO,
-            Self::ThreeQuarter => THREE_QUARTER,
-        }
+        let degrees = match self {
+            Self::Front => [0.0, 0.0],
+            Self::Right => [90.0, 0.0],
+            Self::Back => [180.0, 0.0],
+            Self::Left => [270.0, 0.0],
+            Self::Top => [0.0, 90.0],
+            Self::Bottom => [0.0, 270.0],
+            Self::Iso => return ISO,
+            Self::ThreeQuarter => return THREE_QUARTER,
+        };
+        degrees.map(angle)
     }
 
     fn projection(self) -> Projection {
@@ -118,20 +114,14 @@ fn to_eye_and_up(options: &RenderOptions) -> [Vector; 2] {
     [direction(angles), direction([azimuth, [-sin_e, cos_e]])]
 }
 
-/// The axes of a grid's world: to the right, up and to the front.
-fn world_axes(up: Up) -> [Vector; 3] {
-    let [up, front] = match up {
-        Up::Y => [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
-        Up::Z => [[0.0, 0.0, 1.0], [0.0, -1.0, 0.0]],
-    };
-    [[1.0, 0.0, 0.0], up, front]
-}
-
 /// A direction by right, up and front, in the grid's axes.
-fn in_world(up: Up, v: Vector) -> Vector {
-    let axes = world_axes(up);
+fn in_world(up_axis: Up, [right, up, front]: Vector) -> Vector {
+    let direction = match up_axis {
+        Up::Y => [right, up, front],
+        Up::Z => [right, -front, up],
+    };
     // No -0, which would be printed.
-    [0, 1, 2].map(|i| (0..3).map(|j| axes[j][i] * v[j]).sum::<f64>() + 0.0)
+    direction.map(|c| c + 0.0)
 }
 
 /// The origins of the rays of a picture, in voxels from the grid's corner.
@@ -165,7 +155,6 @@ impl Camera {
         options: &RenderOptions,
     ) -> Result<Self, RenderError> {
         options.check()?;
-        let [_, world_up, _] = world_axes(up_axis);
         let turn = options.turn.unwrap_or(0.0);
         let [back, up] =
             to_eye_and_up(options).map(|v| in_world(up_axis, rotated(v, 1, sin_cos(turn))));
@@ -181,7 +170,7 @@ impl Camera {
             eye: plus(times(back, radius / HALF_ANGLE_SINE), center),
             film_corner: [0.0; 2],
             pixel_side: 1.0,
-            world_up,
+            world_up: in_world(up_axis, [0.0, 1.0, 0.0]),
             up_axis,
         };
         camera.frame(grid, options, center);
@@ -207,10 +196,7 @@ impl Camera {
         let is_empty = grid.brick_count() == 0;
         let boxes = runs.chain(is_empty.then_some(whole));
         match options.turn {
-            Some(_) => {
-                let world_up = if self.world_up[1] > 0.5 { 1 } else { 2 };
-                swept(boxes, center, world_up).into_iter().for_each(show);
-            }
+            Some(_) => swept(boxes, center, self.up_axis.axis()).into_iter().for_each(show),
             None => boxes.flat_map(corners).for_each(show),
         }
         let size = options.size.map(f64::from);

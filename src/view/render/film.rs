@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::base::vector::{Vector, minus, plus, times};
 use crate::view::render::camera::{Camera, Projection};
-use crate::view::trace::{DIRECTION_BITS, MAX_DISTANCE, Ray, Time, UNIT};
+use crate::view::trace::{DIRECTION_BITS, MAX_DISTANCE, Ray, Time, UNIT, in_units, longest};
 
 /// The term that a column or a row of samples adds to its rays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,8 +43,7 @@ impl Film {
         let along = |y: f64| times(up, y);
         let (terms, scale) = match camera.projection {
             Projection::Orthographic => {
-                let origin = |v: Vector| v.map(|c| (c / UNIT).round_ties_even() as i64);
-                let term = |v: Vector| RayTerm { origin: origin(v), direction: [0; 3] };
+                let term = |v: Vector| RayTerm { origin: in_units(v), direction: [0; 3] };
                 let near = |c: f64| c.clamp(-FARTHEST, FARTHEST);
                 let scale = f64::from(1 << DIRECTION_BITS);
                 let ahead = rounded(times(back, -scale));
@@ -62,7 +61,7 @@ impl Film {
                     / (at(0).map(across).map(longest).fold(0.0, f64::max)
                         + at(1).map(along).map(longest).fold(0.0, f64::max)
                         + 1.0);
-                let origin = camera.eye.map(|c| (c / UNIT).round_ties_even() as i64);
+                let origin = in_units(camera.eye);
                 let term = |v: Vector| rounded(times(v, scale));
                 let row = |y: f64| term(minus(along(y), back));
                 let terms = [
@@ -132,10 +131,6 @@ pub(crate) struct Footprint {
     pub(crate) rows: Range<usize>,
     /// In voxels from the eye, along the viewing direction.
     pub(crate) depth: f64,
-}
-
-fn longest(v: Vector) -> f64 {
-    v.iter().fold(0.0, |longest: f64, c| longest.max(c.abs()))
 }
 
 fn rounded(v: Vector) -> [i32; 3] {

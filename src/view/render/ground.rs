@@ -25,7 +25,6 @@ const MIN_PITCH: f64 = 0.05;
 /// The plane that the lowest voxels stand on, in units of a ray's origin.
 #[derive(Debug, Clone)]
 pub(crate) struct Ground {
-    /// The axis that is up.
     pub(crate) up: usize,
     /// The two horizontal axes.
     pub(crate) level: [usize; 2],
@@ -36,20 +35,7 @@ pub(crate) struct Ground {
     /// The spacing of samples is `step << step_bits`; `step` has at most 16 bits.
     pub(crate) step: u32,
     pub(crate) step_bits: u32,
-    /// Sky directions.
     pub(crate) directions: Vec<Direction>,
-}
-
-/// The occluded share of the sky at each sample, by rows along the first axis. It depends on the
-/// voxels and the up axis alone. Each sample, of 96 rays, is computed at its first use: a picture
-/// shows a part of the ground.
-#[derive(Debug)]
-pub(crate) struct GroundOcclusion(Vec<OnceLock<u32>>);
-
-impl Default for GroundOcclusion {
-    fn default() -> Self {
-        Self(vec![OnceLock::new(); GROUND_SAMPLES * GROUND_SAMPLES])
-    }
 }
 
 impl Ground {
@@ -87,17 +73,12 @@ impl Ground {
 
     /// The occluded share of the sky at a sample.
     fn occlusion(&self, scene: &Scene, index: usize) -> u32 {
-        let from = self.sample(index);
+        let step = i64::from(self.step) << self.step_bits;
+        let mut from = [self.height; 3];
+        from[self.level[0]] = self.corner[0] + (index % GROUND_SAMPLES) as i64 * step;
+        from[self.level[1]] = self.corner[1] + (index / GROUND_SAMPLES) as i64 * step;
         let occluded = self.directions.iter().filter(|&&to| is_occluded(scene, from, to)).count();
         occluded as u32 * ONE / GROUND_DIRECTIONS as u32
-    }
-
-    fn sample(&self, index: usize) -> [i64; 3] {
-        let step = i64::from(self.step) << self.step_bits;
-        let mut point = [self.height; 3];
-        point[self.level[0]] = self.corner[0] + (index % GROUND_SAMPLES) as i64 * step;
-        point[self.level[1]] = self.corner[1] + (index / GROUND_SAMPLES) as i64 * step;
-        point
     }
 
     /// Intersects a ray from above with the sampled square.
@@ -124,7 +105,7 @@ impl Ground {
     pub(crate) fn occlusion_at(
         &self,
         scene: &Scene,
-        occlusion: &GroundOcclusion,
+        occlusion: &[OnceLock<u32>],
         point: [i64; 3],
     ) -> u32 {
         // Below 127 steps of 16 bits.
@@ -133,7 +114,7 @@ impl Ground {
         let [u, v] = at.map(|c| ((c % self.step) << 15) / self.step);
         let sample = |i: usize, j: usize| {
             let index = j * GROUND_SAMPLES + i;
-            *occlusion.0[index].get_or_init(|| self.occlusion(scene, index))
+            *occlusion[index].get_or_init(|| self.occlusion(scene, index))
         };
         let along = |j: usize| lerp_fixed(sample(i, j), sample(i + 1, j), u);
         // Fades to 0 at the border of the table.

@@ -22,8 +22,8 @@ pub(crate) fn lerp_fixed(a: u32, b: u32, at: u32) -> u32 {
 }
 
 /// `value` in fixed point.
-pub(crate) fn fixed(value: f64) -> u32 {
-    (value * f64::from(ONE) + 0.5) as u32
+pub(crate) const fn fixed(value: f64) -> u32 {
+    (value * ONE as f64 + 0.5) as u32
 }
 
 /// Default direction to the sun in camera coordinates (right, up, towards the eye), so that visible
@@ -91,7 +91,6 @@ pub(crate) struct Light {
     pub(crate) sky_shares: Vec<u32>,
 }
 
-/// Faces of a voxel.
 pub(crate) const FACES: usize = 6;
 
 impl Light {
@@ -109,36 +108,30 @@ impl Light {
             let [x, y] = disc_sample(i, samples, 0.0).map(|c| c * SUN_RADIUS);
             quantized_direction(plus(plus(sun, times(u, x)), times(v, y)))
         };
-        let normal = |number: usize| {
+        let normals: [Vector; FACES] = std::array::from_fn(|number| {
             let face = Face { axis: number % 3, is_upper: number >= 3 };
             face.normal().map(f64::from)
-        };
-        let light = |number: usize, of: &dyn Fn(Vector, usize) -> f64| {
-            [0, 1, 2].map(|i| fixed(of(normal(number), i)))
-        };
-        let sun_light = |n: Vector, i: usize| SUN_LIGHT[i] * dot(n, sun).max(0.0);
-        let sky_light = |n: Vector, i: usize| {
+        });
+        let sky_light = |n: Vector| {
             let above = (dot(n, camera.world_up) + 1.0) / 2.0;
-            GROUND_LIGHT[i] + (SKY_LIGHT[i] - GROUND_LIGHT[i]) * above
+            let light = |i: usize| GROUND_LIGHT[i] + (SKY_LIGHT[i] - GROUND_LIGHT[i]) * above;
+            [0, 1, 2].map(|i| fixed(light(i)))
         };
         let sky_share =
             |occluded: usize| BOUNCED + (1.0 - BOUNCED) * (1.0 - occluded as f64 / set_len as f64);
         Self {
             sun: quantized_direction(sun),
             sun_directions: (0..samples).map(sun_direction).collect(),
-            sky_directions: std::array::from_fn(|number| {
-                (0..sets).flat_map(|set| sky_directions(normal(number), set_len, set)).collect()
-            }),
+            sky_directions: normals
+                .map(|n| (0..sets).flat_map(|set| sky_directions(n, set_len, set)).collect()),
             set_len,
             sky_sets: sets,
-            sun_light: std::array::from_fn(|number| light(number, &sun_light)),
-            sky_light: std::array::from_fn(|number| light(number, &sky_light)),
+            sun_light: normals.map(|n| SUN_LIGHT.map(|light| fixed(light * dot(n, sun).max(0.0)))),
+            sky_light: normals.map(sky_light),
             sky_shares: (0..=set_len).map(|occluded| fixed(sky_share(occluded))).collect(),
         }
     }
-}
 
-impl Light {
     /// The sky directions of a voxel's face.
     #[inline]
     pub(crate) fn sky_directions_from(&self, voxel: [u32; 3], face: Face) -> &[Direction] {

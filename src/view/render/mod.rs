@@ -21,6 +21,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::sync::OnceLock;
+
 use rayon::prelude::*;
 use thiserror::Error;
 
@@ -40,7 +42,7 @@ pub use crate::view::render::animation::PngAnimation;
 pub use crate::view::render::camera::{Camera, Projection, View};
 #[cfg(all(feature = "images", feature = "palette"))]
 pub use crate::view::render::gif::{GifAnimation, MAX_GIF_FPS};
-use crate::view::render::ground::GroundOcclusion;
+use crate::view::render::ground::GROUND_SAMPLES;
 pub use crate::view::render::picture::Picture;
 use crate::view::render::picture::try_with_capacity;
 use crate::view::render::prepass::DepthPrepass;
@@ -237,8 +239,10 @@ impl RenderOptions {
 #[derive(Debug)]
 pub struct Renderer<'a> {
     scene: Scene<'a>,
-    /// Of the ground, for y up and z up: pictures from all sides share it.
-    occlusion: [GroundOcclusion; 2],
+    /// For y up and z up, the occluded share of the sky at each sample of the ground, by rows along
+    /// the first axis: pictures from all sides share it. Each sample, of 96 rays, is computed at
+    /// its first use, since a picture shows a part of the ground.
+    occlusion: [Vec<OnceLock<u32>>; 2],
     #[cfg(feature = "gpu")]
     gpu: Option<GpuScene>,
 }
@@ -249,7 +253,7 @@ impl<'a> Renderer<'a> {
     pub fn new(grid: &'a VoxelGrid) -> Self {
         Self {
             scene: Scene::new(grid),
-            occlusion: Default::default(),
+            occlusion: [(); 2].map(|()| vec![OnceLock::new(); GROUND_SAMPLES * GROUND_SAMPLES]),
             #[cfg(feature = "gpu")]
             gpu: None,
         }
@@ -261,9 +265,9 @@ impl<'a> Renderer<'a> {
     /// The grid exceeds the GPU's limits; the device fails.
     #[cfg(feature = "gpu")]
     pub fn on_gpu(grid: &'a VoxelGrid, gpu: &Gpu) -> Result<Self, GpuError> {
-        let scene = Scene::new(grid);
-        let on_gpu = GpuScene::upload(gpu.device(), &scene)?;
-        Ok(Self { scene, occlusion: Default::default(), gpu: Some(on_gpu) })
+        let mut renderer = Self::new(grid);
+        renderer.gpu = Some(GpuScene::upload(gpu.device(), &renderer.scene)?);
+        Ok(renderer)
     }
 
     /// Draws a picture that frames the whole grid. The step is "draw", in rows of pixels.
@@ -276,31 +280,27 @@ impl<'a> Renderer<'a> {
         options: &RenderOptions,
         progress: &dyn Progress,
     ) -> Result<Picture, RenderError> {
-        self.draw(&self.params(options)?, options, progress)
+        self.draw(&self.params(options)?, progress)
     }
 
     fn draw(
         &self,
         params: &PictureParams,
-        options: &RenderOptions,
         progress: &dyn Progress,
     ) -> Result<Picture, RenderError> {
         let progress = &Latch::new(progress);
-        progress.start("draw", options.size[1].into());
+        progress.start("draw", params.film.size[1].into());
         #[cfg(feature = "gpu")]
         let drawn = match &self.gpu {
-            Some(gpu) => {
-                let pixels = empty_pixels(options.size)?;
-                gpu.device().block_on(gpu.pixels(params, options.size, pixels, progress))?
-            }
-            None => self.pixels(params, options.size, progress)?,
+            Some(gpu) => gpu.device().block_on(gpu.pixels(params, progress))?,
+            None => self.pixels(params, progress)?,
         };
         #[cfg(not(feature = "gpu"))]
-        let drawn = self.pixels(params, options.size, progress)?;
+        let drawn = self.pixels(params, progress)?;
         if progress.is_cancelled() {
             return Err(RenderError::Cancelled);
         }
-        Ok(Picture::new(options.size, drawn))
+        Ok(Picture::new(params.film.size, drawn))
     }
 
     /// Draws a picture with the `camera` of another grid's picture of the same size. Of the options
@@ -315,7 +315,7 @@ impl<'a> Renderer<'a> {
     ) -> Result<Picture, RenderError> {
         options.check()?;
         let params = PictureParams::new(self.scene.bounds(), camera, options);
-        self.draw(&params, options, &NoProgress)
+        self.draw(&params, &NoProgress)
     }
 
     /// The asynchronous form of [`render`](Self::render), for a browser's GPU. On the CPU it draws
@@ -327,10 +327,8 @@ impl<'a> Renderer<'a> {
     pub async fn render_async(&self, options: &RenderOptions) -> Result<Picture, RenderError> {
         let params = self.params(options)?;
         let pixels = match &self.gpu {
-            Some(gpu) => {
-                gpu.pixels(&params, options.size, empty_pixels(options.size)?, &NoProgress).await?
-            }
-            None => self.pixels(&params, options.size, &NoProgress)?,
+            Some(gpu) => gpu.pixels(&params, &NoProgress).await?,
+            None => self.pixels(&params, &NoProgress)?,
         };
         Ok(Picture::new(options.size, pixels))
     }
@@ -349,9 +347,9 @@ impl<'a> Renderer<'a> {
     fn pixels(
         &self,
         params: &PictureParams,
-        size: [u32; 2],
         progress: &dyn Progress,
     ) -> Result<Vec<Rgba>, RenderError> {
+        let size = params.film.size;
         let [width, height] = size.map(|side| side as usize);
         // Without the GPU, which in browsers cannot be shared between threads.
         let scene = &self.scene;
@@ -378,7 +376,7 @@ impl<'a> Renderer<'a> {
 }
 
 /// An empty list with memory for the pixels of a picture.
-fn empty_pixels(size: [u32; 2]) -> Result<Vec<Rgba>, RenderError> {
+pub(crate) fn empty_pixels(size: [u32; 2]) -> Result<Vec<Rgba>, RenderError> {
     let [width, height] = size.map(|side| side as usize);
     try_with_capacity(width * height).map_err(|_| RenderError::Memory(size))
 }

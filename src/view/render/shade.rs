@@ -1,11 +1,13 @@
 //! Shading of pixels, in integers from the ray on, so that all devices draw the same picture. The
 //! twin of `shaders/draw/` and `shaders/trace/faces.wgsl`.
 
+use std::sync::OnceLock;
+
 use crate::base::srgb::{Rgba, linear_of, srgb_of};
 use crate::grid::DEFAULT_COLOR;
 use crate::view::render::camera::Camera;
 use crate::view::render::film::Film;
-use crate::view::render::ground::{Ground, GroundOcclusion};
+use crate::view::render::ground::Ground;
 use crate::view::render::light::{
     Light, ONE, RAY_OFFSET, fixed, is_occluded, lerp_fixed, scale, to_sun,
 };
@@ -26,21 +28,25 @@ const SMALL_PIXELS: f64 = 3.0;
 
 /// Ambient light at a corner of a face with 0, 1, 2 and 3 of its three neighbours empty (M.
 /// Lysenko, *Ambient occlusion for Minecraft-like worlds*, 2013).
-const CORNER_LIGHT: [f64; 4] = [0.55, 0.74, 0.88, 1.0];
+const CORNER_LIGHT: [u32; 4] = [fixed(0.55), fixed(0.74), fixed(0.88), ONE];
 
 /// Colours of the background at the top and at the bottom.
 const GRADIENT: [[u8; 3]; 2] = [[238, 241, 245], [190, 197, 206]];
 /// Shares of the background's light that the sun and the sky contribute.
-const GROUND_SHADES: [f64; 2] = [0.30, 0.45];
+pub(crate) const GROUND_SHADES: [u32; 2] = [fixed(0.30), fixed(0.45)];
 
-/// Widths of voxels, in pixels, between which edge lines fade in.
-const EDGE_PIXELS: [f64; 2] = [4.0, 12.0];
 /// Darkening by edge lines.
-pub(crate) const EDGE_SHADE: f64 = 0.16;
-/// Half-width of edge lines, in pixels.
-const EDGE_WIDTH: f64 = 0.7;
+pub(crate) const EDGE_SHADE: u32 = fixed(0.16);
 /// Half-widths of edge lines are multiples of `2^-EDGE_BITS` voxel.
 const EDGE_BITS: u32 = 24;
+/// Half-width of edge lines of voxels one pixel wide: 0.7 pixels.
+const EDGE_WIDTH: f64 = 0.7 * (1 << EDGE_BITS) as f64;
+/// Width of voxels, in pixels, up to which edge lines have faded out.
+const EDGE_PIXELS: f64 = 4.0;
+/// Half-width at which edge lines have faded out.
+pub(crate) const EDGE_MAX: i32 = (EDGE_WIDTH / EDGE_PIXELS) as i32;
+/// They fade over this range of half-widths below [`EDGE_MAX`]: up to voxels of 12 pixels.
+pub(crate) const EDGE_FADE: i32 = EDGE_MAX - (EDGE_WIDTH / 12.0) as i32;
 
 /// Slots of the direct-mapped cache of surfaces, a power of two.
 const CACHE_SLOTS: usize = 1 << 12;
@@ -59,8 +65,6 @@ pub(crate) struct PictureParams {
     /// Whether voxels are small: the sun's shadow is traced once per face, from its centre.
     pub(crate) is_small: bool,
     pub(crate) corner_light: [u32; 4],
-    /// Shares of the background's light that the sun and the sky contribute.
-    pub(crate) ground_shades: [u32; 2],
 }
 
 /// Widths of the edge lines.
@@ -71,10 +75,6 @@ pub(crate) struct Edges {
     /// Change of the half-width per voxel along each axis.
     pub(crate) step: [i32; 3],
     pub(crate) origin: [u32; 3],
-    /// Half-width at which edge lines have faded out.
-    pub(crate) max: i32,
-    /// They fade over this range of half-widths below `max`.
-    pub(crate) fade: i32,
 }
 
 impl PictureParams {
@@ -98,28 +98,24 @@ impl PictureParams {
             edges: Edges::new(camera, min, middle, options.edges),
             is_small,
             // Corners of small voxels would alias into stripes on slopes.
-            corner_light: if is_small { [ONE; 4] } else { CORNER_LIGHT.map(fixed) },
-            ground_shades: GROUND_SHADES.map(fixed),
+            corner_light: if is_small { [ONE; 4] } else { CORNER_LIGHT },
         }
     }
 }
 
 impl Edges {
     fn new(camera: &Camera, origin: [u32; 3], middle: [f64; 3], are_drawn: bool) -> Self {
-        let widths = |pixels: f64| EDGE_WIDTH / pixels * f64::from(1 << EDGE_BITS);
-        let [max, min] = EDGE_PIXELS.map(|pixels| widths(pixels) as i32);
-        let fade = max - min;
         // The smallest voxels have no edge lines anywhere.
-        if !are_drawn || camera.voxels_per_pixel(middle) * EDGE_PIXELS[0] > 2.0 {
-            return Self { width: i32::MAX, step: [0; 3], origin, max, fade };
+        if !are_drawn || camera.voxels_per_pixel(middle) * EDGE_PIXELS > 2.0 {
+            return Self { width: i32::MAX, step: [0; 3], origin };
         }
-        let at = |voxel: [f64; 3]| camera.voxels_per_pixel(voxel.map(|c| c + 0.5)) * widths(1.0);
+        let at = |voxel: [f64; 3]| camera.voxels_per_pixel(voxel.map(|c| c + 0.5)) * EDGE_WIDTH;
         let first = origin.map(f64::from);
         let step = std::array::from_fn(|a| {
             let next = std::array::from_fn(|b| first[b] + f64::from(u8::from(a == b)));
             (at(next) - at(first)).round_ties_even() as i32
         });
-        Self { width: at(first).round_ties_even() as i32, step, origin, max, fade }
+        Self { width: at(first).round_ties_even() as i32, step, origin }
     }
 }
 
@@ -166,7 +162,8 @@ pub(crate) struct Shader<'a> {
     scene: &'a Scene<'a>,
     params: &'a PictureParams,
     prepass: &'a DepthPrepass,
-    occlusion: &'a GroundOcclusion,
+    /// [`Ground::occlusion_at`] by sample.
+    occlusion: &'a [OnceLock<u32>],
     /// Direct-mapped by a hash of the face.
     cache: Vec<Surface>,
 }
@@ -177,7 +174,7 @@ impl<'a> Shader<'a> {
         scene: &'a Scene<'a>,
         params: &'a PictureParams,
         prepass: &'a DepthPrepass,
-        occlusion: &'a GroundOcclusion,
+        occlusion: &'a [OnceLock<u32>],
     ) -> Self {
         let empty = Surface { key: 0, albedo: [0; 3], sky: 0, is_lit: None, corners: [0; 4] };
         Self { scene, params, prepass, occlusion, cache: vec![empty; CACHE_SLOTS] }
@@ -229,7 +226,7 @@ impl<'a> Shader<'a> {
         let ground = self.params.ground.as_ref();
         let hit = ground.and_then(|ground| Some((ground, ground.hit(ray)?)));
         let Some((ground, point)) = hit else { return (ONE, false) };
-        let [sun_shade, sky_shade] = self.params.ground_shades;
+        let [sun_shade, sky_shade] = GROUND_SHADES;
         let is_shadowed = is_occluded(self.scene, point, self.params.light.sun_directions[index]);
         let sun = if is_shadowed { ONE - sun_shade } else { ONE };
         let sky = ONE - scale(sky_shade, ground.occlusion_at(self.scene, self.occlusion, point));
@@ -264,16 +261,16 @@ impl<'a> Shader<'a> {
     /// The light on a point of a face, which is darker along the edges, and whether it is on an
     /// edge line.
     fn edge(&self, voxel: [u32; 3], within: [u32; 2]) -> (u32, bool) {
-        let Edges { width, step, origin, max, fade } = self.params.edges;
+        let Edges { width, step, origin } = self.params.edges;
         // Intermediate sums may wrap: the result is in range.
         let width = (0..3).fold(width, |width, a| {
             width.wrapping_add(step[a].wrapping_mul((voxel[a] - origin[a]) as i32))
         });
-        let strength = (max - width).clamp(0, fade) as u32;
+        let strength = (EDGE_MAX - width).clamp(0, EDGE_FADE) as u32;
         let edge_distance =
             within.map(|c| c.min((1 << FRACTION_BITS) - c) << (EDGE_BITS - FRACTION_BITS));
         let is_edge = strength > 0 && (edge_distance[0].min(edge_distance[1]) as i32) < width;
-        let shade = (strength >> 8) * fixed(EDGE_SHADE) / (fade as u32 >> 8);
+        let shade = (strength >> 8) * EDGE_SHADE / (EDGE_FADE as u32 >> 8);
         (if is_edge { ONE - shade } else { ONE }, is_edge)
     }
 

@@ -112,8 +112,7 @@ impl Ray {
         if !is_possible {
             return Err(RayError::Direction(direction));
         }
-        let origin = origin.map(|c| (c / UNIT).round_ties_even() as i64);
-        Ok(Self { origin, direction: quantized_direction(direction) })
+        Ok(Self { origin: in_units(origin), direction: quantized_direction(direction) })
     }
 
     /// The ray from `origin`, in units of `2^-16` voxel, towards `direction`, of any length.
@@ -171,11 +170,20 @@ impl Ray {
     }
 }
 
+/// A point in voxels, rounded to units.
+pub(crate) fn in_units(point: [f64; 3]) -> [i64; 3] {
+    point.map(|c| (c / UNIT).round_ties_even() as i64)
+}
+
+/// The largest absolute component.
+pub(crate) fn longest(v: [f64; 3]) -> f64 {
+    v.into_iter().fold(0.0, |longest, c| c.abs().max(longest))
+}
+
 /// Scales a direction, finite and not all 0, so that its longest component is `2^24`, and rounds
 /// it.
 pub(crate) fn quantized_direction(direction: [f64; 3]) -> [i32; 3] {
-    let longest = direction.iter().fold(0.0, |longest: f64, c| longest.max(c.abs()));
-    let most = f64::from(1u32 << DIRECTION_BITS);
+    let (longest, most) = (longest(direction), f64::from(1u32 << DIRECTION_BITS));
     direction.map(|c| (c / longest * most).round_ties_even() as i32)
 }
 

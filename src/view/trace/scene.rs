@@ -2,27 +2,29 @@
 
 use std::borrow::Cow;
 
+use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 
-use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, mask_voxels};
+use crate::grid::{BRICK, BrickKey, FULL, Mask, VoxelGrid, mask_place, mask_voxels};
 #[cfg(doc)]
 use crate::view::trace::Ray;
 
 /// A cube of 8x8x8 cells: smaller nodes or, at level 1, bricks. Masks have a bit per cell, in the
-/// layout of a brick's mask.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Node {
+/// layout of a brick's mask. In memory it is `Node` in `shaders/trace/scene.wgsl`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Node {
     /// Cells with some, not all, voxels occupied, or with all occupied in several colours.
-    pub(crate) partial: Mask,
+    pub partial: Mask,
     /// Cells with all voxels occupied.
-    pub(crate) full: Mask,
+    pub full: Mask,
     /// Exclusive prefix sum of the partial cells by words of the mask.
-    pub(crate) before: [u16; 8],
+    pub before: [u16; 8],
     /// Index of the first child: one child per partial cell, in the order of words and bits of the
     /// mask.
-    pub(crate) first: u32,
+    pub first: u32,
     /// Index of the parent node; 0 for the root.
-    pub(crate) parent: u32,
+    pub parent: u32,
 }
 
 /// A cell of a node that is not empty.
@@ -37,12 +39,6 @@ impl Node {
     pub(crate) const EMPTY: Self =
         Self { partial: [0; 8], full: [0; 8], before: [0; 8], first: 0, parent: 0 };
 
-    fn sum_partial(&mut self) {
-        for x in 1..8 {
-            self.before[x] = self.before[x - 1] + self.partial[x - 1].count_ones() as u16;
-        }
-    }
-
     /// The index of the child in a partial cell: a node or, at level 1, a brick.
     #[inline]
     pub(crate) fn child(&self, children: &[u32], word: usize, bit: u32) -> usize {
@@ -50,12 +46,6 @@ impl Node {
         let below = (self.partial[word] & ((1 << bit) - 1)).count_ones();
         children[(self.first + before + below) as usize] as usize
     }
-}
-
-/// The mask word and the bit in it of a cell or voxel, by its position in the whole level.
-#[inline]
-pub(crate) fn bit_in_mask([x, y, z]: [i32; 3]) -> (usize, u32) {
-    ((x & 7) as usize, (8 * (y & 7) + (z & 7)) as u32)
 }
 
 /// A grid with an acceleration structure for [`Ray`]s, usable from any number of threads. It takes
@@ -100,13 +90,19 @@ impl<'a> Scene<'a> {
             colored: full_with_colors(&grid),
             grid,
         };
-        let mut items = scene.brick_items();
+        let bricks = scene.bricks().enumerate().map(|(index, (key, _))| {
+            // Bricks take 72 bytes, so that there are fewer than 2^32.
+            Item { position: key.position(), child: Some(index as u32), len: 1 }
+        });
+        let mut items: Vec<Item> = bricks.collect();
+        let full = scene.grid.full_runs();
+        items.extend(full.flat_map(|(start, len)| full_items(start.position(), len)));
         for level in 1..=scene.top {
             items = scene.add_level(level, items);
         }
         // If the whole root is full, `add_level` made no node for it: make a parent with one full
         // cell.
-        if let [Item { content: Content::Full { .. }, .. }] = items[..] {
+        if let [Item { child: None, .. }] = items[..] {
             let full = std::array::from_fn(|x| if x == 0 { 1 } else { 0 });
             scene.nodes.push(Node { full, ..Node::EMPTY });
             scene.top += 1;
@@ -126,7 +122,6 @@ impl<'a> Scene<'a> {
         self.bounds
     }
 
-    /// The index of the root.
     pub(crate) fn root(&self) -> usize {
         self.nodes.len() - 1
     }
@@ -157,14 +152,14 @@ impl<'a> Scene<'a> {
             return false;
         }
         for level in (1..=self.top).rev() {
-            let (word, bit) = bit_in_mask(voxel.map(|c| c >> (3 * level)));
+            let (word, bit) = mask_place(voxel.map(|c| c as u32 >> (3 * level)));
             let node = &self.nodes[at];
             if node.partial[word] >> bit & 1 == 0 {
                 return node.full[word] >> bit & 1 == 1;
             }
             at = node.child(&self.children, word, bit);
         }
-        let (word, bit) = bit_in_mask(voxel);
+        let (word, bit) = mask_place(voxel.map(|c| c as u32));
         self.mask(at)[word] >> bit & 1 == 1
     }
 
@@ -183,7 +178,7 @@ impl<'a> Scene<'a> {
         };
         let filled = std::array::from_fn(|x| node.partial[x] | node.full[x]);
         mask_voxels([0; 3], filled).map(move |at| {
-            let (word, bit) = bit_in_mask(at.map(|c| c as i32));
+            let (word, bit) = mask_place(at);
             let cell = match node.partial[word] >> bit & 1 {
                 0 => Cell::Full,
                 _ => Cell::Partial(node.child(&self.children, word, bit)),
@@ -192,49 +187,22 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// Traverses the cells that are not empty, depth first. `visit` gets a cell's minimum voxel,
-    /// its side in voxels and whether it has children, and returns whether to descend.
+    /// Traverses the cells that are not empty, each before the cells in it. `visit` gets a cell's
+    /// minimum voxel, its side in voxels and whether it has children, and returns whether to
+    /// descend.
     pub(crate) fn visit(&self, mut visit: impl FnMut([u32; 3], u32, bool) -> bool) {
-        if !self.nodes.is_empty() {
-            self.visit_cells(self.top, self.root(), [0; 3], &mut visit);
-        }
-    }
-
-    fn visit_cells(
-        &self,
-        level: u32,
-        index: usize,
-        corner: [u32; 3],
-        visit: &mut impl FnMut([u32; 3], u32, bool) -> bool,
-    ) {
-        for (at, cell) in self.cells(level, Cell::Partial(index), corner) {
-            let is_divided = matches!(cell, Cell::Partial(_));
-            if visit(at, 1 << (3 * level), is_divided)
-                && let Cell::Partial(child) = cell
-            {
-                self.visit_cells(level - 1, child, at, visit);
+        let root = self.nodes.len().checked_sub(1).map(|root| (self.top, root, [0; 3]));
+        let mut parents = Vec::from_iter(root);
+        while let Some((level, parent, corner)) = parents.pop() {
+            for (at, cell) in self.cells(level, Cell::Partial(parent), corner) {
+                let is_divided = matches!(cell, Cell::Partial(_));
+                if visit(at, 1 << (3 * level), is_divided)
+                    && let Cell::Partial(child) = cell
+                {
+                    parents.push((level - 1, child, at));
+                }
             }
         }
-    }
-
-    fn brick_items(&self) -> Vec<Item> {
-        let bricks = self.bricks().enumerate().map(|(index, (key, _))| Item {
-            position: key.position(),
-            // Bricks take 72 bytes, so that there are fewer than 2^32.
-            content: Content::Partial(index as u32),
-        });
-        let mut items: Vec<Item> = bricks.collect();
-        for (start, len) in self.grid.full_runs() {
-            let [mut x, y, z] = start.position();
-            let end = x + len;
-            for key in between(&self.colored, start, start.along_x(len)) {
-                let [colored, ..] = key.position();
-                items.extend(full_items([x, y, z], colored));
-                x = colored + 1;
-            }
-            items.extend(full_items([x, y, z], end));
-        }
-        items
     }
 
     /// Adds the nodes of a level whose cells are `items`, and returns them as items of the next
@@ -246,24 +214,30 @@ impl<'a> Scene<'a> {
         for cells in items.chunk_by(|a, b| a.node() == b.node()) {
             let first = self.children.len();
             let mut node = Node { first: first as u32, ..Node::EMPTY };
-            for cell in cells {
-                cell.add_to(&mut node, &mut self.children);
+            for &Item { position, child, len } in cells {
+                let (word, bit) = mask_place(position);
+                let mask = if child.is_some() { &mut node.partial } else { &mut node.full };
+                mask[word..word + len as usize].iter_mut().for_each(|cells| *cells |= 1 << bit);
+                self.children.extend(child);
             }
-            node.sum_partial();
+            for x in 0..8 {
+                // Bricks with colours of their own are listed among the full ones too.
+                node.full[x] &= !node.partial[x];
+            }
+            for x in 1..8 {
+                node.before[x] = node.before[x - 1] + node.partial[x - 1].count_ones() as u16;
+            }
             if level > 1 {
                 let parent = self.nodes.len() as u32;
                 self.children[first..]
                     .iter()
                     .for_each(|&child| self.nodes[child as usize].parent = parent);
             }
-            let content = if node.full == FULL {
-                Content::Full { len: 1 }
-            } else {
-                self.nodes.push(node);
-                // Nodes take hundreds of bytes, so that there are fewer than 2^32.
-                Content::Partial((self.nodes.len() - 1) as u32)
-            };
-            nodes.push(Item { position: cells[0].node(), content });
+            let is_full = node.full == FULL;
+            // Nodes take hundreds of bytes, so that there are fewer than 2^32.
+            let child = (!is_full).then_some(self.nodes.len() as u32);
+            self.nodes.extend(child.map(|_| node));
+            nodes.push(Item { position: cells[0].node(), child, len: 1 });
         }
         nodes
     }
@@ -274,16 +248,10 @@ impl<'a> Scene<'a> {
 struct Item {
     /// In cells.
     position: [u32; 3],
-    content: Content,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Content {
-    Partial(u32),
-    /// `len` cells along `x`, in one node.
-    Full {
-        len: u32,
-    },
+    /// The index of the child of a partial cell; `None` for full cells.
+    child: Option<u32>,
+    /// Cells along `x`, in one node.
+    len: u32,
 }
 
 impl Item {
@@ -291,34 +259,18 @@ impl Item {
     fn node(&self) -> [u32; 3] {
         self.position.map(|c| c / BRICK)
     }
-
-    fn add_to(&self, node: &mut Node, children: &mut Vec<u32>) {
-        let (word, bit) = bit_in_mask(self.position.map(|c| c as i32));
-        match self.content {
-            Content::Partial(child) => {
-                node.partial[word] |= 1 << bit;
-                children.push(child);
-            }
-            Content::Full { len } => {
-                node.full[word..word + len as usize].iter_mut().for_each(|full| *full |= 1 << bit);
-            }
-        }
-    }
 }
 
-/// The keys in `first..end` of a sorted list.
-fn between(keys: &[BrickKey], first: BrickKey, end: BrickKey) -> &[BrickKey] {
-    &keys[keys.partition_point(|&key| key < first)..keys.partition_point(|&key| key < end)]
-}
-
-/// The run of full bricks `x..end`, split at the boundaries of nodes.
-fn full_items([mut x, y, z]: [u32; 3], end: u32) -> impl Iterator<Item = Item> {
+/// A run of `len` full bricks from a position on, split at the boundaries of nodes.
+fn full_items([first, y, z]: [u32; 3], len: u32) -> impl Iterator<Item = Item> {
+    let end = first + len;
+    let mut x = first;
     std::iter::from_fn(move || {
         let position = [x, y, z];
         let next = (x / BRICK * BRICK + BRICK).min(end);
         let len = next - x;
         x = next;
-        (len > 0).then_some(Item { position, content: Content::Full { len } })
+        (len > 0).then_some(Item { position, child: None, len })
     })
 }
 

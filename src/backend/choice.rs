@@ -197,11 +197,6 @@ impl Backends {
         self.choice
     }
 
-    /// A part of the label of the GPU to use.
-    pub(crate) fn adapter(&self) -> Option<&str> {
-        self.adapter.as_deref()
-    }
-
     /// The same with another choice, of the same GPU: if it failed to open, it still has.
     pub(crate) fn with_choice(&self, choice: BackendChoice) -> Self {
         Self { choice, ..self.clone() }

@@ -36,7 +36,7 @@ impl Voxelizer {
         grid: &VoxelGrid,
         options: &VerifyOptions,
     ) -> Result<Verified, VoxelizeError> {
-        let voxelizer = self.clone().attributes([]);
+        let voxelizer = self.with_deadline().attributes([]);
         let LoadedMesh { mesh, warnings, .. } = voxelizer.load(source)?;
         let mesh = voxelizer.transformed(mesh)?;
         let warnings: Vec<Warning> = warnings.into_iter().map(Warning::File).collect();

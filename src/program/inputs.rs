@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::iter;
@@ -222,8 +221,8 @@ pub fn replace_stdin(cli: &mut Cli) -> Result<Option<TempDir>> {
         Some(Command::Verify(args)) => {
             (vec![&mut args.mesh, &mut args.grid], &args.input, args.compute.memory)
         }
-        Some(Command::Render(args)) => (vec![&mut args.file], &args.input, args.source.memory),
-        Some(Command::Slice(args)) => (vec![&mut args.file], &args.input, args.source.memory),
+        Some(Command::Render(args)) => (vec![&mut args.file], &args.input, args.source.read.memory),
+        Some(Command::Slice(args)) => (vec![&mut args.file], &args.input, args.source.read.memory),
         Some(_) => return Ok(None),
     };
     let mut named = paths.into_iter().filter(|path| path.as_os_str() == "-");
@@ -351,21 +350,17 @@ pub fn leave_out_repeated(meshes: &mut Vec<Task>) -> Vec<String> {
     meshes.retain(|Task { mesh, .. }| {
         // A missing file is reported when it is read.
         let file = fs::canonicalize(mesh).unwrap_or_else(|_| mesh.clone());
-        match names.entry(file) {
-            Entry::Vacant(first) => {
-                first.insert(mesh.clone());
-                true
-            }
-            Entry::Occupied(first) => {
-                let (name, first) = (shown(mesh), first.get());
-                warnings.push(if first == mesh {
-                    format!("{name}: the mesh is named twice, and made once")
-                } else {
-                    format!("{name}: the same mesh as {}, and made once", shown(first))
-                });
-                false
-            }
-        }
+        let Some(first) = names.get(&file) else {
+            names.insert(file, mesh.clone());
+            return true;
+        };
+        let name = shown(mesh);
+        warnings.push(if first == mesh {
+            format!("{name}: the mesh is named twice, and made once")
+        } else {
+            format!("{name}: the same mesh as {}, and made once", shown(first))
+        });
+        false
     });
     warnings
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use trivox::base::timed;
-use trivox::engine::{Measured, Placed, Summary};
+use trivox::engine::{Measured, Placed, Summary, milliseconds};
 use trivox::formats::{GridFormat, LoadedMesh, ReadError};
 use trivox::view::render::Renderer;
 use trivox::{
@@ -18,7 +18,7 @@ use crate::grids::Contents;
 use crate::inputs::Task;
 use crate::plan::Plan;
 use crate::resume::{self, Origin};
-use crate::summary::{MeshSummary, Outcome, milliseconds};
+use crate::summary::{MeshSummary, Outcome};
 use crate::text::shown;
 use crate::write::destination::same_file;
 use crate::write::output::Output;

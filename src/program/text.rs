@@ -54,7 +54,6 @@ pub fn duration(milliseconds: f64) -> String {
     }
 }
 
-/// The dimensions of a grid.
 pub fn sized([x, y, z]: [u32; 3]) -> String {
     let [x, y, z] = [x, y, z].map(|voxels| grouped(voxels.into()));
     format!("{x} x {y} x {z} voxels")

@@ -116,9 +116,6 @@ const VALUES: [(&str, &[&str], &str); 5] = [
     ),
 ];
 
-/// The tip for `--json=FILE`.
-const TO_STDOUT: &str = "--json writes to standard output: use `> out.json`";
-
 /// What to type after `voxelize` for a mistyped command or another word for one.
 fn nearest_command(word: &str) -> Option<String> {
     let cli = Cli::command();
@@ -162,7 +159,9 @@ fn with_tip(mut error: Error) -> Error {
                 |(of, typed, _): &&(&str, &[&str], _)| *of == option && typed.contains(&&*value);
             VALUES.iter().find(is_typed).map(|&(.., tip)| tip.to_owned())
         }
-        ErrorKind::TooManyValues if option == "--json" => Some(TO_STDOUT.to_owned()),
+        ErrorKind::TooManyValues if option == "--json" => {
+            Some("--json writes to standard output: use `> out.json`".to_owned())
+        }
         ErrorKind::InvalidSubcommand => nearest_command(&text(ContextKind::InvalidSubcommand))
             .map(|command| format!("did you mean `voxelize {command}`?")),
         ErrorKind::MissingRequiredArgument if lacks_output(&error) => std::env::args_os()

@@ -44,9 +44,8 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     let grid = VoxelGrid::join(&tiles.iter().collect::<Vec<_>>());
     let grid = grid.map_err(|error| {
         let of = at_fault(&error, &tiles, &args.grids);
-        let what = "the grids are not tiles of one";
-        let what = if of.is_empty() { what.to_owned() } else { format!("{what}: {of}") };
-        Error::from(error).context(what)
+        let of = if of.is_empty() { of } else { format!(": {of}") };
+        Error::from(error).context(format!("the grids are not tiles of one{of}"))
     })?;
     warnings.extend(gap(&grid, &tiles));
     warnings.extend(grid.left_out(&tiles));
@@ -54,7 +53,12 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     let written = output.convert(&grid, warnings, &args.write.palette, &options, &progress)?;
     let whole = GridSummary::new(&args.output, &grid);
     let report = JoinReport { tiles: args.grids.len(), whole, written };
-    args.report.print(&report, &report.written.warnings, || report.text())?;
+    args.report.print(&report, &report.written.warnings, || {
+        let JoinReport { tiles, whole, written } = &report;
+        let (tiles, bytes) = (counted(*tiles as u64, "tile"), counted(written.bytes, "byte"));
+        let (whole, notes) = (whole.text(), written.note_lines());
+        format!("joined    {tiles}\nwrote     {whole}, {bytes}\n{notes}")
+    })?;
     Ok(ExitStatus::Done)
 }
 
@@ -127,12 +131,4 @@ struct JoinReport {
     whole: GridSummary,
     #[serde(flatten)]
     written: Written,
-}
-
-impl JoinReport {
-    fn text(&self) -> String {
-        let (whole, bytes) = (self.whole.text(), counted(self.written.bytes, "byte"));
-        let (tiles, notes) = (counted(self.tiles as u64, "tile"), self.written.note_lines());
-        format!("joined    {tiles}\nwrote     {whole}, {bytes}\n{notes}")
-    }
 }

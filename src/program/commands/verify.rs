@@ -106,7 +106,7 @@ struct VerifyReport {
     /// The first wrong voxels.
     voxels: Vec<Wrong>,
     /// Advice if the placement may be wrong.
-    hint: Option<&'static str>,
+    hint: Option<String>,
     warnings: Vec<String>,
 }
 
@@ -200,7 +200,7 @@ impl VerifyReport {
             line("", format!("and {} more", counted(unnamed, "voxel")));
         }
         line("verdict", self.verdict());
-        self.hint.iter().for_each(|hint| line("", (*hint).to_owned()));
+        self.hint.iter().for_each(|hint| line("", hint.clone()));
         lines.join("\n")
     }
 
@@ -234,22 +234,21 @@ fn wrong_voxel(Wrong { voxel: [x, y, z], position, fault }: &Wrong) -> String {
 }
 
 /// Warnings besides wrong voxels.
-fn hint(verdict: &Verdict) -> Option<&'static str> {
-    match verdict.source {
-        _ if verdict.is_right() => None,
-        PlacementSource::FileBounds if !verdict.is_doubtful() => Some(
-            "the file does not say with which --bounds and --pad it was made, and rounding may \
-             differ: state them to be sure",
-        ),
-        PlacementSource::Options if verdict.is_doubtful() => Some(
+fn hint(verdict: &Verdict) -> Option<String> {
+    if verdict.is_doubtful() {
+        let advice = match verdict.source {
+            PlacementSource::Options => "check the options",
+            _ => "if it lies otherwise, state how, with --voxel-size and --bounds",
+        };
+        return Some(format!(
             "so much is wrong that the grid may lie otherwise by parts of a voxel, be of another \
-             mesh, or hold the voxels of another --mode: check the options",
-        ),
-        _ if verdict.is_doubtful() => Some(
-            "so much is wrong that the grid may lie otherwise by parts of a voxel, be of another \
-             mesh, or hold the voxels of another --mode: if it lies otherwise, state how, with \
-             --voxel-size and --bounds",
-        ),
-        _ => None,
+             mesh, or hold the voxels of another --mode: {advice}"
+        ));
     }
+    let is_rounded = !verdict.is_right() && verdict.source == PlacementSource::FileBounds;
+    is_rounded.then(|| {
+        "the file does not say with which --bounds and --pad it was made, and rounding may differ: \
+         state them to be sure"
+            .to_owned()
+    })
 }

@@ -118,7 +118,6 @@ pub fn preview(path: &Path, inputs: &Inputs) -> Result<Sink> {
     Sink::new(path, inputs)
 }
 
-/// Checks the extension of a picture.
 pub fn check_extension(path: &Path) -> Result<()> {
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     match &extension[..] {

@@ -153,7 +153,6 @@ impl Warning {
     }
 
     /// The warning that the grid cuts off a band of `width` voxels around a mesh, if it does.
-    #[must_use]
     pub(super) fn of_distances(mesh: &PlacedMesh, width: f32) -> Option<Self> {
         let lattice = mesh.lattice();
         let units_per_voxel = f64::from(lattice.units_per_voxel());

@@ -92,6 +92,15 @@ pub fn sentences<'a>(
     warnings.into_iter().map(move |warning| escaped(&warning.with_remedy(spelled)))
 }
 
+/// The warnings of several files, or of one beside others: each with the file that it is about.
+pub fn of_file(
+    path: &Path,
+    warnings: impl IntoIterator<Item = String>,
+) -> impl Iterator<Item = String> {
+    let name = shown(path);
+    warnings.into_iter().map(move |warning| format!("{name}: {warning}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -19,7 +19,8 @@ pub fn parse_size(text: &str) -> Result<ByteSize, String> {
 
 pub fn parse_pixels(text: &str) -> Result<[u32; 2], String> {
     let sides = numbers(text, &['x', ',']).or_else(|| numbers(text, &[]).map(|[side]| [side; 2]));
-    let sides = sides.filter(|sides| sides.iter().all(|side| (1..=MAX_SIDE).contains(side)));
+    let is_side = |side: &u32| (1..=MAX_SIDE).contains(side);
+    let sides = sides.filter(|sides: &[u32; 2]| sides.iter().all(is_side));
     sides.ok_or_else(|| {
         format!("use width and height of 1 to {} pixels, such as 1920x1080", most(MAX_SIDE))
     })

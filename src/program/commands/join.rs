@@ -13,7 +13,7 @@ use crate::ExitStatus;
 use crate::cli::{JoinArgs, SceneArgs};
 use crate::grids::GridSummary;
 use crate::progress::TerminalProgress;
-use crate::text::{counted, shown};
+use crate::text::{counted, of_file, shown};
 use crate::write::destination::tile_named;
 use crate::write::output::Output;
 use crate::write::sink::{Inputs, Written, refuse_shared_stdout};
@@ -37,8 +37,7 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
                 shown(path)
             );
         }
-        let name = shown(path);
-        warnings.extend(of_grid.into_iter().map(|warning| format!("{name}: {warning}")));
+        warnings.extend(of_file(path, of_grid));
         tiles.push(grid);
     }
     let grid = VoxelGrid::join(&tiles.iter().collect::<Vec<_>>());

@@ -19,7 +19,7 @@ use crate::cli::{RenderArgs, SceneArgs};
 use crate::console::{ErrorReport, print_error};
 use crate::inputs::{is_read_grid, left_out, sorted};
 use crate::progress::TerminalProgress;
-use crate::text::{counted, duration, escaped, grouped, path_text, shown};
+use crate::text::{counted, duration, escaped, grouped, of_file, path_text, shown};
 use crate::voxels::Voxels;
 use crate::write::lettering::{INK, LETTER, PAPER, draw_line};
 use crate::write::sink::{Inputs, Sink, Written};
@@ -62,7 +62,7 @@ pub fn run(args: &RenderArgs, target: &Path, by: Backend) -> Result<ExitStatus> 
             Ok((picture, own, sidecars)) => {
                 sink.refuse(&sidecars)?;
                 sheet.put(place, &name, |x, y| picture.at(x, y));
-                warnings.extend(own.iter().map(|warning| format!("{}: {warning}", shown(file))));
+                warnings.extend(of_file(file, own));
             }
             Err(error) => {
                 let error = ErrorReport::new(&error);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
-use serde_json::Value;
+use serde_json::{Value, json};
 use trivox::backend::BackendChoice;
 use trivox::engine::verify::{KnownPlacement, VerifyOptions};
 use trivox::formats::{GridFormat, MESH_FORMATS};
@@ -219,7 +219,7 @@ pub fn verify<'py>(
         ((x, y, z), wrong.fault.name())
     });
     let fields = PyDict::new(py);
-    fields.set_item("source", found.source.name())?;
+    fields.set_item("source", json!(found.source)["by"].as_str())?;
     fields.set_item("alignment", found.alignment.to_string())?;
     fields.set_item("agreeing", found.agreeing)?;
     fields.set_item("missing", found.missing)?;

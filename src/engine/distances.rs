@@ -74,7 +74,7 @@ impl Voxelizer {
         width: f32,
     ) -> Result<Distances, VoxelizeError> {
         check_width(width)?;
-        if self.tile.is_some() {
+        if self.tile.is_some() || self.window.is_some() {
             return Err(NOT_IN_TILES.into());
         }
         let fill = match self.mode {
@@ -82,7 +82,7 @@ impl Voxelizer {
             _ => Fill::default(),
         };
         let solid = Mode::Solid(Solid { fill, include_surface: false });
-        let mut voxelizer = self.clone().mode(solid).color(ColorSource::None).band(width);
+        let mut voxelizer = self.with_deadline().mode(solid).color(ColorSource::None).band(width);
         if self.place.bounds.is_none() && self.place.dims.is_none() {
             voxelizer.place.pad = self.place.pad.max(width.ceil() as u32);
         }

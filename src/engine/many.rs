@@ -5,7 +5,7 @@ use std::thread::Builder;
 
 use crate::backend::BackendError;
 use crate::base::ordered::{Ordered, Worker};
-use crate::base::progress::{Deadline, Progress};
+use crate::base::progress::Progress;
 use crate::engine::{Distances, MeshSource, VoxelizeError, Voxelized, Voxelizer};
 
 /// Inputs that each worker may be ahead of the caller by: finished grids take memory.
@@ -91,8 +91,9 @@ impl Shares {
         is_memory: impl FnOnce(&E) -> bool,
     ) -> Result<T, E> {
         let work = |by: &Voxelizer, item| {
-            let deadline = Arc::new(Deadline::new(by.progress.clone(), by.time_limit));
-            work(by.clone().progress(deadline.clone()), &*deadline, item)
+            let voxelizer = by.with_deadline();
+            let progress = Arc::clone(&voxelizer.progress);
+            work(voxelizer, &*progress, item)
         };
         if self.number == 1 {
             // Bytes are not copied.

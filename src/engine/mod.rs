@@ -21,12 +21,11 @@ use std::time::Duration;
 
 use crate::backend::pool::LazyPool;
 use crate::backend::{Backends, VoxelKernel};
-use crate::base::progress::Progress;
+use crate::base::progress::{Deadline, Progress};
 use crate::base::srgb::Rgba;
 use crate::grid::{AttributeSet, Up};
 use crate::lattice::transform::Transform;
 use crate::lattice::{Lattice, MAX_DIM, MAX_SPAN_VOXELS, PlaceOptions, Tile, Window};
-use crate::mesh::Mesh;
 use crate::mesh::appearance::FilterChoice;
 use crate::solid::mode::Mode;
 use crate::surface::color::Blend;
@@ -35,7 +34,7 @@ pub use crate::engine::distances::{Distances, Measured};
 pub use crate::engine::error::{VoxelizeError, code_of};
 pub use crate::engine::estimate::Estimate;
 pub use crate::engine::many::{Many, Shares};
-pub use crate::engine::results::{BandSummary, Placed, Summary, Timings, Voxelized};
+pub use crate::engine::results::{BandSummary, Placed, Summary, Timings, Voxelized, milliseconds};
 pub use crate::engine::source::MeshSource;
 pub use crate::engine::verified::Verified;
 pub use crate::engine::warning::{Remedy, Warning};
@@ -73,7 +72,7 @@ pub struct Voxelizer {
     tile: Option<Tile>,
     /// The width of the band of distances, in voxels; 0 without distances.
     band: f32,
-    /// The window of `lattice` to compute, instead of a tile.
+    /// The part of the grid to compute, instead of a tile.
     window: Option<Window>,
     memory: Memory,
     time_stages: bool,
@@ -82,7 +81,7 @@ pub struct Voxelizer {
     /// `None`: rayon's current pool.
     pool: Option<Arc<LazyPool>>,
     progress: Arc<dyn Progress>,
-    /// The limit for each mesh of [`many`](Self::many).
+    /// The limit for each mesh.
     time_limit: Option<Duration>,
 }
 
@@ -115,72 +114,37 @@ impl Voxelizer {
         if let Some(lattice) = &self.lattice {
             return Ok(lattice.check()?);
         }
-        let limit = if self.tile.is_some() { MAX_SPAN_VOXELS } else { MAX_DIM };
-        Ok(self.place.check(limit)?)
+        let is_part = self.tile.is_some() || self.window.is_some();
+        Ok(self.place.check(if is_part { MAX_SPAN_VOXELS } else { MAX_DIM })?)
     }
 
-    /// The voxels of the mesh in `source`: a [`Mesh`], the path of a file, or the bytes of one.
+    /// The voxels of the mesh in `source`: a [`Mesh`](crate::Mesh), the path of a file, or the bytes
+    /// of one.
     ///
     /// # Errors
     /// A file cannot be read; the mesh cannot be placed; the backend failed; too little memory;
     /// cancelled.
     pub fn run<'a>(&self, source: impl Into<MeshSource<'a>>) -> Result<Voxelized, VoxelizeError> {
-        let placed = self.place(source)?;
-        Ok(self.paint(&placed.mesh, self.voxelize(&placed)?)?)
+        let voxelizer = self.with_deadline();
+        let placed = voxelizer.place(source)?;
+        Ok(voxelizer.paint(&placed.mesh, voxelizer.voxelize(&placed)?)?)
     }
 
-    /// The voxels of `mesh` in a window of a lattice that was chosen before, for it or for another
-    /// mesh. The options of the lattice, and `tile`, have no effect.
-    ///
-    /// ```
-    /// use trivox::{Lattice, Mesh, PlaceOptions, Sizing, VoxelGrid, Voxelizer, Window};
-    ///
-    /// let corners = vec![[0.0, 0.0, 0.0], [32.0, 0.0, 0.0], [0.0, 8.0, 8.0]];
-    /// let mesh = Mesh::new(corners, vec![[0, 1, 2]])?;
-    /// let lattice = Lattice::of(&mesh, &PlaceOptions::new(Sizing::Resolution(32)))?;
-    /// let tile = |from: u32, to: u32| {
-    ///     let window = Window { from: [from, 0, 0], to: [to, 8, 8] };
-    ///     Voxelizer::new().run_window(&mesh, &lattice, &window).map(|tile| tile.grid)
-    /// };
-    /// let (left, right) = (tile(0, 24)?, tile(24, 32)?);
-    /// let whole = VoxelGrid::assemble([32, 8, 8], &[([0; 3], &left), ([24, 0, 0], &right)])?;
-    /// assert_eq!(whole, Voxelizer::new().resolution(32).run(&mesh)?.grid);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// A window that the lattice does not have; as [`run`](Self::run).
-    pub fn run_window(
-        &self,
-        mesh: &Mesh,
-        lattice: &Lattice,
-        window: &Window,
-    ) -> Result<Voxelized, VoxelizeError> {
-        let window = Some(*window);
-        Self { lattice: Some(*lattice), window, ..self.clone() }.run(mesh)
+    /// This voxelizer, which is cancelled at the time limit from now on.
+    fn with_deadline(&self) -> Self {
+        let progress = Arc::new(Deadline::new(Arc::clone(&self.progress), self.time_limit));
+        Self { time_limit: None, progress, ..self.clone() }
     }
 }
 
 impl fmt::Debug for Voxelizer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { place, transform, up, mode, color, keep_transparent, interior, .. } = self;
-        let Self { filter, blend, lattice, tile, kernel, backends, attributes, .. } = self;
+        let Self { place, mode, color, backends, .. } = self;
         f.debug_struct("Voxelizer")
             .field("place", place)
-            .field("transform", transform)
-            .field("up", up)
             .field("mode", mode)
             .field("color", color)
-            .field("attributes", attributes)
-            .field("keep_transparent", keep_transparent)
-            .field("interior", interior)
-            .field("filter", filter)
-            .field("blend", blend)
-            .field("lattice", lattice)
-            .field("tile", tile)
-            .field("kernel", kernel)
-            .field("choice", &backends.choice)
-            .field("adapter", &backends.adapter)
+            .field("backends", backends)
             .finish_non_exhaustive()
     }
 }

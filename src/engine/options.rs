@@ -16,7 +16,7 @@ use crate::engine::{ColorSource, Voxelizer};
 use crate::grid::VoxelGrid;
 use crate::grid::{Attribute, AttributeSet, Up};
 use crate::lattice::transform::Transform;
-use crate::lattice::{Bounds, Lattice, PlaceOptions, Sizing, Tile};
+use crate::lattice::{Bounds, Lattice, PlaceOptions, Sizing, Tile, Window};
 use crate::mesh::appearance::FilterChoice;
 use crate::solid::distance::MAX_WIDTH;
 use crate::solid::mode::Mode;
@@ -180,6 +180,12 @@ impl Voxelizer {
         Self { tile: Some(tile), ..self }
     }
 
+    /// Sets the window of the grid to compute, as [`tile`](Self::tile) does, in place of a tile.
+    #[must_use]
+    pub fn window(self, window: Window) -> Self {
+        Self { window: Some(window), ..self }
+    }
+
     /// Selects the backend. A GPU is opened for the first mesh that needs it.
     #[must_use]
     pub fn backend(self, choice: BackendChoice) -> Self {
@@ -236,9 +242,9 @@ impl Voxelizer {
         Self { progress, ..self }
     }
 
-    /// Limits the time of each mesh of [`many`](Self::many) and
-    /// [`many_distances`](Self::many_distances): work that takes longer is cancelled. For a
-    /// mesh that is processed again with all memory it begins anew.
+    /// Limits the time of each mesh: work that takes longer is cancelled. Steps that are called one
+    /// by one have no limit. In [`many`](Self::many) the time of a mesh that is processed again with
+    /// all memory begins anew.
     #[must_use]
     pub fn time_limit(self, limit: Duration) -> Self {
         Self { time_limit: Some(limit), ..self }

@@ -93,8 +93,14 @@ pub struct Timings {
 }
 
 /// Milliseconds, rounded to three decimals, the resolution of clocks.
+#[doc(hidden)]
+#[must_use]
+pub fn milliseconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
+}
+
 fn ms<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64((time.as_secs_f64() * 1e6).round() / 1e3)
+    serializer.serialize_f64(milliseconds(*time))
 }
 
 fn some_ms<S: Serializer>(time: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {

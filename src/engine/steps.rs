@@ -81,20 +81,19 @@ impl Voxelizer {
         self.begin("place")?;
         let on_lattice = || {
             let options = self.transform.place_options(&mesh, self.place);
+            let is_whole = self.tile.is_none() && self.window.is_none();
             let lattice = match self.lattice {
                 Some(lattice) => lattice,
-                None if self.tile.is_none() => return place(&mesh, &options),
+                None if is_whole => return place(&mesh, &options),
                 None => Lattice::of(&mesh, &options)?,
             };
             let whole = place_on(&mesh, &lattice)?;
             let window = match (self.window, self.tile) {
-                (None, Some(tile)) => Some(lattice.tile(&tile)?),
-                (window, _) => window,
+                (None, Some(tile)) => lattice.tile(&tile)?,
+                (Some(window), _) => window,
+                (None, None) => return whole.in_memory(),
             };
-            match window {
-                Some(window) => whole.in_window(&window, self.mode.reach()),
-                None => whole.in_memory(),
-            }
+            whole.in_window(&window, self.mode.reach())
         };
         let (placed, place) = timed(|| self.install(on_lattice))?;
         let placed = placed?;

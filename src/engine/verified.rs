@@ -1,9 +1,8 @@
 //! Verifies a grid against its mesh, with the voxelizer's mode and backend.
 
-use crate::backend::BackendError;
 use crate::backend::UsedBackend;
 use crate::engine::verify::{Verdict, VerifyOptions, verify};
-use crate::engine::{MeshSource, Placed, VoxelizeError, Voxelizer, Warning};
+use crate::engine::{MeshSource, Placed, VoxelizeError, Voxelized, Voxelizer, Warning};
 use crate::formats::LoadedMesh;
 use crate::grid::VoxelGrid;
 use crate::lattice::PlacedMesh;
@@ -36,20 +35,23 @@ impl Voxelizer {
         grid: &VoxelGrid,
         options: &VerifyOptions,
     ) -> Result<Verified, VoxelizeError> {
-        let voxelizer = self.clone().attributes([]);
+        let voxelizer = self.with_deadline().attributes([]);
         let LoadedMesh { mesh, warnings, .. } = voxelizer.load(source)?;
         let mesh = voxelizer.transformed(mesh)?;
         let warnings: Vec<Warning> = warnings.into_iter().map(Warning::File).collect();
-        let mut made = None;
+        // Of each placement that is tried.
+        let mut made = Vec::new();
         let mut exact = |mesh: &PlacedMesh| {
             let placed = Placed { warnings: warnings.clone(), ..mesh.clone().into() };
             let exact = voxelizer.voxelize(&placed)?;
-            made = Some((exact.backend.clone(), exact.fill_report.clone(), exact.warnings.clone()));
+            let Voxelized { backend, fill_report, warnings, .. } = &exact;
+            let how = (backend.clone(), fill_report.clone(), warnings.clone());
+            made.push((*mesh.lattice(), how));
             Ok(voxelizer.paint(&placed.mesh, exact)?.grid)
         };
         let verdict = self.install(|| verify(&mesh, grid, options, &mut exact))??;
-        let no_grid = || BackendError::Failed("no grid was made".to_owned());
-        let (backend, fill_report, warnings) = made.ok_or_else(no_grid)?;
+        let of_verdict = made.into_iter().find(|(lattice, _)| *lattice == verdict.lattice);
+        let (_, (backend, fill_report, warnings)) = of_verdict.expect("its grid was made");
         Ok(Verified { verdict, backend, fill_report, warnings })
     }
 }

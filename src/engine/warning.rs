@@ -153,7 +153,6 @@ impl Warning {
     }
 
     /// The warning that the grid cuts off a band of `width` voxels around a mesh, if it does.
-    #[must_use]
     pub(super) fn of_distances(mesh: &PlacedMesh, width: f32) -> Option<Self> {
         let lattice = mesh.lattice();
         let units_per_voxel = f64::from(lattice.units_per_voxel());
@@ -211,10 +210,9 @@ impl Warning {
     /// Those about the labels of `grid`. Whether all labels are seen counts only if it `is_whole`:
     /// the voxels of a whole mesh, none of which were left out.
     pub(super) fn of_labels(grid: &VoxelGrid, found: &Attributed, is_whole: bool) -> Vec<Self> {
-        let Some(names) = found.attributes.names().get(&Attribute::Label) else {
-            return Vec::new();
-        };
-        let Some(Channel::Scalar(labels)) = found.attributes.channels().get(&Attribute::Label)
+        let (names, channels) = (found.attributes.names(), found.attributes.channels());
+        let (Some(names), Some(Channel::Scalar(labels))) =
+            (names.get(&Attribute::Label), channels.get(&Attribute::Label))
         else {
             return Vec::new();
         };
@@ -229,15 +227,13 @@ impl Warning {
             "" => format!("object {label}"),
             name => name.to_owned(),
         };
-        let open = found.open_objects.iter().map(|&label| object(label as usize)).collect();
+        let open = found.open_objects.iter().map(|&label| object(label as usize));
+        let open: Vec<String> = open.collect();
         let is_unseen = |label: &usize| is_whole && !is_seen[*label];
-        let unseen = (0..names.len()).filter(is_unseen).map(object).collect();
-        let lists = [Self::OpenObjects(open), Self::UnseenObjects(unseen)];
-        let is_of_some = |list: &Self| match list {
-            Self::OpenObjects(names) | Self::UnseenObjects(names) => !names.is_empty(),
-            _ => false,
-        };
-        lists.into_iter().filter(is_of_some).collect()
+        let unseen: Vec<String> = (0..names.len()).filter(is_unseen).map(object).collect();
+        let open = (!open.is_empty()).then_some(Self::OpenObjects(open));
+        let unseen = (!unseen.is_empty()).then_some(Self::UnseenObjects(unseen));
+        open.into_iter().chain(unseen).collect()
     }
 
     /// The warning that the total coverage of a closed mesh within the grid, surface included,

@@ -9,7 +9,6 @@ use trivox::{Comparison, DistanceField, PlacedMesh, VoxelGrid, Voxelized, Voxeli
 
 use crate::text::{counted, listed};
 
-/// A comparison of the results of two backends.
 #[derive(Debug, Serialize)]
 pub struct Check {
     /// Both backends, with their adapters.
@@ -46,7 +45,6 @@ impl Check {
         Ok(Self::of_distances(field, &again.field, backends))
     }
 
-    /// Compares the grids of two backends.
     fn new(one: &VoxelGrid, two: &VoxelGrid, backends: [String; 2]) -> Self {
         let Comparison { only, first, .. } = compare(one, two, NAMED);
         let voxels = first.into_iter().map(|(voxel, by)| (voxel, Some(by))).collect();

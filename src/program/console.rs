@@ -141,12 +141,11 @@ fn colored(line: &str) -> String {
         ("warning:", AnsiColor::Yellow),
         ("note:", AnsiColor::Green),
     ];
-    let kind = kinds.iter().find_map(|(word, color)| Some((word, line.strip_prefix(word)?, color)));
-    kind.map_or_else(
-        || line.to_owned(),
-        |(word, rest, color)| {
+    for (word, color) in kinds {
+        if let Some(rest) = line.strip_prefix(word) {
             let style = color.on_default().bold();
-            format!("{style}{word}{style:#}{rest}")
-        },
-    )
+            return format!("{style}{word}{style:#}{rest}");
+        }
+    }
+    line.to_owned()
 }

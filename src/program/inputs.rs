@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::iter;
@@ -222,47 +221,45 @@ pub fn replace_stdin(cli: &mut Cli) -> Result<Option<TempDir>> {
         Some(Command::Verify(args)) => {
             (vec![&mut args.mesh, &mut args.grid], &args.input, args.compute.memory)
         }
-        Some(Command::Render(args)) => (vec![&mut args.file], &args.input, args.source.memory),
-        Some(Command::Slice(args)) => (vec![&mut args.file], &args.input, args.source.memory),
+        Some(Command::Render(args)) => (vec![&mut args.file], &args.input, args.source.read.memory),
+        Some(Command::Slice(args)) => (vec![&mut args.file], &args.input, args.source.read.memory),
         Some(_) => return Ok(None),
     };
     let mut named = paths.into_iter().filter(|path| path.as_os_str() == "-");
-    let (path, second) = (named.next(), named.next());
-    match (path, format) {
-        (None, None) => Ok(None),
+    let (path, format) = match (named.next(), format) {
+        (None, None) => return Ok(None),
         (None, Some(_)) => {
             bail!("--input-format is for standard input: write `- < FILE`, or leave it out")
         }
         (Some(_), None) => {
             bail!("standard input: its format is not known: name it, such as --input-format obj")
         }
-        (Some(_), Some(_)) if second.is_some() => {
-            bail!("standard input can be read once: name a file for the other")
-        }
-        (Some(path), Some(format)) => {
-            let extension = format.trim_start_matches('.');
-            let name = PathBuf::from(format!("standard-input.{extension}"));
-            let is_name = !extension.contains(std::path::is_separator);
-            if !is_name || !is_mesh(&name) && !is_read_grid(&name) {
-                bail!("--input-format {format} is not read: see `voxelize formats`");
-            }
-            let advice = "cannot copy standard input to a temporary file: does TMPDIR name a folder \
-                          with room?";
-            let folder = tempfile::Builder::new().prefix("voxelize-").tempdir().context(advice)?;
-            // A mesh takes as much memory as its file; the bricks of a grid may take less.
-            let most = if is_mesh(&name) { Memory::new(memory).left() } else { u64::MAX };
-            let copy = folder.path().join(name);
-            _ = STDIN_COPY.set(copy.clone());
-            let mut input = io::stdin().lock().take(most.saturating_add(1));
-            let copied = File::create(&copy).and_then(|mut file| io::copy(&mut input, &mut file));
-            if copied.context(advice)? > most {
-                let most = ByteSize::b(most);
-                bail!("standard input: has more than {most}, the memory left for the mesh");
-            }
-            *path = copy;
-            Ok(Some(folder))
-        }
+        (Some(path), Some(format)) => (path, format),
+    };
+    if named.next().is_some() {
+        bail!("standard input can be read once: name a file for the other");
     }
+    let extension = format.trim_start_matches('.');
+    let name = PathBuf::from(format!("standard-input.{extension}"));
+    let is_name = !extension.contains(std::path::is_separator);
+    if !is_name || !is_mesh(&name) && !is_read_grid(&name) {
+        bail!("--input-format {format} is not read: see `voxelize formats`");
+    }
+    let advice =
+        "cannot copy standard input to a temporary file: does TMPDIR name a folder with room?";
+    let folder = tempfile::Builder::new().prefix("voxelize-").tempdir().context(advice)?;
+    // A mesh takes as much memory as its file; the bricks of a grid may take less.
+    let most = if is_mesh(&name) { Memory::new(memory).left() } else { u64::MAX };
+    let copy = folder.path().join(name);
+    _ = STDIN_COPY.set(copy.clone());
+    let mut input = io::stdin().lock().take(most.saturating_add(1));
+    let copied = File::create(&copy).and_then(|mut file| io::copy(&mut input, &mut file));
+    if copied.context(advice)? > most {
+        let most = ByteSize::b(most);
+        bail!("standard input: has more than {most}, the memory left for the mesh");
+    }
+    *path = copy;
+    Ok(Some(folder))
 }
 
 fn read_list(name: &str) -> Result<Vec<PathBuf>> {
@@ -351,21 +348,17 @@ pub fn leave_out_repeated(meshes: &mut Vec<Task>) -> Vec<String> {
     meshes.retain(|Task { mesh, .. }| {
         // A missing file is reported when it is read.
         let file = fs::canonicalize(mesh).unwrap_or_else(|_| mesh.clone());
-        match names.entry(file) {
-            Entry::Vacant(first) => {
-                first.insert(mesh.clone());
-                true
-            }
-            Entry::Occupied(first) => {
-                let (name, first) = (shown(mesh), first.get());
-                warnings.push(if first == mesh {
-                    format!("{name}: the mesh is named twice, and made once")
-                } else {
-                    format!("{name}: the same mesh as {}, and made once", shown(first))
-                });
-                false
-            }
-        }
+        let Some(first) = names.get(&file) else {
+            names.insert(file, mesh.clone());
+            return true;
+        };
+        let name = shown(mesh);
+        warnings.push(if first == mesh {
+            format!("{name}: the mesh is named twice, and made once")
+        } else {
+            format!("{name}: the same mesh as {}, and made once", shown(first))
+        });
+        false
     });
     warnings
 }

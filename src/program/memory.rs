@@ -116,21 +116,18 @@ struct Shortage {
 
 /// The shortage of an error of too little memory.
 fn shortage(error: &(dyn StdError + 'static)) -> Option<Shortage> {
-    let of_grid = |error: &BackendError| match *error {
-        BackendError::Memory { needed, allowed } => {
-            let remedy = "use a lower resolution, divide the mesh";
-            Some(Shortage { what: "the grid", needed, allowed, remedy })
-        }
-        _ => None,
-    };
-    match error.downcast_ref() {
+    let of_grid = match error.downcast_ref() {
         // A mesh takes as much memory at every resolution.
         Some(&VoxelizeError::Read(ReadError::Memory { needed, limit: allowed })) => {
-            Some(Shortage { what: "reading the mesh", needed, allowed, remedy: "divide the mesh" })
+            let (what, remedy) = ("reading the mesh", "divide the mesh");
+            return Some(Shortage { what, needed, allowed, remedy });
         }
-        Some(VoxelizeError::Backend(error)) => of_grid(error),
-        _ => error.downcast_ref().and_then(of_grid),
-    }
+        Some(VoxelizeError::Backend(error)) => error,
+        _ => error.downcast_ref()?,
+    };
+    let &BackendError::Memory { needed, allowed } = of_grid else { return None };
+    let (what, remedy) = ("the grid", "use a lower resolution, divide the mesh");
+    Some(Shortage { what, needed, allowed, remedy })
 }
 
 #[cfg(test)]

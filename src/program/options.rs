@@ -125,22 +125,17 @@ impl Job {
         self.compute.refuse_contradictions(voxels.mode(), self.check)?;
         voxels.refuse_contradictions()?;
         let is_of_solids = self.strict.is_some_and(|strict| strict != Strict::Warnings);
-        voxels.only_for_solids("--strict", is_of_solids)?;
-        for (option, is_given) in [
-            ("--interior-color", voxels.interior_color.is_some()),
-            ("--filter", voxels.filter.is_some()),
-            ("--blend", voxels.blend.is_some()),
-            ("--label object", self.label == Some(LabelBy::Object)),
-        ] {
-            if self.distance.is_some() && is_given {
-                bail!("{option} is for voxels, but --distance writes distances: leave it out");
-            }
-        }
+        voxels.only_for_solids(&[("--strict", is_of_solids)])?;
         let of_colors =
-            [("--filter", voxels.filter.is_some()), ("--blend", voxels.blend.is_some())];
-        if self.color == ColorSource::None
-            && let Some((option, _)) = of_colors.iter().find(|(_, is_given)| *is_given)
-        {
+            given(&[("--filter", voxels.filter.is_some()), ("--blend", voxels.blend.is_some())]);
+        let of_voxels = given(&[
+            ("--interior-color", voxels.interior_color.is_some()),
+            ("--label object", self.label == Some(LabelBy::Object)),
+        ]);
+        if let Some(option) = of_voxels.or(of_colors).filter(|_| self.distance.is_some()) {
+            bail!("{option} is for voxels, but --distance writes distances: leave it out");
+        }
+        if let Some(option) = of_colors.filter(|_| self.color == ColorSource::None) {
             bail!("{option} is for colours, which --color none ignores: leave one of them out");
         }
         if self.force && self.strict.is_none() {
@@ -149,10 +144,9 @@ impl Job {
                  replaced without it)"
             );
         }
-        for (option, is_given) in [("--resume", self.resume), ("--shard", self.shard.is_some())] {
-            if self.label == Some(LabelBy::File) && is_given {
-                bail!("{option} is for many outputs, but --label file makes one: leave it out");
-            }
+        let of_many = given(&[("--resume", self.resume), ("--shard", self.shard.is_some())]);
+        if let Some(option) = of_many.filter(|_| self.label == Some(LabelBy::File)) {
+            bail!("{option} is for many outputs, but --label file makes one: leave it out");
         }
         let Some(output) = &self.output else { return Ok(()) };
         refuse_shared_stdout(self.json, output)?;
@@ -185,8 +179,7 @@ impl Job {
 impl TransformArgs {
     pub fn transform(&self) -> Transform {
         let Self { scale, rotate, center } = self;
-        let (rotations, grid) = (rotate.clone(), None);
-        Transform { scale: *scale, rotations, center: *center, grid }
+        Transform { scale: *scale, rotations: rotate.clone(), center: *center, grid: None }
     }
 }
 
@@ -218,21 +211,27 @@ impl VoxelArgs {
         if self.keep_transparent && matches!(self.mode, Some(Mode::Solid(_))) {
             bail!("--keep-transparent is for surfaces: a solid keeps all its voxels, leave it out");
         }
-        let of_solids = [
+        self.only_for_solids(&[
             ("--fill", self.fill.is_some()),
             ("--include-surface", self.include_surface),
             ("--interior-color", self.interior_color.is_some()),
-        ];
-        of_solids.iter().try_for_each(|&(option, is_given)| self.only_for_solids(option, is_given))
+        ])
     }
 
-    /// Refuses an `option` that is for solids, if it is given and the mode is not solid.
-    pub fn only_for_solids(&self, option: &str, is_given: bool) -> Result<()> {
-        if is_given && !matches!(self.mode, Some(Mode::Solid(_))) {
-            bail!("{option} is for solids: add --mode solid, or leave it out");
+    /// Refuses `options` that are for solids, if one is given and the mode is not solid.
+    fn only_for_solids(&self, options: &[(&str, bool)]) -> Result<()> {
+        match given(options) {
+            Some(option) if !matches!(self.mode, Some(Mode::Solid(_))) => {
+                bail!("{option} is for solids: add --mode solid, or leave it out")
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
+}
+
+/// The first of `options` that is given.
+pub fn given<'a>(options: &[(&'a str, bool)]) -> Option<&'a str> {
+    options.iter().find(|(_, is_given)| *is_given).map(|(option, _)| *option)
 }
 
 impl PaletteArgs {

@@ -111,7 +111,10 @@ fn watch(shared: &Weak<Mutex<Option<ProgressBar>>>) {
             // Of a new bar there are no lines yet.
             let due = bar.elapsed().as_secs() / LINE.as_secs();
             if is_terminal {
-                draw(&bar);
+                if bar.is_hidden() {
+                    bar.set_draw_target(ProgressDrawTarget::stderr());
+                }
+                bar.tick();
             } else if due > lines {
                 print_error(&line(&bar));
             }
@@ -119,13 +122,6 @@ fn watch(shared: &Weak<Mutex<Option<ProgressBar>>>) {
         }
         thread::sleep(TICK);
     }
-}
-
-fn draw(bar: &ProgressBar) {
-    if bar.is_hidden() {
-        bar.set_draw_target(ProgressDrawTarget::stderr());
-    }
-    bar.tick();
 }
 
 impl Progress for TerminalProgress {

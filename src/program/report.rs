@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use anyhow::Result;
+use trivox::engine::milliseconds;
 
 use crate::ExitStatus;
 use crate::cli::{Job, Strict};
@@ -10,7 +11,7 @@ use crate::console::{ErrorReport, StdoutClosed, print_error, print_json};
 use crate::inputs::Task;
 use crate::plan::Plan;
 use crate::progress::TerminalProgress;
-use crate::summary::{MeshSummary, Outcome, milliseconds};
+use crate::summary::{MeshSummary, Outcome};
 use crate::text::{counted, duration, escaped, grouped, listed, shown};
 use crate::write::terminal;
 

@@ -22,7 +22,6 @@ use crate::text::{path_text, shown};
 /// The folder of records.
 const FOLDER: &str = ".voxelize";
 
-/// The record of an output file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Record {
     origin: Origin,
@@ -129,7 +128,6 @@ fn state_of(sidecar: &Sidecar, folder: &Path) -> Result<(PathBuf, Option<String>
     Ok((inside.unwrap_or_else(|| path.clone()), bytes))
 }
 
-/// The path of the record of `target`.
 fn record_of(target: &Path) -> PathBuf {
     let mut name = target.file_name().unwrap_or_default().to_owned();
     name.push(".json");

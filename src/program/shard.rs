@@ -10,7 +10,6 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Parses `I/N`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let numbers = text.split_once('/').and_then(|(index, of)| {
             Some((index.trim().parse::<usize>().ok()?, of.trim().parse::<usize>().ok()?))

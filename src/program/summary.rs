@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use trivox::backend::report::{RunReport, StageReport};
-use trivox::engine::{self, BandSummary, Measured, Summary, Warning};
+use trivox::engine::{self, BandSummary, Measured, Summary, Warning, milliseconds};
 use trivox::formats::{BlockList, Blocks, GridFormat, WriteOptions};
 use trivox::grid::{Attribute, Attributes, Channel, ContentHash, VoxelValues};
 use trivox::mesh::appearance::Material;
@@ -48,7 +48,6 @@ pub enum Outcome {
     },
 }
 
-/// The result of one mesh.
 #[derive(Debug, Serialize)]
 pub struct MeshSummary {
     pub mesh: String,
@@ -101,11 +100,6 @@ pub struct Timings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preview: Option<f64>,
     pub total: f64,
-}
-
-/// Rounded to three decimals, the resolution of the clock.
-pub fn milliseconds(time: Duration) -> f64 {
-    (time.as_secs_f64() * 1e6).round() / 1e3
 }
 
 impl MeshSummary {
@@ -186,7 +180,6 @@ impl MeshSummary {
         }
     }
 
-    /// Adds the distances that were measured from the voxels.
     pub fn add_distances(&mut self, measured: &Measured) {
         let Measured { field, backend, warnings, time, .. } = measured;
         self.result.distances = Some(BandSummary::of(field));
@@ -198,7 +191,6 @@ impl MeshSummary {
         }
     }
 
-    /// Whether the backends differ.
     pub fn differs(&self) -> bool {
         self.check.as_ref().is_some_and(|check| check.differing > 0)
     }
@@ -402,18 +394,16 @@ fn size_of_schematic(size: [u32; 3], list: &BlockList, up: Up) -> String {
 fn unknown_blocks(names: &[String]) -> Option<String> {
     /// Maximum number of names.
     const MOST: usize = 8;
-    let named: Vec<String> = names.iter().take(MOST).map(|name| like_known(name)).collect();
+    let with_similar = |name: &String| {
+        let plain = name.trim_start_matches("minecraft:");
+        match nearest(plain, Blocks::known().map(|(name, _)| name)) {
+            Some(known) => format!("'{plain}' (similar: '{known}')"),
+            None => format!("'{plain}'"),
+        }
+    };
+    let named: Vec<String> = names.iter().take(MOST).map(with_similar).collect();
     let named = listed(&named, names.len() as u64);
     (!names.is_empty()).then(|| format!("blocks of an unknown version of Minecraft: {named}"))
-}
-
-/// The name of a block, with the most similar known one.
-fn like_known(name: &str) -> String {
-    let plain = name.trim_start_matches("minecraft:");
-    match nearest(plain, Blocks::known().map(|(name, _)| name)) {
-        Some(known) => format!("'{plain}' (similar: '{known}')"),
-        None => format!("'{plain}'"),
-    }
 }
 
 fn gpu_host(gpu: &RunReport) -> String {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use trivox::base::timed;
-use trivox::engine::{Measured, Placed, Summary};
+use trivox::engine::{Measured, Placed, Summary, milliseconds};
 use trivox::formats::{GridFormat, LoadedMesh, ReadError};
 use trivox::view::render::Renderer;
 use trivox::{
@@ -18,8 +18,8 @@ use crate::grids::Contents;
 use crate::inputs::Task;
 use crate::plan::Plan;
 use crate::resume::{self, Origin};
-use crate::summary::{MeshSummary, Outcome, milliseconds};
-use crate::text::shown;
+use crate::summary::{MeshSummary, Outcome};
+use crate::text::{of_file, shown};
 use crate::write::destination::same_file;
 use crate::write::output::Output;
 use crate::write::pictures::{preview, preview_options};
@@ -104,8 +104,7 @@ impl Plan<'_> {
         let began = Instant::now();
         let load = |path: &Path| {
             let mut loaded = voxelizer.load(path).with_context(|| shown(path))?;
-            let warnings = loaded.warnings.iter_mut();
-            warnings.for_each(|text| *text = format!("{}: {text}", shown(path)));
+            loaded.warnings = of_file(path, loaded.warnings).collect();
             anyhow::Ok(loaded)
         };
         let meshes = task.meshes().map(load).collect::<Result<Vec<_>>>()?;

@@ -54,7 +54,6 @@ pub fn duration(milliseconds: f64) -> String {
     }
 }
 
-/// The dimensions of a grid.
 pub fn sized([x, y, z]: [u32; 3]) -> String {
     let [x, y, z] = [x, y, z].map(|voxels| grouped(voxels.into()));
     format!("{x} x {y} x {z} voxels")
@@ -91,6 +90,15 @@ pub fn sentences<'a>(
         Remedy::InteriorColor => "--interior-color".to_owned(),
     };
     warnings.into_iter().map(move |warning| escaped(&warning.with_remedy(spelled)))
+}
+
+/// The warnings of several files, or of one beside others: each with the file that it is about.
+pub fn of_file(
+    path: &Path,
+    warnings: impl IntoIterator<Item = String>,
+) -> impl Iterator<Item = String> {
+    let name = shown(path);
+    warnings.into_iter().map(move |warning| format!("{name}: {warning}"))
 }
 
 #[cfg(test)]

@@ -54,37 +54,20 @@ const OPTIONS: [(&[&str], &str); 35] = [
     (&["--device"], "use --adapter NAME, with a name that `voxelize adapters` shows"),
     (&["--surface", "--hollow"], "surfaces are the default: leave it out, or use --mode surface"),
     (&["--thin"], "use --mode thin"),
-    (
-        &["--animation", "--pose", "--time"],
-        "meshes have their default pose: export the pose that you want",
-    ),
+    (&["--animation", "--pose", "--time"], "export the pose: meshes have their default pose"),
     (&["--solid", "--filled"], "use --mode solid"),
     (&["--frames"], "use --turntable N of `voxelize render`, or --frame N for one of a .vox"),
-    (
-        &["--scale"],
-        "`voxelize --scale S` multiplies the coordinates of a mesh; use --pixels N for the pixels \
-         of a voxel in `voxelize slice`, --zoom F of `voxelize render`",
-    ),
+    (&["--scale"], "use --pixels N for the pixels of a voxel in `slice`, --zoom F in `render`"),
     (&["--resolution"], "use --size WxH for the pixels of a picture, --res N for voxels"),
-    (
-        &["--size", "-s", "-d"],
-        "use --res N for N voxels along the longest axis, or --dims X,Y,Z (of a picture, in \
-         pixels: `voxelize render --size WxH`)",
-    ),
+    (&["--size", "-s", "-d"], "use --res N or --dims X,Y,Z (in pixels: `voxelize render --size`)"),
     (&["--grid"], "use --res N for N voxels along the longest axis"),
     (&["--depth"], "use --length N"),
     (&["--labels"], "use --label object, or --label file for one grid of several meshes"),
     (&["--pitch", "--spacing", "--dx"], "use --voxel-size S"),
     (&["--unit", "--units"], "use --scale S: 25.4 turns inches into millimetres"),
-    (
-        &["--origin", "--min", "--align", "--snap"],
-        "use --bounds X0,Y0,Z0,X1,Y1,Z1 with --voxel-size S: the grid begins at X0,Y0,Z0",
-    ),
+    (&["--origin", "--min", "--align", "--snap"], "use --bounds: the grid begins at X0,Y0,Z0"),
     (&["--like"], "use --lattice JSON, with what another run's --json printed"),
-    (
-        &["--coverage", "--fraction", "--volume-fraction"],
-        "use --attributes coverage, with --mode solid --include-surface",
-    ),
+    (&["--coverage", "--fraction"], "use --attributes coverage, with --mode solid"),
     (&["--emission", "--materials"], "use --attributes metallic,roughness,emission"),
     (&["--merge"], "use --label file: all meshes in one grid"),
     (&["--translate"], "meshes are not moved: use --bounds for the box to voxelize, or --center"),
@@ -115,9 +98,6 @@ const VALUES: [(&str, &[&str], &str); 5] = [
         "use --mode surface, or --mode solid --include-surface for a solid with its surface",
     ),
 ];
-
-/// The tip for `--json=FILE`.
-const TO_STDOUT: &str = "--json writes to standard output: use `> out.json`";
 
 /// What to type after `voxelize` for a mistyped command or another word for one.
 fn nearest_command(word: &str) -> Option<String> {
@@ -162,7 +142,9 @@ fn with_tip(mut error: Error) -> Error {
                 |(of, typed, _): &&(&str, &[&str], _)| *of == option && typed.contains(&&*value);
             VALUES.iter().find(is_typed).map(|&(.., tip)| tip.to_owned())
         }
-        ErrorKind::TooManyValues if option == "--json" => Some(TO_STDOUT.to_owned()),
+        ErrorKind::TooManyValues if option == "--json" => {
+            Some("--json writes to standard output: use `> out.json`".to_owned())
+        }
         ErrorKind::InvalidSubcommand => nearest_command(&text(ContextKind::InvalidSubcommand))
             .map(|command| format!("did you mean `voxelize {command}`?")),
         ErrorKind::MissingRequiredArgument if lacks_output(&error) => std::env::args_os()

@@ -12,7 +12,7 @@ use trivox::{PlaceOptions, VoxelGrid, Voxelizer};
 
 use crate::cli::{SceneArgs, SourceArgs, VoxelArgs};
 use crate::memory::Memory;
-use crate::options::sizing;
+use crate::options::{given, sizing};
 use crate::progress::TerminalProgress;
 use crate::text::{sentences, shown};
 use crate::write::sink::{Inputs, Sink};
@@ -36,10 +36,11 @@ impl Voxels {
         if !is_mesh(file) {
             fs::metadata(file).with_context(|| shown(file))?;
             check_known_extension(file).with_context(|| shown(file))?;
-            let LoadedGrid { grid, warnings, .. } = progress.load(file, args.memory, args.scene)?;
+            let LoadedGrid { grid, warnings, .. } =
+                progress.load(file, args.read.memory, args.scene)?;
             return Ok(Self { grid, warnings, sidecars: Inputs::default() });
         }
-        let memory = Memory::new(args.memory);
+        let memory = Memory::new(args.read.memory);
         let voxelizer = Voxelizer::new()
             .memory_from(move || memory.left())
             .backend(BackendChoice::Cpu)
@@ -61,16 +62,13 @@ impl Voxels {
 
 /// Refuses the options that are given, as they have no effect on `file`, which is not of this kind.
 pub fn refuse_given(file: &Path, kind: &str, options: &[(&str, bool)]) -> Result<()> {
-    match options.iter().find(|(_, is_given)| *is_given) {
-        Some((option, _)) => {
-            bail!("{}: is no {kind}, so {option} has no effect: leave it out", shown(file))
-        }
-        None => Ok(()),
+    if let Some(option) = given(options) {
+        bail!("{}: is no {kind}, so {option} has no effect: leave it out", shown(file));
     }
+    Ok(())
 }
 
 impl SceneArgs {
-    /// Whether a file is a `.vox`.
     pub fn are_of(file: &Path) -> bool {
         GridFormat::of_path(file).is_ok_and(|format| format == GridFormat::Vox)
     }

@@ -230,7 +230,8 @@ impl Scene {
         let tile = Tile { index: rng.u64(0..of.count()), of };
         let window = whole.lattice().tile(&tile).expect("a window");
         let voxelizer = Voxelizer::new().backend(BackendChoice::Cpu).mode(by_fill(Fill::Auto));
-        let tile = voxelizer.run_window(&self.mesh, whole.lattice(), &window).expect("a tile").grid;
+        let voxelizer = voxelizer.lattice(*whole.lattice()).window(window);
+        let tile = voxelizer.run(&self.mesh).expect("a tile").grid;
         let part = grid.in_box(window.from.map(i64::from), window.dims()).expect("a part");
         match tile == part {
             true => Ok(is_doubtful),

@@ -45,7 +45,7 @@ fn made(
     windows: &[Window],
 ) -> Vec<([u32; 3], VoxelGrid)> {
     let of_window = |window: &Window| {
-        let tile = voxelizer.run_window(mesh, lattice, window);
+        let tile = voxelizer.clone().lattice(*lattice).window(*window).run(mesh);
         let grid = tile.unwrap_or_else(|error| panic!("{name}, {window:?}: {error}")).grid;
         assert_eq!(grid.dims(), window.dims(), "{name}, {window:?}");
         (window.from, grid)
@@ -297,7 +297,8 @@ fn a_tile_is_painted_once() {
     let placed = on_cpu().lattice(lattice).place(&mesh).unwrap().mesh;
     let placed = trivox::engine::Placed::from(placed.in_window(&window, WindowReach::Box).unwrap());
     let painted = on_cpu().paint(&placed.mesh, on_cpu().voxelize(&placed).unwrap()).unwrap();
-    assert_eq!(painted.grid, on_cpu().run_window(&mesh, &lattice, &window).unwrap().grid);
+    let expected = on_cpu().lattice(lattice).window(window).run(&mesh).unwrap();
+    assert_eq!(painted.grid, expected.grid);
     let _ = on_cpu().paint(&placed.mesh, painted);
 }
 
@@ -345,7 +346,8 @@ fn a_grid_past_the_largest_is_made_tile_by_tile() {
     assert_eq!((lattice.dims, lattice.fraction_bits), ([n; 3], 4));
     for (mode, depth) in [(Mode::Surface, 1), (by_fill(Fill::Winding), 64)] {
         let end = Window { from: [n - 64, 524_288, 8], to: [n, 524_352, 72] };
-        let grid = on_cpu().mode(mode).run_window(&mesh, &lattice, &end).unwrap().grid;
+        let part = on_cpu().mode(mode).lattice(lattice).window(end).run(&mesh);
+        let grid = part.unwrap().grid;
         assert_eq!(grid.occupied(), depth * 64 * 64, "{mode:?}");
         assert!(grid.contains([63, 0, 0]), "{mode:?}");
         let world = grid.world.place.unwrap();

@@ -109,6 +109,20 @@ fn every_planted_fault_is_found_where_and_as_it_is_in_runs_of_full_bricks_too() 
     assert!(planted > 6000 && in_full_bricks > 800, "{planted}, {in_full_bricks} in full bricks");
 }
 
+#[test]
+fn the_fill_is_that_of_the_placement_of_the_verdict() {
+    let mesh = torus(1.0, 0.6, 48, 24);
+    let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(40))).unwrap();
+    let grid = in_mode(&placed, SOLID).grid;
+    // All placements are tried, as none is right; the first has the fewest wrong voxels.
+    let voxel = grid.voxels().next().unwrap();
+    let faulty = flipped(&grid, &BTreeSet::from([voxel]));
+    let voxelizer = Voxelizer::new().backend(BackendChoice::Cpu).mode(SOLID);
+    let verified = voxelizer.verify(&mesh, &faulty, &VerifyOptions::default()).unwrap();
+    assert_eq!(verified.verdict.differing(), 1);
+    assert_eq!(verified.fill_report.unwrap().lattice, verified.verdict.lattice);
+}
+
 /// A cube with a bump, so that nothing but the identity leaves it as it is.
 fn bumpy() -> Mesh {
     together(&[cube([0.0; 3], 32.0), cuboid([3.5, 10.5, 32.0], [9.5, 20.5, 35.5])])

@@ -110,6 +110,15 @@ fn each_mesh_of_a_batch_has_a_time_limit() {
 }
 
 #[test]
+fn one_mesh_has_a_time_limit_too() {
+    let voxelizer = on_cpu().time_limit(Duration::ZERO);
+    let error = voxelizer.run(octahedron(1.0)).unwrap_err();
+    assert!(error.is_cancelled(), "{error}");
+    let error = voxelizer.distances(octahedron(1.0), 2.0).unwrap_err();
+    assert!(error.is_cancelled(), "{error}");
+}
+
+#[test]
 fn the_voxels_are_those_of_the_steps() {
     let mesh = asset("lighthouse.obj");
     let grid = surface(&at_resolution(&mesh, 64));

@@ -9,7 +9,7 @@ use crate::lattice::transform::{CenteredGrid, Transform};
 use crate::lattice::{Bounds, Lattice, MAX_DIM, PlaceOptions, Sizing};
 use crate::mesh::Mesh;
 
-/// The source of a mesh's placement. With serde, its [name](Self::name) is the field `by`.
+/// The source of a mesh's placement. With serde, its name is the field `by`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "by", rename_all = "lowercase")]
 pub enum PlacementSource {
@@ -34,20 +34,6 @@ pub enum PlacementSource {
     /// Unknown: the mesh was scaled to fill the grid, in its centre, as a [`CenteredGrid`].
     #[serde(rename = "centre")]
     Centered,
-}
-
-impl PlacementSource {
-    /// The source in a word or two, as in the program's `--json` and in Python.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Options => "options",
-            Self::File => "file",
-            Self::FileBounds => "file bounds",
-            Self::Fitted { .. } => "fit",
-            Self::Centered => "centre",
-        }
-    }
 }
 
 /// The known parts of the mesh's placement; `None` is derived from the grid.
@@ -130,17 +116,13 @@ fn of_file(mesh: &Mesh, dims: [u32; 3], place: Place) -> (PlacementSource, Place
         Lattice::within([min, max], options, MAX_DIM)
             .is_ok_and(|lattice| lattice.dims == dims && Place::of(&lattice) == place)
     };
-    match own.into_iter().find(is_files) {
-        Some(options) => (PlacementSource::File, options),
-        None => (PlacementSource::FileBounds, bounds_of_file(dims, place)),
+    if let Some(options) = own.into_iter().find(is_files) {
+        return (PlacementSource::File, options);
     }
-}
-
-fn bounds_of_file(dims: [u32; 3], place: Place) -> PlaceOptions {
-    let Place { origin, voxel_size } = place;
     // Minus half a voxel, so that rounding does not add a layer.
     let max = [0, 1, 2].map(|a| origin[a] + (f64::from(dims[a]) - 0.5) * voxel_size);
-    PlaceOptions::new(Sizing::VoxelSize(voxel_size)).with_bounds(Bounds { min: origin, max })
+    let options = PlaceOptions::new(Sizing::VoxelSize(voxel_size));
+    (PlacementSource::FileBounds, options.with_bounds(Bounds { min: origin, max }))
 }
 
 /// Placements by size: the mesh's longest axis is fitted to the grid, or to its occupied voxels,

@@ -227,10 +227,8 @@ pub struct SourceArgs {
     #[arg(help_heading = OF_MESHES)]
     pub color: Option<ColorSource>,
 
-    /// Memory limit, such as 512MiB or 4GB; a file that may need more is refused [default: for a
-    /// grid 2 GiB for each MB of its file, for a mesh nine tenths of the available memory].
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
-    pub memory: Option<ByteSize>,
+    #[command(flatten)]
+    pub read: ReadArgs,
 }
 
 /// How the mesh is transformed first.
@@ -338,9 +336,8 @@ pub struct Input {
 /// How grids are read.
 #[derive(Debug, Args)]
 pub struct ReadArgs {
-    /// Memory limit for reading a file, such as 512MiB or 4GB; a file that may need more is refused
-    /// [default: for a grid 2 GiB for each MB of its file, for a mesh nine tenths of the available
-    /// memory].
+    /// Memory limit, such as 512MiB or 4GB; a file that may need more is refused [default: for a
+    /// grid 2 GiB for each MB of its file, for a mesh nine tenths of the available memory].
     #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     pub memory: Option<ByteSize>,
 }

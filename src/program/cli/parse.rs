@@ -18,15 +18,12 @@ pub fn parse_size(text: &str) -> Result<ByteSize, String> {
 }
 
 pub fn parse_pixels(text: &str) -> Result<[u32; 2], String> {
-    let sides = text.split_once(['x', ',']).or(Some((text, text)));
-    let sides = sides.map(|(width, height)| [width, height].map(str::parse));
-    match sides {
-        Some([Ok(width), Ok(height)]) if is_side(width) && is_side(height) => Ok([width, height]),
-        _ => Err(format!(
-            "use width and height of 1 to {} pixels, such as 1920x1080",
-            most(MAX_SIDE)
-        )),
-    }
+    let sides = numbers(text, &['x', ',']).or_else(|| numbers(text, &[]).map(|[side]| [side; 2]));
+    let is_side = |side: &u32| (1..=MAX_SIDE).contains(side);
+    let sides = sides.filter(|sides: &[u32; 2]| sides.iter().all(is_side));
+    sides.ok_or_else(|| {
+        format!("use width and height of 1 to {} pixels, such as 1920x1080", most(MAX_SIDE))
+    })
 }
 
 /// Parses the value of `--color`.
@@ -50,10 +47,6 @@ pub fn css_color(text: &str) -> Option<Rgba> {
 
 pub fn parse_interior(text: &str) -> Result<Rgba, String> {
     css_color(text).ok_or_else(|| "use a CSS colour such as #C08040, #fff or red".to_owned())
-}
-
-fn is_side(pixels: u32) -> bool {
-    (1..=MAX_SIDE).contains(&pixels)
 }
 
 pub fn parse_background(text: &str) -> Result<Background, String> {
@@ -145,12 +138,9 @@ pub fn parse_dims(text: &str) -> Result<[u32; 3], String> {
 }
 
 pub fn parse_bounds(text: &str) -> Result<Bounds, String> {
-    let numbers: Result<Vec<f64>, _> = text.split(',').map(|n| n.trim().parse()).collect();
-    let numbers = numbers.map_err(|_| "use six numbers with commas between".to_owned())?;
-    match numbers[..] {
-        [x0, y0, z0, x1, y1, z1] => Ok(Bounds { min: [x0, y0, z0], max: [x1, y1, z1] }),
-        _ => Err("use six numbers: X0,Y0,Z0,X1,Y1,Z1".to_owned()),
-    }
+    let [x0, y0, z0, x1, y1, z1] =
+        numbers(text, &[',']).ok_or_else(|| "use six numbers: X0,Y0,Z0,X1,Y1,Z1".to_owned())?;
+    Ok(Bounds { min: [x0, y0, z0], max: [x1, y1, z1] })
 }
 
 pub fn parse_width(text: &str) -> Result<f32, String> {

@@ -17,7 +17,6 @@ struct AdapterRow {
     problem: Option<String>,
 }
 
-/// Lists them.
 pub fn run(args: &ListArgs) -> Result<ExitStatus> {
     let rows = rows();
     print_as(args.json, &rows, || table(&rows))?;

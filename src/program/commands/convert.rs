@@ -30,7 +30,11 @@ pub fn run(args: &ConvertArgs) -> Result<ExitStatus> {
     }
     let written = output.convert(&grid, warnings, &args.write.palette, &options, &progress)?;
     let report = ConvertReport { input: GridSummary::new(&args.grid, &grid), written };
-    args.report.print(&report, &report.written.warnings, || report.text())?;
+    args.report.print(&report, &report.written.warnings, || {
+        let ConvertReport { input, written } = &report;
+        let (name, bytes) = (escaped(&written.name), counted(written.bytes, "byte"));
+        format!("read      {}\nwrote     {name}, {bytes}\n{}", input.text(), written.note_lines())
+    })?;
     Ok(ExitStatus::Done)
 }
 
@@ -40,13 +44,4 @@ struct ConvertReport {
     input: GridSummary,
     #[serde(flatten)]
     written: Written,
-}
-
-impl ConvertReport {
-    fn text(&self) -> String {
-        let (read, Written { name, bytes, .. }) = (self.input.text(), &self.written);
-        let (bytes, notes) = (counted(*bytes, "byte"), self.written.note_lines());
-        let name = escaped(name);
-        format!("read      {read}\nwrote     {name}, {bytes}\n{notes}")
-    }
 }

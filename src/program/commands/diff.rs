@@ -13,7 +13,7 @@ use crate::ExitStatus;
 use crate::cli::{DiffArgs, SceneArgs};
 use crate::grids::{GridSummary, described};
 use crate::progress::TerminalProgress;
-use crate::text::{counted, escaped, range, ratio, shown};
+use crate::text::{counted, escaped, of_file, range, ratio, shown};
 use crate::write::lettering::{INK, LETTER, draw_line};
 use crate::write::pictures::{preview, preview_options};
 use crate::write::sink::{Inputs, Sink};
@@ -22,9 +22,6 @@ use crate::write::sink::{Inputs, Sink};
 const NAMED: usize = 8;
 
 const NAMES: [char; 2] = ['A', 'B'];
-
-/// Of distances in two formats.
-const UNCOMPARED: &str = "the distances of two formats are not compared";
 
 /// Colours of voxels in both grids, only in A, and only in B. The last two are distinguishable with
 /// any colour vision (M. Okabe and K. Ito, Color Universal Design, 2008).
@@ -60,13 +57,11 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
             shown(&args.a),
             shown(&args.b)
         ),
-        [Some(_), Some(_)] => Some(UNCOMPARED.to_owned()),
+        [Some(_), Some(_)] => Some("the distances of two formats are not compared".to_owned()),
         distances => only(distances.map(|of| of.is_some()), "distances"),
     };
-    let mut warnings = [(a.warnings, &args.a), (b.warnings, &args.b)].map(|(warnings, path)| {
-        warnings.into_iter().map(move |warning| format!("{}: {warning}", shown(path)))
-    });
-    let mut warnings: Vec<String> = warnings.iter_mut().flatten().collect();
+    let mut warnings: Vec<String> =
+        of_file(&args.a, a.warnings).chain(of_file(&args.b, b.warnings)).collect();
     let draw = |sink: Sink| {
         if found.both + found.differing() == 0 {
             warnings.push("no voxel is occupied: the picture is empty".to_owned());

@@ -20,7 +20,6 @@ struct FormatRow {
     carries: String,
 }
 
-/// Prints the table of formats.
 pub fn run(args: &ListArgs) -> Result<ExitStatus> {
     let rows = rows();
     print_as(args.json, &rows, || table(&rows))?;

@@ -29,7 +29,6 @@ use crate::text::{
 use crate::voxels::refuse_given;
 use crate::write::sink::refuse_folder;
 
-/// Reads the file and describes it.
 pub fn run(args: &InfoArgs) -> Result<ExitStatus> {
     let named = || shown(&args.file);
     // A missing file is reported before an unknown format.
@@ -96,11 +95,8 @@ impl GridInfo {
         let bounds = bounds.unwrap_or_default();
         let place = match (self.voxel_size, self.origin) {
             (Some(size), Some(origin)) => {
-                format!(
-                    "voxels of {} from ({})",
-                    significant(size),
-                    origin.map(|c| rounded(c, size)).join(", ")
-                )
+                let corner = origin.map(|c| rounded(c, size)).join(", ");
+                format!("voxels of {} from ({corner})", significant(size))
             }
             _ => "no place in the file".to_owned(),
         };
@@ -134,7 +130,6 @@ struct AttributeInfo {
     names: Option<Vec<String>>,
 }
 
-/// The attributes of `grid`, by name.
 fn attributes<'a>(
     grid: &'a VoxelGrid,
     attributes: &'a Attributes,
@@ -204,7 +199,6 @@ struct MeshInfo {
     warnings: Vec<String>,
 }
 
-/// The topology of a mesh.
 #[derive(Debug, Serialize)]
 struct SurfaceInfo {
     #[serde(flatten)]
@@ -263,16 +257,11 @@ impl SurfaceInfo {
     fn lines(&self) -> Vec<String> {
         let topology = &self.topology;
         let edges = |number: u64, what: &str| counted(number, &format!("{what} edge"));
+        let boundary = edges(self.boundary_edges, "boundary");
         let boundary = match self.boundary_loops {
             _ if self.boundary_edges == 0 => "none".to_owned(),
-            Some(loops) => {
-                format!(
-                    "{} of {}",
-                    counted(loops as u64, "loop"),
-                    edges(self.boundary_edges, "boundary")
-                )
-            }
-            None => edges(self.boundary_edges, "boundary"),
+            Some(loops) => format!("{} of {boundary}", counted(loops as u64, "loop")),
+            None => boundary,
         };
         let surface = match (topology.is_closed(), topology.is_oriented(), self.volume) {
             (false, ..) => format!("open: {}", edges(topology.open_edges, "open")),

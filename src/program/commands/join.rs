@@ -13,7 +13,7 @@ use crate::ExitStatus;
 use crate::cli::{JoinArgs, SceneArgs};
 use crate::grids::GridSummary;
 use crate::progress::TerminalProgress;
-use crate::text::{counted, shown};
+use crate::text::{counted, of_file, shown};
 use crate::write::destination::tile_named;
 use crate::write::output::Output;
 use crate::write::sink::{Inputs, Written, refuse_shared_stdout};
@@ -37,16 +37,14 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
                 shown(path)
             );
         }
-        let name = shown(path);
-        warnings.extend(of_grid.into_iter().map(|warning| format!("{name}: {warning}")));
+        warnings.extend(of_file(path, of_grid));
         tiles.push(grid);
     }
     let grid = VoxelGrid::join(&tiles.iter().collect::<Vec<_>>());
     let grid = grid.map_err(|error| {
         let of = at_fault(&error, &tiles, &args.grids);
-        let what = "the grids are not tiles of one";
-        let what = if of.is_empty() { what.to_owned() } else { format!("{what}: {of}") };
-        Error::from(error).context(what)
+        let of = if of.is_empty() { of } else { format!(": {of}") };
+        Error::from(error).context(format!("the grids are not tiles of one{of}"))
     })?;
     warnings.extend(gap(&grid, &tiles));
     warnings.extend(grid.left_out(&tiles));
@@ -54,7 +52,12 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     let written = output.convert(&grid, warnings, &args.write.palette, &options, &progress)?;
     let whole = GridSummary::new(&args.output, &grid);
     let report = JoinReport { tiles: args.grids.len(), whole, written };
-    args.report.print(&report, &report.written.warnings, || report.text())?;
+    args.report.print(&report, &report.written.warnings, || {
+        let JoinReport { tiles, whole, written } = &report;
+        let (tiles, bytes) = (counted(*tiles as u64, "tile"), counted(written.bytes, "byte"));
+        let (whole, notes) = (whole.text(), written.note_lines());
+        format!("joined    {tiles}\nwrote     {whole}, {bytes}\n{notes}")
+    })?;
     Ok(ExitStatus::Done)
 }
 
@@ -127,12 +130,4 @@ struct JoinReport {
     whole: GridSummary,
     #[serde(flatten)]
     written: Written,
-}
-
-impl JoinReport {
-    fn text(&self) -> String {
-        let (whole, bytes) = (self.whole.text(), counted(self.written.bytes, "byte"));
-        let (tiles, notes) = (counted(self.tiles as u64, "tile"), self.written.note_lines());
-        format!("joined    {tiles}\nwrote     {whole}, {bytes}\n{notes}")
-    }
 }

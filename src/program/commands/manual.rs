@@ -12,7 +12,6 @@ use crate::ExitStatus;
 use crate::cli::Cli;
 use crate::console::print;
 
-/// Prints the completion script of a shell.
 pub fn completions(shell: Shell) -> Result<ExitStatus> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "voxelize", &mut script);

@@ -1,9 +1,11 @@
 //! `voxelize verify`: compares a grid with the exact voxels of its mesh.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use serde::Serialize;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 use trivox::backend::Backends;
 use trivox::engine::Verified;
 use trivox::engine::verify::{
@@ -11,7 +13,6 @@ use trivox::engine::verify::{
 };
 use trivox::formats::is_mesh;
 use trivox::grid::ContentHash;
-use trivox::solid::FillReport;
 use trivox::{ColorSource, Lattice, Sizing, Voxelizer};
 
 use crate::ExitStatus;
@@ -21,7 +22,7 @@ use crate::memory::Memory;
 use crate::options::start_threads;
 use crate::progress::TerminalProgress;
 use crate::text::{
-    counted, grouped, path_text, range, ratio, sentences, shown, significant, sized,
+    counted, grouped, of_file, path_text, range, ratio, sentences, shown, significant, sized,
 };
 
 /// Reads the mesh and the grid, and reports the wrong voxels.
@@ -53,23 +54,22 @@ pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
     let verified = verified.map_err(|error| memory.explain(error.into()));
     let verified = verified.with_context(|| shown(&args.mesh))?;
 
-    let of_mesh = sentences(&verified.warnings);
-    let of_mesh = of_mesh.map(|text| format!("{}: {text}", shown(&args.mesh)));
-    let of_grid = grid.warnings.iter().map(|text| format!("{}: {text}", shown(&args.grid)));
+    let of_mesh = of_file(&args.mesh, sentences(&verified.warnings));
+    let of_grid = of_file(&args.grid, grid.warnings);
     let verdict = &verified.verdict;
     let contradiction = verdict.contradicted.as_ref().map(|place| {
-        let of_file = described(place);
-        format!("the grid's file says that it has {of_file}; it is judged as the options say")
+        let stated = described(place);
+        format!("the grid's file says that it has {stated}; it is judged as the options say")
     });
     let unused = compute.unused_kernel(&verified.backend);
     let warnings = of_mesh.chain(of_grid).chain(contradiction).chain(unused);
-    let report = VerifyReport::new(
-        args,
-        GridSummary::new(&args.grid, &grid.grid),
-        &verified,
-        warnings.collect(),
-    );
-    args.report.print_verdict(&report, &report.warnings, || report.text(verdict))?;
+    let report = VerifyReport {
+        mesh: &args.mesh,
+        grid: GridSummary::new(&args.grid, &grid.grid),
+        verified: &verified,
+        warnings: warnings.collect(),
+    };
+    args.report.print_verdict(&report, &report.warnings, || report.text())?;
     Ok(if verdict.is_right() { ExitStatus::Done } else { ExitStatus::Differs })
 }
 
@@ -81,32 +81,10 @@ fn options(args: &VerifyArgs) -> VerifyOptions {
     VerifyOptions { placement, as_placed: args.as_placed, ..VerifyOptions::default() }
 }
 
-#[derive(Debug, Serialize)]
-struct VerifyReport {
-    mesh: String,
+struct VerifyReport<'a> {
+    mesh: &'a Path,
     grid: GridSummary,
-    /// Whether no voxel is wrong.
-    equal: bool,
-    exact: Exact,
-    placed: PlacementSource,
-    alignment: Aligned,
-    backend: &'static str,
-    adapter: Option<String>,
-    /// The fill of the exact grid, if it is a solid.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fill: Option<FillReport>,
-    /// The number of correct voxels.
-    agreeing: u64,
-    missing: u64,
-    spurious: u64,
-    /// Intersection over union.
-    iou: f64,
-    /// Smallest and largest wrong voxel.
-    bounds: Option<[[i64; 3]; 2]>,
-    /// The first wrong voxels.
-    voxels: Vec<Wrong>,
-    /// Advice if the placement may be wrong.
-    hint: Option<&'static str>,
+    verified: &'a Verified,
     warnings: Vec<String>,
 }
 
@@ -130,87 +108,85 @@ struct Aligned {
     moved: bool,
 }
 
-impl VerifyReport {
-    fn new(
-        args: &VerifyArgs,
-        grid: GridSummary,
-        Verified { verdict, backend, fill_report, .. }: &Verified,
-        warnings: Vec<String>,
-    ) -> Self {
-        let Lattice { dims, voxel_size, origin, .. } = verdict.lattice;
-        let exact = &verdict.exact;
-        let (occupied, hash) = (exact.occupied(), exact.hash());
+impl Serialize for VerifyReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Verified { verdict, backend, fill_report, .. } = self.verified;
         let &Verdict { alignment, differing_as_placed, .. } = verdict;
         let moved = !alignment.is_identity();
-        let alignment = Aligned { alignment, differing_as_placed, moved };
-        Self {
-            mesh: path_text(&args.mesh),
-            grid,
-            equal: verdict.is_right(),
-            exact: Exact { dims, voxel_size, origin, occupied, hash },
-            placed: verdict.source,
-            alignment,
-            backend: backend.name(),
-            adapter: backend.adapter.clone(),
-            fill: fill_report.clone(),
-            agreeing: verdict.agreeing,
-            missing: verdict.missing,
-            spurious: verdict.spurious,
-            iou: verdict.iou(),
-            bounds: verdict.bounds,
-            voxels: verdict.first.clone(),
-            hint: hint(verdict),
-            warnings,
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("mesh", &path_text(self.mesh))?;
+        map.serialize_entry("grid", &self.grid)?;
+        map.serialize_entry("equal", &verdict.is_right())?;
+        map.serialize_entry("exact", &exact(verdict))?;
+        map.serialize_entry("placed", &verdict.source)?;
+        map.serialize_entry("alignment", &Aligned { alignment, differing_as_placed, moved })?;
+        map.serialize_entry("backend", backend.name())?;
+        map.serialize_entry("adapter", &backend.adapter)?;
+        if let Some(fill) = fill_report {
+            map.serialize_entry("fill", fill)?;
         }
+        map.serialize_entry("agreeing", &verdict.agreeing)?;
+        map.serialize_entry("missing", &verdict.missing)?;
+        map.serialize_entry("spurious", &verdict.spurious)?;
+        map.serialize_entry("iou", &verdict.iou())?;
+        map.serialize_entry("bounds", &verdict.bounds)?;
+        map.serialize_entry("voxels", &verdict.first)?;
+        map.serialize_entry("hint", &hint(verdict))?;
+        map.serialize_entry("warnings", &self.warnings)?;
+        map.end()
     }
+}
 
-    fn text(&self, verdict: &Verdict) -> String {
+fn exact(verdict: &Verdict) -> Exact {
+    let Lattice { dims, voxel_size, origin, .. } = verdict.lattice;
+    let (occupied, hash) = (verdict.exact.occupied(), verdict.exact.hash());
+    Exact { dims, voxel_size, origin, occupied, hash }
+}
+
+impl VerifyReport<'_> {
+    fn text(&self) -> String {
+        let Verified { verdict, backend, fill_report, .. } = self.verified;
         let mut lines = Vec::new();
         let mut line = |label: &str, text: String| lines.push(format!("{label:<9} {text}"));
         line("grid", self.grid.text());
-        let Exact { dims, voxel_size, origin: [x, y, z], occupied, hash } = &self.exact;
-        let size = significant(*voxel_size);
-        let occupied = counted(*occupied, "voxel");
-        line("exact", format!("{}, {occupied} occupied, hash {hash}", sized(*dims)));
-        let how = how(verdict.source);
+        let Exact { dims, voxel_size, origin: [x, y, z], occupied, hash } = exact(verdict);
+        let occupied = counted(occupied, "voxel");
+        line("exact", format!("{}, {occupied} occupied, hash {hash}", sized(dims)));
+        let (size, how) = (significant(voxel_size), how(verdict.source));
         line("placed", format!("voxels of {size} from ({x}, {y}, {z}), {how}"));
-        if self.alignment.moved {
-            let Aligned { alignment, differing_as_placed, .. } = &self.alignment;
-            let wrong = counted(*differing_as_placed, "voxel");
+        let alignment = verdict.alignment;
+        if !alignment.is_identity() {
+            let wrong = counted(verdict.differing_as_placed, "voxel");
             line(
                 "aligned",
                 format!("as if the grid were {alignment}; as placed, {wrong} would be wrong"),
             );
         }
-        let adapter = self.adapter.as_ref().map(|a| format!(", {a}")).unwrap_or_default();
-        line("backend", format!("{}{adapter}", self.backend));
-        if let Some(fill) = &self.fill {
+        line("backend", backend.to_string());
+        if let Some(fill) = fill_report {
             fill_lines(fill).for_each(|(label, text)| line(label, text));
         }
-        line("agreeing", counted(self.agreeing, "voxel"));
-        line("missing", counted(self.missing, "voxel"));
-        line("spurious", counted(self.spurious, "voxel"));
-        line("iou", ratio(self.iou));
-        if let Some(bounds) = &self.bounds {
+        line("agreeing", counted(verdict.agreeing, "voxel"));
+        line("missing", counted(verdict.missing, "voxel"));
+        line("spurious", counted(verdict.spurious, "voxel"));
+        line("iou", ratio(verdict.iou()));
+        if let Some(bounds) = &verdict.bounds {
             line("where", range(bounds));
         }
-        self.voxels.iter().for_each(|voxel| line("", wrong_voxel(voxel)));
-        let unnamed = verdict.differing() - self.voxels.len() as u64;
+        verdict.first.iter().for_each(|voxel| line("", wrong_voxel(voxel)));
+        let unnamed = verdict.differing() - verdict.first.len() as u64;
         if unnamed > 0 {
             line("", format!("and {} more", counted(unnamed, "voxel")));
         }
-        line("verdict", self.verdict());
-        self.hint.iter().for_each(|hint| line("", (*hint).to_owned()));
+        let aligned = if alignment.is_identity() { "" } else { ", aligned as said above" };
+        let (missing, spurious) = (counted(verdict.missing, "voxel"), grouped(verdict.spurious));
+        let judgement = match verdict.is_right() {
+            true => format!("right: every voxel is exact{aligned}"),
+            false => format!("wrong: {missing} missing and {spurious} spurious{aligned}"),
+        };
+        line("verdict", judgement);
+        hint(verdict).into_iter().for_each(|hint| line("", hint));
         lines.join("\n")
-    }
-
-    fn verdict(&self) -> String {
-        let aligned = if self.alignment.moved { ", aligned as said above" } else { "" };
-        if self.equal {
-            return format!("right: every voxel is exact{aligned}");
-        }
-        let (missing, spurious) = (counted(self.missing, "voxel"), grouped(self.spurious));
-        format!("wrong: {missing} missing and {spurious} spurious{aligned}")
     }
 }
 
@@ -234,22 +210,21 @@ fn wrong_voxel(Wrong { voxel: [x, y, z], position, fault }: &Wrong) -> String {
 }
 
 /// Warnings besides wrong voxels.
-fn hint(verdict: &Verdict) -> Option<&'static str> {
-    match verdict.source {
-        _ if verdict.is_right() => None,
-        PlacementSource::FileBounds if !verdict.is_doubtful() => Some(
-            "the file does not say with which --bounds and --pad it was made, and rounding may \
-             differ: state them to be sure",
-        ),
-        PlacementSource::Options if verdict.is_doubtful() => Some(
+fn hint(verdict: &Verdict) -> Option<String> {
+    if verdict.is_doubtful() {
+        let advice = match verdict.source {
+            PlacementSource::Options => "check the options",
+            _ => "if it lies otherwise, state how, with --voxel-size and --bounds",
+        };
+        return Some(format!(
             "so much is wrong that the grid may lie otherwise by parts of a voxel, be of another \
-             mesh, or hold the voxels of another --mode: check the options",
-        ),
-        _ if verdict.is_doubtful() => Some(
-            "so much is wrong that the grid may lie otherwise by parts of a voxel, be of another \
-             mesh, or hold the voxels of another --mode: if it lies otherwise, state how, with \
-             --voxel-size and --bounds",
-        ),
-        _ => None,
+             mesh, or hold the voxels of another --mode: {advice}"
+        ));
     }
+    let is_rounded = !verdict.is_right() && verdict.source == PlacementSource::FileBounds;
+    is_rounded.then(|| {
+        "the file does not say with which --bounds and --pad it was made, and rounding may differ: \
+         state them to be sure"
+            .to_owned()
+    })
 }

@@ -22,7 +22,6 @@ use crate::plan::Plan;
 use crate::progress::{TerminalProgress, explain_late};
 use crate::report::Report;
 
-/// Runs the job.
 pub fn run(mut job: Job) -> Result<ExitStatus> {
     if job.distance.is_some() {
         job.voxels.mode = Some(Mode::Solid(Solid::default()));

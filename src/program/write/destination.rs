@@ -63,11 +63,11 @@ fn folder(job: &Job, several: bool) -> Result<Option<&Path>> {
         return Ok(None);
     }
     if !is_folder && (path.exists() || path.extension().is_some()) {
-        return Err(anyhow!(
-            "names a file, but several meshes need a folder: end it with /; for one grid of all of \
-             them, give --label file and name a .vox or .npz"
-        ))
-        .with_context(|| shown(path));
+        bail!(
+            "{}: names a file, but several meshes need a folder: end it with /; for one grid of all \
+             of them, give --label file and name a .vox or .npz",
+            shown(path)
+        );
     }
     Ok(Some(path))
 }

@@ -20,18 +20,11 @@ const ORBIT: u32 = 4;
 #[derive(Debug)]
 pub struct Pictures {
     pub sink: Sink,
-    animation: Option<Animation>,
+    /// Of a turntable: the number of pictures, and how many there are in a second.
+    animation: Option<(u32, u16)>,
 }
 
-/// A turntable in one file: a GIF, or else an animated PNG.
-#[derive(Debug)]
-struct Animation {
-    frames: u32,
-    fps: u16,
-    is_gif: bool,
-}
-
-/// Whether an animation at `path` is a GIF.
+/// Whether an animation at `path` is a GIF, or else an animated PNG.
 pub fn is_gif(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gif"))
 }
@@ -52,14 +45,14 @@ impl Pictures {
             bail!("{}: a turntable is one file: name it without a place for a number", shown(path));
         }
         let default = frames.div_ceil(ORBIT).min(MAX_GIF_FPS.into()) as u16;
-        let (fps, is_gif) = (fps.unwrap_or(default), is_gif(path));
-        if is_gif && fps > MAX_GIF_FPS {
+        let fps = fps.unwrap_or(default);
+        if is_gif(path) && fps > MAX_GIF_FPS {
             bail!(
                 "{}: a .gif has at most {MAX_GIF_FPS} pictures a second: use --fps {MAX_GIF_FPS}",
                 shown(path)
             );
         }
-        Ok(Self { sink, animation: Some(Animation { frames, fps, is_gif }) })
+        Ok(Self { sink, animation: Some((frames, fps)) })
     }
 
     /// Draws the picture, or the pictures one after another, and writes the file.
@@ -69,7 +62,7 @@ impl Pictures {
         options: &RenderOptions,
         progress: &TerminalProgress,
     ) -> Result<Written> {
-        let Some(Animation { frames, fps, is_gif }) = self.animation else {
+        let Some((frames, fps)) = self.animation else {
             let picture = renderer.render(options, progress)?;
             return self.sink.write(|out| Ok(picture.write_png(out)?))?.finish();
         };
@@ -84,7 +77,7 @@ impl Pictures {
             })
         };
         let written = self.sink.write(|out| {
-            if is_gif {
+            if is_gif(Path::new(&self.sink.name)) {
                 let mut animation = GifAnimation::new(out, options, fps)?;
                 draw_all(&mut |picture| animation.add(picture))?;
                 animation.finish()?;
@@ -118,7 +111,6 @@ pub fn preview(path: &Path, inputs: &Inputs) -> Result<Sink> {
     Sink::new(path, inputs)
 }
 
-/// Checks the extension of a picture.
 pub fn check_extension(path: &Path) -> Result<()> {
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     match &extension[..] {

@@ -64,7 +64,6 @@ impl Inputs {
         Ok(Self::new(found.iter().map(PathBuf::as_path)))
     }
 
-    /// Refuses `path` if it is one of them.
     pub fn refuse(&self, path: &Path) -> Result<()> {
         match fs::canonicalize(path) {
             Ok(path) if self.0.contains(&path) => {
@@ -196,7 +195,6 @@ impl Written {
         Ok(self)
     }
 
-    /// The notes as lines.
     pub fn note_lines(&self) -> String {
         self.notes.iter().map(|note| format!("note: {note}\n")).collect()
     }
@@ -210,7 +208,6 @@ pub fn refuse_shared_stdout(is_json: bool, output: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a folder.
 pub fn refuse_folder(path: &Path) -> Result<()> {
     if path.is_dir() {
         bail!("is a folder: name a file in it");

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use trivox::Backend;
 use trivox::base::srgb::Rgba;
+use trivox::engine::milliseconds;
 use trivox::formats::{is_mesh, is_unread_mesh};
 use trivox::view::render::{Background, Picture, RenderOptions};
 
@@ -18,8 +19,7 @@ use crate::cli::{RenderArgs, SceneArgs};
 use crate::console::{ErrorReport, print_error};
 use crate::inputs::{is_read_grid, left_out, sorted};
 use crate::progress::TerminalProgress;
-use crate::summary::milliseconds;
-use crate::text::{counted, duration, escaped, grouped, path_text, shown};
+use crate::text::{counted, duration, escaped, grouped, of_file, path_text, shown};
 use crate::voxels::Voxels;
 use crate::write::lettering::{INK, LETTER, PAPER, draw_line};
 use crate::write::sink::{Inputs, Sink, Written};
@@ -62,7 +62,7 @@ pub fn run(args: &RenderArgs, target: &Path, by: Backend) -> Result<ExitStatus> 
             Ok((picture, own, sidecars)) => {
                 sink.refuse(&sidecars)?;
                 sheet.put(place, &name, |x, y| picture.at(x, y));
-                warnings.extend(own.iter().map(|warning| format!("{}: {warning}", shown(file))));
+                warnings.extend(of_file(file, own));
             }
             Err(error) => {
                 let error = ErrorReport::new(&error);
@@ -124,7 +124,6 @@ fn draw(
     Ok((draw().with_context(|| shown(file))?, warnings, sidecars))
 }
 
-/// A picture of pictures.
 struct Sheet {
     size: [u32; 2],
     pixels: Vec<Rgba>,
@@ -218,7 +217,6 @@ struct SheetReport {
     warnings: Vec<String>,
 }
 
-/// A file that could not be read.
 #[derive(Debug, Serialize)]
 struct UnreadFile {
     file: String,

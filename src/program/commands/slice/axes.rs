@@ -14,18 +14,12 @@ const GAP: u32 = 6;
 /// them and, if the grid has a place, its bounds in mesh units. The default has no margins.
 #[derive(Debug, Default)]
 pub struct Axes {
-    labels: Vec<Label>,
+    /// Each a text and its top left corner.
+    labels: Vec<(String, [u32; 2])>,
     /// The margins to the left and above, in pixels.
     pub before: [u32; 2],
     /// The margins to the right and below, in pixels.
     pub after: [u32; 2],
-}
-
-/// A text, from its top left corner.
-#[derive(Debug)]
-struct Label {
-    text: String,
-    corner: [u32; 2],
 }
 
 impl Axes {
@@ -43,9 +37,7 @@ impl Axes {
         let left = 2 * GAP + of_up.iter().flatten().map(|text| length(text)).max()?;
         let mut axes =
             Self { before: [left, GAP], after: [GAP, lines + 2 * GAP], labels: Vec::new() };
-        let mut put = |text: &str, left, top| {
-            axes.labels.push(Label { text: text.to_owned(), corner: [left, top] });
-        };
+        let mut put = |text: &str, left, top| axes.labels.push((text.to_owned(), [left, top]));
 
         let room = height.checked_sub(2 * lines + line)?;
         put(&AXES[up].to_string(), left - GAP - letter, GAP + lines + room / 2);
@@ -74,9 +66,10 @@ impl Axes {
     /// Row `y` of a picture of this width: paper and labels.
     pub fn row(&self, y: u32, width: u32) -> Vec<u8> {
         let mut row = PAPER[..3].repeat(width as usize);
-        let is_here =
-            |label: &&Label| y.checked_sub(label.corner[1]).is_some_and(|y| y < LETTER[1]);
-        for Label { text, corner } in self.labels.iter().filter(is_here) {
+        for (text, corner) in &self.labels {
+            if !(corner[1]..corner[1] + LETTER[1]).contains(&y) {
+                continue;
+            }
             draw_line(text.chars(), *corner, |x, of_ink| {
                 if of_ink == y {
                     row[3 * x as usize..][..3].copy_from_slice(&INK[..3]);

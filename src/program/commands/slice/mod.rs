@@ -189,7 +189,6 @@ struct SliceReport {
     warnings: Vec<String>,
 }
 
-/// A picture of the slice.
 #[derive(Debug, Serialize)]
 struct Drawn {
     output: String,

@@ -30,7 +30,6 @@ const EMPTY_LINE: [u8; 3] = [84, 83, 124];
 /// Darkening of lines on voxels, in 256ths.
 const LINE_LIGHT: u16 = 214;
 
-/// The size of a picture.
 #[derive(Debug)]
 pub struct Drawing {
     size: [u32; 2],
@@ -46,7 +45,6 @@ impl Drawing {
         Self { size, scale: scale.unwrap_or(fitting), axes: Axes::default() }
     }
 
-    /// Refuses a picture that would be too large.
     pub fn check(&self) -> Result<()> {
         let longest = self.size[0].max(self.size[1]);
         if u64::from(longest) * u64::from(self.scale) > u64::from(MAX_SIDE) {

@@ -644,11 +644,11 @@ impl Source {
 
 /// Reading takes at most the memory that is left.
 fn read_options() -> ReadOptions {
-    ReadOptions::default().with_memory(trivox::base::memory::left())
+    ReadOptions { memory: trivox::base::memory::left(), ..ReadOptions::default() }
 }
 
 fn load(path: PathBuf, confine: bool, job: &Job) -> Result<PyMesh, Failure> {
-    let options = if confine { read_options().confined() } else { read_options() };
+    let options = ReadOptions { confined: confine, ..read_options() };
     let pool = job::pool(None)?;
     // Not on the pool, whose threads must not wait for a disk.
     let loaded = MeshFile::read(&path, &options, job)

@@ -127,6 +127,12 @@ impl From<UnknownFormat> for ReadError {
     }
 }
 
+impl From<UnknownFormat> for WriteError {
+    fn from(error: UnknownFormat) -> Self {
+        Self::Unsupported(error.0)
+    }
+}
+
 /// The reason not to use a sidecar file.
 pub(super) const TOO_LARGE: &str = "it is too large for the memory that is left";
 

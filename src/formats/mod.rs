@@ -19,14 +19,14 @@ pub use crate::formats::grid::minecraft::BlockList;
 pub use crate::formats::grid::minecraft::schem::{Blocks, BlocksError, MAX_BLOCKS};
 pub use crate::formats::io::reporting::Reporting;
 #[doc(hidden)]
-pub use crate::formats::io::save::{check_file, check_space, replaceable, write_counted};
+pub use crate::formats::io::save::{check_space, replaceable, write_counted};
 pub use crate::formats::io::save::{replace_file, save_distances, save_grid, save_grid_with};
 #[doc(hidden)]
 pub use crate::formats::io::temporary;
 pub use crate::formats::mesh::sidecars::{Sidecar, Sidecars};
 pub use crate::formats::read::{
-    LoadedGrid, LoadedMesh, MeshFile, ReadOptions, read_grid, read_grid_from, read_grid_from_with,
-    read_grid_with, read_mesh, read_mesh_from, read_mesh_with,
+    LoadedGrid, LoadedMesh, MeshFile, ReadOptions, read_grid, read_grid_from, read_grid_with,
+    read_mesh, read_mesh_from, read_mesh_with,
 };
 pub use crate::formats::spec::{GridSpec, MeshSpec, SIGN_ONLY};
 pub use crate::formats::surface::Surface;

@@ -16,8 +16,13 @@ use crate::mesh::{Mesh, MeshError};
 use crate::solid::topology::Topology;
 
 /// Options of reading a mesh or a grid.
+///
+/// ```
+/// use trivox::formats::ReadOptions;
+///
+/// let options = ReadOptions { memory: 1 << 30, ..ReadOptions::default() };
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ReadOptions {
     /// The memory limit in bytes, the file itself included.
     pub memory: u64,
@@ -45,32 +50,6 @@ impl Default for ReadOptions {
             visible_only: false,
             frame: None,
         }
-    }
-}
-
-impl ReadOptions {
-    /// With a memory limit of `memory` bytes.
-    #[must_use]
-    pub fn with_memory(self, memory: u64) -> Self {
-        Self { memory, ..self }
-    }
-
-    /// With sidecar files beside the mesh and below only.
-    #[must_use]
-    pub fn confined(self) -> Self {
-        Self { confined: true, ..self }
-    }
-
-    /// The triangles only.
-    #[must_use]
-    pub fn without_appearance(self) -> Self {
-        Self { appearance: false, ..self }
-    }
-
-    /// Of textures, only those of colour and opacity.
-    #[must_use]
-    pub fn without_maps(self) -> Self {
-        Self { maps: false, ..self }
     }
 }
 
@@ -286,11 +265,8 @@ pub fn read_grid_with(
     let is_given = options.memory < u64::MAX;
     let memory = if is_given { options.memory } else { proportionate(length) };
     let file = Reporting::new(file, progress);
-    read_grid_from_with(
-        &mut BufReader::with_capacity(INTERVAL, file),
-        format,
-        &options.with_memory(memory),
-    )
+    let mut file = BufReader::with_capacity(INTERVAL, file);
+    read_grid_from(&mut file, format, &ReadOptions { memory, ..*options })
 }
 
 /// The memory, in bytes, that a file of `length` bytes may take by default: what compresses better
@@ -300,19 +276,11 @@ pub(super) fn proportionate(length: u64) -> u64 {
     if length == 0 { u64::MAX } else { PER_MB.saturating_mul(length.div_ceil(1_000_000)) }
 }
 
-/// Reads the grid in a file of the format `format`, without a memory limit.
-///
-/// # Errors
-/// As [`read_grid`].
-pub fn read_grid_from(file: &mut dyn BufRead, format: GridFormat) -> Result<LoadedGrid, ReadError> {
-    read_grid_from_with(file, format, &ReadOptions::default())
-}
-
-/// As [`read_grid_from`], with `options`.
+/// Reads the grid in a file of the format `format` with `options`.
 ///
 /// # Errors
 /// The limit ([`ReadError::Memory`]), or as [`read_grid`].
-pub fn read_grid_from_with(
+pub fn read_grid_from(
     file: &mut dyn BufRead,
     format: GridFormat,
     options: &ReadOptions,

@@ -182,7 +182,7 @@ fn ply_of_points_has_a_vertex_for_each_voxel_and_no_faces() {
     expected.extend([-1.4375_f32, 0.0625, 2.0625].map(f32::to_le_bytes).as_flattened());
     expected.extend([255, 0, 51]);
     expected.extend((-1_i32).to_le_bytes());
-    let points = WriteOptions::default().with_points(true);
+    let points = WriteOptions { points: true, ..WriteOptions::default() };
     let found = written_with(&grid, GridFormat::Ply, &points);
     assert_eq!(found.escape_ascii().to_string(), expected.escape_ascii().to_string());
 }

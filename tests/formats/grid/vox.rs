@@ -1,7 +1,7 @@
 //! MagicaVoxel: against `dot_vox`, and against files made by hand.
 
 use trivox::GridError;
-use trivox::formats::{ReadOptions, read_grid_from_with, write_grid_with};
+use trivox::formats::write_grid_with;
 use trivox::grid::{Attribute, Attributes, Channel, mask_voxels};
 use trivox::surface::palette::Palette;
 
@@ -263,7 +263,7 @@ fn a_grid_without_colours_has_none_when_it_is_read_but_one_painted_grey_does() {
 #[test]
 fn a_given_palette_keeps_its_order_and_every_voxel_has_the_nearest_colour() {
     let palette = Palette::new(&[[0; 4], [250, 250, 250, 255], [10, 10, 10, 255]]).unwrap();
-    let options = WriteOptions::default().with_palette(palette);
+    let options = WriteOptions { palette: Some(palette), ..WriteOptions::default() };
     let dark = |[x, ..]: [u32; 3]| (x == 0).then_some([30, 20, 20, 255]);
     let grid = painted_by(block([2, 1, 1], [0; 3], [2, 1, 1]), [220, 230, 240, 255], dark);
     let bytes = written_with(&grid, GridFormat::Vox, &options);
@@ -443,7 +443,9 @@ fn what_is_no_vox_is_refused_before_it_is_read() {
     let zeros = vec![0_u8; 4096];
     let mut rest = &zeros[..];
     let mut start = std::io::BufReader::with_capacity(64, &mut rest);
-    let error = read_grid_from(&mut start, GridFormat::Vox).unwrap_err().to_string();
+    let error = read_grid_from(&mut start, GridFormat::Vox, &ReadOptions::default())
+        .unwrap_err()
+        .to_string();
     assert_eq!(error, "not a MagicaVoxel file: it does not begin with 'VOX '");
     assert_eq!(rest.len(), 4096 - 64);
 }
@@ -528,15 +530,13 @@ fn hidden_nodes_and_later_frames_are_said() {
 
 /// The dimensions of a scene, read with these options.
 fn dims_with(chunks: &[Vec<u8>], options: &ReadOptions) -> Result<[u32; 3], ReadError> {
-    let loaded = read_grid_from_with(&mut &file(chunks)[..], GridFormat::Vox, options)?;
+    let loaded = read_grid_from(&mut &file(chunks)[..], GridFormat::Vox, options)?;
     assert_eq!(loaded.warnings, Vec::<String>::new());
     Ok(loaded.grid.dims())
 }
 
 fn dims_at(chunks: &[Vec<u8>], frame: u32) -> Result<[u32; 3], ReadError> {
-    let mut options = ReadOptions::default();
-    options.frame = Some(frame);
-    dims_with(chunks, &options)
+    dims_with(chunks, &ReadOptions { frame: Some(frame), ..ReadOptions::default() })
 }
 
 #[test]
@@ -577,8 +577,7 @@ fn a_frame_of_an_animation_can_be_chosen() {
 
 #[test]
 fn what_is_hidden_can_be_left_out() {
-    let mut options = ReadOptions::default();
-    options.visible_only = true;
+    let options = ReadOptions { visible_only: true, ..ReadOptions::default() };
     // Two voxels, one in a group of its own.
     let scene = |layer: i32, attributes: &[(&str, &str)], hidden_layer: &[(&str, &str)]| {
         let node =
@@ -678,7 +677,7 @@ fn a_palette_of_another_size_is_refused() {
 
 #[test]
 fn a_plain_vox_is_one_model_and_its_palette() {
-    let plain = WriteOptions::default().with_plain(true);
+    let plain = WriteOptions { plain: true, ..WriteOptions::default() };
     for grid in grids().into_iter().filter(|grid| grid.dims().iter().all(|&d| d <= 256)) {
         let bytes = written_with(&grid, GridFormat::Vox, &plain);
         let data = dot_vox::load_bytes(&bytes).unwrap();
@@ -762,7 +761,7 @@ fn labels_are_named_parts_in_their_place() {
 
         let lost = |options| GridFormat::Vox.lost_with(&named, &options);
         let said = "the voxels' attributes are not kept: label";
-        assert_eq!(lost(WriteOptions::default().with_plain(true)), [said]);
+        assert_eq!(lost(WriteOptions { plain: true, ..WriteOptions::default() }), [said]);
     }
 }
 

@@ -148,7 +148,7 @@ impl GridFormat {
     ) -> Result<(), WriteError> {
         let lost = |spec: &GridSpec| attributes.without(spec.attributes(options)).iter().next();
         let what = lost(self.spec()).map(|attribute| format!("the attribute '{attribute}'"));
-        let or = if options.points { "" } else { ", or .ply as points (--points)" };
+        let or = if options.points { "" } else { ", or .ply as points" };
         self.check(&what.unwrap_or_default(), |spec| lost(spec).is_none(), or)
     }
 

@@ -125,7 +125,7 @@ fn the_simplest_form_of_a_format_is_written_where_it_has_one() {
     ] {
         says(&folder, args, said);
     }
-    fails(&folder, "mesh.obj --res 257 --plain -o a.vox", "leave --plain out");
+    fails(&folder, "mesh.obj --res 257 --plain -o a.vox", "write one that is not plain");
     succeeds(&folder, "info a.npz --memory 10kB");
     fails(&folder, "info a.schem --memory 1kB", "a.schem: reading it may take ");
 }

@@ -19,7 +19,7 @@ pub const SPEC: GridSpec = GridSpec {
     extension: "ply",
     name: "Stanford",
     carries: "visible faces in quads of up to 64 by 64 voxels, with T-junctions; position; RGBA; \
-              or points with attributes (--points)",
+              or points with attributes",
     lost: |grid, options| match options.points {
         true => vec![lost_up(grid), lost_names(grid)],
         false => vec![lost_up(grid)],

@@ -81,7 +81,7 @@ fn check_plain([x, y, z]: [u32; 3]) -> Result<(), WriteError> {
     }
     Err(WriteError::Unsupported(format!(
         "a plain .vox has one model of at most {MAX_MODEL} voxels along each axis, and the grid is \
-         {x}x{y}x{z}: leave --plain out, or lower the resolution"
+         {x}x{y}x{z}: write one that is not plain, or lower the resolution"
     )))
 }
 

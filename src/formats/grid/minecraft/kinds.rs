@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::blocks::{Blocks, STONE, Version, known_colors, version_of};
+use super::blocks::{Blocks, KNOWN, STONE, Version, version_of};
 use crate::base::srgb::Rgba;
 use crate::formats::WriteOptions;
 use crate::grid::{BRICK, BrickRun, Colors, VoxelGrid};
@@ -29,7 +29,7 @@ impl Kinds {
     pub(super) fn new(grid: &VoxelGrid, options: &WriteOptions) -> Self {
         let default = Blocks::default();
         let blocks = options.blocks.as_ref().unwrap_or(&default);
-        let stone = || (format!("minecraft:{STONE}"), known_colors()[STONE]);
+        let stone = || (format!("minecraft:{STONE}"), KNOWN[STONE].0);
         let plain = options.blocks.as_ref().and_then(|own| own.list.first());
         let plain = plain.cloned().unwrap_or_else(stone);
         let indexed = index(grid, blocks, options.dither);

@@ -25,6 +25,7 @@ pub mod schem;
 
 use std::io;
 
+use self::blocks::{KNOWN, plain_name};
 use self::frame::Frame;
 use self::kinds::Kinds;
 use self::nbt::{COMPOUND, DOUBLE, INT, LIST, STRING, TagReader, Tags};
@@ -59,7 +60,10 @@ pub struct BlockList {
 impl BlockList {
     pub(crate) fn of(grid: &VoxelGrid, options: &WriteOptions) -> Self {
         let kinds = Kinds::new(grid, options);
-        let (game_version, unknown) = (kinds.version().name, blocks::unknown(&kinds.names[1..]));
+        let game_version = kinds.version().name;
+        // Without air.
+        let mut unknown = kinds.names[1..].to_vec();
+        unknown.retain(|name| !KNOWN.contains_key(plain_name(name)));
         let counts = kinds.names.into_iter().zip(kinds.counts).skip(1).collect();
         Self { counts, game_version, unknown }
     }

@@ -13,12 +13,11 @@ use crate::formats::grid::vox;
 use crate::formats::grid::{binvox, bricks, mitsuba, npy, npz, vti};
 use crate::formats::mesh::{gltf, obj, off, ply, stl, threemf};
 use crate::formats::{
-    GridSpec, MeshSpec, ReadError, UnknownFormat, WriteError, WriteOptions, surface,
+    GridSpec, MeshSpec, ReadError, UnknownFormat, WriteError, WriteOptions, checked_dims, surface,
 };
 #[cfg(feature = "palette")]
 use crate::grid::Colors;
 use crate::grid::{Attribute, AttributeSet, Attributes, VoxelGrid};
-use crate::lattice::MAX_DIM;
 
 /// The formats of meshes.
 pub const MESH_FORMATS: [&MeshSpec; 7] = [
@@ -175,13 +174,13 @@ impl GridFormat {
     /// `None` also for dimensions that no grid has.
     #[must_use]
     pub fn file_size(self, dims: [u32; 3]) -> Option<u64> {
-        is_possible(dims).then(|| (self.spec().file_size)(dims)).flatten()
+        checked_dims(dims.map(u64::from)).ok().and_then(self.spec().file_size)
     }
 
     /// As [`file_size`](Self::file_size), of a file of distances.
     #[must_use]
     pub fn distances_size(self, dims: [u32; 3]) -> Option<u64> {
-        is_possible(dims).then(|| (self.spec().distances_size)(dims)).flatten()
+        checked_dims(dims.map(u64::from)).ok().and_then(self.spec().distances_size)
     }
 
     /// The properties of `grid` that a file of this format loses or changes, a sentence each.
@@ -285,11 +284,6 @@ pub fn is_unread_mesh(path: &Path) -> bool {
 
 fn extension_of(path: &Path) -> Cow<'_, str> {
     path.extension().unwrap_or_default().to_string_lossy()
-}
-
-/// Whether a grid has such dimensions.
-fn is_possible(dims: [u32; 3]) -> bool {
-    dims.iter().all(|dim| (1..=MAX_DIM).contains(dim))
 }
 
 /// In lower case, without a dot.

@@ -55,9 +55,7 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
     let mut bricks = Bricks::new(header.dims);
     let voxels = volume(header.dims);
     let mut at = 0;
-    let mut pair = [0; 2];
-    while read_pair(input, &mut pair, at, voxels)? {
-        let [value, count] = pair;
+    while let Some([value, count]) = read_pair(input, at, voxels)? {
         let end = at + u64::from(count);
         ensure!(end <= voxels, "there are more voxels than the {voxels} of the grid");
         if value != 0 {
@@ -72,22 +70,19 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
     Ok(LoadedGrid::new(grid, warning.into_iter().collect()))
 }
 
-/// Reads the next pair; `false` at the end of the file, which is an error before `voxels` are read.
-fn read_pair(
-    input: &mut dyn BufRead,
-    pair: &mut [u8; 2],
-    at: u64,
-    voxels: u64,
-) -> Result<bool, ReadError> {
+/// The next pair; `None` at the end of the file, which is an error before `voxels` are read.
+#[inline]
+fn read_pair(input: &mut dyn BufRead, at: u64, voxels: u64) -> Result<Option<[u8; 2]>, ReadError> {
     if at == voxels && input.fill_buf()?.is_empty() {
-        return Ok(false);
+        return Ok(None);
     }
-    input.read_exact(pair).map(|()| true).map_err(|e| match e.kind() {
+    let mut pair = [0; 2];
+    input.read_exact(&mut pair).map(|()| Some(pair)).map_err(|error| match error.kind() {
         ErrorKind::UnexpectedEof if at == voxels => {
             content("there are more bytes after the voxels")
         }
         ErrorKind::UnexpectedEof => content(format!("the file ends after {at} of {voxels} voxels")),
-        _ => e.into(),
+        _ => error.into(),
     })
 }
 

@@ -699,7 +699,7 @@ impl PyGrid {
             let save = || save_grid_with(&grid, &WriteOptions::default(), &file, &**job);
             let saved = job::pool(None)?.install(save);
             saved.map_err(|error| Failure::from(error).at(&file))?;
-            Ok(format.lost(&grid))
+            Ok(format.lost(&grid, &WriteOptions::default()))
         })?;
         glue::warn(py, Some(&path), &lost)
     }
@@ -737,7 +737,7 @@ impl PyGrid {
             format.check_dims(grid.dims())?;
             check_room(format.file_size(grid.dims()))?;
             let write = || bytes_of(job, |out| write_grid(&grid, format, out));
-            Ok((job::pool(None)?.install(write)?, format.lost(&grid)))
+            Ok((job::pool(None)?.install(write)?, format.lost(&grid, &WriteOptions::default())))
         })?;
         glue::warn(py, None, &lost)?;
         glue::bytes(py, &bytes)

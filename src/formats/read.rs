@@ -73,8 +73,13 @@ impl LoadedMesh {
     /// # Errors
     /// As [`Mesh::join`].
     pub fn join(parts: Vec<(String, Self)>) -> Result<Self, MeshError> {
-        let outward = |(name, part): (String, Self)| {
-            let part = part.facing_outwards(&name);
+        let outward = |(name, mut part): (String, Self)| {
+            let placed = place(&part.mesh, &PlaceOptions::new(Sizing::Resolution(256)));
+            // What cannot be placed encloses nothing.
+            if placed.is_ok_and(|placed| Topology::is_inside_out(&placed)) {
+                part.warnings.push(format!("{name} is inside out: its triangles are reversed"));
+                part.mesh = part.mesh.reversed();
+            }
             (name, part)
         };
         let parts: Vec<(String, Self)> = parts.into_iter().map(outward).collect();
@@ -85,17 +90,6 @@ impl LoadedMesh {
             joined.sidecars.extend(sidecars);
         }
         Ok(joined)
-    }
-
-    /// The body `name`, whose triangles are reversed if it is inside out.
-    fn facing_outwards(mut self, name: &str) -> Self {
-        let placed = place(&self.mesh, &PlaceOptions::new(Sizing::Resolution(256)));
-        // What cannot be placed encloses nothing.
-        if !placed.is_ok_and(|placed| Topology::is_inside_out(&placed)) {
-            return self;
-        }
-        self.warnings.push(format!("{name} is inside out: its triangles are reversed"));
-        Self { mesh: self.mesh.reversed(), ..self }
     }
 
     /// A mesh without sidecar files.

@@ -183,15 +183,10 @@ impl GridFormat {
         checked_dims(dims.map(u64::from)).ok().and_then(self.spec().distances_size)
     }
 
-    /// The properties of `grid` that a file of this format loses or changes, a sentence each.
+    /// The properties of `grid` that a file of this format, written with `options`, loses or changes,
+    /// a sentence each.
     #[must_use]
-    pub fn lost(self, grid: &VoxelGrid) -> Vec<String> {
-        self.lost_with(grid, &WriteOptions::default())
-    }
-
-    /// As [`lost`](Self::lost), of a file written with `options`.
-    #[must_use]
-    pub fn lost_with(self, grid: &VoxelGrid, options: &WriteOptions) -> Vec<String> {
+    pub fn lost(self, grid: &VoxelGrid, options: &WriteOptions) -> Vec<String> {
         let all = grid.attributes.as_ref().map(Attributes::set).unwrap_or_default();
         let lost = all.without(self.spec().attributes(options));
         let names: Vec<&str> = lost.iter().map(Attribute::name).collect();

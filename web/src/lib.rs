@@ -401,7 +401,7 @@ impl Voxels {
     /// An unknown format; options that are not possible.
     pub fn lost(&self, extension: &str, options: &str) -> Result<Vec<String>, Failure> {
         let options = parse::<FileOptions>(options)?.write_options();
-        Ok(GridFormat::of_extension(extension)?.lost_with(&self.grid, &options))
+        Ok(GridFormat::of_extension(extension)?.lost(&self.grid, &options))
     }
 }
 

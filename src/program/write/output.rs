@@ -90,7 +90,7 @@ impl Output {
         let mut written = self.write(grid, None, options, progress)?;
         progress.finish();
         written.warnings = warnings;
-        written.notes = self.format.lost_with(grid, options);
+        written.notes = self.format.lost(grid, options);
         Ok(written)
     }
 }

@@ -132,7 +132,7 @@ for name in 'normal triangle material label area metallic roughness emission alp
     assert (numpy.stack(columns, -1).reshape(file[name].shape) == file[name]).all(), name
 ";
         python(script, folder.path()).unwrap();
-        let lost = GridFormat::Ply.lost_with(&grid, &points);
+        let lost = GridFormat::Ply.lost(&grid, &points);
         assert_eq!(lost, ["the names of materials and objects are not kept"]);
     }
 }
@@ -251,7 +251,7 @@ fn vox_has_metal_roughness_and_light_as_materials_of_palette_entries() {
         }
         let metals: BTreeSet<u32> = found.iter().map(|(of, _)| of[0].to_bits()).collect();
         assert!((4..12).contains(&metals.len()), "{metals:?}");
-        let lost = GridFormat::Vox.lost_with(&grid, &options);
+        let lost = GridFormat::Vox.lost(&grid, &options);
         assert!(lost.iter().any(|lost| lost == light) && !lost.concat().contains("room"));
     }
 
@@ -272,7 +272,7 @@ fn vox_has_metal_roughness_and_light_as_materials_of_palette_entries() {
         let mean = alike.iter().sum::<f32>() / alike.len() as f32;
         assert!((of[0] - mean).abs() < 0.001, "{of:?}, {mean}");
     }
-    let lost = GridFormat::Vox.lost(&grid).concat();
+    let lost = GridFormat::Vox.lost(&grid, &WriteOptions::default()).concat();
     assert!(lost.contains("the palette has no room for") && lost.contains("means are kept"));
 
     // Without light the type is that of the metalness, 0 in one of the materials.
@@ -391,7 +391,10 @@ fn formats_without_attributes_say_so() {
     for format in GridFormat::ALL {
         let options = WriteOptions::default();
         let held = format.spec().attributes(&options);
-        let is_lost = format.lost(&grid).iter().any(|lost| lost.contains("attributes"));
+        let is_lost = format
+            .lost(&grid, &WriteOptions::default())
+            .iter()
+            .any(|lost| lost.contains("attributes"));
         assert_eq!(is_lost, !attributes.set().iter().all(|of| held.contains(of)), "{format:?}");
         for attribute in attributes.set().iter() {
             let checked = format.check_attributes([attribute].into_iter().collect(), &options);

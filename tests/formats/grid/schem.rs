@@ -326,7 +326,7 @@ fn grids_that_a_schematic_cannot_hold_are_refused() {
 
 #[test]
 fn what_a_schematic_changes_is_said() {
-    let lost = |grid: &VoxelGrid| GridFormat::Schem.lost(grid).join("; ");
+    let lost = |grid: &VoxelGrid| GridFormat::Schem.lost(grid, &WriteOptions::default()).join("; ");
     assert_eq!(lost(&tiny()), "");
     let opaque = lost(&colored(&tiny(), true));
     assert_eq!(opaque, "each colour becomes the nearest block");

@@ -291,7 +291,9 @@ fn a_grid_without_voxels_is_a_file_without_faces() {
 fn what_a_mesh_does_not_hold_of_colours_and_place_is_said() {
     let turned = one_voxel();
     let clear = colored(&tiny(), false);
-    let lost = |format: GridFormat, grid: &VoxelGrid| format.lost(grid).join("; ");
+    let lost = |format: GridFormat, grid: &VoxelGrid| {
+        format.lost(grid, &WriteOptions::default()).join("; ")
+    };
     assert_eq!(lost(GridFormat::Glb, &turned), "");
     assert_eq!(lost(GridFormat::Ply, &turned), "that z is up is not kept");
     assert_eq!(lost(GridFormat::Obj, &turned), "that z is up is not kept");

@@ -279,12 +279,15 @@ fn a_given_palette_keeps_its_order_and_every_voxel_has_the_nearest_colour() {
 #[test]
 fn what_a_vox_does_not_hold_of_colours_is_said() {
     let grid = random_grid([64, 64, 64], 2000, &mut fastrand::Rng::with_seed(3));
-    assert_eq!(GridFormat::Vox.lost(&grid), Vec::<String>::new());
-    assert_eq!(GridFormat::Vox.lost(&painted(&grid, 254)), Vec::<String>::new());
-    let many = GridFormat::Vox.lost(&painted(&grid, 300));
+    assert_eq!(GridFormat::Vox.lost(&grid, &WriteOptions::default()), Vec::<String>::new());
+    assert_eq!(
+        GridFormat::Vox.lost(&painted(&grid, 254), &WriteOptions::default()),
+        Vec::<String>::new()
+    );
+    let many = GridFormat::Vox.lost(&painted(&grid, 300), &WriteOptions::default());
     assert!(many.len() == 1 && many[0].contains("301 colours are approximated by 255"), "{many:?}");
     let glass = grid.with_colors(Colors::uniform([1, 2, 3, 254]));
-    let lost = GridFormat::Vox.lost(&glass);
+    let lost = GridFormat::Vox.lost(&glass, &WriteOptions::default());
     assert!(lost.len() == 1 && lost[0].contains("opaque"), "{lost:?}");
 }
 
@@ -736,7 +739,7 @@ fn labels_are_named_parts_in_their_place() {
             _ => u32::MAX,
         };
         let named = with_attribute(&grid, Attribute::Label, |voxel| [label_of(voxel), 0, 0]);
-        assert_eq!(GridFormat::Vox.lost(&named), Vec::<String>::new());
+        assert_eq!(GridFormat::Vox.lost(&named, &WriteOptions::default()), Vec::<String>::new());
         let bytes = written(&named, GridFormat::Vox);
         let data = dot_vox::load_bytes(&bytes).unwrap();
         let expected = listed(&grid).into_iter().map(|(at, color)| (place(&grid, at), color));
@@ -759,7 +762,7 @@ fn labels_are_named_parts_in_their_place() {
         assert_eq!(labels(&back), labels(&named));
         assert_eq!(written(&back, GridFormat::Vox), bytes);
 
-        let lost = |options| GridFormat::Vox.lost_with(&named, &options);
+        let lost = |options| GridFormat::Vox.lost(&named, &options);
         let said = "the voxels' attributes are not kept: label";
         assert_eq!(lost(WriteOptions { plain: true, ..WriteOptions::default() }), [said]);
     }
@@ -775,7 +778,7 @@ fn labels_beyond_the_parts_of_a_file_are_not_kept_and_that_is_said() {
         let names = (0..objects).map(|n| n.to_string()).collect();
         named.attributes =
             Some(Attributes::new(BTreeMap::from([(Attribute::Label, names)]), channels));
-        assert_eq!(GridFormat::Vox.lost(&named), lost);
+        assert_eq!(GridFormat::Vox.lost(&named, &WriteOptions::default()), lost);
         let data = dot_vox::load_bytes(&written(&named, GridFormat::Vox)).unwrap();
         assert_eq!(data.models.len(), if lost.is_empty() { 40 } else { 1 });
     }

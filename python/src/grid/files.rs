@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView};
 use trivox::formats::{
-    GridFormat, LoadedGrid, ReadError, ReadOptions, Reporting, WriteError, is_mesh, read_grid_from,
+    GridFormat, LoadedGrid, ReadOptions, Reporting, WriteError, is_mesh, read_grid_from,
     read_grid_with, temporary,
 };
 
@@ -155,8 +155,8 @@ pub fn load_bytes(
         );
         return Err(Failure::own("read.unsupported", message).into_py(py));
     }
-    let format = GridFormat::of_extension(format).map_err(ReadError::from);
-    let format = format.map_err(|error| Failure::from(error).into_py(py))?;
+    let format = GridFormat::of_extension(format)
+        .map_err(|error| Failure::own("read.unsupported", error).into_py(py))?;
     let loaded = job::run(py, move |job| {
         let mut data = BufReader::new(Reporting::new(&data[..], &**job));
         let read = || read_grid_from(&mut data, format, &ReadOptions::default());

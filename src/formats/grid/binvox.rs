@@ -16,7 +16,7 @@ use crate::formats::grid::layers::{Layers, RowAxis};
 use crate::formats::io::tokens::numbers;
 use crate::formats::{
     GridSpec, LoadedGrid, Out, ReadError, WriteError, assumed_place, check_memory, checked_dims,
-    checked_place, content, excerpt, lost_colors, lost_up,
+    content, excerpt, lost_colors, lost_up, stated_place,
 };
 use crate::grid::{BRICK, BrickKey, FULL, GridError, Mask, Place, Up, VoxelGrid, World};
 
@@ -96,18 +96,13 @@ struct Header {
 impl Header {
     /// The place, if stated, and a warning.
     fn place(&self) -> Result<(Option<Place>, Option<String>), ReadError> {
-        let (Some(origin), Some(scale)) = (self.translate, self.scale) else {
-            let is_half = self.translate.is_some() || self.scale.is_some();
-            let warning = "the grid's position is ignored: it needs both 'translate' and 'scale'";
-            return Ok((None, is_half.then(|| warning.to_owned())));
-        };
         let [x, y, z] = self.dims;
-        if x != y || y != z {
+        if self.translate.is_some() && self.scale.is_some() && (x != y || y != z) {
             let warning = "the grid's position is ignored: 'scale' is defined for cubes only";
             return Ok((None, Some(warning.to_owned())));
         }
-        let place = Place { origin, voxel_size: scale / f64::from(x) };
-        Ok((Some(checked_place(place)?), None))
+        let voxel_size = self.scale.map(|scale| scale / f64::from(x));
+        stated_place(self.translate, voxel_size, ["'translate'", "'scale'"])
     }
 }
 

@@ -414,6 +414,20 @@ fn schematics_of_other_programs_are_read() {
 }
 
 #[test]
+fn a_position_without_a_voxel_size_is_ignored_with_a_warning() {
+    let data = Value::ByteArray(ByteArray::new(vec![0]));
+    let tags = nbt!({
+        "Version": 2, "Width": 1_i16, "Height": 1_i16, "Length": 1_i16, "BlockData": data,
+        "Palette": {"minecraft:stone": 0},
+        "Metadata": {"trivox": {"Origin": [1.0, 2.0, 3.0], "Up": "z"}},
+    });
+    let LoadedGrid { grid, warnings, .. } = loaded(&tags);
+    assert_eq!(grid.world, World { up: Up::Z, place: None });
+    let ignored = "the grid's position is ignored: it needs both 'Origin' and 'VoxelSize'";
+    assert_eq!(warnings, [ignored]);
+}
+
+#[test]
 fn malformed_schematics_are_refused() {
     let stone = |data: &[i8]| {
         let data = Value::ByteArray(ByteArray::new(data.to_vec()));

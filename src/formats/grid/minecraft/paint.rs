@@ -106,19 +106,19 @@ impl<'a> Painter<'a> {
             self.latest.0 = first;
             self.latest.1.clear();
         }
-        let (head, rest) = row.split_at(row.len().min((x0.next_multiple_of(BRICK) - x0) as usize));
-        let heads = (!head.is_empty()).then_some((x0, head)).into_iter();
-        let rests = (x0.next_multiple_of(BRICK)..).step_by(BRICK as usize);
-        for (x, kinds) in heads.chain(rests.zip(rest.chunks(BRICK as usize))) {
-            if kinds.iter().fold(0, |any, kind| any | kind) == 0 {
-                continue;
+        let (mut x, mut rest) = (x0, row);
+        while !rest.is_empty() {
+            let in_brick = (BRICK - x % BRICK) as usize;
+            let (kinds, after) = rest.split_at(in_brick.min(rest.len()));
+            if kinds.iter().fold(0, |any, kind| any | kind) != 0 {
+                let index = self.index_of((x / BRICK - x0 / BRICK) as usize)?;
+                let brick = &mut self.slice[index].1;
+                let slots = (brick_slot([x, y, z])..).step_by(brick_slot([1, 0, 0]));
+                for (slot, &kind) in slots.zip(kinds).filter(|&(_, &kind)| kind != 0) {
+                    brick[slot] = kind;
+                }
             }
-            let index = self.index_of((x / BRICK - x0 / BRICK) as usize)?;
-            let brick = &mut self.slice[index].1;
-            let slots = (brick_slot([x, y, z])..).step_by(brick_slot([1, 0, 0]));
-            for (slot, &kind) in slots.zip(kinds).filter(|&(_, &kind)| kind != 0) {
-                brick[slot] = kind;
-            }
+            (x, rest) = (x + kinds.len() as u32, after);
         }
         Ok(())
     }
@@ -185,16 +185,19 @@ impl<'a> Painter<'a> {
         Ok(())
     }
 
-    /// The grid, at `world`, with a warning if something was `ignored`.
+    /// The grid, at `world`, with these and other warnings.
     pub(super) fn finish(
         mut self,
         world: World,
-        ignored: &NameCounts,
+        mut warnings: Vec<String>,
     ) -> Result<LoadedGrid, ReadError> {
         self.bricks.sort_unstable_by_key(|bricks| bricks.start);
-        let mut grid = self.grid()?;
+        let (full, others): (Vec<&ColorRun>, Vec<&ColorRun>) =
+            self.bricks.iter().partition(|bricks| bricks.mask == FULL);
+        let full = full.iter().map(|bricks| (bricks.start, bricks.len)).collect();
+        let others = others.iter().map(|brick| (brick.start, brick.mask)).collect();
+        let mut grid = VoxelGrid::from_bricks_and_runs(self.frame.dims(), others, full)?;
         grid.world = world;
-        let mut warnings = Vec::from_iter(ignored.warning("only blocks are read; skipped"));
         let mut blocks = self.block_counts();
         if self.palettes.has_colors {
             let runs = self.bricks.iter().map(ColorRun::borrowed);
@@ -216,13 +219,5 @@ impl<'a> Painter<'a> {
         let counts = names.into_iter().map(|(name, &kind)| (name, self.counts[usize::from(kind)]));
         let used = counts.filter(|&(_, count)| count > 0);
         used.map(|(name, count)| (name.clone(), count)).collect()
-    }
-
-    fn grid(&self) -> Result<VoxelGrid, ReadError> {
-        let (full, others): (Vec<_>, Vec<_>) =
-            self.bricks.iter().partition(|bricks| bricks.mask == FULL);
-        let others = others.iter().map(|bricks| (bricks.start, bricks.mask)).collect();
-        let full = full.iter().map(|bricks| (bricks.start, bricks.len)).collect();
-        Ok(VoxelGrid::from_bricks_and_runs(self.frame.dims(), others, full)?)
     }
 }

@@ -13,10 +13,10 @@ use crate::formats::grid::npy::header::{Element, Fields, Rows};
 use crate::formats::grid::npy::rgba::ColorArray;
 use crate::formats::io::bytes::{Budget, ended, read_exactly};
 use crate::formats::spec::SIGN_ONLY;
-use crate::formats::{LoadedGrid, ReadError, check_memory, checked_place, content, excerpt};
+use crate::formats::{LoadedGrid, ReadError, check_memory, content, excerpt, stated_place};
 use crate::grid::{
-    Attribute, AttributeSet, Attributes, Bits, BrickKey, Channel, ContentHash, Mask, Place, Up,
-    VoxelGrid, mask_places,
+    Attribute, AttributeSet, Attributes, Bits, BrickKey, Channel, ContentHash, Mask, Up, VoxelGrid,
+    mask_places,
 };
 
 /// Maximum bytes read of an array of the world position.
@@ -173,13 +173,9 @@ impl Arrays {
             ))
         })?;
         grid.world.up = self.up.unwrap_or_default();
-        if let (Some(origin), Some(voxel_size)) = (self.origin, self.voxel_size) {
-            grid.world.place = Some(checked_place(Place { origin, voxel_size })?);
-        } else if self.origin.is_some() || self.voxel_size.is_some() {
-            self.warnings.push(format!(
-                "the grid's position is ignored: it needs both {ORIGIN} and {VOXEL_SIZE}"
-            ));
-        }
+        let (place, warning) = stated_place(self.origin, self.voxel_size, [ORIGIN, VOXEL_SIZE])?;
+        grid.world.place = place;
+        self.warnings.extend(warning);
         let distances = self.distances.map(|mut hasher| {
             hasher.update(self.rows.get(COORDS).map_or(&[], |(_, coords)| coords));
             ContentHash::of(&hasher)
@@ -197,13 +193,10 @@ impl Arrays {
         }
         let (rows, ignored): (Vec<_>, Vec<_>) = ignored.into_iter().partition(|name| is_rows(name));
         if !rows.is_empty() {
+            let (names, are) = (rows.join(", "), if rows.len() == 1 { "is" } else { "are" });
             warnings.push(format!(
-                "{} ignored: an attribute has a row of numbers for each occupied voxel, in the order \
-                 of {COORDS}",
-                match &rows[..] {
-                    [one] => format!("{one} is"),
-                    all => format!("{} are", all.join(", ")),
-                }
+                "{names} {are} ignored: an attribute has a row of numbers for each occupied voxel, \
+                 in the order of {COORDS}"
             ));
         }
         if !ignored.is_empty() {

@@ -69,7 +69,7 @@ impl Job {
             let options = WriteOptions { points: self.palette.points, ..WriteOptions::default() };
             let checked =
                 format.check_attributes(self.attributes.iter().copied().collect(), &options);
-            // Without them, the advice ends with a .ply of points.
+            // Unless points are written, the message ends with the advice to do so.
             let option = if self.palette.points { "" } else { " (--points)" };
             checked.map_err(|error| WriteError::Unsupported(format!("{error}{option}")))?;
         }

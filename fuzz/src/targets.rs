@@ -4,7 +4,8 @@ use std::io::Cursor;
 
 use trivox::backend::{BackendChoice, RunOptions};
 use trivox::formats::{
-    GridFormat, MESH_FORMATS, Sidecars, read_grid_from, read_mesh_from, write_grid,
+    GridFormat, MESH_FORMATS, ReadOptions, Sidecars, WriteOptions, read_grid_from, read_mesh_from,
+    write_grid,
 };
 use trivox::grid::{BrickKey, Colors, Mask, count};
 use trivox::lattice::{SPAN_BITS, Triangle};
@@ -67,14 +68,17 @@ pub fn grids(data: &[u8]) {
     let Some((&format, data)) = data.split_first() else { return };
     let formats = grid_formats();
     let format = formats[usize::from(format) % formats.len()];
-    let Ok(loaded) = read_grid_from(&mut Cursor::new(data), format) else { return };
+    let Ok(loaded) = read_grid_from(&mut Cursor::new(data), format, &ReadOptions::default()) else {
+        return;
+    };
     let grid = loaded.grid;
     if grid.brick_count() > 1 << 14 {
         return;
     }
     let mut bytes = Vec::new();
     write_grid(&grid, GridFormat::Bricks, &mut bytes).expect("any grid can be written");
-    let back = read_grid_from(&mut &bytes[..], GridFormat::Bricks).expect("it was just written");
+    let back = read_grid_from(&mut &bytes[..], GridFormat::Bricks, &ReadOptions::default())
+        .expect("it was just written");
     assert_same(&back.grid, &grid, true);
 }
 
@@ -345,9 +349,10 @@ pub fn round_trips(data: &[u8]) {
     let Ok(bytes) = write() else { return };
     assert!(write().expect("again") == bytes, "{format:?} is not deterministic");
     if format.spec().is_read() {
-        let back = read_grid_from(&mut &bytes[..], format);
+        let back = read_grid_from(&mut &bytes[..], format, &ReadOptions::default());
         let back = back.unwrap_or_else(|e| panic!("{format:?}: {e}")).grid;
-        let keeps_colors = format.spec().has_colors && format.lost(&grid).is_empty();
+        let keeps_colors =
+            format.spec().has_colors && format.lost(&grid, &WriteOptions::default()).is_empty();
         assert_same(&back, &grid, keeps_colors && !format.has_palette());
         // A few changed bytes: read or refused.
         let mut rng = fastrand::Rng::with_seed(data.iter().map(|&b| u64::from(b)).sum());
@@ -358,7 +363,7 @@ pub fn round_trips(data: &[u8]) {
                 let end = if rng.bool() { bytes.len().min(600) } else { bytes.len() };
                 changed[rng.usize(..end)] = rng.u8(..);
             }
-            let _ = read_grid_from(&mut &changed[..], format);
+            let _ = read_grid_from(&mut &changed[..], format, &ReadOptions::default());
         }
     }
 }

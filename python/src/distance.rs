@@ -9,7 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use rayon::prelude::*;
 use trivox::formats::{
-    GridFormat, LoadedGrid, SIGN_ONLY, read_grid_from, write_distances, write_grid,
+    GridFormat, LoadedGrid, ReadOptions, SIGN_ONLY, read_grid_from, save_distances,
+    write_distances, write_grid,
 };
 use trivox::grid::{BrickKey, mask_place};
 use trivox::solid::distance::check_width;
@@ -18,7 +19,7 @@ use trivox::{DistanceField, VoxelGrid};
 use crate::error::Failure;
 use crate::glue;
 use crate::grid::arrays::{self, filled, new_array};
-use crate::grid::files::{bytes_of, check_room, grid_format, read, write_file};
+use crate::grid::files::{bytes_of, check_room, grid_format, read};
 use crate::grid::make::{indices, voxel_in};
 use crate::grid::{PyGrid, as_dtype};
 use crate::job;
@@ -271,10 +272,8 @@ impl PyDistanceField {
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let field = Arc::clone(&self.field);
         job::run(py, move |job| {
-            let format = GridFormat::of_path(&path);
-            let format = format.map_err(|error| Failure::from(error).at(&path))?;
-            let write = || write_file(&path, job, |out| write_distances(&field, format, out));
-            job::pool(None)?.install(write)
+            let saved = job::pool(None)?.install(|| save_distances(&field, &path, &**job));
+            saved.map_err(|error| Failure::from(error).at(&path))
         })
     }
 
@@ -482,8 +481,8 @@ pub fn restore_field(
     let malformed = || Failure::own("read.pickle", "the pickled field is malformed");
     let make = || -> Result<PyDistanceField, Failure> {
         let grids = [
-            read_grid_from(&mut band, GridFormat::Bricks)?.grid,
-            read_grid_from(&mut inside, GridFormat::Bricks)?.grid,
+            read_grid_from(&mut band, GridFormat::Bricks, &ReadOptions::default())?.grid,
+            read_grid_from(&mut inside, GridFormat::Bricks, &ReadOptions::default())?.grid,
         ];
         let distances = bytemuck::allocation::pod_collect_to_vec(distances);
         let field = DistanceField::of_parts(width, grids, distances).ok_or_else(malformed)?;

@@ -11,7 +11,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyModule;
 use trivox::base::numbers::binary_bytes_apart;
 use trivox::engine::verify::VerifyError;
-use trivox::formats::{ReadError, UnknownFormat, WriteError};
+use trivox::formats::{ReadError, WriteError};
 use trivox::view::render::RenderError;
 use trivox::{
     BackendError, ErrorCode, GpuError, GridError, MeshError, PlaceError, ProximityError,
@@ -226,6 +226,5 @@ from_library!(
     PlaceError,
     ProximityError,
     RenderError,
-    UnknownFormat,
     VerifyError,
 );

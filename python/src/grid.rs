@@ -17,7 +17,7 @@ use numpy::{
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
-use trivox::formats::{GridFormat, check_file, write_grid};
+use trivox::formats::{GridFormat, WriteOptions, save_grid_with, write_grid};
 use trivox::grid::{Attribute, Attributes, Place};
 use trivox::lattice::MAX_DIM;
 use trivox::{GridError, VoxelGrid};
@@ -25,7 +25,7 @@ use trivox::{GridError, VoxelGrid};
 use crate::error::{Failure, option_error};
 use crate::glue;
 use crate::grid::arrays::{fill_dense, filled, new_array, write_values};
-use crate::grid::files::{bytes_of, check_room, grid_format, write_file};
+use crate::grid::files::{bytes_of, check_room, grid_format};
 use crate::grid::make::{
     Names, grid_of_coords, indices, indices_of, names_of, refuse_non_binary, world_of,
 };
@@ -696,11 +696,10 @@ impl PyGrid {
         let format = format.map_err(|error| Failure::from(error).at(&path).into_py(py))?;
         let (grid, file) = (Arc::clone(&self.grid), path.clone());
         let lost = job::run(py, move |job| {
-            let checked = check_file(&grid, format, &file);
-            checked.map_err(|error| Failure::from(error).at(&file))?;
-            let write = || write_file(&file, job, |out| write_grid(&grid, format, out));
-            job::pool(None)?.install(write)?;
-            Ok(format.lost(&grid))
+            let save = || save_grid_with(&grid, &WriteOptions::default(), &file, &**job);
+            let saved = job::pool(None)?.install(save);
+            saved.map_err(|error| Failure::from(error).at(&file))?;
+            Ok(format.lost(&grid, &WriteOptions::default()))
         })?;
         glue::warn(py, Some(&path), &lost)
     }
@@ -738,7 +737,7 @@ impl PyGrid {
             format.check_dims(grid.dims())?;
             check_room(format.file_size(grid.dims()))?;
             let write = || bytes_of(job, |out| write_grid(&grid, format, out));
-            Ok((job::pool(None)?.install(write)?, format.lost(&grid)))
+            Ok((job::pool(None)?.install(write)?, format.lost(&grid, &WriteOptions::default())))
         })?;
         glue::warn(py, None, &lost)?;
         glue::bytes(py, &bytes)

@@ -13,9 +13,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use trivox::base::srgb::{Linear, linear, linear_of};
-use trivox::formats::{
-    LoadedMesh, MeshFile, MeshSpec, ReadError, ReadOptions, Sidecars, read_mesh_from,
-};
+use trivox::formats::{LoadedMesh, MeshFile, MeshSpec, ReadOptions, Sidecars, read_mesh_from};
 use trivox::mesh::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
 use trivox::mesh::{Labels, MeshError};
 use trivox::{Appearance, MeshSource};
@@ -644,11 +642,11 @@ impl Source {
 
 /// Reading takes at most the memory that is left.
 fn read_options() -> ReadOptions {
-    ReadOptions::default().with_memory(trivox::base::memory::left())
+    ReadOptions { memory: trivox::base::memory::left(), ..ReadOptions::default() }
 }
 
 fn load(path: PathBuf, confine: bool, job: &Job) -> Result<PyMesh, Failure> {
-    let options = if confine { read_options().confined() } else { read_options() };
+    let options = ReadOptions { confined: confine, ..read_options() };
     let pool = job::pool(None)?;
     // Not on the pool, whose threads must not wait for a disk.
     let loaded = MeshFile::read(&path, &options, job)
@@ -659,7 +657,7 @@ fn load(path: PathBuf, confine: bool, job: &Job) -> Result<PyMesh, Failure> {
 
 fn load_bytes(bytes: Vec<u8>, format: &str, sidecars: &Sidecars) -> Result<PyMesh, Failure> {
     let name = PathBuf::from(format!("mesh.{}", format.trim_start_matches('.')));
-    let spec = MeshSpec::of_path(&name).map_err(ReadError::from)?;
+    let spec = MeshSpec::of_path(&name)?;
     let loaded = read_mesh_from(bytes, spec, sidecars, &read_options())?;
     Ok(PyMesh::new(loaded.mesh, loaded.warnings, None))
 }

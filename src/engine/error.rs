@@ -11,7 +11,7 @@ use crate::base::names::UnknownName;
 use crate::engine::verify::VerifyError;
 #[cfg(feature = "palette")]
 use crate::formats::BlocksError;
-use crate::formats::{ReadError, UnknownFormat, WriteError};
+use crate::formats::{ReadError, WriteError};
 #[cfg(feature = "gpu")]
 use crate::gpu::GpuError;
 use crate::grid::{ContentHashError, GridError};
@@ -114,7 +114,6 @@ fn own_code(error: &(dyn StdError + 'static)) -> Option<&'static str> {
         TextureError,
         TileError,
         TransformError,
-        UnknownFormat,
         UnknownName,
         VerifyError,
         VoxelizeError,

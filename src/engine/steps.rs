@@ -25,13 +25,18 @@ impl Voxelizer {
     /// need it, maps besides colours only if attributes do.
     #[must_use]
     pub fn read_options(&self) -> ReadOptions {
-        let options = ReadOptions::default().with_memory((self.memory)());
         let appearance = self.color == ColorSource::Mesh
             || self.drops_transparent()
             || self.attributes.iter().any(|of| of.needs_appearance());
         let of_maps = [Attribute::Metallic, Attribute::Roughness, Attribute::Emission];
         let maps = of_maps.iter().any(|attribute| self.attributes.contains(attribute));
-        ReadOptions { appearance, maps, confined: self.confined, ..options }
+        ReadOptions {
+            memory: (self.memory)(),
+            appearance,
+            maps,
+            confined: self.confined,
+            ..ReadOptions::default()
+        }
     }
 
     /// Reads the mesh, unless it is in memory. Refuses one too large to place in the memory left.

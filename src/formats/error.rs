@@ -110,23 +110,6 @@ impl From<io::Error> for WriteError {
     }
 }
 
-/// The name of a file that no known format has; the message lists the known extensions.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{0}")]
-pub struct UnknownFormat(pub(super) String);
-
-impl ErrorCode for UnknownFormat {
-    fn code(&self) -> &'static str {
-        "write.unsupported"
-    }
-}
-
-impl From<UnknownFormat> for ReadError {
-    fn from(error: UnknownFormat) -> Self {
-        Self::Unsupported(error.0)
-    }
-}
-
 /// The reason not to use a sidecar file.
 pub(super) const TOO_LARGE: &str = "it is too large for the memory that is left";
 
@@ -184,6 +167,25 @@ pub(super) fn checked_place(place: Place) -> Result<Place, ReadError> {
     let Place { origin, voxel_size } = place;
     ensure!(place.is_possible(), "a grid cannot lie at {origin:?} with voxels of {voxel_size}");
     Ok(place)
+}
+
+/// The place of a file that states the corner and the voxel size by these names; a warning if it
+/// states only one of them.
+pub(super) fn stated_place(
+    origin: Option<[f64; 3]>,
+    voxel_size: Option<f64>,
+    [a, b]: [&str; 2],
+) -> Result<(Option<Place>, Option<String>), ReadError> {
+    match (origin, voxel_size) {
+        (Some(origin), Some(voxel_size)) => {
+            Ok((Some(checked_place(Place { origin, voxel_size })?), None))
+        }
+        (None, None) => Ok((None, None)),
+        _ => {
+            let warning = format!("the grid's position is ignored: it needs both {a} and {b}");
+            Ok((None, Some(warning)))
+        }
+    }
 }
 
 #[cfg(test)]

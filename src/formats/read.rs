@@ -16,8 +16,13 @@ use crate::mesh::{Mesh, MeshError};
 use crate::solid::topology::Topology;
 
 /// Options of reading a mesh or a grid.
+///
+/// ```
+/// use trivox::formats::ReadOptions;
+///
+/// let options = ReadOptions { memory: 1 << 30, ..ReadOptions::default() };
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ReadOptions {
     /// The memory limit in bytes, the file itself included.
     pub memory: u64,
@@ -48,32 +53,6 @@ impl Default for ReadOptions {
     }
 }
 
-impl ReadOptions {
-    /// With a memory limit of `memory` bytes.
-    #[must_use]
-    pub fn with_memory(self, memory: u64) -> Self {
-        Self { memory, ..self }
-    }
-
-    /// With sidecar files beside the mesh and below only.
-    #[must_use]
-    pub fn confined(self) -> Self {
-        Self { confined: true, ..self }
-    }
-
-    /// The triangles only.
-    #[must_use]
-    pub fn without_appearance(self) -> Self {
-        Self { appearance: false, ..self }
-    }
-
-    /// Of textures, only those of colour and opacity.
-    #[must_use]
-    pub fn without_maps(self) -> Self {
-        Self { maps: false, ..self }
-    }
-}
-
 /// A mesh, and warnings about content that was ignored.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -94,8 +73,13 @@ impl LoadedMesh {
     /// # Errors
     /// As [`Mesh::join`].
     pub fn join(parts: Vec<(String, Self)>) -> Result<Self, MeshError> {
-        let outward = |(name, part): (String, Self)| {
-            let part = part.facing_outwards(&name);
+        let outward = |(name, mut part): (String, Self)| {
+            let placed = place(&part.mesh, &PlaceOptions::new(Sizing::Resolution(256)));
+            // What cannot be placed encloses nothing.
+            if placed.is_ok_and(|placed| Topology::is_inside_out(&placed)) {
+                part.warnings.push(format!("{name} is inside out: its triangles are reversed"));
+                part.mesh = part.mesh.reversed();
+            }
             (name, part)
         };
         let parts: Vec<(String, Self)> = parts.into_iter().map(outward).collect();
@@ -106,17 +90,6 @@ impl LoadedMesh {
             joined.sidecars.extend(sidecars);
         }
         Ok(joined)
-    }
-
-    /// The body `name`, whose triangles are reversed if it is inside out.
-    fn facing_outwards(mut self, name: &str) -> Self {
-        let placed = place(&self.mesh, &PlaceOptions::new(Sizing::Resolution(256)));
-        // What cannot be placed encloses nothing.
-        if !placed.is_ok_and(|placed| Topology::is_inside_out(&placed)) {
-            return self;
-        }
-        self.warnings.push(format!("{name} is inside out: its triangles are reversed"));
-        Self { mesh: self.mesh.reversed(), ..self }
     }
 
     /// A mesh without sidecar files.
@@ -286,11 +259,8 @@ pub fn read_grid_with(
     let is_given = options.memory < u64::MAX;
     let memory = if is_given { options.memory } else { proportionate(length) };
     let file = Reporting::new(file, progress);
-    read_grid_from_with(
-        &mut BufReader::with_capacity(INTERVAL, file),
-        format,
-        &options.with_memory(memory),
-    )
+    let mut file = BufReader::with_capacity(INTERVAL, file);
+    read_grid_from(&mut file, format, &ReadOptions { memory, ..*options })
 }
 
 /// The memory, in bytes, that a file of `length` bytes may take by default: what compresses better
@@ -300,19 +270,11 @@ pub(super) fn proportionate(length: u64) -> u64 {
     if length == 0 { u64::MAX } else { PER_MB.saturating_mul(length.div_ceil(1_000_000)) }
 }
 
-/// Reads the grid in a file of the format `format`, without a memory limit.
-///
-/// # Errors
-/// As [`read_grid`].
-pub fn read_grid_from(file: &mut dyn BufRead, format: GridFormat) -> Result<LoadedGrid, ReadError> {
-    read_grid_from_with(file, format, &ReadOptions::default())
-}
-
-/// As [`read_grid_from`], with `options`.
+/// Reads the grid in a file of the format `format` with `options`.
 ///
 /// # Errors
 /// The limit ([`ReadError::Memory`]), or as [`read_grid`].
-pub fn read_grid_from_with(
+pub fn read_grid_from(
     file: &mut dyn BufRead,
     format: GridFormat,
     options: &ReadOptions,

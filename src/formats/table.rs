@@ -4,21 +4,16 @@ use std::borrow::Cow;
 use std::path::Path;
 
 #[cfg(feature = "palette")]
-use crate::formats::BlockList;
-#[cfg(feature = "palette")]
-use crate::formats::grid::minecraft::{self, litematic, schem};
+use crate::formats::grid::minecraft::{litematic, schem};
 use crate::formats::grid::openvdb::{nvdb, vdb};
 #[cfg(feature = "palette")]
 use crate::formats::grid::vox;
 use crate::formats::grid::{binvox, bricks, mitsuba, npy, npz, vti};
 use crate::formats::mesh::{gltf, obj, off, ply, stl, threemf};
 use crate::formats::{
-    GridSpec, MeshSpec, ReadError, UnknownFormat, WriteError, WriteOptions, surface,
+    GridSpec, MeshSpec, ReadError, WriteError, WriteOptions, checked_dims, surface,
 };
-#[cfg(feature = "palette")]
-use crate::grid::Colors;
 use crate::grid::{AttributeSet, Attributes, VoxelGrid};
-use crate::lattice::MAX_DIM;
 
 /// The formats of meshes.
 pub const MESH_FORMATS: [&MeshSpec; 7] = [
@@ -77,37 +72,6 @@ grid_formats! {
     Glb: surface::glb::SPEC, "glTF's.";
 }
 
-/// Voxels in blocks of Minecraft, and in the colours of a palette.
-#[cfg(feature = "palette")]
-impl GridFormat {
-    /// The width, height and length of `grid` in blocks of Minecraft, if voxels become blocks.
-    #[must_use]
-    pub fn blocks(self, grid: &VoxelGrid) -> Option<[u32; 3]> {
-        self.has_blocks().then(|| minecraft::size(grid))
-    }
-
-    /// The blocks that the voxels of `grid` become in Minecraft; `None` for other formats.
-    #[must_use]
-    pub fn block_list(self, grid: &VoxelGrid, options: &WriteOptions) -> Option<BlockList> {
-        self.has_blocks().then(|| BlockList::of(grid, options))
-    }
-
-    /// The colours of the voxels of `grid` in a file with a palette or blocks; `None` for other
-    /// formats, and for a palette if the grid has no colours.
-    #[must_use]
-    pub fn painted(self, grid: &VoxelGrid, options: &WriteOptions) -> Option<Colors> {
-        match self {
-            Self::Schem | Self::Litematic => Some(minecraft::painted(grid, options)),
-            Self::Vox => vox::painted(grid, options),
-            _ => None,
-        }
-    }
-
-    fn has_blocks(self) -> bool {
-        matches!(self, Self::Schem | Self::Litematic)
-    }
-}
-
 impl GridFormat {
     /// Whether the format has a palette of colours.
     #[must_use]
@@ -151,7 +115,7 @@ impl GridFormat {
             attributes.iter().find(|of| !kept.contains(of))
         };
         let what = lost(self.spec()).map(|attribute| format!("the attribute '{attribute}'"));
-        let or = if options.points { "" } else { ", or .ply as points (--points)" };
+        let or = if options.points { "" } else { ", or .ply as points" };
         self.check(&what.unwrap_or_default(), |spec| lost(spec).is_none(), or)
     }
 
@@ -178,24 +142,19 @@ impl GridFormat {
     /// `None` also for dimensions that no grid has.
     #[must_use]
     pub fn file_size(self, dims: [u32; 3]) -> Option<u64> {
-        is_possible(dims).then(|| (self.spec().file_size)(dims)).flatten()
+        checked_dims(dims.map(u64::from)).ok().and_then(self.spec().file_size)
     }
 
     /// As [`file_size`](Self::file_size), of a file of distances.
     #[must_use]
     pub fn distances_size(self, dims: [u32; 3]) -> Option<u64> {
-        is_possible(dims).then(|| (self.spec().distances_size)(dims)).flatten()
+        checked_dims(dims.map(u64::from)).ok().and_then(self.spec().distances_size)
     }
 
-    /// The properties of `grid` that a file of this format loses or changes, a sentence each.
+    /// The properties of `grid` that a file of this format, written with `options`, loses or changes,
+    /// a sentence each.
     #[must_use]
-    pub fn lost(self, grid: &VoxelGrid) -> Vec<String> {
-        self.lost_with(grid, &WriteOptions::default())
-    }
-
-    /// As [`lost`](Self::lost), of a file written with `options`.
-    #[must_use]
-    pub fn lost_with(self, grid: &VoxelGrid, options: &WriteOptions) -> Vec<String> {
+    pub fn lost(self, grid: &VoxelGrid, options: &WriteOptions) -> Vec<String> {
         let all = grid.attributes.as_ref().map(Attributes::set).unwrap_or_default();
         let kept = self.spec().attributes(options);
         let lost = all.iter().filter(|of| !kept.contains(of));
@@ -209,7 +168,7 @@ impl GridFormat {
     ///
     /// # Errors
     /// No extension, or an unknown one.
-    pub fn of_path(path: impl AsRef<Path>) -> Result<Self, UnknownFormat> {
+    pub fn of_path(path: impl AsRef<Path>) -> Result<Self, WriteError> {
         Self::of_extension(&extension_of(path.as_ref()))
     }
 
@@ -217,10 +176,11 @@ impl GridFormat {
     ///
     /// # Errors
     /// As [`of_path`](Self::of_path).
-    pub fn of_extension(extension: &str) -> Result<Self, UnknownFormat> {
+    pub fn of_extension(extension: &str) -> Result<Self, WriteError> {
         let extension = plain(extension);
         let found = Self::ALL.into_iter().find(|format| format.extension() == extension);
-        found.ok_or_else(|| unknown_extension(&extension, &Self::ALL.map(Self::extension)))
+        let known = Self::ALL.map(Self::extension);
+        found.ok_or_else(|| WriteError::Unsupported(unknown_extension(&extension, &known)))
     }
 }
 
@@ -229,7 +189,7 @@ impl MeshSpec {
     ///
     /// # Errors
     /// No extension, or an unknown one.
-    pub fn of_path(path: impl AsRef<Path>) -> Result<&'static Self, UnknownFormat> {
+    pub fn of_path(path: impl AsRef<Path>) -> Result<&'static Self, ReadError> {
         Self::of_extension(&extension_of(path.as_ref()))
     }
 
@@ -237,10 +197,11 @@ impl MeshSpec {
     ///
     /// # Errors
     /// As [`of_path`](Self::of_path).
-    pub fn of_extension(extension: &str) -> Result<&'static Self, UnknownFormat> {
+    pub fn of_extension(extension: &str) -> Result<&'static Self, ReadError> {
         let extension = plain(extension);
         let found = MESH_FORMATS.into_iter().find(|spec| spec.extension == extension);
-        found.ok_or_else(|| unknown_extension(&extension, &MESH_FORMATS.map(|spec| spec.extension)))
+        let known = MESH_FORMATS.map(|spec| spec.extension);
+        found.ok_or_else(|| ReadError::Unsupported(unknown_extension(&extension, &known)))
     }
 }
 
@@ -256,7 +217,7 @@ pub fn is_mesh(path: &Path) -> bool {
 /// The extension is unknown; the message lists those of the formats that are read.
 pub fn check_known_extension(path: &Path) -> Result<(), ReadError> {
     let meshes = MESH_FORMATS.iter().map(|spec| spec.extension);
-    if is_mesh(path) { Ok(()) } else { Ok(grid_of_path(path, meshes).map(|_| ())?) }
+    if is_mesh(path) { Ok(()) } else { grid_of_path(path, meshes).map(|_| ()) }
 }
 
 /// The format of a grid in a file of this name. An error lists `others` and the extensions of the
@@ -264,11 +225,11 @@ pub fn check_known_extension(path: &Path) -> Result<(), ReadError> {
 pub(super) fn grid_of_path(
     path: &Path,
     others: impl Iterator<Item = &'static str>,
-) -> Result<GridFormat, UnknownFormat> {
+) -> Result<GridFormat, ReadError> {
     GridFormat::of_path(path).map_err(|_| {
         let grids = GridFormat::ALL.into_iter().filter(|format| format.spec().is_read());
         let known: Vec<&str> = others.chain(grids.map(GridFormat::extension)).collect();
-        unknown_extension(&plain(&extension_of(path)), &known)
+        ReadError::Unsupported(unknown_extension(&plain(&extension_of(path)), &known))
     })
 }
 
@@ -291,21 +252,16 @@ fn extension_of(path: &Path) -> Cow<'_, str> {
     path.extension().unwrap_or_default().to_string_lossy()
 }
 
-/// Whether a grid has such dimensions.
-fn is_possible(dims: [u32; 3]) -> bool {
-    dims.iter().all(|dim| (1..=MAX_DIM).contains(dim))
-}
-
 /// In lower case, without a dot.
 fn plain(extension: &str) -> String {
     extension.strip_prefix('.').unwrap_or(extension).to_lowercase()
 }
 
-fn unknown_extension(extension: &str, known: &[&str]) -> UnknownFormat {
+fn unknown_extension(extension: &str, known: &[&str]) -> String {
     let known: Vec<String> = known.iter().map(|known| format!(".{known}")).collect();
     let reads_meshes = known.iter().any(|known| known == ".stl");
     let known = known.join(", ");
-    UnknownFormat(match extension {
+    match extension {
         _ if reads_meshes && SCENES.contains(&extension) => format!(
             ".{extension} files are not read: export glTF from Blender (File, Export), as .glb"
         ),
@@ -317,5 +273,5 @@ fn unknown_extension(extension: &str, known: &[&str]) -> UnknownFormat {
             format!("this build cannot use .{extension} files: enable the feature `palette`")
         }
         _ => format!("unknown file extension '.{extension}': use one of {known}"),
-    })
+    }
 }

@@ -12,14 +12,13 @@ use crate::surface::palette::{IndexedColors, MAX_COLORS, Palette};
 
 /// Options of writing a grid: of formats with a palette, or with several forms.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[non_exhaustive]
 pub struct WriteOptions {
     /// The palette of indexed formats; `None` chooses one for the grid.
     #[cfg(feature = "palette")]
     pub palette: Option<Palette>,
     /// The most colours of a chosen palette, from 1 to [`MAX_COLORS`], which is the default.
     #[cfg(feature = "palette")]
-    colors: Option<usize>,
+    pub colors: Option<usize>,
     /// The blocks that voxels become in Minecraft; `None` is a list of 161.
     #[cfg(feature = "palette")]
     pub blocks: Option<Blocks>,
@@ -46,52 +45,7 @@ impl WriteOptions {
     /// The most colours of a chosen palette.
     #[cfg(feature = "palette")]
     pub(crate) fn most_colors(&self) -> usize {
-        self.colors.unwrap_or(MAX_COLORS)
-    }
-
-    /// With `palette`, for indexed formats.
-    #[cfg(feature = "palette")]
-    #[must_use]
-    pub fn with_palette(self, palette: Palette) -> Self {
-        Self { palette: Some(palette), ..self }
-    }
-
-    /// With a palette of at most `most` colours, for indexed formats; from 1 to [`MAX_COLORS`].
-    #[cfg(feature = "palette")]
-    #[must_use]
-    pub fn with_colors(self, most: usize) -> Self {
-        Self { colors: Some(most.clamp(1, MAX_COLORS)), ..self }
-    }
-
-    /// With `blocks`, for Minecraft.
-    #[cfg(feature = "palette")]
-    #[must_use]
-    pub fn with_blocks(self, blocks: Blocks) -> Self {
-        Self { blocks: Some(blocks), ..self }
-    }
-
-    /// With the `name` of a schematic.
-    #[must_use]
-    pub fn with_name(self, name: Option<String>) -> Self {
-        Self { name, ..self }
-    }
-
-    /// In the simplest form of the format, or not.
-    #[must_use]
-    pub fn with_plain(self, plain: bool) -> Self {
-        Self { plain, ..self }
-    }
-
-    /// As a point cloud, or not.
-    #[must_use]
-    pub fn with_points(self, points: bool) -> Self {
-        Self { points, ..self }
-    }
-
-    /// With or without dithering, for indexed formats.
-    #[must_use]
-    pub fn with_dither(self, dither: bool) -> Self {
-        Self { dither, ..self }
+        self.colors.unwrap_or(MAX_COLORS).clamp(1, MAX_COLORS)
     }
 }
 

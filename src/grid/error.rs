@@ -51,7 +51,7 @@ pub enum GridError {
     /// Places so far from the origin that their rounding hides the offset between them.
     #[error(
         "the grids lie {} voxels from the origin, where 64-bit floating point rounds their \
-         places to parts of a voxel: move the mesh near the origin first (--center)", grouped(*.voxels)
+         places to parts of a voxel: move the mesh near the origin first", grouped(*.voxels)
     )]
     FarFromOrigin {
         /// The distance along an axis.

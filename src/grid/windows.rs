@@ -109,7 +109,7 @@ impl VoxelGrid {
             let lost = lost.join(", ");
             format!(
                 "attributes were left out, which not all tiles have: {lost}: make all of them with \
-                 the same --attributes"
+                 the same attributes"
             )
         })
     }

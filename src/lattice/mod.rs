@@ -107,7 +107,7 @@ pub enum PlaceError {
     /// The voxels of a grid of given dimensions are smaller than the rounding of its bounds.
     #[error(
         "64-bit floating point cannot tell the ends of the grid apart at {} on the {axis} axis: \
-         use larger voxels, or move the mesh near the origin first (--center)", short(.at)
+         use larger voxels, or move the mesh near the origin first", short(.at)
     )]
     Unresolved {
         /// `x`, `y` or `z`.

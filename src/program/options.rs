@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use trivox::backend::{BackendChoice, UsedBackend};
-use trivox::formats::{Blocks, GridFormat, WriteOptions, is_mesh};
+use trivox::formats::{Blocks, GridFormat, WriteError, WriteOptions, is_mesh};
 use trivox::lattice::transform::CenteredGrid;
 use trivox::solid::{Fill, Solid};
 use trivox::surface::palette::Palette;
@@ -66,8 +66,12 @@ impl Job {
             format.check_distances()?;
         }
         if !self.attributes.is_empty() {
-            let options = WriteOptions::default().with_points(self.palette.points);
-            format.check_attributes(&self.attributes.iter().copied().collect(), &options)?;
+            let options = WriteOptions { points: self.palette.points, ..WriteOptions::default() };
+            let set = self.attributes.iter().copied().collect();
+            // Unless points are written, the message ends with the advice to do so.
+            let option = if self.palette.points { "" } else { " (--points)" };
+            let checked = format.check_attributes(&set, &options);
+            checked.map_err(|error| WriteError::Unsupported(format!("{error}{option}")))?;
         }
         Ok(())
     }
@@ -285,20 +289,21 @@ impl PaletteArgs {
 
     /// The options of writing, with the image of a palette and the list of blocks.
     pub fn write_options(&self) -> Result<WriteOptions> {
-        let mut options = WriteOptions::default().with_dither(self.dither).with_plain(self.plain);
-        options.points = self.points;
         let blocks = self.blocks.as_deref().map(|path| match names_of_blocks(path) {
             Some(names) => known_blocks(names).context("--blocks"),
             None => read_named(path, read_blocks),
         });
-        options.blocks = blocks.transpose()?;
         let palette = |path: &Path| Ok(Palette::read(path)?);
         let palette = self.palette.as_deref().map(|path| read_named(path, palette));
-        options.palette = palette.transpose()?;
-        if let Some(most) = self.colors {
-            options = options.with_colors(most.into());
-        }
-        Ok(options)
+        Ok(WriteOptions {
+            blocks: blocks.transpose()?,
+            palette: palette.transpose()?,
+            colors: self.colors.map(usize::from),
+            dither: self.dither,
+            plain: self.plain,
+            points: self.points,
+            ..WriteOptions::default()
+        })
     }
 }
 

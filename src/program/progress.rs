@@ -47,9 +47,12 @@ impl TerminalProgress {
         memory: Option<ByteSize>,
         scene: SceneArgs,
     ) -> Result<LoadedGrid> {
-        let mut options = ReadOptions::default();
-        options.memory = memory.map_or(u64::MAX, |size| size.as_u64());
-        (options.visible_only, options.frame) = (scene.visible_only, scene.frame);
+        let options = ReadOptions {
+            memory: memory.map_or(u64::MAX, |size| size.as_u64()),
+            visible_only: scene.visible_only,
+            frame: scene.frame,
+            ..ReadOptions::default()
+        };
         let read = read_grid_with(path, &options, self);
         read.map_err(|error| match error {
             ReadError::Memory { .. } if memory.is_none() => {

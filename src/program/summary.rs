@@ -156,7 +156,7 @@ impl MeshSummary {
             );
         }
         notes.extend(without_attributes(grid));
-        notes.extend(format.iter().flat_map(|format| format.lost_with(grid, &plan.write_options)));
+        notes.extend(format.iter().flat_map(|format| format.lost(grid, &plan.write_options)));
         let stages = report.iter().flat_map(|report| &report.stages);
         Self {
             mesh: task.name(),

@@ -165,7 +165,7 @@ fn a_confined_mesh_reads_files_beside_it_and_below_only() {
         assert_eq!(textured, is_silent, "{image}: {:?}", loaded.warnings);
         textured
     };
-    let confined = ReadOptions::default().confined();
+    let confined = ReadOptions { confined: true, ..ReadOptions::default() };
     for inside in ["textures/inside.png", "inside.png", "../models/textures/inside.png"] {
         assert!(textures(inside, &confined), "{inside}");
     }

@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::common::prelude::*;
 use peak_alloc::PeakAlloc;
 use trivox::Topology;
-use trivox::formats::{read_grid_from_with, write_grid, write_grid_with};
+use trivox::formats::{write_grid, write_grid_with};
 use trivox::grid::{Attribute, count};
 use trivox::solid::distance::distances;
 use trivox::solid::fill::{along_x, flood, vote};
@@ -53,7 +53,7 @@ fn read_as(
     limit: u64,
 ) -> Result<LoadedMesh, ReadError> {
     let spec = MeshSpec::of_extension(extension).unwrap();
-    let options = ReadOptions::default().with_memory(limit);
+    let options = ReadOptions { memory: limit, ..ReadOptions::default() };
     read_mesh_from(bytes.to_vec(), spec, sidecars, &options)
 }
 
@@ -270,8 +270,9 @@ fn a_mesh_is_refused_where_reading_may_take_too_much_and_read_where_not() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tube.obj");
     std::fs::write(&path, &text).unwrap();
-    let read =
-        |limit| read_mesh_with(&path, &ReadOptions::default().with_memory(limit), &NoProgress);
+    let read = |limit| {
+        read_mesh_with(&path, &ReadOptions { memory: limit, ..ReadOptions::default() }, &NoProgress)
+    };
     assert_eq!(read(bound).unwrap().mesh, expected);
     let refused = |limit| read(limit).unwrap_err().to_string();
     let said = refused(50_000);
@@ -806,8 +807,8 @@ fn reading_grids_takes_no_more_memory_than_it_may() {
     }
     for (name, format, bytes) in files {
         let read = |limit| {
-            let options = ReadOptions::default().with_memory(limit);
-            peak(|| read_grid_from_with(&mut &bytes[..], format, &options))
+            let options = ReadOptions { memory: limit, ..ReadOptions::default() };
+            peak(|| read_grid_from(&mut &bytes[..], format, &options))
         };
         let (whole, most) = read(u64::MAX);
         let whole = whole.unwrap();
@@ -848,7 +849,7 @@ fn writing_few_colours_takes_32_bytes_for_each_of_the_grid_besides() {
     let distinct = count_colors(&grid) as u64;
     assert!(distinct > 1 << 18);
     for dither in [false, true] {
-        let options = WriteOptions::default().with_dither(dither);
+        let options = WriteOptions { dither, ..WriteOptions::default() };
         let (written, peak) =
             peak(|| write_grid_with(&grid, GridFormat::Vox, &options, &mut Disk(100 << 20)));
         written.unwrap();
@@ -868,7 +869,8 @@ fn reading_npy_takes_a_fraction_of_a_dense_slab() {
     assert!(written.is_err(), "more than the header went into 128 bytes");
     let zeros = io::repeat(0).take(len - 129);
     let mut file = BufReader::new((&header[..]).chain(zeros).chain(&[1][..]));
-    let (grid, peak) = peak(|| read_grid_from(&mut file, GridFormat::Npy).unwrap());
+    let (grid, peak) =
+        peak(|| read_grid_from(&mut file, GridFormat::Npy, &ReadOptions::default()).unwrap());
     assert_eq!(grid.grid.voxels().collect::<Vec<_>>(), [dims.map(|d| d - 1)]);
     // A mask for each brick of the slab would be 64 bytes, 32 MiB.
     assert!(peak < 8 << 20, "{peak}");

@@ -134,7 +134,11 @@ fn the_seeds_of_readers_are_valid_files() {
             assert!(read.is_ok(), "{name}: {:?}", read.err());
         }
         if target == "grids" {
-            let read = read_grid_from(&mut &bytes[1..], targets::grid_formats()[format]);
+            let read = read_grid_from(
+                &mut &bytes[1..],
+                targets::grid_formats()[format],
+                &ReadOptions::default(),
+            );
             assert_eq!(read.unwrap().grid.occupied(), 515, "{name}");
         }
     }

@@ -286,7 +286,11 @@ impl Voxels {
     /// The file does not hold a valid grid.
     pub fn open(name: &str, bytes: Vec<u8>) -> Result<Voxels, Failure> {
         let format = GridFormat::of_path(name).map_err(Failure::of_file(name))?;
-        let loaded = formats::read_grid_from(&mut Cursor::new(bytes), format);
+        let loaded = formats::read_grid_from(
+            &mut Cursor::new(bytes),
+            format,
+            &formats::ReadOptions::default(),
+        );
         let loaded = loaded.map_err(Failure::of_file(name))?;
         let LoadedGrid { grid, warnings, .. } = loaded;
         let report = json!({
@@ -397,7 +401,7 @@ impl Voxels {
     /// An unknown format; options that are not possible.
     pub fn lost(&self, extension: &str, options: &str) -> Result<Vec<String>, Failure> {
         let options = parse::<FileOptions>(options)?.write_options();
-        Ok(GridFormat::of_extension(extension)?.lost_with(&self.grid, &options))
+        Ok(GridFormat::of_extension(extension)?.lost(&self.grid, &options))
     }
 }
 

@@ -225,7 +225,7 @@ pub struct FileOptions {
 
 impl FileOptions {
     pub fn write_options(&self) -> WriteOptions {
-        WriteOptions::default().with_dither(self.dither).with_points(self.points)
+        WriteOptions { dither: self.dither, points: self.points, ..WriteOptions::default() }
     }
 }
 

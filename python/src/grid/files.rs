@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView};
 use trivox::formats::{
-    GridFormat, LoadedGrid, ReadError, ReadOptions, Reporting, WriteError, is_mesh, read_grid_from,
-    read_grid_with, replace_file, temporary,
+    GridFormat, LoadedGrid, ReadOptions, Reporting, WriteError, is_mesh, read_grid_from,
+    read_grid_with, temporary,
 };
 
 use crate::error::{Failure, check_left};
@@ -37,21 +37,6 @@ pub fn bytes_in(data: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     }
     let view = PyMemoryView::from(data).map_err(|_| wrong_type("data", data, "bytes"))?;
     view.call_method0("tobytes")?.extract()
-}
-
-/// Replaces the file at `path`, unless the job is cancelled while it is written.
-pub fn write_file(
-    path: &Path,
-    job: &Job,
-    write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
-) -> Result<(), Failure> {
-    let written = replace_file(path, |out| {
-        let mut out = Reporting::new(out, job);
-        write(&mut out)?;
-        // A file of few bytes is not replaced either once the job is cancelled.
-        Ok(out.flush()?)
-    });
-    written.map_err(|error| Failure::from(error).at(path))
 }
 
 /// The bytes that `write` writes.
@@ -100,7 +85,8 @@ pub fn restore_grid(
 ) -> PyResult<PyGrid> {
     let made = job::on_pool(py, || {
         let format = if bytes.starts_with(b"PK") { GridFormat::Npz } else { GridFormat::Bricks };
-        read_grid_from(&mut bytes, format).map(|l| PyGrid::new(l.grid, report, warnings))
+        read_grid_from(&mut bytes, format, &ReadOptions::default())
+            .map(|l| PyGrid::new(l.grid, report, warnings))
     })?;
     made.map_err(|error| Failure::from(error).into_py(py))
 }
@@ -169,11 +155,11 @@ pub fn load_bytes(
         );
         return Err(Failure::own("read.unsupported", message).into_py(py));
     }
-    let format = GridFormat::of_extension(format).map_err(ReadError::from);
-    let format = format.map_err(|error| Failure::from(error).into_py(py))?;
+    let format = GridFormat::of_extension(format)
+        .map_err(|error| Failure::own("read.unsupported", error).into_py(py))?;
     let loaded = job::run(py, move |job| {
         let mut data = BufReader::new(Reporting::new(&data[..], &**job));
-        let read = || read_grid_from(&mut data, format);
+        let read = || read_grid_from(&mut data, format, &ReadOptions::default());
         Ok(job::pool(None)?.install(read)?)
     })?;
     glue::warn(py, None, &loaded.warnings)?;

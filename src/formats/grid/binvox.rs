@@ -16,7 +16,7 @@ use crate::formats::grid::layers::{Layers, RowAxis};
 use crate::formats::io::tokens::numbers;
 use crate::formats::{
     GridSpec, LoadedGrid, Out, ReadError, WriteError, assumed_place, check_memory, checked_dims,
-    checked_place, content, excerpt, lost_colors, lost_up,
+    content, excerpt, lost_colors, lost_up, stated_place,
 };
 use crate::grid::{BRICK, BrickKey, FULL, GridError, Mask, Place, Up, VoxelGrid, World};
 
@@ -55,9 +55,7 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
     let mut bricks = Bricks::new(header.dims);
     let voxels = volume(header.dims);
     let mut at = 0;
-    let mut pair = [0; 2];
-    while read_pair(input, &mut pair, at, voxels)? {
-        let [value, count] = pair;
+    while let Some([value, count]) = read_pair(input, at, voxels)? {
         let end = at + u64::from(count);
         ensure!(end <= voxels, "there are more voxels than the {voxels} of the grid");
         if value != 0 {
@@ -72,22 +70,19 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
     Ok(LoadedGrid::new(grid, warning.into_iter().collect()))
 }
 
-/// Reads the next pair; `false` at the end of the file, which is an error before `voxels` are read.
-fn read_pair(
-    input: &mut dyn BufRead,
-    pair: &mut [u8; 2],
-    at: u64,
-    voxels: u64,
-) -> Result<bool, ReadError> {
+/// The next pair; `None` at the end of the file, which is an error before `voxels` are read.
+#[inline]
+fn read_pair(input: &mut dyn BufRead, at: u64, voxels: u64) -> Result<Option<[u8; 2]>, ReadError> {
     if at == voxels && input.fill_buf()?.is_empty() {
-        return Ok(false);
+        return Ok(None);
     }
-    input.read_exact(pair).map(|()| true).map_err(|e| match e.kind() {
+    let mut pair = [0; 2];
+    input.read_exact(&mut pair).map(|()| Some(pair)).map_err(|error| match error.kind() {
         ErrorKind::UnexpectedEof if at == voxels => {
             content("there are more bytes after the voxels")
         }
         ErrorKind::UnexpectedEof => content(format!("the file ends after {at} of {voxels} voxels")),
-        _ => e.into(),
+        _ => error.into(),
     })
 }
 
@@ -101,18 +96,13 @@ struct Header {
 impl Header {
     /// The place, if stated, and a warning.
     fn place(&self) -> Result<(Option<Place>, Option<String>), ReadError> {
-        let (Some(origin), Some(scale)) = (self.translate, self.scale) else {
-            let is_half = self.translate.is_some() || self.scale.is_some();
-            let warning = "the grid's position is ignored: it needs both 'translate' and 'scale'";
-            return Ok((None, is_half.then(|| warning.to_owned())));
-        };
         let [x, y, z] = self.dims;
-        if x != y || y != z {
+        if self.translate.is_some() && self.scale.is_some() && (x != y || y != z) {
             let warning = "the grid's position is ignored: 'scale' is defined for cubes only";
             return Ok((None, Some(warning.to_owned())));
         }
-        let place = Place { origin, voxel_size: scale / f64::from(x) };
-        Ok((Some(checked_place(place)?), None))
+        let voxel_size = self.scale.map(|scale| scale / f64::from(x));
+        stated_place(self.translate, voxel_size, ["'translate'", "'scale'"])
     }
 }
 

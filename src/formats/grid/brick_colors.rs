@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use crate::base::srgb::Rgba;
 use crate::formats::ReadError;
 use crate::formats::io::bytes::Budget;
-use crate::grid::{BrickKey, BrickValues, Colors, Mask, VoxelGrid, count, own_values};
+use crate::grid::{BrickKey, BrickRun, BrickValues, Colors, Mask, VoxelGrid, count, own_values};
 
 /// Bytes of memory for a run: in a list that grows, and in the grid.
 pub(crate) const RUN_BYTES: u64 = 3 * size_of::<ColorRun>() as u64 + 96;
@@ -77,9 +77,7 @@ impl ColorRun<'_> {
 /// Consecutive bricks of a grid along `x` with the same voxels, and the colour run that covers all
 /// of them, if any.
 struct Segment<'a> {
-    start: BrickKey,
-    len: u32,
-    voxels: Mask,
+    run: BrickRun,
     colors: Option<ColorRun<'a>>,
 }
 
@@ -89,7 +87,7 @@ impl Segment<'_> {
         match &self.colors {
             None => Some(missing),
             Some(ColorRun { mask, colors: MaskColors::All(color), .. }) => {
-                let is_whole = self.voxels.iter().zip(mask).all(|(word, mask)| word & !mask == 0);
+                let is_whole = self.run.mask.iter().zip(mask).all(|(word, mask)| word & !mask == 0);
                 (is_whole || *color == missing).then_some(*color)
             }
             Some(_) => None,
@@ -109,7 +107,7 @@ impl Segment<'_> {
                 BrickValues::new(*mask, colors, missing)
             }
         };
-        own_values(self.voxels, rest, |x, bit| colors.at(x, bit))
+        own_values(self.run.mask, rest, |x, bit| colors.at(x, bit))
     }
 }
 
@@ -134,11 +132,11 @@ fn segments<'a>(
         };
         let (len, colors) = (start.bricks_to(stop), colors.cloned());
         rest = if stop < end {
-            Some(crate::grid::BrickRun { start: stop, len: run.len - len, ..run })
+            Some(BrickRun { start: stop, len: run.len - len, ..run })
         } else {
             runs.next()
         };
-        Some(Segment { start, len, voxels: run.mask, colors })
+        Some(Segment { run: BrickRun { len, ..run }, colors })
     })
 }
 
@@ -147,7 +145,7 @@ fn most_common<'a>(segments: impl Iterator<Item = Segment<'a>>, missing: Rgba) -
     let mut counts: HashMap<Rgba, u64> = HashMap::new();
     for segment in segments {
         if let Some(color) = segment.uniform_color(missing) {
-            let voxels = u64::from(segment.len) * u64::from(count(&segment.voxels));
+            let voxels = u64::from(segment.run.len) * u64::from(count(&segment.run.mask));
             *counts.entry(color).or_default() += voxels;
         }
     }
@@ -169,11 +167,11 @@ pub(crate) fn colors<'a>(
     let rest = most_common(segments(), missing);
     let own = || {
         let others = segments().filter(|segment| segment.uniform_color(missing) != Some(rest));
-        others.map(|segment| (segment.start, segment.len, segment.own(missing, rest)))
+        others.map(|segment| (segment.run, segment.own(missing, rest)))
     };
     let (mut bricks, mut voxels, mut in_runs) = (0, 0, 0);
-    for (_, len, (_, own)) in own().filter(|(.., (_, own))| !own.is_empty()) {
-        let (len, own) = (u64::from(len), own.len() as u64);
+    for (run, (_, own)) in own().filter(|(_, (_, own))| !own.is_empty()) {
+        let (len, own) = (u64::from(run.len), own.len() as u64);
         bricks += len;
         voxels += len * own;
         in_runs += if len > 1 { len * own } else { 0 };
@@ -182,8 +180,8 @@ pub(crate) fn colors<'a>(
     memory.take(Colors::bytes_of(bricks, voxels))?;
     let mut colors = Colors::uniform(rest);
     colors.reserve(bricks as usize, voxels as usize);
-    for (start, len, (mask, own)) in own() {
-        (0..len).for_each(|n| colors.push(start.along_x(n), mask, &own));
+    for (run, (mask, own)) in own() {
+        (0..run.len).for_each(|n| colors.push(run.start.along_x(n), mask, &own));
     }
     Ok(colors)
 }

@@ -161,13 +161,9 @@ impl Header {
 /// Writes `grid`, in constant memory; a copy, if there are colours of empty voxels, which are left
 /// out. The data is generated twice, first for the checksum.
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
-    match grid.colors.as_ref().and_then(|colors| colors.of_occupied(grid)) {
-        Some(colors) => write_all(&grid.clone().with_colors(colors), out),
-        None => write_all(grid, out),
-    }
-}
-
-fn write_all(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
+    let colors = grid.colors.as_ref().and_then(|colors| colors.of_occupied(grid));
+    let copy = colors.map(|colors| grid.clone().with_colors(colors));
+    let grid = copy.as_ref().unwrap_or(grid);
     let line = Header::of(grid).line().map_err(std::io::Error::from)?;
     let mut checked = Checked::new(std::io::sink());
     let mut sink = BufWriter::with_capacity(1 << 16, &mut checked);

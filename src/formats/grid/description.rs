@@ -45,16 +45,13 @@ impl Description {
         if let Some(up) = value("up=") {
             world.up = up.parse().ok()?;
             if let Some(origin) = value("origin=") {
-                world.place = Some(parse_place(origin, value("voxel=")?)?);
+                let origin = numbers(origin.split(','))?;
+                let place = Place { origin, voxel_size: value("voxel=")?.parse().ok()? };
+                world.place = Some(Some(place).filter(Place::is_possible)?);
             }
         }
         words.next().is_none().then_some(Self { dims, world })
     }
-}
-
-fn parse_place(origin: &str, voxel: &str) -> Option<Place> {
-    let (origin, voxel_size) = (numbers(origin.split(','))?, voxel.parse().ok()?);
-    Some(Place { origin, voxel_size }).filter(Place::is_possible)
 }
 
 #[cfg(test)]

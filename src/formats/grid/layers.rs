@@ -112,13 +112,17 @@ impl<'a> Layers<'a> {
             self.seconds.end = seconds.end;
             let rows = seconds.into_par_iter().map(|second| {
                 let [from, to] = [[x, second, 0], [x + 1, second + 1, per_row]];
-                let mut runs = Vec::new();
+                let mut runs: Vec<Run> = Vec::new();
                 for BrickRun { start, mask, .. } in
                     grid.brick_runs_in(axis.ordered(from), axis.ordered(to))
                 {
                     let [.., at] = axis.ordered(start.position());
                     let own = colors.and_then(|colors| colors.index_of(start));
-                    Run { axis, second, bricks: at..at + 1, mask, own }.append_to(&mut runs);
+                    let run = Run { axis, second, bricks: at..at + 1, mask, own };
+                    match runs.last_mut() {
+                        Some(last) if run.continues(last) => last.bricks.end = at + 1,
+                        _ => runs.push(run),
+                    }
                 }
                 runs
             });
@@ -224,19 +228,11 @@ impl Run {
         whole.into_iter().chain(runs)
     }
 
-    /// Appends this run to `runs`, or extends the last run by it.
-    fn append_to(self, runs: &mut Vec<Self>) {
-        match runs.last_mut() {
-            Some(run) if run.is_continued_by(&self) => run.bricks.end = self.bricks.end,
-            _ => runs.push(self),
-        }
-    }
-
-    /// Along `y` only full bricks share a run.
-    fn is_continued_by(&self, next: &Self) -> bool {
-        let is_next = self.bricks.end == next.bricks.start && self.mask == next.mask;
+    /// Whether this run extends `last`. Along `y` only full bricks share a run.
+    fn continues(&self, last: &Self) -> bool {
+        let is_next = last.bricks.end == self.bricks.start && last.mask == self.mask;
         let is_run = self.axis == RowAxis::Z || self.mask == FULL;
-        is_next && is_run && self.own.is_none() && next.own.is_none()
+        is_next && is_run && last.own.is_none() && self.own.is_none()
     }
 }
 

@@ -46,8 +46,8 @@ fn lost_digits(grid: &VoxelGrid) -> Option<String> {
     let error = exact.map(|c| (f64::from(c as f32) - c).abs() / voxel_size).fold(0.0, f64::max);
     (error > 0.01).then(|| {
         format!(
-            "the corners of the grid are moved by up to {error:.2} voxels, to 32-bit floats: use \
-             --center, or a format with 64-bit positions"
+            "the corners of the grid are moved by up to {error:.2} voxels, to 32-bit floats: move \
+             the mesh near the origin first, or use a format with 64-bit positions"
         )
     })
 }

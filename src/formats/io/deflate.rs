@@ -75,36 +75,9 @@ impl<'a> Deflater<'a> {
         items: impl Iterator<Item = T>,
         make: impl Fn(T) -> Content<'c> + Sync,
     ) -> io::Result<()> {
-        self.write_chunks()?;
-        self.put_each(items, make)
-    }
-
-    /// Ends the stream. Returns the CRC-32 and the length of the content.
-    pub(crate) fn finish(mut self) -> io::Result<(u32, u64)> {
-        self.write_chunks()?;
-        self.out.write_all(&LAST_BLOCK)?;
-        Ok((self.crc.finalize(), self.len))
-    }
-
-    fn write_chunks(&mut self) -> io::Result<()> {
-        let mut content = std::mem::take(&mut self.content);
-        self.put_each(content.chunks(CHUNK), |chunk| {
-            if chunk == &[0; CHUNK][..] {
-                Content::Zeros(CHUNK)
-            } else {
-                Content::Bytes(chunk.into())
-            }
-        })?;
-        content.clear();
-        self.content = content;
-        Ok(())
-    }
-
-    fn put_each<'c, T: Send>(
-        &mut self,
-        items: impl Iterator<Item = T>,
-        make: impl Fn(T) -> Content<'c> + Sync,
-    ) -> io::Result<()> {
+        if !self.content.is_empty() {
+            self.write_chunks()?;
+        }
         let Self { out, level, crc, len, zeros, .. } = self;
         in_pool(
             items,
@@ -115,6 +88,28 @@ impl<'a> Deflater<'a> {
                 out.write_all(&chunk.deflated)
             },
         )
+    }
+
+    /// Ends the stream. Returns the CRC-32 and the length of the content.
+    pub(crate) fn finish(mut self) -> io::Result<(u32, u64)> {
+        self.write_chunks()?;
+        self.out.write_all(&LAST_BLOCK)?;
+        Ok((self.crc.finalize(), self.len))
+    }
+
+    /// Writes the buffered content.
+    fn write_chunks(&mut self) -> io::Result<()> {
+        let mut content = std::mem::take(&mut self.content);
+        self.write_each(content.chunks(CHUNK), |chunk| {
+            if chunk == &[0; CHUNK][..] {
+                Content::Zeros(CHUNK)
+            } else {
+                Content::Bytes(chunk.into())
+            }
+        })?;
+        content.clear();
+        self.content = content;
+        Ok(())
     }
 }
 

@@ -5,12 +5,13 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::base::numbers::grouped;
+use crate::base::progress::{NoProgress, Progress};
 use crate::formats::io::checked::Checked;
 #[cfg(any(unix, windows))]
 use crate::formats::io::temporary::folder_of;
 use crate::formats::io::temporary::{TemporaryFile, behind_links};
 use crate::formats::{
-    GridFormat, UnknownFormat, WriteError, WriteOptions, write_distances, write_grid_with,
+    GridFormat, Reporting, WriteError, WriteOptions, write_distances, write_grid_with,
 };
 use crate::grid::VoxelGrid;
 use crate::solid::distance::DistanceField;
@@ -32,53 +33,60 @@ use crate::solid::distance::DistanceField;
 /// An extension of no format that is written; the format cannot hold the grid; the file cannot be
 /// written.
 pub fn save_grid(grid: &VoxelGrid, path: impl AsRef<Path>) -> Result<(), WriteError> {
-    save_grid_with(grid, &WriteOptions::default(), path)
+    save_grid_with(grid, &WriteOptions::default(), path, &NoProgress)
 }
 
-/// As [`save_grid`], with `options`.
+/// As [`save_grid`], with `options`. Reports bytes to `progress`.
 ///
 /// # Errors
-/// As [`save_grid`].
+/// As [`save_grid`], and cancellation.
 pub fn save_grid_with(
     grid: &VoxelGrid,
     options: &WriteOptions,
     path: impl AsRef<Path>,
+    progress: &dyn Progress,
 ) -> Result<(), WriteError> {
     let format = GridFormat::of_path(&path)?;
-    check_file(grid, format, path.as_ref())?;
-    replace_file(path, |out| write_grid_with(grid, format, options, out))
+    format.check_dims(grid.dims())?;
+    check_space(path.as_ref(), format.file_size(grid.dims()))?;
+    replace_file(path, |out| {
+        write_grid_with(grid, format, options, &mut Reporting::new(out, progress))
+    })
 }
 
-/// Checks that `format` can hold `grid`, and that the disk has room for the file at `path` if its
-/// size is known.
+/// Writes `field` to the file at `path`, as [`save_grid_with`].
 ///
 /// # Errors
-/// The format or the disk cannot hold it.
-#[doc(hidden)]
-pub fn check_file(grid: &VoxelGrid, format: GridFormat, path: &Path) -> Result<(), WriteError> {
-    format.check_dims(grid.dims())?;
-    format.file_size(grid.dims()).map_or(Ok(()), |size| check_space(path, size))
+/// As [`save_grid_with`].
+pub fn save_distances(
+    field: &DistanceField,
+    path: impl AsRef<Path>,
+    progress: &dyn Progress,
+) -> Result<(), WriteError> {
+    let format = GridFormat::of_path(&path)?;
+    format.check_distances()?;
+    check_space(path.as_ref(), format.distances_size(field.dims()))?;
+    replace_file(path, |out| write_distances(field, format, &mut Reporting::new(out, progress)))
 }
 
-/// Checks that the disk has room for a file of `size` bytes at `path`, or at its target if it is a
-/// symbolic link.
+/// Checks that the disk has room for a file of `size` bytes, if that is known, at `path`, or at its
+/// target if it is a symbolic link.
 ///
 /// # Errors
 /// The disk has less space.
 #[doc(hidden)]
-pub fn check_space(path: &Path, size: u64) -> Result<(), WriteError> {
-    match available_space(&behind_links(path)?) {
-        Some(space) if space < size => {
-            let message = format!(
-                "the file would have at least {} bytes, but there is space for {}: use a sparse \
-                 format such as .vox, or a lower resolution",
-                grouped(size),
-                grouped(space)
-            );
-            Err(io::Error::new(io::ErrorKind::StorageFull, message).into())
-        }
-        _ => Ok(()),
-    }
+pub fn check_space(path: &Path, size: Option<u64>) -> Result<(), WriteError> {
+    let Some(size) = size else { return Ok(()) };
+    let Some(space) = available_space(&behind_links(path)?).filter(|&space| space < size) else {
+        return Ok(());
+    };
+    let message = format!(
+        "the file would have at least {} bytes, but there is space for {}: use a sparse format \
+         such as .vox, or a lower resolution",
+        grouped(size),
+        grouped(space)
+    );
+    Err(io::Error::new(io::ErrorKind::StorageFull, message).into())
 }
 
 /// The free space of the disk with `path`, in bytes; `None` if the system does not report it.
@@ -90,19 +98,6 @@ fn available_space(path: &Path) -> Option<u64> {
 #[cfg(not(any(unix, windows)))]
 fn available_space(_path: &Path) -> Option<u64> {
     None
-}
-
-/// Writes `field` to the file at `path`, in the format of its extension, as [`replace_file`] does.
-///
-/// # Errors
-/// As [`save_grid`].
-pub fn save_distances(field: &DistanceField, path: impl AsRef<Path>) -> Result<(), WriteError> {
-    let format = GridFormat::of_path(&path)?;
-    format.check_distances()?;
-    if let Some(size) = format.distances_size(field.dims()) {
-        check_space(path.as_ref(), size)?;
-    }
-    replace_file(path, |out| write_distances(field, format, out))
 }
 
 /// Writes a file in the folder of `path` with `write`, and renames it to `path` once it is complete
@@ -175,12 +170,6 @@ pub fn write_counted(
     Ok(out.len)
 }
 
-impl From<UnknownFormat> for WriteError {
-    fn from(error: UnknownFormat) -> Self {
-        Self::Unsupported(error.0)
-    }
-}
-
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
@@ -231,7 +220,8 @@ mod tests {
         let error = save_grid(&grid, folder.path().join("a.xyz")).unwrap_err();
         assert!(error.to_string().starts_with("unknown file extension '.xyz'"), "{error}");
         let field = DistanceField::of_parts(1.0, [grid.clone(), grid.clone()], vec![0.5]).unwrap();
-        let error = save_distances(&field, folder.path().join("a.bricks")).unwrap_err();
+        let error =
+            save_distances(&field, folder.path().join("a.bricks"), &NoProgress).unwrap_err();
         assert!(error.to_string().contains("cannot hold distances"), "{error}");
         assert!(files(folder.path()).is_empty());
         let path = folder.path().join("a.bricks");

@@ -34,7 +34,7 @@ impl<'a> Tokens<'a> {
 
     /// The next token, in this line or a later one.
     pub(crate) fn next(&mut self) -> Option<&'a [u8]> {
-        self.skip(|byte| is_space(byte) || is_line_end(byte));
+        self.skip_blank_lines();
         self.next_in_line()
     }
 

@@ -157,7 +157,7 @@ impl<'a> TextureLoader<'a> {
                 Ok(texture) => list.push(texture),
                 Err(TextureError::Memory) if is_disproportionate => {
                     let why = "its texels are out of proportion to the bytes of its file: make it \
-                               smaller, or use --color none";
+                               smaller, or read the mesh without colours";
                     failures.add(&request.name, why);
                 }
                 Err(why) => failures.add(&request.name, &why.to_string()),

@@ -19,20 +19,18 @@ pub const SPEC: GridSpec = GridSpec {
     extension: "ply",
     name: "Stanford",
     carries: "visible faces in quads of up to 64 by 64 voxels, with T-junctions; position; RGBA; \
-              or points with attributes (--points)",
-    lost: |grid, options| match options.points {
-        true => vec![lost_up(grid), lost_names(grid)],
-        false => vec![lost_up(grid)],
+              or points with attributes",
+    lost: |grid, options| {
+        let names = if options.points { lost_names(grid) } else { None };
+        vec![lost_up(grid), names]
     },
     has_colors: true,
-    attributes: |options| match options.points {
-        true => Attribute::ALL,
-        false => &[],
-    },
-    ..GridSpec::plain(|grid, options, out| match options.points {
-        true => write_points(grid, out),
-        false => write(grid, out),
-    })
+    attributes: |options| if options.points { Attribute::ALL } else { &[] },
+    ..GridSpec::plain(
+        |grid, options, out| {
+            if options.points { write_points(grid, out) } else { write(grid, out) }
+        },
+    )
 };
 
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
@@ -40,9 +38,8 @@ pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     let size = surface.size.checked()?;
     let vertices = Vertices::of(grid);
     out.write_all(vertices.header(size.vertices).as_bytes())?;
-    let quads = size.quads;
-    let faces = "property list uchar uint vertex_indices\nend_header\n";
-    out.write_all(format!("element face {quads}\n{faces}").as_bytes())?;
+    let faces = "property list uchar uint vertex_indices\nend_header";
+    writeln!(out, "element face {}\n{faces}", size.quads)?;
     surface.write(out, |element, bytes| {
         let Element::Vertex(corner, color) = element else { return };
         vertices.put(corner, color, bytes);

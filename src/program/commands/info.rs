@@ -301,10 +301,8 @@ impl SurfaceInfo {
 impl MeshInfo {
     fn read(args: &InfoArgs) -> Result<Self> {
         let memory = Memory::new(args.read.memory);
-        let mut options = ReadOptions::default().with_memory(memory.left());
-        if args.confine {
-            options = options.confined();
-        }
+        let options =
+            ReadOptions { memory: memory.left(), confined: args.confine, ..ReadOptions::default() };
         let loaded = read_mesh_with(&args.file, &options, &NoProgress);
         let loaded = loaded.map_err(|error| memory.explain(VoxelizeError::from(error).into()))?;
         let mesh = &loaded.mesh;

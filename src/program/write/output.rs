@@ -38,8 +38,8 @@ impl Output {
         if !has_distances {
             self.format.check_dims(dims).with_context(named)?;
         }
-        match self.sink.file().zip(self.size(dims, has_distances)) {
-            Some((path, size)) => check_space(path, size).with_context(named),
+        match self.sink.file() {
+            Some(path) => check_space(path, self.size(dims, has_distances)).with_context(named),
             None => Ok(()),
         }
     }
@@ -60,7 +60,7 @@ impl Output {
     ) -> Result<Written> {
         let stem = self.sink.file().and_then(Path::file_stem);
         let name = stem.map(|stem| stem.to_string_lossy().into_owned());
-        let options = &options.clone().with_name(name);
+        let options = &WriteOptions { name, ..options.clone() };
         // Of other formats only a lower bound is known.
         let is_exact = matches!(self.format, GridFormat::Npy | GridFormat::Vol);
         let size = self.size(grid.dims(), field.is_some()).filter(|_| is_exact);
@@ -90,7 +90,7 @@ impl Output {
         let mut written = self.write(grid, None, options, progress)?;
         progress.finish();
         written.warnings = warnings;
-        written.notes = self.format.lost_with(grid, options);
+        written.notes = self.format.lost(grid, options);
         Ok(written)
     }
 }

@@ -1,6 +1,5 @@
 //! Attributes of voxels: what NumPy and VTK read is what the grid holds.
 
-use trivox::formats::read_grid_from_with;
 use trivox::grid::{Attribute, Attributes, Channel, count};
 use trivox::mesh::Labels;
 use trivox::surface::palette::Palette;
@@ -105,7 +104,7 @@ for name in ['material_names', 'label_names']:
 #[test]
 fn trimesh_reads_points_with_colours_and_attributes() {
     let Some(_) = python_with("trimesh") else { return };
-    let points = WriteOptions::default().with_points(true);
+    let points = WriteOptions { points: true, ..WriteOptions::default() };
     for (origin, is_opaque) in [(-2.5, true), (1e6, false)] {
         let mut grid = colored(&bent(), is_opaque);
         grid.attributes = bent().attributes;
@@ -133,7 +132,7 @@ for name in 'normal triangle material label area metallic roughness emission alp
     assert (numpy.stack(columns, -1).reshape(file[name].shape) == file[name]).all(), name
 ";
         python(script, folder.path()).unwrap();
-        let lost = GridFormat::Ply.lost_with(&grid, &points);
+        let lost = GridFormat::Ply.lost(&grid, &points);
         assert_eq!(lost, ["the names of materials and objects are not kept"]);
     }
 }
@@ -212,7 +211,8 @@ print(len(names))
 /// Metal, roughness and the strength of light of each voxel of `grid`, and its colour, as `dot_vox`
 /// reads them from the file of one model.
 fn magica_materials(grid: &VoxelGrid, options: &WriteOptions) -> Vec<([f32; 3], Rgba)> {
-    let bytes = written_with(grid, GridFormat::Vox, &options.clone().with_plain(true));
+    let bytes =
+        written_with(grid, GridFormat::Vox, &WriteOptions { plain: true, ..options.clone() });
     let data = dot_vox::load_bytes(&bytes).unwrap();
     let materials: BTreeMap<u32, [f32; 3]> = (data.materials.iter())
         .map(|material| {
@@ -238,7 +238,7 @@ fn vox_has_metal_roughness_and_light_as_materials_of_palette_entries() {
     let expected: Vec<_> = samples.iter().map(|of| [of.metallic, of.roughness, 5.0]).collect();
     let light = "light and surface have one colour, their sum, and light a strength up to 5";
     let palette = Palette::new(&[RED, [0; 4]]).unwrap();
-    let given = WriteOptions::default().with_palette(palette);
+    let given = WriteOptions { palette: Some(palette), ..WriteOptions::default() };
     for (colors, options, color) in [
         (None, WriteOptions::default(), [200, 200, 200, 255]),
         (Some(Colors::uniform(RED)), given, RED),
@@ -251,7 +251,7 @@ fn vox_has_metal_roughness_and_light_as_materials_of_palette_entries() {
         }
         let metals: BTreeSet<u32> = found.iter().map(|(of, _)| of[0].to_bits()).collect();
         assert!((4..12).contains(&metals.len()), "{metals:?}");
-        let lost = GridFormat::Vox.lost_with(&grid, &options);
+        let lost = GridFormat::Vox.lost(&grid, &options);
         assert!(lost.iter().any(|lost| lost == light) && !lost.concat().contains("room"));
     }
 
@@ -272,7 +272,7 @@ fn vox_has_metal_roughness_and_light_as_materials_of_palette_entries() {
         let mean = alike.iter().sum::<f32>() / alike.len() as f32;
         assert!((of[0] - mean).abs() < 0.001, "{of:?}, {mean}");
     }
-    let lost = GridFormat::Vox.lost(&grid).concat();
+    let lost = GridFormat::Vox.lost(&grid, &WriteOptions::default()).concat();
     assert!(lost.contains("the palette has no room for") && lost.contains("means are kept"));
 
     // Without light the type is that of the metalness, 0 in one of the materials.
@@ -310,8 +310,8 @@ fn npz_gives_back_the_attributes_that_were_written() {
         // Memory is in proportion to the surface.
         let count = |all: &Attributes| all.channels()[&Attribute::Normal].own_count();
         assert_eq!(count(one), count(two));
-        let little = ReadOptions::default().with_memory(1000);
-        let refused = read_grid_from_with(&mut &bytes[..], GridFormat::Npz, &little);
+        let little = ReadOptions { memory: 1000, ..ReadOptions::default() };
+        let refused = read_grid_from(&mut &bytes[..], GridFormat::Npz, &little);
         assert!(matches!(refused, Err(ReadError::Memory { .. })));
     }
 }
@@ -391,7 +391,10 @@ fn formats_without_attributes_say_so() {
     for format in GridFormat::ALL {
         let options = WriteOptions::default();
         let held = format.spec().attributes(&options);
-        let is_lost = format.lost(&grid).iter().any(|lost| lost.contains("attributes"));
+        let is_lost = format
+            .lost(&grid, &WriteOptions::default())
+            .iter()
+            .any(|lost| lost.contains("attributes"));
         assert_eq!(is_lost, !attributes.set().iter().all(|of| held.contains(of)), "{format:?}");
         for attribute in attributes.set() {
             let checked = format.check_attributes(&[attribute].into(), &options);

@@ -56,7 +56,11 @@ fn check(grid: &VoxelGrid, format: GridFormat) {
     let same = listed(&back) == listed(grid);
     assert!(same, "{format:?} changes colours of {grid:?}");
     assert!(written(&back, format) == bytes, "{format:?}: other bytes for {grid:?}");
-    assert!(format.lost(grid).is_empty(), "{format:?}: {:?}", format.lost(grid));
+    assert!(
+        format.lost(grid, &WriteOptions::default()).is_empty(),
+        "{format:?}: {:?}",
+        format.lost(grid, &WriteOptions::default())
+    );
 }
 
 #[test]
@@ -110,7 +114,9 @@ fn the_interior_of_a_solid_takes_no_room() {
 #[test]
 fn a_format_says_which_part_of_colours_it_loses() {
     let [opaque, clear] = [true, false].map(|is_opaque| colored(&tiny(), is_opaque));
-    let says = |format: GridFormat, grid: &VoxelGrid| format.lost(grid).join("; ");
+    let says = |format: GridFormat, grid: &VoxelGrid| {
+        format.lost(grid, &WriteOptions::default()).join("; ")
+    };
     for format in [GridFormat::Npy, GridFormat::Binvox, GridFormat::Vol] {
         assert!(says(format, &opaque).contains("colours are not kept"), "{format:?}");
         assert!(!says(format, &tiny()).contains("colours"), "{format:?}");

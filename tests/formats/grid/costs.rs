@@ -6,9 +6,7 @@ use std::time::{Duration, Instant};
 use fastnbt::{Value, nbt};
 use flate2::{Compress, Compression, FlushCompress};
 use trivox::VoxelGrid;
-use trivox::formats::{
-    GridFormat, ReadError, ReadOptions, read_grid, read_grid_from, read_grid_from_with,
-};
+use trivox::formats::{GridFormat, ReadError, ReadOptions, read_grid, read_grid_from};
 
 use super::litematic::place;
 use super::vox::{file, group, model, shape, transform};
@@ -123,8 +121,8 @@ fn schematics_that_need_too_much_memory_are_refused() {
         [([256; 3], &[0_u8, 1][..]), ([4000, 1, 8000], &[0, 2]), ([1, 4000, 8000], &[0, 2])]
     {
         let bytes = schem(size, &palette, pattern, 1);
-        let options = ReadOptions::default().with_memory(192 << 20);
-        let read = read_grid_from_with(&mut &bytes[..], GridFormat::Schem, &options);
+        let options = ReadOptions { memory: 192 << 20, ..ReadOptions::default() };
+        let read = read_grid_from(&mut &bytes[..], GridFormat::Schem, &options);
         let error = read.map(|loaded| loaded.grid).unwrap_err();
         assert!(matches!(error, ReadError::Memory { .. }), "{size:?}: {error}");
     }
@@ -164,7 +162,7 @@ fn thousands_of_regions_are_put_together_in_the_time_that_their_blocks_take() {
         let bytes = gzipped(&tags);
         let clock = Instant::now();
         let begun = computed(clock);
-        let read = read_grid_from(&mut &bytes[..], GridFormat::Litematic);
+        let read = read_grid_from(&mut &bytes[..], GridFormat::Litematic, &ReadOptions::default());
         let took = (computed(clock) - begun).as_secs_f64();
         assert_eq!(read.unwrap().grid.occupied(), 60_000 * 32);
         took
@@ -221,8 +219,8 @@ fn a_vox_file_that_does_not_fit_the_memory_twice_is_refused_before_it_is_parsed(
     let bytes = [instances(&sparse(), 1, 1), vec![0; 100_000]].concat();
     let twice = 2 * bytes.len() as u64;
     let read = |memory| {
-        let options = ReadOptions::default().with_memory(memory);
-        read_grid_from_with(&mut &bytes[..], GridFormat::Vox, &options).unwrap_err()
+        let options = ReadOptions { memory, ..ReadOptions::default() };
+        read_grid_from(&mut &bytes[..], GridFormat::Vox, &options).unwrap_err()
     };
     for memory in [0, 1000, twice - 2, twice - 1] {
         let error = read(memory);

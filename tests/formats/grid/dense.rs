@@ -137,7 +137,7 @@ fn binvox_gives_back_the_grid_padded_to_a_cube() {
         let (place, read) = (grid.world.place.unwrap_or_default(), back.world.place.unwrap());
         assert_eq!((read.origin, back.world.up), (place.origin, Up::Y));
         assert!(is_near(read.voxel_size, place.voxel_size), "{read:?} of {place:?}");
-        let lost = GridFormat::Binvox.lost(&grid).join("; ");
+        let lost = GridFormat::Binvox.lost(&grid, &WriteOptions::default()).join("; ");
         assert_eq!(lost.contains("where the grid lies is not known"), grid.world.place.is_none());
         let least = GridFormat::Binvox.file_size(grid.dims()).unwrap();
         assert!(bytes.len() as u64 >= least);
@@ -230,7 +230,8 @@ fn a_vti_has_the_same_bytes_for_any_number_of_threads() {
 fn a_vol_far_from_the_origin_says_by_how_much_its_corners_are_rounded() {
     let lost = |x: f64| {
         let world = World::at([x, 0.0, 0.0], 0.05, Up::Y);
-        GridFormat::Vol.lost(&VoxelGrid::from_voxels([20, 12, 8], []).unwrap().with_world(world))
+        let grid = VoxelGrid::from_voxels([20, 12, 8], []).unwrap().with_world(world);
+        GridFormat::Vol.lost(&grid, &WriteOptions::default())
     };
     assert_eq!(lost(100.0), Vec::<String>::new());
     // Floats from 2^22 to 2^23 are multiples of a half, of ten voxels.

@@ -157,7 +157,7 @@ fn distances_are_read_as_the_solid_inside() {
         for format in [Vdb, Nvdb, Npz, Vti] {
             let bytes = written(&field, format);
             let LoadedGrid { grid, warnings, distances, .. } =
-                read_grid_from(&mut &bytes[..], format).unwrap();
+                read_grid_from(&mut &bytes[..], format, &ReadOptions::default()).unwrap();
             assert!(distances.is_some(), "{name}, {format:?}");
             assert!(grid == *field.inside(), "{name}, {format:?}: {} voxels", grid.occupied());
             assert_eq!(grid.world, field.inside().world, "{name}, {format:?}");

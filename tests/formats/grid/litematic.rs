@@ -299,7 +299,7 @@ fn a_litematic_has_the_name_that_is_given() {
         (Some("🐉"), "trivox"),
         (Some("a\0b"), "trivox"),
     ] {
-        let options = WriteOptions::default().with_name(given.map(str::to_owned));
+        let options = WriteOptions { name: given.map(str::to_owned), ..WriteOptions::default() };
         let bytes = unzipped(&written_with(&tiny(), GridFormat::Litematic, &options));
         let tag = [&b"\x08\0\x04Name\0"[..], &[name.len() as u8], name.as_bytes()].concat();
         assert!(bytes.windows(tag.len()).any(|window| window == tag), "{name}");

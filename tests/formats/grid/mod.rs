@@ -68,7 +68,7 @@ fn write_into(folder: &TempDir, grid: &VoxelGrid, format: GridFormat) {
 }
 
 fn load_bytes(format: GridFormat, mut bytes: &[u8]) -> Result<LoadedGrid, ReadError> {
-    read_grid_from(&mut bytes, format)
+    read_grid_from(&mut bytes, format, &ReadOptions::default())
 }
 
 fn read(format: GridFormat, bytes: &[u8]) -> Result<VoxelGrid, ReadError> {

@@ -146,7 +146,8 @@ fn elements_of_other_types_and_shapes_are_the_same_voxels() {
                 |n: usize| if order == "True" { rows[n % 3][n / 3] } else { rows[n / 3][n % 3] };
             let array: Vec<u8> = (0..9).flat_map(|n| number(at(n))).collect();
             let file = npy_file(descr, order, "(3, 3)", &array);
-            let loaded = read_grid_from(&mut &file[..], GridFormat::Npy).unwrap();
+            let loaded =
+                read_grid_from(&mut &file[..], GridFormat::Npy, &ReadOptions::default()).unwrap();
             assert_eq!(loaded.grid.voxels().collect::<Vec<_>>(), occupied, "{descr} {order}");
             assert!(loaded.warnings[0].contains("of 1x2x3 voxels"), "{:?}", loaded.warnings);
         }

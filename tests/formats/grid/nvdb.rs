@@ -7,7 +7,6 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use tempfile::TempDir;
-use trivox::formats::read_grid_from_with;
 
 use super::dense::lines;
 use super::vdb::{far, for_others, write_all};
@@ -152,12 +151,14 @@ fn all_segments_are_read_before_a_grid_is_chosen() {
     fog[192..199].copy_from_slice(b"another");
     for parts in [[&fog, &density], [&density, &fog]] {
         let bytes = parts.map(|part| &part[..]).concat();
-        let loaded = read_grid_from(&mut &bytes[..], GridFormat::Nvdb).unwrap();
+        let loaded =
+            read_grid_from(&mut &bytes[..], GridFormat::Nvdb, &ReadOptions::default()).unwrap();
         assert!(loaded.grid == tiny());
         assert_eq!(loaded.warnings, ["only the grid density is read, not another"]);
     }
     let twice = [&fog[..], &fog].concat();
-    let loaded = read_grid_from(&mut &twice[..], GridFormat::Nvdb).unwrap();
+    let loaded =
+        read_grid_from(&mut &twice[..], GridFormat::Nvdb, &ReadOptions::default()).unwrap();
     assert!(loaded.grid == far());
     assert_eq!(loaded.warnings, ["only the grid another is read, not another"]);
     let more = [&density[..], b"NanoVDB1"].concat();
@@ -299,8 +300,8 @@ fn a_root_of_any_number_of_entries_is_read_within_the_memory_limit() {
     bytes[root + 24..][..4].fill(255);
     let entry = [0_u64, 96, 0, 0].map(u64::to_le_bytes);
     bytes.extend(entry.as_flattened().repeat(100_000));
-    let options = ReadOptions::default().with_memory(1 << 20);
-    let error = read_grid_from_with(&mut &bytes[..], GridFormat::Nvdb, &options).unwrap_err();
+    let options = ReadOptions { memory: 1 << 20, ..ReadOptions::default() };
+    let error = read_grid_from(&mut &bytes[..], GridFormat::Nvdb, &options).unwrap_err();
     assert!(matches!(error, ReadError::Memory { .. }), "{error}");
 }
 

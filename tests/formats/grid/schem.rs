@@ -183,7 +183,7 @@ fn with(grid: &VoxelGrid, options: &WriteOptions) -> Schematic {
 #[test]
 fn fastnbt_reads_the_blocks_of_colours() {
     // A grid in which each block is the nearest one of a voxel, and one of many colours.
-    let options = WriteOptions::default().with_blocks(default_blocks());
+    let options = WriteOptions { blocks: Some(default_blocks()), ..WriteOptions::default() };
     for grid in grids_of(10..20_000) {
         let grid = colored(&grid, false);
         let found = with(&grid, &options);
@@ -215,7 +215,10 @@ pub(crate) fn of_blocks(
         let [r, g, b] = color(x as usize % kinds);
         Some([r, g, b, 255])
     });
-    (grid, WriteOptions::default().with_blocks(BlockList::new(blocks).unwrap()))
+    (
+        grid,
+        WriteOptions { blocks: Some(BlockList::new(blocks).unwrap()), ..WriteOptions::default() },
+    )
 }
 
 #[test]
@@ -290,7 +293,7 @@ fn dithering_mixes_blocks() {
     let grid = block([16, 1, 16], [0; 3], [16, 1, 16]);
     let grid = grid.with_colors(Colors::uniform([60, 120, 90, 255]));
     let kinds = |dither: bool| {
-        let schematic = with(&grid, &WriteOptions::default().with_dither(dither));
+        let schematic = with(&grid, &WriteOptions { dither, ..WriteOptions::default() });
         let kinds: BTreeSet<_> = schematic.named().into_values().map(str::to_owned).collect();
         kinds.into_iter().collect::<Vec<_>>()
     };
@@ -323,7 +326,7 @@ fn grids_that_a_schematic_cannot_hold_are_refused() {
 
 #[test]
 fn what_a_schematic_changes_is_said() {
-    let lost = |grid: &VoxelGrid| GridFormat::Schem.lost(grid).join("; ");
+    let lost = |grid: &VoxelGrid| GridFormat::Schem.lost(grid, &WriteOptions::default()).join("; ");
     assert_eq!(lost(&tiny()), "");
     let opaque = lost(&colored(&tiny(), true));
     assert_eq!(opaque, "each colour becomes the nearest block");
@@ -347,7 +350,7 @@ fn the_blocks_of_a_file_are_told_before_it_is_written_and_after_it_is_read() {
     for grid in grids_of(10..2000).flat_map(|grid| [colored(&grid, true), grid]) {
         for format in [GridFormat::Schem, GridFormat::Litematic, GridFormat::Vox] {
             for dither in [false, true] {
-                let options = WriteOptions::default().with_dither(dither);
+                let options = WriteOptions { dither, ..WriteOptions::default() };
                 let bytes = written_with(&grid, format, &options);
                 let loaded = load_bytes(format, &bytes).unwrap();
                 let told = format.block_list(&grid, &options).map(|list| list.counts);
@@ -411,6 +414,20 @@ fn schematics_of_other_programs_are_read() {
 }
 
 #[test]
+fn a_position_without_a_voxel_size_is_ignored_with_a_warning() {
+    let data = Value::ByteArray(ByteArray::new(vec![0]));
+    let tags = nbt!({
+        "Version": 2, "Width": 1_i16, "Height": 1_i16, "Length": 1_i16, "BlockData": data,
+        "Palette": {"minecraft:stone": 0},
+        "Metadata": {"trivox": {"Origin": [1.0, 2.0, 3.0], "Up": "z"}},
+    });
+    let LoadedGrid { grid, warnings, .. } = loaded(&tags);
+    assert_eq!(grid.world, World { up: Up::Z, place: None });
+    let ignored = "the grid's position is ignored: it needs both 'Origin' and 'VoxelSize'";
+    assert_eq!(warnings, [ignored]);
+}
+
+#[test]
 fn malformed_schematics_are_refused() {
     let stone = |data: &[i8]| {
         let data = Value::ByteArray(ByteArray::new(data.to_vec()));
@@ -460,7 +477,7 @@ fn malformed_schematics_are_refused() {
 fn voxels_become_the_blocks_that_are_given() {
     let blocks = [("oak_planks", [162, 131, 79]), ("create:asurine", [100, 120, 140])];
     let blocks = BlockList::new(blocks.map(|(name, color)| (name.to_owned(), color))).unwrap();
-    let options = WriteOptions::default().with_blocks(blocks);
+    let options = WriteOptions { blocks: Some(blocks), ..WriteOptions::default() };
     let named = |grid: &VoxelGrid| {
         let schematic = with(grid, &options);
         schematic.named().into_values().map(str::to_owned).collect::<Vec<_>>()
@@ -488,7 +505,7 @@ fn a_plain_schematic_is_of_version_2() {
         block_data: ByteArray,
         block_entities: Vec<Value>,
     }
-    let plain = WriteOptions::default().with_plain(true);
+    let plain = WriteOptions { plain: true, ..WriteOptions::default() };
     for grid in [tiny(), colored(&tiny(), true)] {
         let bytes = written_with(&grid, GridFormat::Schem, &plain);
         let tags = unzipped(&bytes);

@@ -182,7 +182,7 @@ fn ply_of_points_has_a_vertex_for_each_voxel_and_no_faces() {
     expected.extend([-1.4375_f32, 0.0625, 2.0625].map(f32::to_le_bytes).as_flattened());
     expected.extend([255, 0, 51]);
     expected.extend((-1_i32).to_le_bytes());
-    let points = WriteOptions::default().with_points(true);
+    let points = WriteOptions { points: true, ..WriteOptions::default() };
     let found = written_with(&grid, GridFormat::Ply, &points);
     assert_eq!(found.escape_ascii().to_string(), expected.escape_ascii().to_string());
 }
@@ -291,7 +291,9 @@ fn a_grid_without_voxels_is_a_file_without_faces() {
 fn what_a_mesh_does_not_hold_of_colours_and_place_is_said() {
     let turned = one_voxel();
     let clear = colored(&tiny(), false);
-    let lost = |format: GridFormat, grid: &VoxelGrid| format.lost(grid).join("; ");
+    let lost = |format: GridFormat, grid: &VoxelGrid| {
+        format.lost(grid, &WriteOptions::default()).join("; ")
+    };
     assert_eq!(lost(GridFormat::Glb, &turned), "");
     assert_eq!(lost(GridFormat::Ply, &turned), "that z is up is not kept");
     assert_eq!(lost(GridFormat::Obj, &turned), "that z is up is not kept");

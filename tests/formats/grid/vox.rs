@@ -1,7 +1,7 @@
 //! MagicaVoxel: against `dot_vox`, and against files made by hand.
 
 use trivox::GridError;
-use trivox::formats::{ReadOptions, read_grid_from_with, write_grid_with};
+use trivox::formats::write_grid_with;
 use trivox::grid::{Attribute, Attributes, Channel, mask_voxels};
 use trivox::surface::palette::Palette;
 
@@ -263,7 +263,7 @@ fn a_grid_without_colours_has_none_when_it_is_read_but_one_painted_grey_does() {
 #[test]
 fn a_given_palette_keeps_its_order_and_every_voxel_has_the_nearest_colour() {
     let palette = Palette::new(&[[0; 4], [250, 250, 250, 255], [10, 10, 10, 255]]).unwrap();
-    let options = WriteOptions::default().with_palette(palette);
+    let options = WriteOptions { palette: Some(palette), ..WriteOptions::default() };
     let dark = |[x, ..]: [u32; 3]| (x == 0).then_some([30, 20, 20, 255]);
     let grid = painted_by(block([2, 1, 1], [0; 3], [2, 1, 1]), [220, 230, 240, 255], dark);
     let bytes = written_with(&grid, GridFormat::Vox, &options);
@@ -279,12 +279,15 @@ fn a_given_palette_keeps_its_order_and_every_voxel_has_the_nearest_colour() {
 #[test]
 fn what_a_vox_does_not_hold_of_colours_is_said() {
     let grid = random_grid([64, 64, 64], 2000, &mut fastrand::Rng::with_seed(3));
-    assert_eq!(GridFormat::Vox.lost(&grid), Vec::<String>::new());
-    assert_eq!(GridFormat::Vox.lost(&painted(&grid, 254)), Vec::<String>::new());
-    let many = GridFormat::Vox.lost(&painted(&grid, 300));
+    assert_eq!(GridFormat::Vox.lost(&grid, &WriteOptions::default()), Vec::<String>::new());
+    assert_eq!(
+        GridFormat::Vox.lost(&painted(&grid, 254), &WriteOptions::default()),
+        Vec::<String>::new()
+    );
+    let many = GridFormat::Vox.lost(&painted(&grid, 300), &WriteOptions::default());
     assert!(many.len() == 1 && many[0].contains("301 colours are approximated by 255"), "{many:?}");
     let glass = grid.with_colors(Colors::uniform([1, 2, 3, 254]));
-    let lost = GridFormat::Vox.lost(&glass);
+    let lost = GridFormat::Vox.lost(&glass, &WriteOptions::default());
     assert!(lost.len() == 1 && lost[0].contains("opaque"), "{lost:?}");
 }
 
@@ -443,7 +446,9 @@ fn what_is_no_vox_is_refused_before_it_is_read() {
     let zeros = vec![0_u8; 4096];
     let mut rest = &zeros[..];
     let mut start = std::io::BufReader::with_capacity(64, &mut rest);
-    let error = read_grid_from(&mut start, GridFormat::Vox).unwrap_err().to_string();
+    let error = read_grid_from(&mut start, GridFormat::Vox, &ReadOptions::default())
+        .unwrap_err()
+        .to_string();
     assert_eq!(error, "not a MagicaVoxel file: it does not begin with 'VOX '");
     assert_eq!(rest.len(), 4096 - 64);
 }
@@ -528,15 +533,13 @@ fn hidden_nodes_and_later_frames_are_said() {
 
 /// The dimensions of a scene, read with these options.
 fn dims_with(chunks: &[Vec<u8>], options: &ReadOptions) -> Result<[u32; 3], ReadError> {
-    let loaded = read_grid_from_with(&mut &file(chunks)[..], GridFormat::Vox, options)?;
+    let loaded = read_grid_from(&mut &file(chunks)[..], GridFormat::Vox, options)?;
     assert_eq!(loaded.warnings, Vec::<String>::new());
     Ok(loaded.grid.dims())
 }
 
 fn dims_at(chunks: &[Vec<u8>], frame: u32) -> Result<[u32; 3], ReadError> {
-    let mut options = ReadOptions::default();
-    options.frame = Some(frame);
-    dims_with(chunks, &options)
+    dims_with(chunks, &ReadOptions { frame: Some(frame), ..ReadOptions::default() })
 }
 
 #[test]
@@ -577,8 +580,7 @@ fn a_frame_of_an_animation_can_be_chosen() {
 
 #[test]
 fn what_is_hidden_can_be_left_out() {
-    let mut options = ReadOptions::default();
-    options.visible_only = true;
+    let options = ReadOptions { visible_only: true, ..ReadOptions::default() };
     // Two voxels, one in a group of its own.
     let scene = |layer: i32, attributes: &[(&str, &str)], hidden_layer: &[(&str, &str)]| {
         let node =
@@ -678,7 +680,7 @@ fn a_palette_of_another_size_is_refused() {
 
 #[test]
 fn a_plain_vox_is_one_model_and_its_palette() {
-    let plain = WriteOptions::default().with_plain(true);
+    let plain = WriteOptions { plain: true, ..WriteOptions::default() };
     for grid in grids().into_iter().filter(|grid| grid.dims().iter().all(|&d| d <= 256)) {
         let bytes = written_with(&grid, GridFormat::Vox, &plain);
         let data = dot_vox::load_bytes(&bytes).unwrap();
@@ -737,7 +739,7 @@ fn labels_are_named_parts_in_their_place() {
             _ => u32::MAX,
         };
         let named = with_attribute(&grid, Attribute::Label, |voxel| [label_of(voxel), 0, 0]);
-        assert_eq!(GridFormat::Vox.lost(&named), Vec::<String>::new());
+        assert_eq!(GridFormat::Vox.lost(&named, &WriteOptions::default()), Vec::<String>::new());
         let bytes = written(&named, GridFormat::Vox);
         let data = dot_vox::load_bytes(&bytes).unwrap();
         let expected = listed(&grid).into_iter().map(|(at, color)| (place(&grid, at), color));
@@ -760,9 +762,9 @@ fn labels_are_named_parts_in_their_place() {
         assert_eq!(labels(&back), labels(&named));
         assert_eq!(written(&back, GridFormat::Vox), bytes);
 
-        let lost = |options| GridFormat::Vox.lost_with(&named, &options);
+        let lost = |options| GridFormat::Vox.lost(&named, &options);
         let said = "the voxels' attributes are not kept: label";
-        assert_eq!(lost(WriteOptions::default().with_plain(true)), [said]);
+        assert_eq!(lost(WriteOptions { plain: true, ..WriteOptions::default() }), [said]);
     }
 }
 
@@ -776,7 +778,7 @@ fn labels_beyond_the_parts_of_a_file_are_not_kept_and_that_is_said() {
         let names = (0..objects).map(|n| n.to_string()).collect();
         named.attributes =
             Some(Attributes::new(BTreeMap::from([(Attribute::Label, names)]), channels));
-        assert_eq!(GridFormat::Vox.lost(&named), lost);
+        assert_eq!(GridFormat::Vox.lost(&named, &WriteOptions::default()), lost);
         let data = dot_vox::load_bytes(&written(&named, GridFormat::Vox)).unwrap();
         assert_eq!(data.models.len(), if lost.is_empty() { 40 } else { 1 });
     }

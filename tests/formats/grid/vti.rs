@@ -6,7 +6,6 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use trivox::formats::read_grid_from_with;
 use trivox::grid::{Attribute, Attributes};
 
 use super::attributes::bent;
@@ -90,8 +89,8 @@ fn a_grid_with_colours_attributes_and_names_is_given_back() {
     assert_eq!(count(one), count(two));
     assert!(written(&loaded.grid, GridFormat::Vti) == bytes);
     for memory in [1000, 3 * bytes.len() as u64] {
-        let little = ReadOptions::default().with_memory(memory);
-        let refused = read_grid_from_with(&mut &bytes[..], GridFormat::Vti, &little);
+        let little = ReadOptions { memory, ..ReadOptions::default() };
+        let refused = read_grid_from(&mut &bytes[..], GridFormat::Vti, &little);
         assert!(matches!(refused, Err(ReadError::Memory { .. })), "{memory}");
     }
 }
@@ -393,8 +392,8 @@ fn compressed(values: &[u8], len: u64) -> String {
 #[test]
 fn files_that_need_too_much_memory_are_refused() {
     let needs_more = |bytes: &[u8], memory: u64| {
-        let limit = ReadOptions::default().with_memory(memory);
-        let read = read_grid_from_with(&mut &bytes[..], GridFormat::Vti, &limit);
+        let limit = ReadOptions { memory, ..ReadOptions::default() };
+        let read = read_grid_from(&mut &bytes[..], GridFormat::Vti, &limit);
         assert!(matches!(read, Err(ReadError::Memory { .. })), "{:?}", read.map(|of| of.grid));
     };
     // Eight layers of colours.

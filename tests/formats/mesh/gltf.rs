@@ -586,7 +586,7 @@ fn metal_roughness_and_emission_have_factors_and_textures() {
     assert_eq!((texture, metallic_texture), (None, roughness_texture));
     assert_eq!(emission_texture, metallic_texture);
     assert!(emission_texture.is_some() && both.textures.len() == 1 && both.uvs.len() == 2);
-    let bare = ReadOptions::default().without_maps();
+    let bare = ReadOptions { maps: false, ..ReadOptions::default() };
     let bare = look(read_as("gltf", file(0), &bare));
     assert!(bare.textures.is_empty() && bare.uvs.is_empty());
     assert_eq!(bare.materials[0], of_factors);

@@ -211,7 +211,7 @@ fn decompressing_takes_no_more_memory_than_allowed() {
     let (document, data) = meshopt("EXT_meshopt_compression", &sections(""), &MESHOPT);
     let large = document.replace(r#""byteLength": 144"#, r#""byteLength": 100000000"#);
     for file in [draco, glb(&large, Some(&data))] {
-        let options = ReadOptions::default().with_memory(4 << 20);
+        let options = ReadOptions { memory: 4 << 20, ..ReadOptions::default() };
         let read = read_as("glb", file, &options);
         assert!(matches!(read, Err(ReadError::Memory { limit: 0x40_0000, .. })), "{read:?}");
     }

@@ -227,7 +227,7 @@ fn the_program_reads_all_formats_by_their_extension_and_says_which() {
 
 #[test]
 fn an_empty_file_says_so_and_looks_that_are_not_asked_for_are_none() {
-    let bare = ReadOptions::default().without_appearance();
+    let bare = ReadOptions { appearance: false, ..ReadOptions::default() };
     for (name, extension, bytes) in seeds() {
         if extension != MODEL {
             assert_eq!(fault(read_seed(extension, b"")), "the file is empty", "{name}");
@@ -249,7 +249,7 @@ fn textures_that_do_not_fit_are_plain_and_a_warning() {
     {
         let spec = MeshSpec::of_extension(extension).unwrap();
         let read = |memory| {
-            let options = ReadOptions::default().with_memory(memory);
+            let options = ReadOptions { memory, ..ReadOptions::default() };
             read_mesh_from(file.clone().into(), spec, &sidecars, &options).unwrap()
         };
         assert_eq!(read(4 << 20).warnings, Vec::<String>::new());

@@ -282,7 +282,7 @@ fn a_file_of_another_kind_is_refused_by_its_start() {
         let file = std::fs::File::create(&path).unwrap();
         file.set_len(2_000_000_000).unwrap();
         std::io::Write::write_all(&mut &file, &[[0; 80], [255; 80]].concat()).unwrap();
-        let options = ReadOptions::default().with_memory(1 << 20);
+        let options = ReadOptions { memory: 1 << 20, ..ReadOptions::default() };
         let refused = read_mesh_with(&path, &options, &NoProgress).map(|_| ()).unwrap_err();
         assert!(refused.to_string().starts_with(expected), "{refused}");
     }
@@ -574,7 +574,11 @@ fn a_pipe_is_read_up_to_the_memory_there_is() {
         std::thread::scope(|scope| {
             // Fails where the reader goes away, as it should.
             scope.spawn(|| _ = std::fs::write(&pipe, text));
-            read_mesh_with(&pipe, &ReadOptions::default().with_memory(limit), &NoProgress)
+            read_mesh_with(
+                &pipe,
+                &ReadOptions { memory: limit, ..ReadOptions::default() },
+                &NoProgress,
+            )
         })
     };
     assert_eq!(corners(&read(1000, 10_000_000).unwrap().mesh), [ABC]);

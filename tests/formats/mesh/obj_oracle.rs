@@ -44,7 +44,7 @@ fn faces(text: &str) -> Option<Vec<Vec<Point>>> {
 }
 
 fn read(bytes: &[u8]) -> Result<LoadedMesh, ReadError> {
-    super::read_as("obj", bytes, &ReadOptions::default().without_appearance())
+    super::read_as("obj", bytes, &ReadOptions { appearance: false, ..ReadOptions::default() })
 }
 
 fn triangles(loaded: &LoadedMesh) -> Vec<[Point; 3]> {

@@ -36,7 +36,7 @@ fn line_ends_are_white_space_where_records_are_no_lines() {
     let loaded = read(painted.join(" ")).unwrap();
     let colors = &loaded.mesh.appearance().unwrap().vertex_colors;
     assert_eq!(colors[..], [linear_of_rgba([255, 0, 0, 128]); 3]);
-    let bare = ReadOptions::default().without_appearance();
+    let bare = ReadOptions { appearance: false, ..ReadOptions::default() };
     assert_eq!(triangles(read_as("off", painted.join(" "), &bare)), [[A, B, C]]);
     // Too few numbers and too many are errors, of lines.
     for text in [&square[..square.len() - 2], &format!("{square} 3 0 1 2")] {
@@ -178,6 +178,6 @@ fn what_is_wrong_is_refused_with_the_line() {
         let text = file.replace('/', "\n").replace('+', SQUARE);
         assert_eq!(fault(read(&text)), expected, "{text}");
     }
-    let refused = read_as("off", TEXT, &ReadOptions::default().with_memory(1000));
+    let refused = read_as("off", TEXT, &ReadOptions { memory: 1000, ..ReadOptions::default() });
     assert!(matches!(refused, Err(ReadError::Memory { .. })));
 }

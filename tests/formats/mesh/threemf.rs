@@ -254,7 +254,7 @@ fn components_may_not_multiply_without_bound() {
         "its components and items repeat objects too often: 134,217,728 triangles of 1 in the file";
     assert!(fault(model(doubled(27))).starts_with(said));
     assert!(fault(model(doubled(70))).ends_with("more than 64 deep"));
-    let options = ReadOptions::default().with_memory(1 << 20);
+    let options = ReadOptions { memory: 1 << 20, ..ReadOptions::default() };
     let limited = read_as("3mf", package_3mf(doubled(20).as_bytes()), &options);
     assert!(matches!(limited, Err(ReadError::Memory { .. })), "{limited:?}");
     // Without a triangle, doubling takes no time.

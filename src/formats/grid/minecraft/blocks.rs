@@ -5,6 +5,7 @@
 //! the textures of Minecraft 1.21.4. Mojang publishes none.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use thiserror::Error;
 
@@ -31,6 +32,11 @@ pub(crate) struct Version {
 
 /// The first version with today's names of blocks; later ones upgrade its files.
 pub(super) const FIRST_VERSION: Version = Version { data: 1631, name: "1.13.2" };
+
+/// The default blocks by their names without namespace: colours, and the first version of the game
+/// with them.
+pub(super) static KNOWN: LazyLock<HashMap<&str, (Rgba, Version)>> =
+    LazyLock::new(|| all().map(|(name, color, since)| (name, (color, since))).collect());
 
 /// The blocks that voxels become: names and colours.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,12 +98,10 @@ impl Blocks {
             if !is_name(&name) {
                 return Err(BlocksError::Name(crate::formats::excerpt(&name)));
             }
-            let location = name.split('[').next().unwrap_or_default();
-            if AIR.contains(&location.strip_prefix("minecraft:").unwrap_or(location)) {
+            if AIR.contains(&plain_name(&name)) {
                 return Err(BlocksError::Air(name));
             }
-            let has_namespace = location.contains(':');
-            let full = if has_namespace { name } else { format!("minecraft:{name}") };
+            let full = if name.contains(':') { name } else { format!("minecraft:{name}") };
             if list.iter().any(|(other, _)| *other == full) {
                 return Err(BlocksError::Twice(full));
             }
@@ -118,21 +122,15 @@ impl Blocks {
 
 /// The first version of the game with all blocks of `names`. Unknown blocks do not count.
 pub(super) fn version_of(names: &[String]) -> Version {
-    let since: HashMap<&str, Version> = all().map(|(name, _, since)| (name, since)).collect();
-    let known = names.iter().filter_map(|name| since.get(plain(name)?));
-    known.copied().fold(FIRST_VERSION, Version::max)
+    let known = names.iter().filter_map(|name| KNOWN.get(plain_name(name)));
+    known.map(|&(_, since)| since).fold(FIRST_VERSION, Version::max)
 }
 
-/// Those of `names` whose first version of the game is not known.
-pub(super) fn unknown(names: &[String]) -> Vec<String> {
-    let known = known_colors();
-    let is_known = |name: &&String| plain(name).is_some_and(|name| known.contains_key(name));
-    names.iter().filter(|name| !is_known(name)).cloned().collect()
-}
-
-/// The name of a block of the game without its namespace and properties; `None` of others.
-fn plain(name: &str) -> Option<&str> {
-    name.strip_prefix("minecraft:")?.split('[').next()
+/// A block's name without the game's namespace and without properties, such as `oak_stairs` of
+/// `minecraft:oak_stairs[facing=east]`.
+pub(super) fn plain_name(name: &str) -> &str {
+    let name = name.split('[').next().unwrap_or_default();
+    name.strip_prefix("minecraft:").unwrap_or(name)
 }
 
 /// Whether `name` is a resource location, with properties in square brackets or without.
@@ -152,11 +150,6 @@ fn is_name(name: &str) -> bool {
         && parts.into_iter().all(is_word)
         && properties.is_some_and(|list| list.is_empty() || has_values(list))
         && name.len() < 256
-}
-
-/// The colours of blocks by their names without namespace, where they are known.
-pub(super) fn known_colors() -> HashMap<&'static str, Rgba> {
-    all().map(|(name, color, _)| (name, color)).collect()
 }
 
 /// The default blocks: names without namespace, colours, and the first version with them.
@@ -203,10 +196,10 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_not_among_the_default_blocks_has_no_known_version() {
-        let names = ["stone", "oak_planks[a=b]", "oak_plank"].map(|n| format!("minecraft:{n}"));
-        let names = [&names[..], &["create:tuff".to_owned()]].concat();
-        assert_eq!(unknown(&names), ["minecraft:oak_plank", "create:tuff"]);
+    fn a_name_that_is_not_among_the_default_blocks_is_not_known() {
+        let is_known = |name: &str| KNOWN.contains_key(plain_name(name));
+        assert!(is_known("minecraft:stone") && is_known("minecraft:oak_planks[a=b]"));
+        assert!(!is_known("minecraft:oak_plank") && !is_known("create:tuff"));
     }
 
     #[test]

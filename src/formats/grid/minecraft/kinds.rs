@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::blocks::{Blocks, STONE, Version, known_colors, version_of};
+use super::blocks::{Blocks, KNOWN, STONE, Version, version_of};
 use crate::base::srgb::Rgba;
 use crate::formats::WriteOptions;
 use crate::grid::{BRICK, BrickRun, Colors, VoxelGrid};
@@ -29,9 +29,10 @@ impl Kinds {
     pub(super) fn new(grid: &VoxelGrid, options: &WriteOptions) -> Self {
         let default = Blocks::default();
         let blocks = options.blocks.as_ref().unwrap_or(&default);
-        let stone = || (format!("minecraft:{STONE}"), known_colors()[STONE]);
-        let plain = options.blocks.as_ref().and_then(|own| own.list.first());
-        let plain = plain.cloned().unwrap_or_else(stone);
+        let plain = match &options.blocks {
+            Some(own) => own.list[0].clone(),
+            None => (format!("minecraft:{STONE}"), KNOWN[STONE].0),
+        };
         let indexed = index(grid, blocks, options.dither);
         let (list, of_index) = match &indexed {
             Some(indexed) => (&blocks.list[..], indexed.counts(grid)),

@@ -25,23 +25,49 @@ pub mod schem;
 
 use std::io;
 
+use self::blocks::{KNOWN, plain_name};
 use self::frame::Frame;
 use self::kinds::Kinds;
 use self::nbt::{COMPOUND, DOUBLE, INT, LIST, STRING, TagReader, Tags};
-use super::dense;
+use super::{dense, vox};
 use crate::base::numbers::grouped;
 use crate::formats::io::warnings::NameCounts;
 use crate::formats::{
-    ReadError, WriteError, WriteOptions, checked_place, content, excerpt, lost_opacity,
+    GridFormat, ReadError, WriteError, WriteOptions, content, excerpt, lost_opacity, stated_place,
 };
 use crate::grid::{Colors, Place, Up, VoxelGrid, World};
 
 /// Array lengths and volumes are signed 32-bit integers.
 const MAX_VOLUME: u64 = i32::MAX as u64;
 
-/// The width, height and length of `grid`, in blocks.
-pub(crate) fn size(grid: &VoxelGrid) -> [u32; 3] {
-    Frame::new(grid).size
+/// Voxels in blocks of Minecraft, and in the colours of a palette.
+impl GridFormat {
+    /// The width, height and length of `grid` in blocks of Minecraft, if voxels become blocks.
+    #[must_use]
+    pub fn blocks(self, grid: &VoxelGrid) -> Option<[u32; 3]> {
+        self.has_blocks().then(|| Frame::new(grid).size)
+    }
+
+    /// The blocks that the voxels of `grid` become in Minecraft; `None` for other formats.
+    #[must_use]
+    pub fn block_list(self, grid: &VoxelGrid, options: &WriteOptions) -> Option<BlockList> {
+        self.has_blocks().then(|| BlockList::of(grid, options))
+    }
+
+    /// The colours of the voxels of `grid` in a file with a palette or blocks; `None` for other
+    /// formats, and for a palette if the grid has no colours.
+    #[must_use]
+    pub fn painted(self, grid: &VoxelGrid, options: &WriteOptions) -> Option<Colors> {
+        match self {
+            Self::Schem | Self::Litematic => Some(Kinds::new(grid, options).painted(grid)),
+            Self::Vox => vox::painted(grid, options),
+            _ => None,
+        }
+    }
+
+    fn has_blocks(self) -> bool {
+        matches!(self, Self::Schem | Self::Litematic)
+    }
 }
 
 /// The blocks of a schematic.
@@ -57,16 +83,15 @@ pub struct BlockList {
 }
 
 impl BlockList {
-    pub(crate) fn of(grid: &VoxelGrid, options: &WriteOptions) -> Self {
+    fn of(grid: &VoxelGrid, options: &WriteOptions) -> Self {
         let kinds = Kinds::new(grid, options);
-        let (game_version, unknown) = (kinds.version().name, blocks::unknown(&kinds.names[1..]));
+        let game_version = kinds.version().name;
+        // Without air.
+        let mut unknown = kinds.names[1..].to_vec();
+        unknown.retain(|name| !KNOWN.contains_key(plain_name(name)));
         let counts = kinds.names.into_iter().zip(kinds.counts).skip(1).collect();
         Self { counts, game_version, unknown }
     }
-}
-
-pub(crate) fn painted(grid: &VoxelGrid, options: &WriteOptions) -> Colors {
-    Kinds::new(grid, options).painted(grid)
 }
 
 /// Refuses more than `edge` blocks along an axis, or [`MAX_VOLUME`] in all.
@@ -149,9 +174,9 @@ impl Head {
         Ok(())
     }
 
-    /// The up axis and the place of a file that is `what`, of version 1 to `newest`; without tags
-    /// `y` is up, as in the game.
-    fn world(&self, what: &str, newest: i32) -> Result<World, ReadError> {
+    /// The up axis and the place of a file that is `what`, of version 1 to `newest`, with warnings;
+    /// without tags `y` is up, as in the game.
+    fn world(&self, what: &str, newest: i32) -> Result<(World, Vec<String>), ReadError> {
         match self.version {
             None => bail!("not a {what}: it has no 'Version'"),
             Some(version) if !(1..=newest).contains(&version) => {
@@ -159,9 +184,10 @@ impl Head {
             }
             Some(_) => {}
         }
-        let place = self.origin.zip(self.voxel_size);
-        let place = place.map(|(origin, voxel_size)| Place { origin, voxel_size });
-        let place = place.map(checked_place).transpose()?;
-        Ok(World { up: self.up.unwrap_or(Up::Y), place })
+        let names = ["'Origin'", "'VoxelSize'"];
+        let (place, half) = stated_place(self.origin, self.voxel_size, names)?;
+        let ignored = self.ignored.warning("only blocks are read; skipped");
+        let world = World { up: self.up.unwrap_or(Up::Y), place };
+        Ok((world, half.into_iter().chain(ignored).collect()))
     }
 }

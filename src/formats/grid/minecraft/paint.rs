@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::blocks::{AIR, STONE, known_colors};
+use super::blocks::{AIR, KNOWN, STONE, plain_name};
 use super::frame::Frame;
 use crate::base::srgb::Rgba;
 use crate::formats::grid::brick_colors::{COLOR_BYTES, ColorRun, MaskColors, RUN_BYTES, colors};
 use crate::formats::io::bytes::Budget;
 use crate::formats::io::warnings::NameCounts;
-use crate::formats::{LoadedGrid, ReadError, excerpt, shortened};
+use crate::formats::{LoadedGrid, ReadError, shortened};
 use crate::grid::{
     BRICK, BrickKey, FULL, Mask, VoxelGrid, World, bits_of_bytes, brick_slot, count,
 };
@@ -25,22 +25,16 @@ const SLICE_BYTES: u64 = 1024 + 192;
 const KIND_BYTES: u64 = 160;
 
 /// The kinds of blocks in a schematic's palettes.
+#[derive(Default)]
 pub(super) struct Palettes {
-    known: HashMap<&'static str, Rgba>,
     /// By kind, which counts from 1; 0 is air.
     colors: Vec<Rgba>,
     /// The kinds by their names, shortened.
     kinds: HashMap<String, u16>,
-    is_stone: bool,
+    /// Whether a block is not stone.
+    has_colors: bool,
     /// Bytes of memory.
     pub(super) bytes: u64,
-}
-
-impl Default for Palettes {
-    fn default() -> Self {
-        let (colors, kinds) = (Vec::new(), HashMap::new());
-        Self { known: known_colors(), colors, kinds, is_stone: true, bytes: 0 }
-    }
 }
 
 impl Palettes {
@@ -56,27 +50,14 @@ impl Palettes {
             return Ok(kind);
         }
         ensure!(self.colors.len() < MAX_KINDS, "there are more than {MAX_KINDS} kinds of blocks");
-        self.is_stone &= name == STONE;
-        self.colors.push(self.known.get(name).copied().unwrap_or(UNKNOWN));
+        self.has_colors |= name != STONE;
+        self.colors.push(KNOWN.get(name).map_or(UNKNOWN, |&(color, _)| color));
         // At most `MAX_KINDS`.
         let kind = self.colors.len() as u16;
         self.bytes += shown.capacity() as u64 + KIND_BYTES;
         self.kinds.insert(shown, kind);
         Ok(kind)
     }
-
-    fn names(&self) -> Vec<&str> {
-        let mut names = vec![""; 1 + self.colors.len()];
-        self.kinds.iter().for_each(|(name, &kind)| names[usize::from(kind)] = name);
-        names
-    }
-}
-
-/// A block's name without namespace and properties, such as `oak_stairs` of
-/// `minecraft:oak_stairs[facing=east]`.
-fn plain_name(name: &str) -> &str {
-    let name = name.split('[').next().unwrap_or_default();
-    name.strip_prefix("minecraft:").unwrap_or(name)
 }
 
 /// The kinds of the blocks of one brick by [slot](brick_slot); 0 is air.
@@ -125,19 +106,19 @@ impl<'a> Painter<'a> {
             self.latest.0 = first;
             self.latest.1.clear();
         }
-        let (head, rest) = row.split_at(row.len().min((x0.next_multiple_of(BRICK) - x0) as usize));
-        let heads = (!head.is_empty()).then_some((x0, head)).into_iter();
-        let rests = (x0.next_multiple_of(BRICK)..).step_by(BRICK as usize);
-        for (x, kinds) in heads.chain(rests.zip(rest.chunks(BRICK as usize))) {
-            if kinds.iter().fold(0, |any, kind| any | kind) == 0 {
-                continue;
+        let (mut x, mut rest) = (x0, row);
+        while !rest.is_empty() {
+            let in_brick = (BRICK - x % BRICK) as usize;
+            let (kinds, after) = rest.split_at(in_brick.min(rest.len()));
+            if kinds.iter().fold(0, |any, kind| any | kind) != 0 {
+                let index = self.index_of((x / BRICK - x0 / BRICK) as usize)?;
+                let brick = &mut self.slice[index].1;
+                let slots = (brick_slot([x, y, z])..).step_by(brick_slot([1, 0, 0]));
+                for (slot, &kind) in slots.zip(kinds).filter(|&(_, &kind)| kind != 0) {
+                    brick[slot] = kind;
+                }
             }
-            let index = self.index_of((x / BRICK - x0 / BRICK) as usize)?;
-            let brick = &mut self.slice[index].1;
-            let slots = (brick_slot([x, y, z])..).step_by(brick_slot([1, 0, 0]));
-            for (slot, &kind) in slots.zip(kinds).filter(|&(_, &kind)| kind != 0) {
-                brick[slot] = kind;
-            }
+            (x, rest) = (x + kinds.len() as u32, after);
         }
         Ok(())
     }
@@ -188,71 +169,55 @@ impl<'a> Painter<'a> {
             } else {
                 occupied().for_each(|&kind| self.counts[usize::from(kind)] += 1);
             }
-            let is_one = is_kind || occupied().all(|kind| color(kind) == first);
-            let colors = if is_one {
+            let colors = if is_kind || occupied().all(|kind| color(kind) == first) {
                 MaskColors::All(first)
             } else {
                 MaskColors::Each(occupied().map(color).collect())
             };
-            match self.bricks.last_mut() {
-                Some(ColorRun {
-                    start: before,
-                    len,
-                    mask: FULL,
-                    colors: MaskColors::All(same),
-                }) if mask == FULL && is_one && *same == first && before.along_x(*len) == start => {
-                    *len += 1;
-                }
-                _ => {
-                    let own = if is_one { 0 } else { u64::from(count(&mask)) };
-                    self.memory.used += RUN_BYTES + COLOR_BYTES * own;
-                    self.memory.check(left * SLICE_BYTES)?;
-                    self.bricks.push(ColorRun { start, len: 1, mask, colors });
-                }
+            let run = ColorRun { start, len: 1, mask, colors };
+            if mask == FULL && self.bricks.last_mut().is_some_and(|last| last.extend(&run)) {
+                continue;
             }
+            self.memory.used += RUN_BYTES + COLOR_BYTES * run.own_count();
+            self.memory.check(left * SLICE_BYTES)?;
+            self.bricks.push(run);
         }
         Ok(())
     }
 
-    /// The grid, at `world`, with a warning if something was `ignored`.
+    /// The grid, at `world`, with these and other warnings.
     pub(super) fn finish(
         mut self,
         world: World,
-        ignored: &NameCounts,
+        mut warnings: Vec<String>,
     ) -> Result<LoadedGrid, ReadError> {
         self.bricks.sort_unstable_by_key(|bricks| bricks.start);
-        let mut grid = self.grid()?;
+        let (full, others): (Vec<&ColorRun>, Vec<&ColorRun>) =
+            self.bricks.iter().partition(|bricks| bricks.mask == FULL);
+        let full = full.iter().map(|bricks| (bricks.start, bricks.len)).collect();
+        let others = others.iter().map(|brick| (brick.start, brick.mask)).collect();
+        let mut grid = VoxelGrid::from_bricks_and_runs(self.frame.dims(), others, full)?;
         grid.world = world;
-        let mut warnings = Vec::from_iter(ignored.warning("only blocks are read; skipped"));
-        if !self.palettes.is_stone {
+        let mut blocks = self.block_counts();
+        if self.palettes.has_colors {
             let runs = self.bricks.iter().map(ColorRun::borrowed);
             // The file has each block.
             grid.colors = Some(colors(&grid, runs, UNKNOWN, self.memory, u64::MAX)?);
-            let names = self.palettes.names();
-            let used = names.iter().zip(&self.counts).filter(|&(_, &count)| count > 0);
-            let used = used.map(|(name, _)| plain_name(name));
             let mut unknown = NameCounts::default();
-            used.filter(|name| !self.palettes.known.contains_key(name))
-                .for_each(|name| unknown.add(&excerpt(name)));
+            let names = blocks.iter().map(|(name, _)| plain_name(name));
+            names.filter(|name| !KNOWN.contains_key(name)).for_each(|name| unknown.add(name));
             warnings.extend(unknown.warning("blocks whose colour is not known are grey"));
         }
-        Ok(LoadedGrid { blocks: self.block_counts(), ..LoadedGrid::new(grid, warnings) })
+        blocks.sort_by(|(a, many), (b, more)| more.cmp(many).then_with(|| a.cmp(b)));
+        Ok(LoadedGrid { blocks, ..LoadedGrid::new(grid, warnings) })
     }
 
-    /// The names of the blocks and their numbers, the most frequent first.
+    /// The names of the blocks and their numbers, by kind.
     fn block_counts(&self) -> Vec<(String, u64)> {
-        let counts = self.palettes.kinds.iter();
-        let counts = counts.map(|(name, &kind)| (name.clone(), self.counts[usize::from(kind)]));
-        let mut counts: Vec<_> = counts.filter(|&(_, count)| count > 0).collect();
-        counts.sort_by(|(a, many), (b, more)| more.cmp(many).then_with(|| a.cmp(b)));
-        counts
-    }
-
-    fn grid(&self) -> Result<VoxelGrid, ReadError> {
-        let (full, others): (Vec<_>, Vec<_>) =
-            self.bricks.iter().partition(|bricks| bricks.mask == FULL);
-        let others = others.iter().map(|bricks| (bricks.start, bricks.mask)).collect();
-        let full = full.iter().map(|bricks| (bricks.start, bricks.len)).collect();
-        Ok(VoxelGrid::from_bricks_and_runs(self.frame.dims(), others, full)?)
+        let mut names: Vec<(&String, &u16)> = self.palettes.kinds.iter().collect();
+        names.sort_by_key(|&(_, kind)| kind);
+        let counts = names.into_iter().map(|(name, &kind)| (name, self.counts[usize::from(kind)]));
+        let used = counts.filter(|&(_, count)| count > 0);
+        used.map(|(name, count)| (name.clone(), count)).collect()
     }
 }

@@ -13,10 +13,10 @@ use crate::formats::grid::npy::header::{Element, Fields, Rows};
 use crate::formats::grid::npy::rgba::ColorArray;
 use crate::formats::io::bytes::{Budget, ended, read_exactly};
 use crate::formats::spec::SIGN_ONLY;
-use crate::formats::{LoadedGrid, ReadError, check_memory, checked_place, content, excerpt};
+use crate::formats::{LoadedGrid, ReadError, check_memory, content, excerpt, stated_place};
 use crate::grid::{
-    Attribute, AttributeSet, Attributes, Bits, BrickKey, Channel, ContentHash, Mask, Place, Up,
-    VoxelGrid, mask_places,
+    Attribute, AttributeSet, Attributes, Bits, BrickKey, Channel, ContentHash, Mask, Up, VoxelGrid,
+    mask_places,
 };
 
 /// Maximum bytes read of an array of the world position.
@@ -78,18 +78,7 @@ impl Arrays {
             }
             UP => self.up = Some(up(content).map_err(named)?),
             RGBA => self.take_colors(content)?,
-            _ if is_rows(name) || name == DISTANCES => self.take_rows(name, content)?,
-            _ => {
-                let (mut content, limit) = (BufReader::new(content), self.left());
-                self.take_array(name, || {
-                    let mut header = Fields::read(&mut content)?.grid()?;
-                    if name == OCCUPIED {
-                        header = header.as_batch().unwrap_or(header);
-                    }
-                    let grid = npy::read_grid(&mut content, &header, limit)?;
-                    Ok((grid, header.doubt()))
-                })?;
-            }
+            _ => self.take_other(name, BufReader::new(content))?,
         }
         Ok(())
     }
@@ -104,34 +93,47 @@ impl Arrays {
         Ok(())
     }
 
-    fn take_rows(&mut self, name: &str, content: &mut dyn Read) -> Result<(), ReadError> {
-        let (mut content, limit) = (BufReader::new(content), self.left());
-        let fields = match Fields::read(&mut content) {
-            Ok(fields) => fields,
-            Err(error) => return self.take_array(name, || Err(error)),
-        };
-        let Some(rows) = fields.rows() else {
-            // Of another program.
-            let read = || Ok((npy::read_grid(&mut content, &fields.grid()?, limit)?, None));
-            return self.take_array(name, read);
-        };
-        if name == DISTANCES {
-            self.distances.get_or_insert_default().update_reader(content)?;
-            self.ignored.push(name.to_owned());
-            return Ok(());
+    /// Takes distances, rows, or else an array that may be of voxels.
+    fn take_other(&mut self, name: &str, mut content: impl BufRead) -> Result<(), ReadError> {
+        let fields = Fields::read(&mut content);
+        let rows = fields.as_ref().ok().and_then(Fields::rows);
+        match rows {
+            Some(_) if name == DISTANCES => {
+                self.distances.get_or_insert_default().update_reader(content)?;
+                self.ignored.push(name.to_owned());
+                Ok(())
+            }
+            Some(rows) if is_rows(name) => self.take_rows(name, rows, &mut content),
+            _ => {
+                let limit = self.left();
+                self.take_array(name, || {
+                    let mut header = fields?.grid()?;
+                    if name == OCCUPIED {
+                        header = header.as_batch().unwrap_or(header);
+                    }
+                    Ok((npy::read_grid(&mut content, &header, limit)?, header.doubt()))
+                })
+            }
         }
+    }
+
+    fn take_rows(
+        &mut self,
+        name: &str,
+        rows: Rows,
+        content: &mut dyn BufRead,
+    ) -> Result<(), ReadError> {
         let length = rows.count.saturating_mul(rows.row);
         // Texts are kept as such too.
         let texts = if rows.descr.starts_with("<U") { rows.count.saturating_mul(64) } else { 0 };
         self.row_bytes = self.row_bytes.saturating_add(length).saturating_add(texts);
         // Twice, while the buffer grows.
         check_memory(self.bytes().saturating_add(length), self.limit)?;
-        let bytes = read_exactly(&mut content, length);
+        let bytes = read_exactly(content, length);
         let bytes = bytes.map_err(|error| ended(error, format_args!("the array {name}")))?;
-        match self.rows.insert(name.to_owned(), (rows, bytes)) {
-            Some(_) => Err(self::content(format!("{name} appears twice"))),
-            None => Ok(()),
-        }
+        let before = self.rows.insert(name.to_owned(), (rows, bytes));
+        ensure!(before.is_none(), "{name} appears twice");
+        Ok(())
     }
 
     fn take_array(
@@ -171,13 +173,9 @@ impl Arrays {
             ))
         })?;
         grid.world.up = self.up.unwrap_or_default();
-        if let (Some(origin), Some(voxel_size)) = (self.origin, self.voxel_size) {
-            grid.world.place = Some(checked_place(Place { origin, voxel_size })?);
-        } else if self.origin.is_some() || self.voxel_size.is_some() {
-            self.warnings.push(format!(
-                "the grid's position is ignored: it needs both {ORIGIN} and {VOXEL_SIZE}"
-            ));
-        }
+        let (place, warning) = stated_place(self.origin, self.voxel_size, [ORIGIN, VOXEL_SIZE])?;
+        grid.world.place = place;
+        self.warnings.extend(warning);
         let distances = self.distances.map(|mut hasher| {
             hasher.update(self.rows.get(COORDS).map_or(&[], |(_, coords)| coords));
             ContentHash::of(&hasher)
@@ -195,13 +193,10 @@ impl Arrays {
         }
         let (rows, ignored): (Vec<_>, Vec<_>) = ignored.into_iter().partition(|name| is_rows(name));
         if !rows.is_empty() {
+            let (names, are) = (rows.join(", "), if rows.len() == 1 { "is" } else { "are" });
             warnings.push(format!(
-                "{} ignored: an attribute has a row of numbers for each occupied voxel, in the order \
-                 of {COORDS}",
-                match &rows[..] {
-                    [one] => format!("{one} is"),
-                    all => format!("{} are", all.join(", ")),
-                }
+                "{names} {are} ignored: an attribute has a row of numbers for each occupied voxel, \
+                 in the order of {COORDS}"
             ));
         }
         if !ignored.is_empty() {

@@ -84,7 +84,7 @@ fn material_files_that_cannot_be_used_are_said() {
     assert_eq!(loaded.mesh.appearance(), None);
     let folder = Folder::new().with("m.mtl", RED_MTL.to_owned() + &"#".repeat(2_000_000));
     folder.read(format!("mtllib m.mtl\n{FACES}"));
-    let options = ReadOptions::default().with_memory(10_000_000);
+    let options = ReadOptions { memory: 10_000_000, ..ReadOptions::default() };
     let loaded = read_mesh_with(folder.path("mesh.obj"), &options, &NoProgress).unwrap();
     let why = "it is too large for the memory that is left";
     assert_eq!(loaded.warnings, [format!("material file 'm.mtl' is not used: {why}")]);

@@ -216,7 +216,8 @@ fn images_take_the_memory_that_is_left_and_no_more() {
     // A megabyte each, and three times that for one that is to be decoded.
     for (megabytes, expected) in [(1, 0), (2, 0), (3, 1), (4, 2), (5, 3), (6, 4), (12, 4), (25, 4)]
     {
-        let options = ReadOptions::default().with_memory(megabytes * 1_000_000 + 300_000);
+        let options =
+            ReadOptions { memory: megabytes * 1_000_000 + 300_000, ..ReadOptions::default() };
         for threads in [1, 4] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let read = || read_mesh_with(folder.path("mesh.obj"), &options, &NoProgress).unwrap();

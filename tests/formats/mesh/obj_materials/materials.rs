@@ -306,7 +306,7 @@ fn metal_roughness_and_emission_are_read_with_the_image_of_emission() {
         let said = "images of emission, metal and roughness (map_Ke, map_Pm, map_Pr) with another \
                     scale or offset than the first image were ignored: 'a'";
         assert_eq!(warning, said, "{unread}");
-        let options = ReadOptions::default().without_maps();
+        let options = ReadOptions { maps: false, ..ReadOptions::default() };
         let loaded = read_mesh_with(folder.path("mesh.obj"), &options, &NoProgress).unwrap();
         assert_eq!(loaded.warnings, Vec::<String>::new(), "{unread}");
     }
@@ -333,7 +333,7 @@ fn images_of_metal_and_roughness_are_read_if_they_are_asked_for() {
         let is_shared = material.metallic_texture == material.roughness_texture;
         assert_eq!(is_shared, statements.contains("map_Pr m") || statements.contains("no.png"));
         assert_eq!(loaded.warnings.is_empty(), metallic.is_some(), "{:?}", loaded.warnings);
-        let options = ReadOptions::default().without_maps();
+        let options = ReadOptions { maps: false, ..ReadOptions::default() };
         let bare = read_mesh_with(folder.path("mesh.obj"), &options, &NoProgress).unwrap();
         assert_eq!((bare.warnings.len(), appearance(&bare.mesh).textures.len()), (0, 0));
     }

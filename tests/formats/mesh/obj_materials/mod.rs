@@ -165,7 +165,7 @@ fn a_file_that_says_nothing_of_its_looks_has_no_appearance() {
 fn looks_that_are_not_asked_for_are_not_looked_for() {
     let folder = Folder::new();
     folder.read(format!("v 9 9 9 0.5 0.5 0.5\nmtllib no.mtl\nusemtl a\n{PAINTED}"));
-    let options = ReadOptions::default().without_appearance();
+    let options = ReadOptions { appearance: false, ..ReadOptions::default() };
     let loaded = read_mesh_with(folder.path("mesh.obj"), &options, &NoProgress).unwrap();
     assert_eq!((loaded.warnings.len(), loaded.mesh.appearance()), (0, None));
 }

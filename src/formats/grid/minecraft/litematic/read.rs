@@ -141,7 +141,7 @@ impl Schematic {
     }
 
     fn finish(self) -> Result<LoadedGrid, ReadError> {
-        let world = self.head.world(WHAT, 7)?;
+        let (world, warnings) = self.head.world(WHAT, 7)?;
         let (low, size) = bounds(&self.regions)?;
         let frame = Frame { size, up: world.up };
         let placed = self.regions.iter().map(|region| Blocks::new(region, low));
@@ -168,7 +168,7 @@ impl Schematic {
             painter.drain()?;
             current.retain(|&n| placed[n].low[1] + placed[n].size[1] > slice + BRICK);
         }
-        painter.finish(world, &self.head.ignored)
+        painter.finish(world, warnings)
     }
 }
 

@@ -10,7 +10,6 @@ mod read;
 use std::io;
 
 pub use self::read::read;
-pub use super::blocks::{Blocks, BlocksError, MAX_BLOCKS};
 use super::frame::Frame;
 use super::kinds::Kinds;
 use super::nbt::{self, BYTE_ARRAY, Tags};

@@ -89,7 +89,8 @@ impl Schematic {
     }
 
     fn finish(self) -> Result<LoadedGrid, ReadError> {
-        let (world, memory) = (self.head.world(WHAT, 3)?, self.memory());
+        let (world, warnings) = self.head.world(WHAT, 3)?;
+        let memory = self.memory();
         let [Some(width), Some(height), Some(length)] = self.size else {
             bail!("a schematic needs 'Width', 'Height' and 'Length'");
         };
@@ -105,7 +106,7 @@ impl Schematic {
         );
         let mut painter = Painter::new(frame, &kinds, memory);
         paint(&mut painter, [width, height, length], &numbers, &data)?;
-        painter.finish(world, &self.head.ignored)
+        painter.finish(world, warnings)
     }
 }
 

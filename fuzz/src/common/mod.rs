@@ -11,3 +11,9 @@ pub mod pairs;
 pub mod rules;
 #[path = "../../../tests/common/shapes.rs"]
 pub mod shapes;
+#[path = "../../../tests/common/solids.rs"]
+pub mod solids;
+#[path = "../../../tests/common/vector.rs"]
+pub mod vector;
+#[path = "../../../tests/common/voxels.rs"]
+pub mod voxels;

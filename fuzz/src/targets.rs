@@ -255,20 +255,20 @@ pub fn fills(data: &[u8]) {
         dense
     });
     let most = u64::MAX;
-    let filled = along_x(&flips[0].grid(), most, &NoProgress).expect("enough memory");
+    let (filled, _) = along_x(&flips[0].grid(), most, &NoProgress).expect("enough memory");
     let inside = Dense::new(dims, |v| flips[0].in_column(v, 0)[0] % 2 == 1);
-    assert!(filled.grid == inside.grid(), "along x");
+    assert!(filled == inside.grid(), "along x");
 
     let grids = flips.each_ref().map(Dense::grid);
-    let voted = vote(grids.each_ref(), most, &NoProgress).expect("enough memory");
+    let (voted, _) = vote(grids.each_ref(), most, &NoProgress).expect("enough memory");
     let inside = Dense::new(dims, |v| {
         let votes = (0..3).map(|axis| flips[axis].in_column(v, axis).map(|n| n % 2));
         votes.flatten().sum::<u32>() > 3
     });
-    assert!(voted.grid == inside.grid(), "vote");
+    assert!(voted == inside.grid(), "vote");
 
-    let flooded = flood(&grids[0], most, &NoProgress).expect("enough memory");
-    assert!(flooded.grid == enclosed(&flips[0]).grid(), "flood");
+    let (flooded, _) = flood(&grids[0], most, &NoProgress).expect("enough memory");
+    assert!(flooded == enclosed(&flips[0]).grid(), "flood");
 }
 
 /// All voxels but the empty ones that are joined to the border through faces.

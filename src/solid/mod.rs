@@ -33,7 +33,7 @@ use crate::grid::compare::compare;
 use crate::grid::{VoxelGrid, Windings};
 use crate::lattice::{Aabb, MAX_DIM, PlacedMesh};
 use crate::predicate::crosses::Axis;
-use crate::solid::fill::{AxisDisagreement, Generalized};
+use crate::solid::fill::AxisDisagreement;
 use crate::solid::topology::{
     Boundary, EDGE_BYTES, FlipStatistics, Flips, MAX_EDGES, Matching, Topology,
 };
@@ -341,7 +341,7 @@ async fn winding(
         return Err(BackendError::Failed("it returned no crossings".into()));
     };
     let lattice = runner.mesh.lattice();
-    let Generalized { grid, uncertain } = runner.within(crossings.bytes(), |memory| {
+    let (grid, uncertain) = runner.within(crossings.bytes(), |memory| {
         fill::generalized(&crossings, boundary, lattice, memory, runner.progress)
     })?;
     // Of a part, voxels outside the window would count.
@@ -376,13 +376,13 @@ async fn parity(runner: &mut Runner<'_>, topology: &Topology) -> Result<Outcome,
 async fn along_x(runner: &mut Runner<'_>, fill: Fill) -> Result<Outcome, BackendError> {
     let rule = if fill == Fill::Winding { Rule::Winding } else { Rule::Parity(Axis::X) };
     let Run { grid: flips, windings, .. } = runner.run(rule, 0).await?;
-    let filled =
+    let (grid, open_columns) =
         runner.within(flips.bytes(), |memory| fill::along_x(&flips, memory, runner.progress))?;
     drop(flips);
     let has_room = runner.mesh.lattice().dims[0] < MAX_DIM;
-    let open_columns = has_room.then_some(filled.open_columns);
+    let open_columns = has_room.then_some(open_columns);
     let findings = Findings { open_columns, windings, ..Findings::default() };
-    Ok(Outcome { fill, grid: runner.crop(filled.grid)?, findings })
+    Ok(Outcome { fill, grid: runner.crop(grid)?, findings })
 }
 
 async fn vote(runner: &mut Runner<'_>) -> Result<Outcome, BackendError> {
@@ -404,12 +404,13 @@ async fn vote(runner: &mut Runner<'_>) -> Result<Outcome, BackendError> {
     let y = runner.run(Rule::Parity(Axis::Y), x.bytes()).await?.grid;
     let z = runner.run(Rule::Parity(Axis::Z), x.bytes() + y.bytes()).await?.grid;
     let kept = x.bytes() + y.bytes() + z.bytes();
-    let voted = runner.within(kept, |memory| fill::vote([&x, &y, &z], memory, runner.progress))?;
+    let (grid, disagreement) =
+        runner.within(kept, |memory| fill::vote([&x, &y, &z], memory, runner.progress))?;
     drop((x, y, z));
     // Of a part, the columns and voxels outside the window would count.
-    let disagreement = runner.mesh.window().is_none().then_some(voted.disagreement);
+    let disagreement = runner.mesh.window().is_none().then_some(disagreement);
     let findings = Findings { windings, disagreement, ..Findings::default() };
-    Ok(Outcome { fill: Fill::Vote, grid: runner.crop(voted.grid)?, findings })
+    Ok(Outcome { fill: Fill::Vote, grid: runner.crop(grid)?, findings })
 }
 
 /// For a mesh with holes, `voted` tells whether the flood fill entered through them.
@@ -417,12 +418,13 @@ async fn flood(runner: &mut Runner<'_>, voted: Option<&Outcome>) -> Result<Outco
     let kept = voted.map_or(0, |voted| voted.grid.bytes());
     let surface = runner.run(Rule::Conservative, kept).await?.grid;
     let kept = kept + surface.bytes();
-    let flooded = runner.within(kept, |memory| fill::flood(&surface, memory, runner.progress))?;
-    let leaked = voted.map(|voted| compare(&voted.grid, &flooded.grid, 0).only[0]);
-    let disagreement = voted.and_then(|voted| voted.findings.disagreement.clone());
-    let enclosed = Some(flooded.enclosed);
+    let (grid, enclosed) =
+        runner.within(kept, |memory| fill::flood(&surface, memory, runner.progress))?;
+    let leaked = voted.map(|voted| compare(&voted.grid, &grid, 0).only[0]);
+    let disagreement = voted.and_then(|voted| voted.findings.disagreement);
+    let enclosed = Some(enclosed);
     let findings = Findings { enclosed, leaked, disagreement, ..Findings::default() };
-    Ok(Outcome { fill: Fill::Flood, grid: flooded.grid, findings })
+    Ok(Outcome { fill: Fill::Flood, grid, findings })
 }
 
 /// The union of `grid` and the voxels that the surface touches.

@@ -60,10 +60,7 @@ pub struct FillReport {
 pub struct Caps {
     /// Boundary loops.
     pub loops: u64,
-    /// The number of voxels of the solid with a winding number below 3/4
-    /// ([`Generalized::uncertain`]); `None` for a tile.
-    ///
-    /// [`Generalized::uncertain`]: crate::solid::fill::Generalized::uncertain
+    /// The number of voxels of the solid with a winding number below 3/4; `None` for a tile.
     pub uncertain: Option<u64>,
 }
 
@@ -449,7 +446,7 @@ fn doubts(
     let topology = &surface.topology;
     let &Topology { open_edges, odd_edges, unbalanced_edges, .. } = topology;
     let disagreement = |share: f64| {
-        let found = findings.disagreement.clone().filter(|found| found.share() > share);
+        let found = findings.disagreement.filter(|found| found.share() > share);
         found.map(FillWarning::AxisDisagreement)
     };
     let orientation = |edges: u64| (edges > 0).then_some(FillWarning::Orientation { edges });

@@ -2,7 +2,7 @@
 use std::sync::atomic::AtomicU64;
 
 use crate::common::prelude::*;
-use trivox::solid::fill::{AxisDisagreement, Filled, Flooded, Voted, along_x, flood, vote};
+use trivox::solid::fill::{AxisDisagreement, along_x, flood, vote};
 
 /// The reference: a bit for each voxel.
 #[derive(Clone, PartialEq)]
@@ -101,14 +101,15 @@ fn flips_in_column(flips: &Dense, voxel: [u32; 3], axis: usize) -> usize {
     column(flips.dims, voxel, axis).filter(|&v| flips.get(v)).count()
 }
 
-fn filled(flips: &Dense) -> Filled {
+/// The voxels inside, and the number of columns inside at the grid's end.
+fn filled(flips: &Dense) -> (VoxelGrid, u64) {
     let inside = Dense::from_fn(flips.dims, |v| flips_at_or_before(flips, v, 0) % 2 == 1);
     let last = flips.dims[0] - 1;
     let open_columns = inside.set().filter(|v| v[0] == last).count() as u64;
-    Filled { grid: inside.grid(), open_columns }
+    (inside.grid(), open_columns)
 }
 
-fn voted(flips: &[Dense; 3]) -> Voted {
+fn voted(flips: &[Dense; 3]) -> (VoxelGrid, AxisDisagreement) {
     let dims = flips[0].dims;
     let (mut inside, mut disputed) = (Dense::empty(dims), Dense::empty(dims));
     for voxel in voxels(dims) {
@@ -131,7 +132,7 @@ fn voted(flips: &[Dense; 3]) -> Voted {
         }
     }
     let disagreement = disagreement(flips, &inside, &disputed);
-    Voted { grid: inside.grid(), disagreement }
+    (inside.grid(), disagreement)
 }
 
 fn disagreement(flips: &[Dense; 3], inside: &Dense, disputed: &Dense) -> AxisDisagreement {
@@ -161,7 +162,8 @@ fn disagreement(flips: &[Dense; 3], inside: &Dense, disputed: &Dense) -> AxisDis
     }
 }
 
-fn flooded(surface: &Dense) -> Flooded {
+/// The surface with the enclosed voxels, and their number.
+fn flooded(surface: &Dense) -> (VoxelGrid, u64) {
     let dims = surface.dims;
     let mut closed = Dense::from_fn(dims, |_| true);
     let on_border = |v: &[u32; 3]| (0..3).any(|a| v[a] == 0 || v[a] == dims[a] - 1);
@@ -180,14 +182,14 @@ fn flooded(surface: &Dense) -> Flooded {
         }
     }
     let enclosed = closed.set().filter(|&v| !surface.get(v)).count() as u64;
-    Flooded { grid: closed.grid(), enclosed }
+    (closed.grid(), enclosed)
 }
 
-fn flood_of(surface: &VoxelGrid) -> Flooded {
+fn flood_of(surface: &VoxelGrid) -> (VoxelGrid, u64) {
     flood(surface, u64::MAX, &NoProgress).unwrap()
 }
 
-fn vote_of(flips: &[VoxelGrid; 3]) -> Voted {
+fn vote_of(flips: &[VoxelGrid; 3]) -> (VoxelGrid, AxisDisagreement) {
     vote(flips.each_ref(), u64::MAX, &NoProgress).unwrap()
 }
 
@@ -195,7 +197,7 @@ fn grids(flips: &[Dense; 3]) -> [VoxelGrid; 3] {
     flips.each_ref().map(Dense::grid)
 }
 
-fn filled_of(flips: &VoxelGrid) -> Filled {
+fn filled_of(flips: &VoxelGrid) -> (VoxelGrid, u64) {
     along_x(flips, u64::MAX, &NoProgress).unwrap()
 }
 
@@ -229,9 +231,10 @@ fn six_rays_vote_as_they_do_one_by_one() {
         let rng = &mut Rng::with_seed(seed);
         let dims = random_dims(rng);
         let flips = random_flips(rng, dims);
-        let (voted, expected) = (vote_of(&grids(&flips)), voted(&flips));
-        assert_eq!(voted.disagreement, expected.disagreement, "seed {seed}, {dims:?}");
-        assert!(voted.grid == expected.grid, "seed {seed}, {dims:?}");
+        let (grid, disagreement) = vote_of(&grids(&flips));
+        let (expected, expected_disagreement) = voted(&flips);
+        assert_eq!(disagreement, expected_disagreement, "seed {seed}, {dims:?}");
+        assert!(grid == expected, "seed {seed}, {dims:?}");
     }
 }
 
@@ -259,11 +262,11 @@ fn a_flip_more_or_less_is_noticed() {
         let voxel = dims.map(|d| rng.u32(0..d));
         wrong.iter_mut().for_each(|flips| flips.flip(voxel));
         assert!(filled_of(&wrong[0].grid()) != filled(&flips[0]), "seed {seed}");
-        let odd = vote_of(&grids(&wrong)).disagreement.odd;
-        assert!(odd != voted(&flips).disagreement.odd, "seed {seed}");
-        let [found, expected] = [flood_of(&wrong[0].grid()).grid, flooded(&flips[0]).grid];
+        let (_, disagreement) = vote_of(&grids(&wrong));
+        assert!(disagreement.odd != voted(&flips).1.odd, "seed {seed}");
+        let [(found, _), (expected, _)] = [flood_of(&wrong[0].grid()), flooded(&flips[0])];
         // Or the voxel was enclosed, and is.
-        let is_enclosed = expected.contains(voxel) && flooded(&wrong[0]).grid.contains(voxel);
+        let is_enclosed = expected.contains(voxel) && flooded(&wrong[0]).0.contains(voxel);
         assert!(found != expected || is_enclosed, "seed {seed}");
     }
 }
@@ -296,16 +299,16 @@ fn rows_as_long_as_they_get_are_filled_in_runs() {
                 [[from, y, z]].into_iter().chain((to < last).then_some([to, y, z]))
             });
             let flips = VoxelGrid::from_voxels(dims, ends.filter(|v| from < to || v[0] == from));
-            let filled = filled_of(&flips.unwrap());
+            let (grid, open_columns) = filled_of(&flips.unwrap());
             let end = if to < last { to } else { last + 1 };
             let columns = u64::from(dims[1] * dims[2]);
-            assert_eq!(filled.grid.occupied(), columns * u64::from(end - from), "{dims:?}");
+            assert_eq!(grid.occupied(), columns * u64::from(end - from), "{dims:?}");
             let bounds = [[from, 0, 0], [end - 1, dims[1] - 1, dims[2] - 1]];
-            assert_eq!(filled.grid.occupied_bounds(), Some(bounds));
-            assert_eq!(filled.open_columns, if to < last { 0 } else { columns });
+            assert_eq!(grid.occupied_bounds(), Some(bounds));
+            assert_eq!(open_columns, if to < last { 0 } else { columns });
             let rows = dims[1].div_ceil(8) * dims[2].div_ceil(8);
             if dims[1..].iter().all(|d| d % 8 == 0) {
-                let runs = filled.grid.brick_runs().count();
+                let runs = grid.brick_runs().count();
                 assert!(runs <= 3 * rows as usize, "{dims:?} {from} {to}");
             }
         }
@@ -319,12 +322,12 @@ fn full_bricks_of_flips_flip_every_other_slice() {
             (1..dims[0] / 8).map(|x| (BrickKey::new([x, 0, 0]), FULL)).collect();
         bricks.push((BrickKey::new([0, 0, 0]), [0, 0, 5, 0, 0, 0, 0, 0]));
         let flips = VoxelGrid::from_bricks(dims, bricks).unwrap();
-        let filled = filled_of(&flips);
-        assert_eq!(filled.open_columns, 2);
-        for (key, mask) in filled.grid.bricks().skip(1) {
+        let (grid, open_columns) = filled_of(&flips);
+        assert_eq!(open_columns, 2);
+        for (key, mask) in grid.bricks().skip(1) {
             assert_eq!(mask, [!5, 5, !5, 5, !5, 5, !5, 5], "{key:?}");
         }
-        assert_eq!(filled.grid.brick_count(), u64::from(dims[0] / 8));
+        assert_eq!(grid.brick_count(), u64::from(dims[0] / 8));
     }
 }
 
@@ -354,13 +357,13 @@ fn a_corridor_through_hundreds_of_bricks_is_followed_to_its_end() {
         let sealed = winding(dims, axes);
         let corridor = sealed.bits.iter().filter(|bit| !**bit).count() as u64;
         assert!(corridor > 15_000);
-        assert_eq!(flood_of(&sealed.grid()).enclosed, corridor);
+        assert_eq!(flood_of(&sealed.grid()).1, corridor);
         for (end, at) in [([1, 1, 0], "its beginning"), ([20, 39, 40], "its end")] {
             let mut open = sealed.clone();
             let mut hole = [0; 3];
             (0..3).for_each(|i| hole[axes[i]] = end[i]);
             open.flip(hole);
-            assert_eq!(flood_of(&open.grid()).enclosed, 0, "open at {at}, {axes:?}");
+            assert_eq!(flood_of(&open.grid()).1, 0, "open at {at}, {axes:?}");
         }
     }
 }
@@ -380,12 +383,12 @@ fn long_gaps_between_walls_are_enclosed_as_runs() {
             let full = walls.map(|brick| (key(brick), FULL));
             VoxelGrid::from_bricks(dims, full.collect()).unwrap()
         };
-        let flooded = flood_of(&bricks(None));
-        assert_eq!(flooded.enclosed, 998 * 512);
-        assert_eq!(flooded.grid.brick_runs().count(), 9);
+        let (grid, enclosed) = flood_of(&bricks(None));
+        assert_eq!(enclosed, 998 * 512);
+        assert_eq!(grid.brick_runs().count(), 9);
         for hole in [[0, 1, 1], [999, 1, 1], [500, 0, 1], [500, 1, 2], [3, 1, 0], [998, 2, 1]] {
             let open = bricks(Some(hole));
-            assert_eq!(flood_of(&open), Flooded { grid: open, enclosed: 0 });
+            assert_eq!(flood_of(&open), (open, 0));
         }
     }
 }
@@ -416,9 +419,9 @@ fn progress_ends_at_its_total_and_cancelling_ends_the_fill() {
     let grid = VoxelGrid::from_voxels([501, 333, 299], voxels).unwrap();
     type Run<'a> = &'a dyn Fn(&Counts) -> Result<VoxelGrid, BackendError>;
     let runs: [Run; 3] = [
-        &|progress| along_x(&grid, u64::MAX, progress).map(|filled| filled.grid),
-        &|progress| vote([&grid; 3], u64::MAX, progress).map(|voted| voted.grid),
-        &|progress| flood(&grid, u64::MAX, progress).map(|flooded| flooded.grid),
+        &|progress| along_x(&grid, u64::MAX, progress).map(|filled| filled.0),
+        &|progress| vote([&grid; 3], u64::MAX, progress).map(|voted| voted.0),
+        &|progress| flood(&grid, u64::MAX, progress).map(|flooded| flooded.0),
     ];
     for run in runs {
         let progress = Counts::default();
@@ -434,18 +437,18 @@ fn progress_ends_at_its_total_and_cancelling_ends_the_fill() {
 fn grids_without_voxels_and_grids_of_one_are_filled() {
     for dims in [[1; 3], [9, 1, 20]] {
         let none = || VoxelGrid::empty(dims).unwrap();
-        assert_eq!(filled_of(&none()), Filled { grid: none(), open_columns: 0 });
-        assert_eq!(flood_of(&none()), Flooded { grid: none(), enclosed: 0 });
+        assert_eq!(filled_of(&none()), (none(), 0));
+        assert_eq!(flood_of(&none()), (none(), 0));
         let disagreement = AxisDisagreement::default();
-        assert_eq!(vote_of(&[(); 3].map(|()| none())), Voted { grid: none(), disagreement });
+        assert_eq!(vote_of(&[(); 3].map(|()| none())), (none(), disagreement));
     }
     let one = || VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap();
-    assert_eq!(filled_of(&one()), Filled { grid: one(), open_columns: 1 });
-    assert_eq!(flood_of(&one()), Flooded { grid: one(), enclosed: 0 });
+    assert_eq!(filled_of(&one()), (one(), 1));
+    assert_eq!(flood_of(&one()), (one(), 0));
     // No column votes, so that nothing says inside.
-    let voted = vote_of(&[(); 3].map(|()| one()));
-    assert_eq!((voted.grid.occupied(), voted.disagreement.odd), (0, [1; 3]));
-    assert_eq!(voted.disagreement.worst, Some([0; 3]));
+    let (grid, disagreement) = vote_of(&[(); 3].map(|()| one()));
+    assert_eq!((grid.occupied(), disagreement.odd), (0, [1; 3]));
+    assert_eq!(disagreement.worst, Some([0; 3]));
 }
 
 #[test]
@@ -464,7 +467,7 @@ fn what_is_filled_lies_where_the_flips_lie() {
     let world = World::at([1.0, 2.0, 3.0], 32_768.0, Up::Z);
     for voxels in [vec![], vec![[1, 2, 3]]] {
         let grid = VoxelGrid::from_voxels([8; 3], voxels).unwrap().with_world(world);
-        assert_eq!([filled_of(&grid).grid.world, flood_of(&grid).grid.world], [world; 2]);
-        assert_eq!(vote_of(&[(); 3].map(|()| grid.clone())).grid.world, world);
+        assert_eq!([filled_of(&grid).0.world, flood_of(&grid).0.world], [world; 2]);
+        assert_eq!(vote_of(&[(); 3].map(|()| grid.clone())).0.world, world);
     }
 }

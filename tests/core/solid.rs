@@ -978,7 +978,7 @@ fn models_of_open_parts_that_overlap_have_no_cavities() {
         let enclosed = |fill: Fill| {
             let (grid, filling) = solid(&mesh, fill);
             println!("{name} at {resolution}: {grid:?}; {}", filling.sentence());
-            fill::flood(&grid.union(&surface(&mesh)), u64::MAX, &NoProgress).unwrap().enclosed
+            fill::flood(&grid.union(&surface(&mesh)), u64::MAX, &NoProgress).unwrap().1
         };
         // Gaps between the teapot and its lid.
         assert!(enclosed(Fill::Auto) <= 3, "{name} at {resolution}");

@@ -5,10 +5,9 @@ use crate::base::progress::Progress;
 use crate::grid::{
     BRICK, BrickKey, BrickRun, BrickRuns, VoxelGrid, Writer, in_order_within, key_ranges,
 };
-use crate::solid::fill::Filled;
 
-/// The voxels that a ray along `x` finds inside, given the flips along `x`. A column that is inside
-/// after its last flip stays so to the end of the grid, and is counted.
+/// The voxels that a ray along `x` finds inside, given the flips along `x`; and the number of
+/// columns that are still inside at the grid's end, as they are after their last flip.
 ///
 /// Takes at most `memory` bytes besides `flips`, including the result. The step `fill` of
 /// `progress` is in parts of `flips`, in two passes: one counts, one writes.
@@ -17,10 +16,10 @@ use crate::solid::fill::Filled;
 /// use trivox::{NoProgress, VoxelGrid, solid::fill};
 ///
 /// let flips = VoxelGrid::from_voxels([9, 2, 1], [[3, 0, 0], [5, 0, 0], [7, 1, 0]])?;
-/// let filled = fill::along_x(&flips, u64::MAX, &NoProgress)?;
+/// let (grid, open_columns) = fill::along_x(&flips, u64::MAX, &NoProgress)?;
 /// let inside = [[3, 0, 0], [4, 0, 0], [7, 1, 0], [8, 1, 0]];
-/// assert_eq!(filled.grid, VoxelGrid::from_voxels([9, 2, 1], inside)?);
-/// assert_eq!(filled.open_columns, 1);
+/// assert_eq!(grid, VoxelGrid::from_voxels([9, 2, 1], inside)?);
+/// assert_eq!(open_columns, 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -30,7 +29,7 @@ pub fn along_x(
     flips: &VoxelGrid,
     memory: u64,
     progress: &dyn Progress,
-) -> Result<Filled, BackendError> {
+) -> Result<(VoxelGrid, u64), BackendError> {
     let dims = flips.dims();
     let parts = key_ranges(&[flips]);
     progress.start("fill", 2 * parts.len() as u64);
@@ -47,7 +46,7 @@ pub fn along_x(
         open_columns
     };
     let (grid, open_columns) = in_order_within(dims, flips.world, &parts, fits, write)?;
-    Ok(Filled { grid, open_columns: open_columns.into_iter().sum() })
+    Ok((grid, open_columns.into_iter().sum()))
 }
 
 /// Fills a row of bricks in a grid of `dims` voxels; returns the number of columns that are still

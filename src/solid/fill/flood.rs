@@ -9,7 +9,6 @@ use crate::base::progress::Progress;
 use crate::grid::{
     BRICK, BrickKey, FIRST_Z, FULL, Mask, VoxelGrid, World, bytes, in_order, is_empty, mask_step,
 };
-use crate::solid::fill::Flooded;
 
 /// Nodes between two reports of progress.
 const REPORT: u64 = 1 << 12;
@@ -17,9 +16,9 @@ const REPORT: u64 = 1 << 12;
 /// Rows of bricks written per task.
 const TASK: usize = 256;
 
-/// The voxels of `surface`, and those that are not 6-connected to the outside of the grid through
-/// empty voxels. A surface with a hole as large as a voxel encloses nothing; a surface whose voxels
-/// meet only in edges is closed.
+/// The voxels of `surface` and those that it encloses, which are not 6-connected to the outside of
+/// the grid through empty voxels; and the number of these. A surface with a hole as large as a
+/// voxel encloses nothing; a surface whose voxels meet only in edges is closed.
 ///
 /// Takes at most `memory` bytes besides `surface`, including the result. The step `fill` of
 /// `progress` is in nodes of the graph; those that are not reached count as done at the end.
@@ -28,9 +27,9 @@ const TASK: usize = 256;
 /// use trivox::{NoProgress, VoxelGrid, solid::fill};
 ///
 /// let around = [[1, 1, 0], [0, 1, 1], [2, 1, 1], [1, 0, 1], [1, 2, 1], [1, 1, 2]];
-/// let flooded = fill::flood(&VoxelGrid::from_voxels([3; 3], around)?, u64::MAX, &NoProgress)?;
-/// assert_eq!(flooded.enclosed, 1);
-/// assert!(flooded.grid.contains([1, 1, 1]));
+/// let surface = VoxelGrid::from_voxels([3; 3], around)?;
+/// let (grid, enclosed) = fill::flood(&surface, u64::MAX, &NoProgress)?;
+/// assert!(grid.contains([1, 1, 1]) && enclosed == 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -40,12 +39,13 @@ pub fn flood(
     surface: &VoxelGrid,
     memory: u64,
     progress: &dyn Progress,
-) -> Result<Flooded, BackendError> {
+) -> Result<(VoxelGrid, u64), BackendError> {
     let Some(bounds) = surface.occupied_bounds() else {
-        return Ok(Flooded { grid: surface.clone(), enclosed: 0 });
+        return Ok((surface.clone(), 0));
     };
     let rows = Rows { bounds: bounds.map(|voxel| voxel.map(|c| c / BRICK)) };
-    let nodes = count_nodes(surface, &rows);
+    let mut nodes = 0;
+    for_each_node(surface, &rows, |_| nodes += 1);
     check_memory(bytes_needed(surface, &rows, nodes), memory)?;
 
     progress.start("fill", nodes as u64);
@@ -62,7 +62,7 @@ pub fn flood(
     progress.advance(nodes as u64 - reported);
     let grid = empties.unreached(surface.dims(), surface.world);
     let enclosed = grid.occupied() - surface.occupied();
-    Ok(Flooded { grid, enclosed })
+    Ok((grid, enclosed))
 }
 
 /// Consecutive bricks in a row.
@@ -160,12 +160,6 @@ fn for_each_node(surface: &VoxelGrid, rows: &Rows, mut each: impl FnMut(Node)) {
     }
 }
 
-fn count_nodes(surface: &VoxelGrid, rows: &Rows) -> usize {
-    let mut nodes = 0;
-    for_each_node(surface, rows, |_| nodes += 1);
-    nodes
-}
-
 /// An upper bound of the memory for the work and the result, in bytes.
 fn bytes_needed(surface: &VoxelGrid, rows: &Rows, nodes: usize) -> u64 {
     let queue = size_of::<usize>();
@@ -209,27 +203,22 @@ impl<'a> Empties<'a> {
         let queue = VecDeque::with_capacity(count);
         let surface = surface.masks();
         let mut empties = Self { rows, nodes, starts, surface, reached, queue, reached_nodes: 0 };
-        empties.enter();
-        empties
-    }
-
-    /// Visits the neighbours of the outside.
-    fn enter(&mut self) {
-        for index in 0..self.nodes.len() {
-            let node = self.nodes[index];
+        for index in 0..count {
+            let node = empties.nodes[index];
             match node.space {
-                Space::Gap { is_open: true, .. } => self.queue.push_back(index),
+                Space::Gap { is_open: true, .. } => empties.queue.push_back(index),
                 Space::Gap { .. } | Space::Solid { .. } => {}
                 Space::Brick { .. } => {
                     let brick = node.start.position();
                     for (axis, is_up) in SIDES {
-                        if self.rows.beside(brick, axis, !is_up).is_none() {
-                            self.reach(index, &mask_step(&FULL, axis, is_up));
+                        if empties.rows.beside(brick, axis, !is_up).is_none() {
+                            empties.reach(index, &mask_step(&FULL, axis, is_up));
                         }
                     }
                 }
             }
         }
+        empties
     }
 
     /// Propagates from a node to its neighbours.

@@ -26,32 +26,22 @@ const BRICK_BYTES: u64 = (size_of::<CapBrick>() + 4 * size_of::<Region>()) as u6
 /// Rows of bricks filled per task.
 const TASK: usize = 64;
 
-/// The result of [`generalized()`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Generalized {
-    /// The voxels at whose centres the winding number is at least 1/2.
-    pub grid: VoxelGrid,
-    /// The number of voxels of the solid with a winding number below 3/4. An estimate outside the
-    /// bricks at caps.
-    pub uncertain: u64,
-}
-
 /// The voxels at whose centres the winding number of a surface is at least 1/2, given its crossings
-/// with columns along `x` and its boundary.
+/// with columns along `x` and its boundary; and the number of those with a winding number below
+/// 3/4, an estimate outside the bricks at caps.
 ///
 /// Takes at most `memory` bytes besides `crossings`, including the result. The step `fill` of
 /// `progress` is in bricks.
 ///
 /// # Errors
 /// [`BackendError::Memory`], or cancellation.
-pub fn generalized(
+pub(in crate::solid) fn generalized(
     crossings: &Crossings,
     boundary: &Boundary,
     lattice: &Lattice,
     memory: u64,
     progress: &dyn Progress,
-) -> Result<Generalized, BackendError> {
+) -> Result<(VoxelGrid, u64), BackendError> {
     let kept = Field::bytes(boundary);
     check_memory(kept, memory)?;
     let field = Field::new(boundary, lattice);
@@ -78,7 +68,7 @@ pub fn generalized(
         })?;
     let is_inside = |&&(center, _): &&([u32; 3], u64)| grid.contains(center);
     let estimated: u64 = sweep.uncertain.iter().filter(is_inside).map(|&(_, voxels)| voxels).sum();
-    Ok(Generalized { grid, uncertain: uncertain + estimated })
+    Ok((grid, uncertain + estimated))
 }
 
 /// A sweep along `x` through all rows of bricks.

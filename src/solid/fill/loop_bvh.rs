@@ -207,17 +207,12 @@ impl Node {
         let x = radius / distance;
         let by_length = self.length * x * x * x / (distance * (1.0 - x)) / (2.0 * TAU);
         let taylor = by_length.min(taylor_remainder(self.area, radius, distance));
-        let is_leaf = self.children.is_none();
-        let multipoles = if is_leaf { 0.0 } else { self.multipole_error(center, radius) };
-        ErrorBounds { taylor, multipoles }
-    }
-
-    /// [`ErrorBounds::multipoles`] of an inner node; infinite if the ball meets the bounding
-    /// sphere.
-    #[inline]
-    fn multipole_error(&self, center: Point, radius: f64) -> f64 {
+        if self.children.is_none() {
+            return ErrorBounds { taylor, multipoles: 0.0 };
+        }
+        // Infinite if the ball meets the bounding sphere.
         let distance = norm(minus(self.center, center)) - radius;
-        taylor_remainder(self.area, self.radius, distance)
+        ErrorBounds { taylor, multipoles: taylor_remainder(self.area, self.radius, distance) }
     }
 
     /// The error bound of an inner node's multipole expansion at all of `points`, `distance` or more
@@ -235,12 +230,6 @@ impl Node {
 impl LoopBvh {
     pub(super) fn node(&self, index: u32) -> &Node {
         &self.nodes[index as usize]
-    }
-
-    /// A node's multipoles, with a point relative to their centre.
-    #[inline(always)]
-    fn multipoles_at(&self, index: u32, p: Point) -> (Point, &Multipoles) {
-        (minus(p, self.node(index).center), &self.multipoles[index as usize])
     }
 
     /// The edges of a leaf, [`LANES`] at a time; none of an inner node.
@@ -338,7 +327,7 @@ impl WithSimd for Expand<'_> {
                 edges.expand(center, radius, &mut near);
             }
             if node.children.is_some() {
-                far.push(bvh.multipoles_at(index, center));
+                far.push((minus(center, node.center), &bvh.multipoles[index as usize]));
             }
         }
         let (near, error) = near.total();

@@ -10,7 +10,7 @@
 //! the grid's bounds: then the rays from its two ends disagree on every voxel.
 //!
 //! - [`along_x()`] casts one ray per column, from its lower end.
-//! - [`generalized()`] computes generalized winding numbers: the signed crossings of that ray, plus
+//! - `generalized` computes generalized winding numbers: the signed crossings of that ray, plus
 //!   the contribution of the mesh's boundary. In order of reading: the sweep (`generalized`), the
 //!   octree (`offsets`), the hierarchy of boundary loops (`loop_bvh`), near sums (`solid_angle`)
 //!   and far sums (`multipoles`), and the polynomials of both (`taylor`).
@@ -30,12 +30,10 @@ mod solid_angle;
 mod taylor;
 mod vote;
 
-use crate::grid::VoxelGrid;
-
 pub use along_x::along_x;
 pub use flood::flood;
 pub(in crate::solid) use flood::spread;
-pub use generalized::{Generalized, generalized};
+pub(super) use generalized::generalized;
 pub(super) use offsets::{Field, takes_at_most};
 pub use vote::vote;
 
@@ -48,30 +46,12 @@ fn closed<P: PartialEq + Copy>(points: impl IntoIterator<Item = P>) -> Vec<P> {
     points
 }
 
-/// The result of [`along_x()`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Filled {
-    /// The voxels inside.
-    pub grid: VoxelGrid,
-    /// Columns that are still inside at the grid's end.
-    pub open_columns: u64,
-}
-
-/// The result of [`vote()`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Voted {
-    /// The voxels that most rays find inside.
-    pub grid: VoxelGrid,
-    /// The disagreement of the rays.
-    pub disagreement: AxisDisagreement,
-}
-
 /// The disagreement of the rays of a [`vote()`].
 ///
 /// A voxel is *disputed* unless at least two of its three columns agree on it, and the third agrees
 /// too or does not vote. If one column passes through a hole, the other two still agree far from
 /// it, so that disputed voxels lie near defects of the mesh and not along the whole ray.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AxisDisagreement {
     /// Disputed voxels.
     pub voxels: u64,
@@ -93,13 +73,4 @@ impl AxisDisagreement {
     pub fn share(&self) -> f64 {
         if self.of_columns == 0 { 0.0 } else { self.columns as f64 / self.of_columns as f64 }
     }
-}
-
-/// The result of [`flood()`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Flooded {
-    /// The surface and the voxels that it encloses.
-    pub grid: VoxelGrid,
-    /// Enclosed voxels that are not on the surface.
-    pub enclosed: u64,
 }

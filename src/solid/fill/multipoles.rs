@@ -130,29 +130,23 @@ impl Multipoles {
 /// with the point relative to its centre.
 #[inline(always)]
 pub(super) fn sum_of_multipoles(all: &[(Point, &Multipoles)]) -> Taylor {
-    let mut sum = Taylor::default();
-    for batch in all.chunks(LANES) {
-        sum = sum + sum_of_batch(batch);
-    }
-    sum.map(|lanes: Lanes| PER_UNIT * lanes.sum())
-}
-
-/// The winding number of up to [`LANES`] expansions, in units of [`PER_UNIT`].
-#[inline(always)]
-fn sum_of_batch(batch: &[(Point, &Multipoles)]) -> Taylor<Lanes> {
     let (zero, one) = (Lanes::default(), Lanes::splat(1.0));
-    // Unused lanes have no multipoles.
-    let (mut v, mut n, mut q, mut o) = ([one, zero, zero], [zero; 3], [zero; 6], [zero; 10]);
     let set = |lanes: &mut [Lanes], lane: usize, values: &[f64]| {
         lanes.iter_mut().zip(values).for_each(|(lanes, &value)| lanes.0[lane] = value);
     };
-    for (lane, (at, multipoles)) in batch.iter().enumerate() {
-        set(&mut v, lane, at);
-        set(&mut n, lane, &multipoles.dipole);
-        set(&mut q, lane, &multipoles.quadrupole);
-        set(&mut o, lane, &multipoles.octupole);
+    let mut sum = Taylor::default();
+    for batch in all.chunks(LANES) {
+        // Unused lanes have no multipoles.
+        let (mut v, mut n, mut q, mut o) = ([one, zero, zero], [zero; 3], [zero; 6], [zero; 10]);
+        for (lane, (at, multipoles)) in batch.iter().enumerate() {
+            set(&mut v, lane, at);
+            set(&mut n, lane, &multipoles.dipole);
+            set(&mut q, lane, &multipoles.quadrupole);
+            set(&mut o, lane, &multipoles.octupole);
+        }
+        sum = sum + series(v, n, q, o);
     }
-    series(v, n, q, o)
+    sum.map(|lanes: Lanes| PER_UNIT * lanes.sum())
 }
 
 /// The terms of an expansion, in units of [`PER_UNIT`]: `(n . v) / r^3 + 3 q(v, v) / r^5 +

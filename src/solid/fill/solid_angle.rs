@@ -187,7 +187,8 @@ impl Edges {
 
     #[inline(always)]
     fn relative_to(&self, p: Point) -> EdgesFromPoint {
-        let ends = [relative(&self.from, p), relative(&self.to, p)];
+        let p = splats(&p);
+        let ends = [minus(self.from, p), minus(self.to, p)];
         let radial_squared = [radial_squared(&ends[0]), radial_squared(&ends[1])];
         let distances = [
             (ends[0][0] * ends[0][0] + radial_squared[0]).sqrt(),
@@ -208,11 +209,6 @@ impl Edges {
         }
         [re, im]
     }
-}
-
-#[inline(always)]
-fn relative(end: &[Lanes; 3], p: Point) -> [Lanes; 3] {
-    minus(*end, splats(&p))
 }
 
 /// The squared distance from the `x` axis.
@@ -429,11 +425,6 @@ mod tests {
             self.edges.iter().for_each(|edges| edges.expand(center, radius, &mut sums));
             sums.total()
         }
-
-        fn edges_with_rays_in(&self, target: Aabb) -> impl Iterator<Item = Edge> {
-            let edges = self.edges.iter().flat_map(Edges::ends);
-            edges.filter(move |edge| edge.bounds().rays_may_hit(&target))
-        }
     }
 
     /// Closed loops of 3 to 17 points, each with a lattice point near it.
@@ -506,19 +497,14 @@ mod tests {
         assert!(bounded > 1000, "{bounded}");
     }
 
-    /// Loops, centres far from some of them and near others, and radii.
-    fn balls() -> impl Iterator<Item = (Loop, Point, f64)> {
-        let mut rng = Rng::with_seed(10);
-        cases().map(move |(each, p)| {
-            let away = f64::from(rng.i32(1..20));
-            (each, p.map(|c| c * away), f64::from(1 << rng.i32(3..22)))
-        })
-    }
-
     #[test]
     fn the_bound_of_an_expansion_is_the_sum_of_those_of_its_edges() {
+        let mut rng = Rng::with_seed(10);
         let (mut by_length, mut by_angle) = (0, 0);
-        for (each, center, radius) in balls() {
+        for (each, p) in cases() {
+            // Far from some loops and near others.
+            let away = f64::from(rng.i32(1..20));
+            let (center, radius) = (p.map(|c| c * away), f64::from(1 << rng.i32(3..22)));
             let bound = |ends: &[Point]| {
                 let along = minus(ends[1], ends[0]);
                 let at = -dot(minus(ends[0], center), along) / dot(along, along);
@@ -576,7 +562,9 @@ mod tests {
             let jump = |ends: &[Point]| Edge([ends[0], ends[1]]).jump(p, q);
             let all: f64 = each.points.windows(2).map(jump).sum();
             assert_eq!(all, sum, "{each:?} from {p:?} to {q:?}");
-            let passing: f64 = each.edges_with_rays_in(path).map(|edge| edge.jump(p, q)).sum();
+            let edges = each.edges.iter().flat_map(Edges::ends);
+            let passing = edges.filter(|edge| edge.bounds().rays_may_hit(&path));
+            let passing: f64 = passing.map(|edge| edge.jump(p, q)).sum();
             assert_eq!(passing, sum, "{each:?} from {p:?} to {q:?}");
             jumps[(1.0 + sum.clamp(-1.0, 1.0)) as usize] += 1;
             checked += 1;

@@ -15,7 +15,7 @@ use crate::grid::{
     BRICK, BrickKey, BrickRuns, FIRST_Z, Mask, VoxelGrid, Writer, count, in_order, in_order_within,
     mask_voxels, overlay, union_bounds,
 };
-use crate::solid::fill::{AxisDisagreement, Voted};
+use crate::solid::fill::AxisDisagreement;
 
 /// Maximum memory for the layers of words of all slabs, in bytes, beyond two layers.
 const SLAB_BYTES: usize = 256 << 20;
@@ -24,9 +24,9 @@ const SLAB_BYTES: usize = 256 << 20;
 const AFFORDABLE: u64 = 64 << 20;
 
 /// The voxels that most of six rays find inside, given the flips of columns along `x`, `y` and `z`:
-/// one ray from either end of the three columns through each voxel. The two votes of a column with
-/// an odd number of flips cancel out. A tie counts as outside. If one grid is larger, the others
-/// have no flips beyond their end.
+/// one ray from either end of the three columns through each voxel; and the disagreement of the
+/// rays. The two votes of a column with an odd number of flips cancel out. A tie counts as outside.
+/// If one grid is larger, the others have no flips beyond their end.
 ///
 /// Takes at most `memory` bytes besides `flips`, including the result; if that is refused, up to 64
 /// MiB are used to determine the amount needed. The step `fill` of `progress` is in layers of
@@ -40,9 +40,10 @@ const AFFORDABLE: u64 = 64 << 20;
 /// let along_x = both.clone();
 /// let along_y = VoxelGrid::from_voxels([3; 3], [[1, 1, 1], [1, 2, 1]])?;
 /// let along_z = VoxelGrid::from_voxels([3; 3], [[1, 1, 1], [1, 1, 2]])?;
-/// let voted = fill::vote([&along_x, &along_y, &along_z], u64::MAX, &NoProgress)?;
-/// assert_eq!(voted.grid, both);
-/// assert_eq!((voted.disagreement.voxels, voted.disagreement.odd), (0, [1, 0, 0]));
+/// let flips = [&along_x, &along_y, &along_z];
+/// let (grid, disagreement) = fill::vote(flips, u64::MAX, &NoProgress)?;
+/// assert_eq!(grid, both);
+/// assert_eq!((disagreement.voxels, disagreement.odd), (0, [1, 0, 0]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -52,7 +53,7 @@ pub fn vote(
     flips: [&VoxelGrid; 3],
     memory: u64,
     progress: &dyn Progress,
-) -> Result<Voted, BackendError> {
+) -> Result<(VoxelGrid, AxisDisagreement), BackendError> {
     let dims =
         std::array::from_fn(|a| flips.map(|grid| grid.dims()[a]).into_iter().fold(1, u32::max));
     let world = flips[0].world;
@@ -61,7 +62,7 @@ pub fn vote(
         flips.into_iter().filter_map(VoxelGrid::occupied_bounds).reduce(union_bounds)
     else {
         let grid = in_order::<()>(dims, world, &[], |(), _| ());
-        return Ok(Voted { grid, disagreement: AxisDisagreement::default() });
+        return Ok((grid, AxisDisagreement::default()));
     };
     let sweep = Sweep { flips, bounds: bounds.map(|voxel| voxel.map(|c| c / BRICK)), progress };
     progress.start("fill", 2 * sweep.len(2) as u64);
@@ -80,7 +81,8 @@ pub fn vote(
     let (grid, of_slabs) = in_order_within(dims, world, &parts, fits, decide)?;
     let mut statistics = of_slabs.into_iter().fold(Statistics::default(), Statistics::followed_by);
     statistics.disagreement.odd[2] = ones(odd.iter().copied());
-    Ok(Voted { grid, disagreement: statistics.disagreement() })
+    let worst = statistics.worst.map(|(_, voxel)| voxel);
+    Ok((grid, AxisDisagreement { worst, ..statistics.disagreement }))
 }
 
 fn ones(words: impl Iterator<Item = u64>) -> u64 {
@@ -348,8 +350,9 @@ fn parity_along_z(flips: &Mask) -> u64 {
 #[derive(Default)]
 struct Statistics {
     disagreement: AxisDisagreement,
-    /// The maximum number of disputed voxels in a brick, and the first brick that has it.
-    worst: Option<(u32, BrickKey, Mask)>,
+    /// The maximum number of disputed voxels in a brick, and the first of them in the first brick
+    /// that has it.
+    worst: Option<(u32, [u32; 3])>,
 }
 
 impl Statistics {
@@ -358,17 +361,16 @@ impl Statistics {
         let voxels = count(disputed);
         self.disagreement.voxels += u64::from(voxels) * bricks as u64;
         if voxels > self.worst.map_or(0, |(most, ..)| most) {
-            self.worst = Some((voxels, start, *disputed));
+            let first = mask_voxels(start.first_voxel(), *disputed).next();
+            self.worst = first.map(|first| (voxels, first));
         }
     }
 
     /// Adds the statistics of the layers that follow.
     fn followed_by(self, after: Self) -> Self {
         let (a, b) = (self.disagreement, after.disagreement);
-        let worst = match (self.worst, after.worst) {
-            (Some(a), Some(b)) => Some(if b.0 > a.0 { b } else { a }),
-            (a, b) => a.or(b),
-        };
+        let worst = [self.worst, after.worst].into_iter().flatten();
+        let worst = worst.reduce(|a, b| if b.0 > a.0 { b } else { a });
         let disagreement = AxisDisagreement {
             voxels: a.voxels + b.voxels,
             columns: a.columns + b.columns,
@@ -377,11 +379,5 @@ impl Statistics {
             worst: None,
         };
         Self { disagreement, worst }
-    }
-
-    fn disagreement(self) -> AxisDisagreement {
-        let first =
-            |(_, key, mask): (u32, BrickKey, Mask)| mask_voxels(key.first_voxel(), mask).next();
-        AxisDisagreement { worst: self.worst.and_then(first), ..self.disagreement }
     }
 }

@@ -252,11 +252,12 @@ impl Warning {
         let channel = found.attributes.channels().get(&Attribute::Coverage);
         let Some(Channel::Scalar(coverage)) = channel else { return None };
         let report = report.filter(|report| {
-            let overlap = report.windings.is_none_or(|windings| windings.overlapping > 0);
+            let windings = report.findings.windings;
+            let overlap = windings.is_none_or(|windings| windings.overlapping > 0);
             !overlap && !report.is_doubtful()
         })?;
         let Mode::Solid(Solid { include_surface: true, .. }) = mode else { return None };
-        let mesh = report.volume.mesh?.abs();
+        let mesh = report.mesh_volume?.abs();
         let of = |bits: u32| f64::from(f32::from_bits(bits));
         let own: f64 = coverage.bricks().flat_map(|(.., own)| own).map(|&bits| of(bits)).sum();
         let others = (grid.occupied() - coverage.own_count()) as f64 * of(coverage.rest());

@@ -67,10 +67,9 @@ pub fn fill_lines(fill: &FillReport) -> impl Iterator<Item = (&'static str, Stri
     ];
     let faults = faults.iter().filter(|(number, _)| *number > 0);
     facts.extend(faults.map(|(number, what)| counted(*number, &format!("{what} edge"))));
-    let flips = fill.flips.unwrap_or_default();
-    if flips.flipped_triangles > 0 {
-        let triangles = counted(flips.flipped_triangles, "triangle");
-        let patches = counted(flips.flipped_patches, "patch");
+    if fill.flips.flipped_triangles > 0 {
+        let triangles = counted(fill.flips.flipped_triangles, "triangle");
+        let patches = counted(fill.flips.flipped_patches, "patch");
         facts.push(format!("flipped: {triangles} in {patches}"));
     }
     let is_one = fill.empty_shells.is_some_and(|empty| empty.count == 1);
@@ -78,8 +77,7 @@ pub fn fill_lines(fill: &FillReport) -> impl Iterator<Item = (&'static str, Stri
     let empty = fill.empty_shells_text();
     let empty = empty.map(|text| format!("{text}; --include-surface keeps {them}"));
     let pieces = fill.pieces_text().map(|text| format!("{text}; --include-surface joins them"));
-    let caps = fill.caps.as_ref().map(ToString::to_string);
-    let more = iter::once(facts.join(", ")).chain(caps).chain(empty).chain(pieces);
+    let more = iter::once(facts.join(", ")).chain(fill.caps_text()).chain(empty).chain(pieces);
     let first = ("fill", format!("{}: {}", fill.fill, fill.reason));
     iter::once(first).chain(more.map(|text| ("", text)))
 }

@@ -18,7 +18,7 @@ pub mod topology;
 mod triangle_bvh;
 
 pub use empty_shells::EmptyShells;
-pub use report::{Caps, FillReport, FillWarning, Volume};
+pub use report::{FillReport, FillWarning, Findings};
 
 use std::borrow::Cow;
 
@@ -29,11 +29,10 @@ use crate::backend::{
 use crate::base::names::named;
 use crate::base::progress::{Latch, Progress};
 use crate::base::vector::minus;
+use crate::grid::VoxelGrid;
 use crate::grid::compare::compare;
-use crate::grid::{VoxelGrid, Windings};
 use crate::lattice::{Aabb, MAX_DIM, PlacedMesh};
 use crate::predicate::crosses::Axis;
-use crate::solid::fill::AxisDisagreement;
 use crate::solid::topology::{
     Boundary, EDGE_BYTES, FlipStatistics, Flips, MAX_EDGES, Matching, Topology,
 };
@@ -89,34 +88,22 @@ const MAX_AXIS_DISAGREEMENT: f64 = 0.05;
 /// through a hole.
 const MAX_LEAKED_FRACTION: f64 = 0.01;
 
-/// The findings of a fill, besides the voxels.
-#[derive(Debug, Clone, Default)]
-struct Findings {
-    /// Columns along `x` that end inside.
-    open_columns: Option<u64>,
-    windings: Option<Windings>,
-    disagreement: Option<AxisDisagreement>,
-    /// Voxels that a flood fill does not reach, without those of the surface.
-    enclosed: Option<u64>,
-    /// Voxels that a vote has inside and a flood fill reaches.
-    leaked: Option<u64>,
-    caps: Option<Caps>,
-}
-
 /// The result of a fill.
 struct Outcome {
     fill: Fill,
+    /// The reason for it, as a phrase.
+    reason: String,
     grid: VoxelGrid,
     findings: Findings,
 }
 
 impl Outcome {
-    fn overlaps(&self) -> bool {
-        self.findings.windings.is_some_and(|windings| windings.overlapping > 0)
+    fn new(fill: Fill, grid: VoxelGrid, findings: Findings) -> Self {
+        Self { fill, reason: "asked for".to_owned(), grid, findings }
     }
 
-    fn axis_disagreement(&self) -> f64 {
-        self.findings.disagreement.as_ref().map_or(0.0, AxisDisagreement::share)
+    fn overlaps(&self) -> bool {
+        self.findings.windings.is_some_and(|windings| windings.overlapping > 0)
     }
 }
 
@@ -132,36 +119,35 @@ pub(crate) async fn solidify(
     }
     runner.progress.start("analyze", 0);
     let surface = OrientedSurface::orient(runner)?;
-    let (Outcome { fill, grid, findings }, reason) = filled(runner, solid.fill, &surface).await?;
-    let kept = runner.mesh.kept().map(|window| grid.window(&window));
-    let kept = kept.as_ref().unwrap_or(&grid);
-    let (how, include) = ((fill, reason), solid.include_surface);
-    let filling = FillReport::new(&runner.mesh, how, surface, findings, kept, include);
-    let grid = if include { with_surface(runner, grid).await? } else { grid };
-    Ok((grid, filling))
+    let outcome = filled(runner, solid.fill, &surface).await?;
+    let report = FillReport::new(&runner.mesh, surface, &outcome, solid.include_surface);
+    let mut grid = outcome.grid;
+    if solid.include_surface {
+        grid = with_surface(runner, grid).await?;
+    }
+    Ok((grid, report))
 }
 
-/// Fills by `fill` the mesh with this surface; returns the reason for the fill too.
+/// Fills by `fill` the mesh with this surface.
 async fn filled(
     runner: &mut Runner<'_>,
     fill: Fill,
     surface: &OrientedSurface,
-) -> Result<(Outcome, String), BackendError> {
-    let filled = match fill {
-        Fill::Auto => return automatic(runner, surface).await,
-        Fill::Parity => parity(runner, &surface.topology).await?,
-        Fill::Winding => winding(runner, surface).await?,
-        Fill::Vote => vote(runner).await?,
+) -> Result<Outcome, BackendError> {
+    match fill {
+        Fill::Auto => automatic(runner, surface).await,
+        Fill::Parity => parity(runner, &surface.topology).await,
+        Fill::Winding => winding(runner, surface).await,
+        Fill::Vote => vote(runner).await,
         // If the bounds cut the mesh, a flood fill enters there.
         Fill::Flood if surface.topology.is_closed() && runner.mesh.outside() == 0 => {
-            flood(runner, None).await?
+            flood(runner, None).await
         }
         Fill::Flood => {
             let voted = vote(runner).await?;
-            flood(runner, Some(&voted)).await?
+            flood(runner, Some(&voted)).await
         }
-    };
-    Ok((filled, "asked for".to_owned()))
+    }
 }
 
 /// The solid of `mesh` on the CPU, without a report; `None` if it is to be closed and is not.
@@ -180,7 +166,7 @@ pub(crate) fn unreported_solid(
     if only_closed && !surface.topology.is_closed() {
         return Ok(None);
     }
-    by.wait(async { Ok(Some(filled(&mut runner, fill, &surface).await?.0.grid)) })
+    by.wait(async { Ok(Some(filled(&mut runner, fill, &surface).await?.grid)) })
 }
 
 /// The topology of a mesh, after parts with inverted orientation were flipped.
@@ -188,8 +174,7 @@ struct OrientedSurface {
     topology: Topology,
     /// The boundary; `None` if it has too many edges.
     boundary: Option<Boundary>,
-    /// Statistics of the flipped triangles; `None` if the mesh is closed and oriented as given.
-    flips: Option<FlipStatistics>,
+    flips: FlipStatistics,
     /// As [`Flips::shells`].
     shells: Vec<Aabb>,
 }
@@ -227,13 +212,11 @@ impl OrientedSurface {
             }
         }
         if let Some(Flips { statistics, is_flipped, shells }) = flips {
-            let is_oriented = surface.topology.is_oriented();
-            if let Some(is_flipped) = &is_flipped {
-                runner.mesh = Cow::Owned(runner.mesh.with_flipped(is_flipped));
+            if let Some(is_flipped) = is_flipped {
+                runner.mesh = Cow::Owned(runner.mesh.with_flipped(&is_flipped));
                 (surface, _) = Self::analyzed(runner, false)?;
             }
-            surface.flips = (!is_oriented || is_flipped.is_some()).then_some(statistics);
-            surface.shells = shells;
+            (surface.flips, surface.shells) = (statistics, shells);
         }
         // Without the repeated triangles.
         surface.topology.collapsed = collapsed;
@@ -275,33 +258,36 @@ impl OrientedSurface {
                 }
             };
             let topology = topology.relative_to(origin);
-            Ok((Self { topology, boundary, flips: None, shells: Vec::new() }, flips))
+            let flipped = FlipStatistics::default();
+            Ok((Self { topology, boundary, flips: flipped, shells: Vec::new() }, flips))
         })
     }
 }
 
-/// Fills by the method that suits the mesh; returns the reason for it too.
+/// Fills by the method that suits the mesh.
 async fn automatic(
     runner: &mut Runner<'_>,
     surface: &OrientedSurface,
-) -> Result<(Outcome, String), BackendError> {
+) -> Result<Outcome, BackendError> {
     const CLOSED: &str = "the mesh is closed";
     let topology = &surface.topology;
     if topology.is_closed() && topology.is_oriented() {
         let by_winding = winding(runner, surface).await?;
-        let needs_winding = by_winding.overlaps() || by_winding.findings.caps.is_some();
-        return Ok(match needs_winding {
-            true => (by_winding, "the mesh is closed, and parts overlap".to_owned()),
-            false => (relabeled_as_parity(by_winding), CLOSED.to_owned()),
-        });
+        if by_winding.overlaps() || by_winding.findings.boundary_loops.is_some() {
+            let reason = "the mesh is closed, and parts overlap".to_owned();
+            return Ok(Outcome { reason, ..by_winding });
+        }
+        // Where no part overlaps another, the voxels equal those of parity.
+        return Ok(Outcome { fill: Fill::Parity, reason: CLOSED.to_owned(), ..by_winding });
     }
     if topology.is_closed() {
-        return Ok((along_x(runner, Fill::Parity).await?, CLOSED.to_owned()));
+        let by_parity = along_x(runner, Fill::Parity).await?;
+        return Ok(Outcome { reason: CLOSED.to_owned(), ..by_parity });
     }
     let holes = report::holes(topology.open_edges, topology.odd_edges);
     let holes = format!("the mesh has {holes}");
     if surface.has_quick_winding(&runner.mesh) {
-        return Ok((winding(runner, surface).await?, holes));
+        return Ok(Outcome { reason: holes, ..winding(runner, surface).await? });
     }
     if runner.mesh.window().is_some() {
         return Err(BackendError::NotInTiles(
@@ -309,22 +295,23 @@ async fn automatic(
              depends on the whole grid: use the fill vote or winding",
         ));
     }
-    let holes = format!("{holes}, for which the fill winding would take long");
+    let reason = format!("{holes}, for which the fill winding would take long");
     let voted = vote(runner).await?;
-    let share = voted.axis_disagreement();
+    let share = voted.findings.disagreement.map_or(0.0, |found| found.share());
     if share <= MAX_AXIS_DISAGREEMENT {
-        return Ok((voted, holes));
+        return Ok(Outcome { reason, ..voted });
     }
     let flooded = flood(runner, Some(&voted)).await?;
     let leaked = flooded.findings.leaked.unwrap_or(0) as f64;
     let is_sealed = leaked <= MAX_LEAKED_FRACTION * voted.grid.occupied() as f64;
     if !is_sealed || flooded.findings.enclosed == Some(0) {
-        return Ok((voted, holes));
+        return Ok(Outcome { reason, ..voted });
     }
     let disagreement = report::percent(share);
-    let reason =
-        format!("{holes}, and rays along different axes disagree on {disagreement} of the columns");
-    Ok((flooded, reason))
+    let reason = format!(
+        "{reason}, and rays along different axes disagree on {disagreement} of the columns"
+    );
+    Ok(Outcome { reason, ..flooded })
 }
 
 /// Fills by winding numbers: integers if the mesh has no boundary, otherwise generalized ones.
@@ -345,16 +332,10 @@ async fn winding(
         fill::generalized(&crossings, boundary, lattice, memory, runner.progress)
     })?;
     // Of a part, voxels outside the window would count.
-    let is_whole = runner.mesh.window().is_none();
-    let caps =
-        Caps { loops: boundary.loops().len() as u64, uncertain: is_whole.then_some(uncertain) };
-    let findings = Findings { caps: Some(caps), ..Findings::default() };
-    Ok(Outcome { fill: Fill::Winding, grid, findings })
-}
-
-/// Where no part overlaps another, the voxels equal those of parity.
-fn relabeled_as_parity(by_winding: Outcome) -> Outcome {
-    Outcome { fill: Fill::Parity, ..by_winding }
+    let uncertain = runner.mesh.window().is_none().then_some(uncertain);
+    let boundary_loops = Some(boundary.loops().len() as u64);
+    let findings = Findings { boundary_loops, uncertain, ..Findings::default() };
+    Ok(Outcome::new(Fill::Winding, grid, findings))
 }
 
 /// Fills by parity; for an oriented mesh, also determines whether parts overlap.
@@ -364,7 +345,7 @@ async fn parity(runner: &mut Runner<'_>, topology: &Topology) -> Result<Outcome,
     }
     let by_winding = along_x(runner, Fill::Winding).await?;
     if !by_winding.overlaps() {
-        return Ok(relabeled_as_parity(by_winding));
+        return Ok(Outcome { fill: Fill::Parity, ..by_winding });
     }
     let windings = by_winding.findings.windings;
     drop(by_winding);
@@ -382,7 +363,7 @@ async fn along_x(runner: &mut Runner<'_>, fill: Fill) -> Result<Outcome, Backend
     let has_room = runner.mesh.lattice().dims[0] < MAX_DIM;
     let open_columns = has_room.then_some(open_columns);
     let findings = Findings { open_columns, windings, ..Findings::default() };
-    Ok(Outcome { fill, grid: runner.crop(grid)?, findings })
+    Ok(Outcome::new(fill, runner.crop(grid)?, findings))
 }
 
 async fn vote(runner: &mut Runner<'_>) -> Result<Outcome, BackendError> {
@@ -410,7 +391,7 @@ async fn vote(runner: &mut Runner<'_>) -> Result<Outcome, BackendError> {
     // Of a part, the columns and voxels outside the window would count.
     let disagreement = runner.mesh.window().is_none().then_some(disagreement);
     let findings = Findings { windings, disagreement, ..Findings::default() };
-    Ok(Outcome { fill: Fill::Vote, grid: runner.crop(grid)?, findings })
+    Ok(Outcome::new(Fill::Vote, runner.crop(grid)?, findings))
 }
 
 /// For a mesh with holes, `voted` tells whether the flood fill entered through them.
@@ -424,7 +405,7 @@ async fn flood(runner: &mut Runner<'_>, voted: Option<&Outcome>) -> Result<Outco
     let disagreement = voted.and_then(|voted| voted.findings.disagreement);
     let enclosed = Some(enclosed);
     let findings = Findings { enclosed, leaked, disagreement, ..Findings::default() };
-    Ok(Outcome { fill: Fill::Flood, grid, findings })
+    Ok(Outcome::new(Fill::Flood, grid, findings))
 }
 
 /// The union of `grid` and the voxels that the surface touches.

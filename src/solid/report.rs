@@ -1,17 +1,16 @@
 //! The report of a solid: the mesh's topology, the fill, and warnings.
 
 use std::cmp::Ordering;
-use std::fmt;
 
 use thiserror::Error;
 
 use crate::base::numbers::{counted, grouped};
-use crate::grid::{VoxelGrid, Windings};
+use crate::grid::Windings;
 use crate::lattice::{Lattice, PlacedMesh};
 use crate::solid::fill::AxisDisagreement;
 use crate::solid::pieces::pieces;
 use crate::solid::topology::{FlipStatistics, Topology};
-use crate::solid::{EmptyShells, Fill, Findings, MAX_AXIS_DISAGREEMENT, OrientedSurface};
+use crate::solid::{EmptyShells, Fill, MAX_AXIS_DISAGREEMENT, OrientedSurface, Outcome};
 
 /// The report of a fill.
 #[derive(Debug, Clone)]
@@ -25,12 +24,36 @@ pub struct FillReport {
     pub reason: String,
     /// The topology of the mesh, after parts were flipped.
     pub topology: Topology,
-    /// Statistics of the triangles flipped to face outside; `None` if the mesh is closed and
-    /// oriented as given.
-    pub flips: Option<FlipStatistics>,
-    /// The caps of holes, for generalized winding numbers.
-    pub caps: Option<Caps>,
-    /// Columns that are still inside at the end of the grid, for parity and winding.
+    /// The triangles flipped to face outside.
+    pub flips: FlipStatistics,
+    /// What the fill found besides the voxels.
+    pub findings: Findings,
+    /// Shells without a voxel, if there are several shells; `None` for a tile, with an included
+    /// surface, and for more than a million shells.
+    pub empty_shells: Option<EmptyShells>,
+    /// The connected parts of the voxels, through faces, edges and corners; `None` for a tile, with
+    /// an included surface, and for more than 65,536 bricks that are neither empty nor full.
+    pub pieces: Option<u64>,
+    /// The volume of the voxels, without an included surface, in cubic mesh units.
+    pub voxel_volume: f64,
+    /// The volume of the mesh by the divergence theorem, in cubic mesh units: the enclosed volume,
+    /// multiplied by its winding number, negative for inverted orientation. `None` if the mesh is
+    /// not consistently oriented or not completely inside the grid.
+    pub mesh_volume: Option<f64>,
+    /// Reasons for doubt; empty if there are none.
+    pub doubts: Vec<FillWarning>,
+}
+
+/// What a fill found besides the voxels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Findings {
+    /// The boundary loops that generalized winding numbers closed by caps.
+    pub boundary_loops: Option<u64>,
+    /// The number of voxels of the solid with a generalized winding number below 3/4, an estimate
+    /// away from the caps; `None` for a tile.
+    pub uncertain: Option<u64>,
+    /// Columns along `x` that are still inside at the end of the grid, for parity and winding.
     pub open_columns: Option<u64>,
     /// Statistics of winding numbers along `x`; also for a vote, and for parity if the mesh is
     /// oriented.
@@ -42,44 +65,6 @@ pub struct FillReport {
     pub enclosed: Option<u64>,
     /// Voxels that a flood fill reached though most rays find them inside, for a mesh with holes.
     pub leaked: Option<u64>,
-    /// Shells without a voxel, if there are several shells; `None` for a tile, with an included
-    /// surface, and for more than a million shells.
-    pub empty_shells: Option<EmptyShells>,
-    /// The connected parts of the voxels, through faces, edges and corners; `None` for a tile, with
-    /// an included surface, and for more than 65,536 bricks that are neither empty nor full.
-    pub pieces: Option<u64>,
-    /// The volume, without an included surface.
-    pub volume: Volume,
-    /// Reasons for doubt; empty if there are none.
-    pub doubts: Vec<FillWarning>,
-}
-
-/// How generalized winding numbers closed the holes of a mesh.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Caps {
-    /// Boundary loops.
-    pub loops: u64,
-    /// The number of voxels of the solid with a winding number below 3/4; `None` for a tile.
-    pub uncertain: Option<u64>,
-}
-
-impl fmt::Display for Caps {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "capped at {}", counted(self.loops, "boundary loop"))
-    }
-}
-
-/// Volumes in cubic mesh units.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub struct Volume {
-    /// The volume of the voxels.
-    pub voxels: f64,
-    /// The volume of the mesh by the divergence theorem: the enclosed volume, multiplied by its
-    /// winding number, negative for inverted orientation. `None` if the mesh is not consistently
-    /// oriented or not completely inside the grid.
-    pub mesh: Option<f64>,
 }
 
 /// A reason why a fill may be unexpected.
@@ -189,13 +174,8 @@ impl FillWarning {
         self.kind_and_better().1
     }
 
-    /// The kind of the warning, as a word.
-    #[must_use]
-    pub fn kind(&self) -> &'static str {
-        self.kind_and_better().0
-    }
-
-    fn kind_and_better(&self) -> (&'static str, Option<Fill>) {
+    /// The kind of the warning, as a word, and a fill that may do better.
+    pub(super) fn kind_and_better(&self) -> (&'static str, Option<Fill>) {
         match self {
             Self::Holes { better, .. } => ("holes", Some(*better)),
             Self::Orientation { .. } => ("orientation", None),
@@ -259,31 +239,19 @@ pub(super) fn percent(share: f64) -> String {
     }
 }
 
-impl Volume {
-    fn new(mesh: &PlacedMesh, topology: &Topology, grid: &VoxelGrid) -> Self {
-        let lattice = mesh.lattice();
-        let is_whole = mesh.window().is_none() && mesh.outside() == 0;
-        let is_comparable = topology.is_oriented() && is_whole;
-        let of_mesh = || topology.volume_times_six as f64 / 6.0 / lattice.scale.powi(3);
-        Self {
-            voxels: grid.occupied() as f64 * lattice.voxel_size.powi(3),
-            mesh: is_comparable.then(of_mesh),
-        }
-    }
-}
-
 impl FillReport {
     pub(super) fn new(
         mesh: &PlacedMesh,
-        (fill, reason): (Fill, String),
         surface: OrientedSurface,
-        findings: Findings,
-        grid: &VoxelGrid,
+        outcome: &Outcome,
         include_surface: bool,
     ) -> Self {
-        let volume = Volume::new(mesh, &surface.topology, grid);
-        let mut doubts = doubts(fill, &surface, &findings, grid.occupied());
-        let is_empty = grid.occupied() == 0 && mesh.window().is_none();
+        let &Outcome { fill, findings, .. } = outcome;
+        let kept = mesh.kept().map(|window| outcome.grid.window(&window));
+        let grid = kept.as_ref().unwrap_or(&outcome.grid);
+        let mut doubts = doubts(fill, &surface.topology, &findings, grid.occupied());
+        let is_in_window = mesh.window().is_some();
+        let is_empty = grid.occupied() == 0 && !is_in_window;
         // The included surface is a solid where it is closed, but not where it is a sheet back to
         // back with another.
         let encloses = surface.topology.is_closed() && surface.topology.volume_times_six != 0;
@@ -291,27 +259,32 @@ impl FillReport {
         if is_empty && doubts.is_empty() && !has_voxels {
             doubts.push(FillWarning::Nothing);
         }
-        let Findings { open_columns, windings, disagreement, enclosed, leaked, caps } = findings;
         let OrientedSurface { topology, flips, shells, .. } = surface;
-        let is_whole = !include_surface && mesh.window().is_none();
+        let lattice = *mesh.lattice();
+        let is_comparable = topology.is_oriented() && !is_in_window && mesh.outside() == 0;
+        let of_mesh = || topology.volume_times_six as f64 / 6.0 / lattice.scale.powi(3);
+        let is_whole = !include_surface && !is_in_window;
         let are_judged = is_whole && !shells.is_empty();
         Self {
-            lattice: *mesh.lattice(),
+            lattice,
             fill,
-            reason,
+            reason: outcome.reason.clone(),
             topology,
             flips,
-            caps,
-            open_columns,
-            windings,
-            disagreement,
-            enclosed,
-            leaked,
-            empty_shells: are_judged.then(|| EmptyShells::of(&shells, grid, mesh.lattice())),
+            findings,
+            empty_shells: are_judged.then(|| EmptyShells::of(&shells, grid, &lattice)),
             pieces: is_whole.then(|| pieces(grid)).flatten(),
-            volume,
+            voxel_volume: grid.occupied() as f64 * lattice.voxel_size.powi(3),
+            mesh_volume: is_comparable.then(of_mesh),
             doubts,
         }
+    }
+
+    /// The caps of generalized winding numbers, in words.
+    #[must_use]
+    pub fn caps_text(&self) -> Option<String> {
+        let loops = self.findings.boundary_loops?;
+        Some(format!("capped at {}", counted(loops, "boundary loop")))
     }
 
     /// The shells without a voxel, in words.
@@ -320,11 +293,16 @@ impl FillReport {
         let EmptyShells { count, longest } = self.empty_shells.filter(|empty| empty.count > 0)?;
         let shells = counted(self.topology.shells, "shell");
         let (have, are) = if count == 1 { ("has", "it is") } else { ("have", "they are") };
+        // A cavity is known by its orientation, which only winding numbers of closed shells follow.
+        let or_cavity = match (self.topology.is_closed(), self.fill) {
+            (true, Fill::Winding) => "",
+            (true, _) => ", or a cavity",
+            (false, _) => ", open, or a cavity",
+        };
         Some(format!(
             "{} of {shells} {have} no voxel (up to {longest:.1} voxels long): {are} thinner than a \
-             voxel{}",
-            grouped(count),
-            self.or_cavity()
+             voxel{or_cavity}",
+            grouped(count)
         ))
     }
 
@@ -332,35 +310,19 @@ impl FillReport {
     #[must_use]
     pub fn pieces_text(&self) -> Option<String> {
         let pieces = self.pieces.filter(|&pieces| pieces > self.topology.shells)?;
-        let shells = counted(self.topology.shells, "shell");
+        let (shells, pieces) = (counted(self.topology.shells, "shell"), counted(pieces, "piece"));
+        let or_open = if self.topology.is_closed() { "" } else { ", or open" };
         Some(format!(
-            "{shells} became {} of voxels: parts of the mesh are thinner than a voxel{}",
-            counted(pieces, "piece"),
-            self.or_open()
+            "{shells} became {pieces} of voxels: parts of the mesh are thinner than a voxel{or_open}"
         ))
-    }
-
-    /// The other cause of lost voxels.
-    fn or_open(&self) -> &'static str {
-        if self.topology.is_closed() { "" } else { ", or open" }
-    }
-
-    /// The other causes of a shell without voxels. A cavity is known by its orientation, which
-    /// only winding numbers of closed shells follow.
-    fn or_cavity(&self) -> &'static str {
-        match (self.topology.is_closed(), self.fill) {
-            (true, Fill::Winding) => "",
-            (true, _) => ", or a cavity",
-            (false, _) => ", open, or a cavity",
-        }
     }
 
     /// The holes of a mesh that is not closed, in words: the boundary loops, where they are known.
     #[must_use]
     pub fn holes_text(&self) -> Option<String> {
         let &Topology { open_edges, odd_edges, .. } = &self.topology;
-        let holes = || match &self.caps {
-            Some(caps) => counted(caps.loops, "boundary loop"),
+        let holes = || match self.findings.boundary_loops {
+            Some(loops) => counted(loops, "boundary loop"),
             None => holes(open_edges, odd_edges),
         };
         (!self.topology.is_closed()).then(holes)
@@ -370,7 +332,7 @@ impl FillReport {
     /// numbers are known.
     #[must_use]
     pub fn opposed_columns(&self) -> Option<u64> {
-        self.windings.map(|windings| opposed_columns(&self.topology, &windings))
+        self.findings.windings.map(|windings| opposed_columns(&self.topology, &windings))
     }
 
     /// Whether there is a warning.
@@ -383,27 +345,24 @@ impl FillReport {
     #[must_use]
     pub fn sentence(&self) -> String {
         let Self { fill, reason, .. } = self;
-        let agreement = match &self.disagreement {
-            Some(disagreement) if disagreement.voxels == 0 && *fill == Fill::Vote => {
+        let agreement = match self.findings.disagreement {
+            Some(AxisDisagreement { voxels: 0, .. }) if *fill == Fill::Vote => {
                 ", and rays along all axes agree"
             }
             _ => "",
         };
-        let flips = match self.flips {
-            Some(FlipStatistics {
-                flipped_patches, flipped_triangles: triangles @ 1..
-            }) => {
-                let were = if triangles == 1 { "was" } else { "were" };
-                let (triangles, patches) =
-                    (counted(triangles, "triangle"), counted(flipped_patches, "patch"));
-                format!(", after {triangles} in {patches} {were} flipped")
-            }
-            _ => String::new(),
+        let FlipStatistics { flipped_patches, flipped_triangles } = self.flips;
+        let patches = counted(flipped_patches, "patch");
+        let triangles = counted(flipped_triangles, "triangle");
+        let flips = match flipped_triangles {
+            0 => String::new(),
+            1 => format!(", after {triangles} in {patches} was flipped"),
+            _ => format!(", after {triangles} in {patches} were flipped"),
         };
-        let caps = self.caps.as_ref().map(|caps| format!(", {caps}")).unwrap_or_default();
-        let volume = match self.volume.mesh {
+        let caps = self.caps_text().map(|caps| format!(", {caps}")).unwrap_or_default();
+        let volume = match self.mesh_volume {
             Some(mesh) if mesh != 0.0 => {
-                let share = 100.0 * self.volume.voxels / mesh.abs();
+                let share = 100.0 * self.voxel_volume / mesh.abs();
                 format!("; the voxels have {share:.2} % of the mesh's volume")
             }
             _ => String::new(),
@@ -415,21 +374,15 @@ impl FillReport {
             [] => String::new(),
             _ => format!("; doubtful, as {}", doubts.join(", and ")),
         };
-        let mesh = self.mesh();
-        format!("{mesh}: filled by {fill}, {reason}{flips}{caps}{agreement}{volume}{lost}{doubts}")
-    }
-
-    /// The mesh's topology, in words.
-    fn mesh(&self) -> String {
         let topology = &self.topology;
-        let shells = counted(topology.shells, "shell");
-        let what = match (topology.is_closed(), topology.is_oriented(), self.volume.mesh) {
+        let mesh = match (topology.is_closed(), topology.is_oriented(), self.mesh_volume) {
             (false, ..) => format!("with {}", holes(topology.open_edges, topology.odd_edges)),
             (true, false, _) => "closed, but not consistently oriented".to_owned(),
             (true, true, Some(volume)) if volume < 0.0 => "closed, but inside out".to_owned(),
             (true, true, _) => "closed".to_owned(),
         };
-        format!("{shells}, {what}")
+        let mesh = format!("{}, {mesh}", counted(topology.shells, "shell"));
+        format!("{mesh}: filled by {fill}, {reason}{flips}{caps}{agreement}{volume}{lost}{doubts}")
     }
 }
 
@@ -437,13 +390,7 @@ impl FillReport {
 /// for half a sphere.
 const MAX_UNCERTAIN: f64 = 0.3;
 
-fn doubts(
-    fill: Fill,
-    surface: &OrientedSurface,
-    findings: &Findings,
-    occupied: u64,
-) -> Vec<FillWarning> {
-    let topology = &surface.topology;
+fn doubts(fill: Fill, topology: &Topology, findings: &Findings, occupied: u64) -> Vec<FillWarning> {
     let &Topology { open_edges, odd_edges, unbalanced_edges, .. } = topology;
     let disagreement = |share: f64| {
         let found = findings.disagreement.filter(|found| found.share() > share);
@@ -455,10 +402,9 @@ fn doubts(
         let holes = FillWarning::Holes { open_edges, odd_edges, open_columns, better };
         (!topology.is_closed()).then_some(holes)
     };
-    let doubts = match (fill, &findings.caps) {
-        (_, Some(caps)) => {
-            let &Caps { loops, uncertain, .. } = caps;
-            let large = match uncertain.map(|voxels| voxels as f64 / occupied as f64) {
+    let doubts = match (fill, findings.boundary_loops) {
+        (_, Some(loops)) => {
+            let large = match findings.uncertain.map(|voxels| voxels as f64 / occupied as f64) {
                 Some(share) => (share > MAX_UNCERTAIN).then_some(FillWarning::Uncertain {
                     loops,
                     open_edges,

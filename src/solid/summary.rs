@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::grid::Place;
 use crate::solid::topology::{FlipStatistics, Topology};
-use crate::solid::{EmptyShells, FillReport, FillWarning};
+use crate::solid::{EmptyShells, Fill, FillReport, FillWarning};
 
 impl Serialize for FillReport {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -15,11 +15,10 @@ impl Serialize for FillReport {
         let in_mesh_units = |point: [i32; 3]| {
             [0, 1, 2].map(|a| lattice.origin[a] + f64::from(point[a]) / lattice.scale)
         };
-        let FlipStatistics { flipped_patches, flipped_triangles } =
-            self.flips.unwrap_or_default();
-        let caps = self.caps.as_ref();
+        let FlipStatistics { flipped_patches, flipped_triangles } = self.flips;
+        let findings = &self.findings;
         let center = |voxel: [u32; 3]| Place::of(lattice).center(voxel);
-        let disagreement = self.disagreement.as_ref().map(|found| DisagreementSummary {
+        let disagreement = findings.disagreement.map(|found| DisagreementSummary {
             voxels: found.voxels,
             columns: found.columns,
             of_columns: found.of_columns,
@@ -36,24 +35,24 @@ impl Serialize for FillReport {
         map.serialize_entry("sentence", &self.sentence())?;
         self.topology.serialize_into(&mut map)?;
         map.serialize_entry("example", &self.topology.example.map(|e| e.map(in_mesh_units)))?;
-        map.serialize_entry("boundary_loops", &caps.map(|caps| caps.loops))?;
-        map.serialize_entry("uncertain_voxels", &caps.and_then(|caps| caps.uncertain))?;
+        map.serialize_entry("boundary_loops", &findings.boundary_loops)?;
+        map.serialize_entry("uncertain_voxels", &findings.uncertain)?;
         map.serialize_entry("flipped_triangles", &flipped_triangles)?;
         map.serialize_entry("flipped_patches", &flipped_patches)?;
-        map.serialize_entry("caps", &caps.map(ToString::to_string))?;
-        map.serialize_entry("open_columns", &self.open_columns)?;
-        map.serialize_entry("overlapping_columns", &self.windings.map(|w| w.overlapping))?;
+        map.serialize_entry("caps", &self.caps_text())?;
+        map.serialize_entry("open_columns", &findings.open_columns)?;
+        map.serialize_entry("overlapping_columns", &findings.windings.map(|w| w.overlapping))?;
         map.serialize_entry("opposed_columns", &self.opposed_columns())?;
         map.serialize_entry("axis_disagreement", &disagreement)?;
-        map.serialize_entry("enclosed", &self.enclosed)?;
-        map.serialize_entry("leaked", &self.leaked)?;
+        map.serialize_entry("enclosed", &findings.enclosed)?;
+        map.serialize_entry("leaked", &findings.leaked)?;
         let empty_shells = self.empty_shells.map(|EmptyShells { count, .. }| count);
         map.serialize_entry("empty_shells", &empty_shells)?;
         map.serialize_entry("empty_shells_text", &self.empty_shells_text())?;
         map.serialize_entry("pieces", &self.pieces)?;
         map.serialize_entry("pieces_text", &self.pieces_text())?;
-        map.serialize_entry("voxel_volume", &self.volume.voxels)?;
-        map.serialize_entry("mesh_volume", &self.volume.mesh)?;
+        map.serialize_entry("voxel_volume", &self.voxel_volume)?;
+        map.serialize_entry("mesh_volume", &self.mesh_volume)?;
         map.end()
     }
 }
@@ -84,9 +83,10 @@ impl Topology {
 impl Serialize for FillWarning {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("kind", self.kind())?;
+        let (kind, better) = self.kind_and_better();
+        map.serialize_entry("kind", kind)?;
         map.serialize_entry("text", &self.to_string())?;
-        map.serialize_entry("better", &self.better().map(|fill| fill.name()))?;
+        map.serialize_entry("better", &better.map(Fill::name))?;
         map.end()
     }
 }

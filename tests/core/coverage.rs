@@ -65,7 +65,7 @@ fn the_sum_of_coverage_is_the_volume() {
             let found = solid(fill, true).voxel_size(0.5).run(&mesh).unwrap();
             let report = found.fill_report.unwrap();
             let sum: f64 = coverage(&found.grid).iter().map(|(_, of)| f64::from(*of)).sum();
-            let (volume, expected) = (sum * 0.125, report.volume.mesh.unwrap().abs());
+            let (volume, expected) = (sum * 0.125, report.mesh_volume.unwrap().abs());
             let error = (volume / expected - 1.0).abs();
             assert!(error <= tolerance, "{volume} of {expected} by {fill}");
             assert_eq!(found.warnings, []);

@@ -30,7 +30,7 @@ fn a_cube_at_n_is_n_cubed_whatever_the_fill() {
             assert_eq!(grid.dims(), [n; 3]);
             assert_eq!(grid.occupied(), u64::from(n).pow(3), "{fill} at {n}");
             assert_eq!(filling.doubts, [], "{fill} at {n}");
-            let share = filling.volume.voxels / filling.volume.mesh.unwrap();
+            let share = filling.voxel_volume / filling.mesh_volume.unwrap();
             assert!((share - 1.0).abs() < 1e-12, "{fill} at {n}: {share}");
         }
     }
@@ -46,7 +46,7 @@ fn a_cavity_is_empty_but_for_a_flood() {
         let mesh = in_grid(&mesh, dims);
         for fill in [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Vote] {
             let filling = assert_certain(&mesh, fill, &expected);
-            assert_eq!(filling.volume.mesh.map(f64::abs), Some(9.5f64.powi(3) - 3.5f64.powi(3)));
+            assert_eq!(filling.mesh_volume.map(f64::abs), Some(9.5f64.powi(3) - 3.5f64.powi(3)));
         }
         assert_certain(&mesh, Fill::Flood, &whole);
         assert_eq!(solid(&mesh, Fill::Auto).1.fill, Fill::Parity);
@@ -121,7 +121,7 @@ fn what_is_inside_out_is_as_solid_and_said_to_be() {
     for fill in FILLS {
         let filling = assert_certain(&mesh, fill, &expected);
         assert!(filling.sentence().starts_with("1 shell, closed, but inside out: "));
-        assert_eq!(filling.volume.mesh, Some(-(9.5f64.powi(3))));
+        assert_eq!(filling.mesh_volume, Some(-(9.5f64.powi(3))));
     }
 }
 
@@ -163,7 +163,7 @@ fn a_cube_without_one_side_is_whole_by_winding_and_vote_and_wrong_by_parity_wher
         assert_eq!(filling.reason, "the mesh has 4 open edges", "{what}");
         let mut odd = [0; 3];
         odd[axis] = 100;
-        let disagreement = assert_certain(&mesh, Fill::Vote, &whole).disagreement.unwrap();
+        let disagreement = assert_certain(&mesh, Fill::Vote, &whole).findings.disagreement.unwrap();
         assert_eq!(disagreement.odd, odd, "{what}");
 
         let (grid, filling) = solid(&mesh, Fill::Parity);
@@ -174,7 +174,7 @@ fn a_cube_without_one_side_is_whole_by_winding_and_vote_and_wrong_by_parity_wher
         };
         assert!(grid == expected, "{what}: {grid:?}");
         assert!(is_about_holes(&filling.doubts), "{what}: {:?}", filling.doubts);
-        assert_eq!(filling.open_columns, Some(if axis == 0 { 100 } else { 0 }), "{what}");
+        assert_eq!(filling.findings.open_columns, Some(if axis == 0 { 100 } else { 0 }), "{what}");
 
         let (grid, filling) = solid(&mesh, Fill::Flood);
         assert!(grid == surface(&mesh), "{what}: {grid:?}");
@@ -210,7 +210,7 @@ fn a_flood_seals_a_hole_below_a_voxel_and_says_when_it_came_in_through_a_larger_
         let (grid, filling) = solid(&mesh, Fill::Flood);
         if is_sealed {
             assert!(grid == whole && filling.doubts.is_empty(), "{hole:?}");
-            assert_eq!(filling.enclosed, Some(512), "{hole:?}");
+            assert_eq!(filling.findings.enclosed, Some(512), "{hole:?}");
         } else {
             assert!(grid == surface(&mesh), "{hole:?}");
             // The hole's one voxel is lost as well.
@@ -228,7 +228,7 @@ fn a_klein_bottle_is_closed_and_has_a_solid_by_parity_alone() {
         let (grid, filling) = solid(&mesh, fill);
         assert!(grid == expected, "{fill}");
         assert_eq!(filling.doubts, [FillWarning::MayOverlap { edges: 24 }], "{fill}");
-        assert_eq!(filling.volume.mesh, None);
+        assert_eq!(filling.mesh_volume, None);
     }
     let (_, filling) = solid(&mesh, Fill::Auto);
     assert_eq!((filling.fill, filling.reason.as_str()), (Fill::Parity, "the mesh is closed"));
@@ -378,7 +378,7 @@ fn parity_and_winding_find_the_centres_that_cones_surround() {
         let expected = inside::solid(&mesh, TIE_RULE, |surrounded| surrounded.winding != 0);
         let (grid, filling) = solid(&mesh, Fill::Winding);
         // A part that is flipped by itself encloses something else.
-        let flipped = filling.flips.map_or(0, |flips| flips.flipped_triangles);
+        let flipped = filling.flips.flipped_triangles;
         if flipped > 0 && flipped < mesh.len() as u64 {
             continue;
         }
@@ -522,8 +522,9 @@ fn the_shell_adds_the_surface_and_nothing_else() {
             let with_shell = in_mode(&mesh, Mode::Solid(Solid { fill, include_surface: true }));
             let (grid, filling) = solid(&mesh, fill);
             assert!(with_shell.grid == grid.union(&surface(&mesh)), "{fill}");
-            let volume = with_shell.fill_report.unwrap().volume;
-            assert_eq!(volume, filling.volume, "{fill}: the shell is not of the volume");
+            let volumes = |filling: &FillReport| (filling.voxel_volume, filling.mesh_volume);
+            let found = volumes(&with_shell.fill_report.unwrap());
+            assert_eq!(found, volumes(&filling), "{fill}: the shell is not of the volume");
         }
     }
 }
@@ -631,10 +632,10 @@ fn what_bounds_cut_off_changes_nothing_within_them() {
         assert!(expected.occupied() > 1_000, "{what}: {expected:?}");
         for fill in [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Vote] {
             let filling = assert_certain(&mesh, fill, &expected);
-            assert_eq!(filling.volume.mesh, None, "{what}: it is not all there");
+            assert_eq!(filling.mesh_volume, None, "{what}: it is not all there");
         }
         let (grid, filling) = solid(&mesh, Fill::Flood);
-        assert_eq!(filling.enclosed, Some(0), "{what}");
+        assert_eq!(filling.findings.enclosed, Some(0), "{what}");
         let voxels = expected.subtract(&grid).occupied();
         assert_eq!(filling.doubts, [FillWarning::Leak { voxels, enclosed: 0 }], "{what}");
     }
@@ -657,11 +658,11 @@ fn a_shell_inside_out_beside_or_in_another_is_flipped_and_doubtful_by_parity_if_
             let overlaps = FillWarning::Overlap { columns: 80 * 80 };
             let expected = if overlap > 0 { vec![overlaps] } else { vec![] };
             assert_eq!(filling.doubts, expected, "{fill}");
-            assert_eq!(filling.flips.unwrap().flipped_patches, 1);
+            assert_eq!(filling.flips.flipped_patches, 1);
         }
         for fill in [Fill::Auto, Fill::Winding] {
             let filling = assert_certain(&mesh, fill, &one.union(&other));
-            assert_eq!(filling.flips.unwrap().flipped_patches, 1);
+            assert_eq!(filling.flips.flipped_patches, 1);
         }
         assert_certain(&mesh, Fill::Flood, &one.union(&other));
     }
@@ -686,7 +687,7 @@ fn a_mesh_that_no_flip_orients_is_doubtful_by_winding() {
     let [FillWarning::Opposed { columns }] = filling.doubts[..] else {
         panic!("{:?}", filling.doubts);
     };
-    assert!(columns > 0 && filling.flips.is_none());
+    assert!(columns > 0 && filling.flips.flipped_triangles == 0);
     let (by_parity, filling) = solid(&mesh, Fill::Parity);
     assert!(grid == by_parity && grid.occupied() > 300);
     assert_eq!(filling.doubts, [FillWarning::Opposed { columns }]);
@@ -836,7 +837,7 @@ fn the_wall_of_a_cavity_is_not_flipped_because_it_is_seen_through_a_hole_or_thro
         let [whole, mesh] = [shells(outer, inner), mesh].map(|mesh| at_resolution(&mesh, 48));
         let (expected, _) = solid(&whole, Fill::Auto);
         let (found, filling) = solid(&mesh, Fill::Auto);
-        let flipped = filling.flips.unwrap().flipped_triangles;
+        let flipped = filling.flips.flipped_triangles;
         assert!(flipped <= mesh.len() as u64 / 100, "{index}: {flipped}");
         // Caps are not where the triangles were.
         let wrong = found.differing_voxels(&expected).count();
@@ -858,7 +859,7 @@ fn columns_of_sight_are_not_refined_at_a_high_depth_complexity() {
         let squares = mesh_of(&(0..squares).flat_map(square).collect::<Vec<_>>());
         let cube = inside_out(&cube([100.2, 500.2, 100.2], 1.6));
         let mesh = at_resolution(&together(&[cube, squares]), 512);
-        solid(&mesh, Fill::Parity).1.flips.unwrap().flipped_triangles
+        solid(&mesh, Fill::Parity).1.flips.flipped_triangles
     };
     // The lowest square shows its back from below.
     assert_eq!(flipped(100), 12 + 2);
@@ -877,7 +878,7 @@ fn neither_padding_nor_bounds_change_the_solid_of_a_soup() {
         let options = PlaceOptions::new(Sizing::VoxelSize(1.0));
         for fill in [Fill::Auto, Fill::Winding] {
             let (expected, filling) = solid(&place(&mesh, &options).unwrap(), fill);
-            assert!(expected.occupied() > 1_000 && filling.flips.unwrap().flipped_triangles > 0);
+            assert!(expected.occupied() > 1_000 && filling.flips.flipped_triangles > 0);
             for pad in [1, 3, 20] {
                 let (padded, _) = solid(&place(&mesh, &options.with_pad(pad)).unwrap(), fill);
                 let within = padded.in_box([i64::from(pad); 3], expected.dims()).unwrap();

@@ -72,7 +72,7 @@ fn a_solid_is_where_the_solid_angles_of_all_triangles_add_up_to_half_of_all_dire
             let mesh = at_resolution(&mesh, resolution);
             let (grid, filling) = solid(&mesh, Fill::Auto);
             assert_eq!(filling.fill, Fill::Winding, "{name}");
-            assert_eq!(filling.flips.unwrap().flipped_triangles, 0, "{name}");
+            assert_eq!(filling.flips.flipped_triangles, 0, "{name}");
             let what = format!("{name} at {resolution}");
             let [inside, near] = assert_as_sum(&mesh, &grid, &what);
             assert!(inside > 0 && near < 40 * 40 * 2, "{what}: {inside}, {near}");
@@ -90,7 +90,7 @@ fn holes_before_the_grid_are_capped_within_it() {
         let mesh = place(&mesh, &options.with_bounds(Bounds { min: lo, max: hi })).unwrap();
         let (grid, filling) = solid(&mesh, Fill::Winding);
         inside += assert_as_sum(&mesh, &grid, &name)[0];
-        with_caps += usize::from(filling.caps.is_some());
+        with_caps += usize::from(filling.findings.boundary_loops.is_some());
     }
     assert!(inside > 10_000 && with_caps > 4, "{inside}, {with_caps}");
 }
@@ -102,7 +102,7 @@ fn a_tube_that_begins_before_the_grid_is_filled_up_to_its_end_within_it() {
     let tube = without(&tube, |index| index < 4);
     let mesh = in_grid(&tube, [40, 26, 35]);
     let (grid, filling) = solid(&mesh, Fill::Auto);
-    assert_eq!(filling.caps.unwrap().loops, 2);
+    assert_eq!(filling.findings.boundary_loops, Some(2));
     let [inside, near] = assert_as_sum(&mesh, &grid, "a tube");
     assert_eq!((inside, near), (30 * 19 * 23, 0));
 }
@@ -127,7 +127,7 @@ fn closed_meshes_that_lost_their_caps_keep_their_volume() {
             (grid.occupied() as f64 * size.powi(3), filling)
         });
         let share = broken.0 / whole.0;
-        let loops = broken.1.caps.map(|caps| caps.loops);
+        let loops = broken.1.findings.boundary_loops;
         println!("{name}: {share} of the volume; {loops:?} loops");
         assert!((share - 1.0).abs() < 0.01, "{name}: {share}");
     }
@@ -137,7 +137,7 @@ fn closed_meshes_that_lost_their_caps_keep_their_volume() {
 fn parts_that_face_the_wrong_way_are_flipped_and_counted() {
     let ball = without(&sphere(5.0, 16, 24), |index| index % 50 == 7);
     let (expected, filling) = solid(&at_resolution(&ball, 40), Fill::Auto);
-    assert_eq!(filling.flips.unwrap().flipped_triangles, 0);
+    assert_eq!(filling.flips.flipped_triangles, 0);
     let flipped = |is_flipped: &dyn Fn(usize) -> bool| {
         let turn = |(index, &[a, b, c]): (usize, &[u32; 3])| match is_flipped(index) {
             true => [a, c, b],
@@ -152,7 +152,7 @@ fn parts_that_face_the_wrong_way_are_flipped_and_counted() {
     ] {
         let (grid, filling) = solid(&at_resolution(&flipped(is_flipped), 40), Fill::Auto);
         assert!(grid == expected, "{turned}");
-        let summary = filling.flips.unwrap();
+        let summary = filling.flips;
         assert_eq!(summary.flipped_patches, 1);
         assert_eq!(summary.flipped_triangles, turned);
         assert_eq!(filling.doubts, []);
@@ -166,7 +166,7 @@ fn parts_that_face_the_wrong_way_are_flipped_and_counted() {
         [&apart, &mixed].map(|mesh| solid(&at_resolution(mesh, 40), Fill::Auto));
     assert!(found.0 == expected.0);
     assert_eq!(found.1.fill, Fill::Winding);
-    assert_eq!(found.1.caps.unwrap().loops, apart.triangles().len() as u64);
+    assert_eq!(found.1.findings.boundary_loops, Some(apart.triangles().len() as u64));
 
     // A part of its own, beside another.
     let aside = shifted(ball.clone(), [11.0, 0.0, 0.0]);
@@ -175,7 +175,7 @@ fn parts_that_face_the_wrong_way_are_flipped_and_counted() {
     let mesh = at_resolution(&together(&[ball.clone(), inside_out(&aside)]), 40);
     let (grid, filling) = solid(&mesh, Fill::Auto);
     assert!(grid == expected);
-    let summary = filling.flips.unwrap();
+    let summary = filling.flips;
     assert_eq!(summary.flipped_patches, 1);
     assert_eq!(summary.flipped_triangles, aside.triangles().len() as u64);
 }
@@ -195,7 +195,7 @@ fn order_and_threads_change_nothing() {
             assert!(voxels.grid == expected.0, "{name}: {threads} threads");
             let filling = voxels.fill_report.unwrap();
             assert_eq!(filling.sentence(), expected.1.sentence(), "{name}");
-            assert_eq!(filling.caps, expected.1.caps, "{name}");
+            assert_eq!(filling.findings, expected.1.findings, "{name}");
         }
     }
 }

@@ -354,7 +354,12 @@ fn arrays_that_are_no_attributes_of_the_voxels_are_ignored_or_a_grid() {
 import numpy
 file = dict(numpy.load('grid.npz'))
 numpy.savez('same.npz', **file)
-numpy.savez('turned.npz', **{**file, 'coords': file['coords'][::-1]})
+numpy.savez('turned.npz', **{**file, 'coords': file['coords'][::-1], **{
+    name: file[name][::-1] for name in file if len(file[name].shape) and
+    len(file[name]) == len(file['coords']) and name not in ('coords', 'occupied')}})
+numpy.savez('shifted.npz', **{**file, 'coords': file['coords'] + 1})
+numpy.savez('far.npz', **{**file, 'coords': file['coords'][::-1] + 100000})
+numpy.savez('repeated.npz', **{**file, 'coords': file['coords'] * 0 + file['coords'][0]})
 numpy.savez('wide.npz', **{**file, 'coords': file['coords'].astype('i8')})
 numpy.savez('short.npz', **{**file, 'label': file['label'][1:]})
 numpy.savez('unnamed.npz', **{**file, 'label_names': numpy.zeros(2, 'f4')})
@@ -365,7 +370,10 @@ numpy.savez('dense.npz', label=file['occupied'].astype('i4') * 7)
     let grid = bent();
     for (name, ignored, attributes) in [
         ("same", 0, ALL),
-        ("turned", 13, ""),
+        ("turned", 0, ALL),
+        ("shifted", 13, ""),
+        ("far", 13, ""),
+        ("repeated", 13, ""),
         ("wide", 13, ""),
         ("short", 2, &ALL.replace("label ", "")),
         ("unnamed", 1, ALL),
@@ -373,11 +381,17 @@ numpy.savez('dense.npz', label=file['occupied'].astype('i4') * 7)
     ] {
         let loaded = read_grid(folder.path().join(format!("{name}.npz"))).unwrap();
         assert!(loaded.grid == grid, "{name}");
-        let set = loaded.grid.attributes.map(|all| all.set()).unwrap_or_default();
+        let set = loaded.grid.attributes.as_ref().map(|all| all.set()).unwrap_or_default();
         let names: Vec<&str> = set.iter().map(|of| of.name()).collect();
         assert_eq!(names.join(" "), attributes, "{name}");
-        let said =
-            "ignored: an attribute has a row of numbers for each occupied voxel, in the order";
+        if attributes == ALL && ignored == 0 {
+            let [found, expected] = [&loaded.grid, &grid].map(|grid| {
+                let attributes = grid.attributes.as_ref().unwrap();
+                attributes.of_voxels(grid).map(|of| format!("{of:?}")).collect::<Vec<_>>()
+            });
+            assert_eq!(found, expected, "{name}");
+        }
+        let said = "ignored: an attribute has a row for each occupied voxel";
         let said = loaded.warnings.iter().filter(|warning| warning.contains(said));
         let named = said.map(|warning| warning.matches(".npy").count() - 1).sum::<usize>();
         assert_eq!(named, ignored, "{name}: {:?}", loaded.warnings);

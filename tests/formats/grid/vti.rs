@@ -289,10 +289,16 @@ fn malformed_files_are_refused_with_the_reason() {
         ("Name=\"occ", "NumberOfComponents=\"2\" Name=\"occ", "one number, not 2 of type UInt8"),
         ("Name=\"occ", "NumberOfComponents=\"x\" Name=\"occ", "is not a valid number"),
         ("\"UInt8\" Name=\"occ", "\"Bit\" Name=\"occ", "values of type 'Bit' are not read"),
+        ("\"UInt8\" Name=\"occ", "\"UInt12\" Name=\"occ", "values of type 'UInt12' are not read"),
         ("\"UInt8\" Name=\"occ", "\"String\" Name=\"occ", "one number, not 1 of type String"),
         ("CellData", "PointData", "arrays of points only, 'occupied', and voxels are cells"),
         ("CellData", "RowData", "it has no arrays: voxels are an array of cells"),
         ("format=\"ascii\" R", "format=\"appended\" R", "<DataArray> has no attribute 'offset'"),
+        (
+            "format=\"ascii\" R",
+            "format=\"text\" R",
+            "the array 'occupied' has the format 'text': save it as ascii, binary or appended",
+        ),
         (
             "format=\"ascii\" R",
             "format=\"appended\" offset=\"5\" R",

@@ -209,6 +209,8 @@ end_header => end
     line 14: the file ends without a line 'end_header': it is cut off
 ascii => utf8
     line 2: the format 'utf8' is unknown: use ascii, binary_little_endian or binary_big_endian
+ascii 1.0 => ascii 2.0
+    line 2: the version '2.0' of PLY is unknown: save it as 1.0
 format ascii 1.0\\n => comment\\n
     the header does not say how the file is written: add a line such as 'format ascii 1.0'
 vertex 4 => vertex -4
@@ -377,6 +379,13 @@ fn opacity_of_vertices_counts_unless_nothing_could_be_seen() {
 fn plain(look: &Appearance, triangles: usize) -> Vec<Rgba> {
     assert!(look.textures.is_empty() && look.vertex_colors.is_empty() && look.uvs.is_empty());
     (0..triangles).map(|triangle| rgba_of(look.material(triangle).color)).collect()
+}
+
+#[test]
+fn colours_without_green_or_blue_are_ignored_aloud() {
+    let file = painted_square("", ["uchar red", ""], ["255"; 4], &["4 0 1 2 3"]);
+    let said = "colours of the element 'vertex' were ignored: they need red, green and blue";
+    assert!(warned(read(file), said).appearance().is_none());
 }
 
 #[test]

@@ -231,8 +231,15 @@ fn malformed_models_are_refused_with_the_line() {
     assert_eq!(fault(model(empty)), "the mesh has no triangles");
     assert_eq!(
         fault(model(b"\xff<model/>")),
-        "/3D/3dmodel.model is cut off, or damaged: stream did not contain valid UTF-8"
+        "/3D/3dmodel.model is not in UTF-8: export it in UTF-8"
     );
+}
+
+#[test]
+fn a_unit_that_the_format_does_not_have_is_said() {
+    let loaded = model(MODEL.replace("millimeter", "furlong")).unwrap();
+    let said = "coordinates are in a unit that 3MF does not have: 'furlong'";
+    assert_eq!(loaded.warnings, [said]);
 }
 
 #[test]

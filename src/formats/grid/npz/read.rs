@@ -15,8 +15,8 @@ use crate::formats::io::bytes::{Budget, ended, read_exactly};
 use crate::formats::spec::SIGN_ONLY;
 use crate::formats::{LoadedGrid, ReadError, check_memory, content, excerpt, stated_place};
 use crate::grid::{
-    Attribute, AttributeSet, Attributes, Bits, BrickKey, Channel, ContentHash, Mask, Up, VoxelGrid,
-    mask_places,
+    Attribute, AttributeSet, Attributes, BRICK, Bits, BrickKey, Channel, ContentHash, Mask, Up,
+    VoxelGrid, brick_slot, mask_places,
 };
 
 /// Maximum bytes read of an array of the world position.
@@ -195,8 +195,9 @@ impl Arrays {
         if !rows.is_empty() {
             let (names, are) = (rows.join(", "), if rows.len() == 1 { "is" } else { "are" });
             warnings.push(format!(
-                "{names} {are} ignored: an attribute has a row of numbers for each occupied voxel, \
-                 in the order of {COORDS}"
+                "{names} {are} ignored: an attribute has a row for each occupied voxel, whose \
+                 coordinates are those of {COORDS} in int32; indices are int32, other numbers \
+                 float32"
             ));
         }
         if !ignored.is_empty() {
@@ -242,8 +243,8 @@ fn is_rows(name: &str) -> bool {
     name == COORDS || all.any(|&of| name == file_of(of) || name == file_of_names(of))
 }
 
-/// Takes the attributes of `grid` from `rows`, within `limit` bytes of memory, if `coords` are the
-/// voxels in the grid's order.
+/// Takes the attributes of `grid` from `rows`, within `limit` bytes of memory, if `coords` are its
+/// voxels, each once.
 fn attributes(
     grid: &VoxelGrid,
     rows: &mut BTreeMap<String, (Rows, Vec<u8>)>,
@@ -259,17 +260,15 @@ fn attributes(
     };
     let set: AttributeSet = Attribute::ALL.iter().copied().filter(|&of| is_own(of)).collect();
     let coords = rows.get(COORDS).filter(|array| has(array, "<i4", 3));
-    let same = |(_, bytes): &(Rows, Vec<u8>)| {
-        let voxels = grid.voxels().map(|voxel| voxel.map(u32::to_le_bytes));
-        bytes.as_chunks::<12>().0.iter().zip(voxels).all(|(row, voxel)| row == voxel.as_flattened())
-    };
-    if set.is_empty() || !coords.is_some_and(same) {
-        return Ok(None);
-    }
+    let Some((_, coords)) = coords.filter(|_| !set.is_empty()) else { return Ok(None) };
+    // Twice, while the rows are sorted by the voxels in front of them.
+    let order_bytes = grid.occupied() * 2 * size_of::<([u32; 3], usize, usize)>() as u64;
+    check_memory(order_bytes, limit)?;
+    let Some(order) = order_of(grid, coords.as_chunks().0) else { return Ok(None) };
     // The values, and one attribute in a list of twice the size of its values as it grows.
     let numbers: usize = set.iter().map(|of| of.components()).sum();
     let bytes = 4 * numbers + 2 * size_of::<Bits>();
-    check_memory(grid.occupied() * bytes as u64, limit)?;
+    check_memory(order_bytes + grid.occupied() * bytes as u64, limit)?;
     rows.remove(COORDS);
     let names = set.iter().filter(|of| of.has_names()).filter_map(|&of| {
         let is_text = |(array, _): &(Rows, Vec<u8>)| array.descr.starts_with("<U");
@@ -284,7 +283,7 @@ fn attributes(
         let names = names.get(&of).map(Vec::len);
         check_values(of, &bytes, names)
             .map_err(|(row, error)| content(format!("{}, row {row}: {error}", file_of(of))))?;
-        channels.insert(of, channel(grid, of, &bytes));
+        channels.insert(of, channel(grid, of, &bytes, &order));
     }
     Ok(Some(Attributes::new(names, channels)))
 }
@@ -307,9 +306,30 @@ fn bits_of(row: &[u8]) -> Bits {
     bits
 }
 
-/// An attribute with these little-endian components, a row a voxel of `grid`.
-fn channel(grid: &VoxelGrid, attribute: Attribute, bytes: &[u8]) -> Channel {
-    let mut rows = bytes.chunks_exact(4 * attribute.components());
+/// The row of each voxel of `grid`, in the grid's order; `None` if the rows of `coords` are not its
+/// voxels, each once.
+fn order_of(grid: &VoxelGrid, coords: &[[u8; 12]]) -> Option<Vec<usize>> {
+    let voxel_at = |row: usize| {
+        let axis = |a: usize| u32::from_le_bytes([0, 1, 2, 3].map(|n| coords[row][4 * a + n]));
+        [0, 1, 2].map(axis)
+    };
+    let mut order: Vec<usize> = (0..coords.len()).collect();
+    let is_order =
+        |order: &[usize]| grid.voxels().zip(order).all(|(voxel, &row)| voxel_at(row) == voxel);
+    if !is_order(&order) {
+        order.sort_by_cached_key(|&row| {
+            let voxel @ [x, y, z] = voxel_at(row);
+            ([z, y, x].map(|c| c / BRICK), brick_slot(voxel))
+        });
+    }
+    is_order(&order).then_some(order)
+}
+
+/// An attribute with these little-endian components, a row a voxel; `order` has the row of each
+/// voxel of `grid`.
+fn channel(grid: &VoxelGrid, attribute: Attribute, bytes: &[u8], order: &[usize]) -> Channel {
+    let size = 4 * attribute.components();
+    let mut rows = order.iter().map(|row| &bytes[row * size..][..size]);
     let bricks = grid.bricks().map(|(key, mask)| known_values(attribute, key, mask, &mut rows));
     Channel::from_bricks(attribute, bricks.collect())
 }

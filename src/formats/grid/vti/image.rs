@@ -188,7 +188,12 @@ fn list<'a>(xml: &mut Xml<'a>, arrays: &mut Vec<Array<'a>>) -> Result<(), ReadEr
                 Stored::Appended(xml.required(&array, "offset", offset.as_deref())?)
             }
             Some("binary") => Stored::Base64(text),
-            _ => Stored::Ascii(text),
+            Some("ascii") | None => Stored::Ascii(text),
+            Some(other) => bail!(
+                "the array '{}' has the format '{}': save it as ascii, binary or appended",
+                excerpt(&name),
+                excerpt(other)
+            ),
         };
         arrays.push(Array { name, kind, components: components?, stored });
     }
@@ -201,7 +206,11 @@ impl Array<'_> {
         let kinds = [("String", 'i'), ("UInt", 'u'), ("Int", 'i'), ("Float", 'f')];
         let split = |(name, letter)| Some((letter, self.kind.strip_prefix(name)?));
         let (letter, bits) = kinds.into_iter().find_map(split).unwrap_or_default();
-        let bytes = if self.is_text() { Some(1) } else { bits.parse::<u32>().ok().map(|n| n / 8) };
+        let bytes = if self.is_text() {
+            Some(1)
+        } else {
+            bits.parse().ok().filter(|n| n % 8 == 0).map(|n: u32| n / 8)
+        };
         let element = bytes.and_then(|bytes| Element::of(&format!("<{letter}{bytes}")));
         element.ok_or_else(|| {
             content(format!("values of type '{}' are not read", excerpt(&self.kind)))

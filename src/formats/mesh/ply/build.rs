@@ -42,6 +42,13 @@ impl Attributes {
             vertex_texcoords: vertices().any(|element| element.texcoords().is_some()),
             corner_texcoords: faces().any(|element| element.corner_texcoords().is_some()),
         };
+        let of_color = |element: &&Element| element.has_incomplete_color();
+        if let Some(element) = header.elements.iter().find(of_color) {
+            warnings.push(format!(
+                "colours of the element {} were ignored: they need red, green and blue",
+                quoted(element.name)
+            ));
+        }
         if attributes.vertex_colors && attributes.face_colors {
             warnings.push("colours of faces were ignored: those of vertices are shown".into());
             attributes.face_colors = false;

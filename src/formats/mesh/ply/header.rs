@@ -127,6 +127,12 @@ impl Element<'_> {
         })
     }
 
+    /// Whether some of red, green and blue are missing, by the first of [`CHANNELS`]: `r` and `g`
+    /// are names of other properties too.
+    pub(super) fn has_incomplete_color(&self) -> bool {
+        self.channels().is_none() && self.find(&CHANNELS[0][..3], false).is_some()
+    }
+
     /// The texture coordinate properties of a vertex.
     pub(super) fn texcoords(&self) -> Option<[usize; 2]> {
         let find = |name| self.find(&[name], false);
@@ -291,14 +297,23 @@ impl<'a> Header<'a> {
 
 fn parse_encoding(tokens: &mut Tokens) -> Result<Encoding, ReadError> {
     let token = tokens.next_in_line().unwrap_or_default();
-    match token {
-        b"ascii" => Ok(Encoding::Text),
-        b"binary_little_endian" => Ok(Encoding::Little),
-        b"binary_big_endian" => Ok(Encoding::Big),
-        _ => Err(tokens.error(format!(
-            "the format {} is unknown: use ascii, binary_little_endian or binary_big_endian",
-            quoted(token)
-        ))),
+    let encoding = match token {
+        b"ascii" => Encoding::Text,
+        b"binary_little_endian" => Encoding::Little,
+        b"binary_big_endian" => Encoding::Big,
+        _ => {
+            return Err(tokens.error(format!(
+                "the format {} is unknown: use ascii, binary_little_endian or binary_big_endian",
+                quoted(token)
+            )));
+        }
+    };
+    match tokens.next_in_line() {
+        None | Some(b"1.0") => Ok(encoding),
+        Some(version) => {
+            let version = quoted(version);
+            Err(tokens.error(format!("the version {version} of PLY is unknown: save it as 1.0")))
+        }
     }
 }
 

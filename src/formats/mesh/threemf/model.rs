@@ -20,6 +20,8 @@ const EXTENSIONS: [&str; 3] = [
     "http://schemas.microsoft.com/3dmanufacturing/trianglesets/2021/07",
 ];
 
+const UNITS: [&str; 6] = ["micron", "millimeter", "centimeter", "inch", "foot", "meter"];
+
 const MAX_DEPTH: u32 = 64;
 
 /// The objects of a package and its build.
@@ -102,6 +104,8 @@ struct Notes {
     mixed: u64,
     /// The units of parts that differ from the model's.
     other_units: NameCounts,
+    /// Units that the format does not have.
+    unknown_units: NameCounts,
 }
 
 /// An object's default property of its triangles.
@@ -120,8 +124,8 @@ impl Model {
     }
 
     pub(super) fn warnings(&self) -> Vec<String> {
-        let Notes { other_types, beams, unread_properties, painted, mixed, other_units } =
-            &self.notes;
+        let Notes { other_types, beams, unread_properties, painted, mixed, .. } = &self.notes;
+        let Notes { other_units, unknown_units, .. } = &self.notes;
         let has = ["triangle has", "triangles have"];
         let unread = "a texture, a composite or several properties, which are not read: plain";
         let painted_as = "colours painted in the program's own way, which are not read";
@@ -138,6 +142,7 @@ impl Model {
             counted_warning(*painted, has, painted_as),
             counted_warning(*mixed, has, mixed_as),
             other_units.warning(&of_unit),
+            unknown_units.warning("coordinates are in a unit that 3MF does not have"),
         ]
         .into_iter()
         .flatten()
@@ -210,6 +215,9 @@ impl PartReader<'_, '_> {
             }
         }
         let unit = unit.as_deref().unwrap_or("millimeter");
+        if !UNITS.contains(&unit) {
+            self.model.notes.unknown_units.add(unit);
+        }
         if self.is_root {
             self.model.unit = excerpt(unit);
         } else if self.model.unit != excerpt(unit) {

@@ -92,14 +92,15 @@ impl<'a> Package<'a> {
                 "{called} is compressed by {method}, which is not read: compress it by deflate"
             ),
         };
-        let mut text = String::new();
+        let mut text = Vec::new();
         let most = entry.data().len().saturating_mul(MAX_RATIO as usize).saturating_add(64);
         let room = most.min(usize::try_from(file.length).unwrap_or(usize::MAX));
         text.try_reserve_exact(room).map_err(std::io::Error::from)?;
         // A byte more than the stated length lets the check of the length fail.
-        let read = inflated.take(file.length.saturating_add(1)).read_to_string(&mut text);
+        let read = inflated.take(file.length.saturating_add(1)).read_to_end(&mut text);
         match read {
-            Ok(length) if length as u64 == file.length => Ok(text),
+            Ok(length) if length as u64 == file.length => String::from_utf8(text)
+                .map_err(|_| content(format!("{called} is not in UTF-8: export it in UTF-8"))),
             Ok(_) => Err(damaged("its length is not the one in the directory".into())),
             Err(error) => Err(damaged(error.to_string())),
         }

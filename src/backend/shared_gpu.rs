@@ -44,12 +44,12 @@ impl SharedGpu {
 
     /// Whether it is open and a hardware GPU. Does not wait while another thread opens it.
     pub(super) fn is_ready(&self) -> bool {
-        let is_working = match self.open.try_lock() {
-            Ok(open) => open.is_working(),
-            Err(TryLockError::Poisoned(open)) => open.into_inner().is_working(),
-            Err(TryLockError::WouldBlock) => false,
+        let open = match self.open.try_lock() {
+            Ok(open) => open,
+            Err(TryLockError::Poisoned(open)) => open.into_inner(),
+            Err(TryLockError::WouldBlock) => return false,
         };
-        is_working && self.why_not().is_none()
+        open.is_working() && matches!(&open.gpu, Some(Ok(gpu)) if !gpu.device().is_software())
     }
 
     /// The reason not to use it, if there is one: no adapter, or a software adapter.

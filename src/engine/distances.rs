@@ -66,7 +66,7 @@ impl Voxelizer {
     /// ```
     ///
     /// # Errors
-    /// A width that is not above 0, or above [`MAX_WIDTH`](crate::solid::distance::MAX_WIDTH); a tile; as
+    /// A width that is not above 0, or above [`MAX_WIDTH`](crate::solid::distance::MAX_WIDTH); a tile or a window; as
     /// [`run`](Self::run).
     pub fn distances<'a>(
         &self,

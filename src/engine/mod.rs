@@ -144,7 +144,8 @@ impl fmt::Debug for Voxelizer {
             .field("place", place)
             .field("mode", mode)
             .field("color", color)
-            .field("backends", backends)
+            .field("backend", &backends.choice)
+            .field("adapter", &backends.adapter)
             .finish_non_exhaustive()
     }
 }

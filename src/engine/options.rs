@@ -180,7 +180,24 @@ impl Voxelizer {
         Self { tile: Some(tile), ..self }
     }
 
-    /// Sets the window of the grid to compute, as [`tile`](Self::tile) does, in place of a tile.
+    /// Sets the part of the grid to compute, in voxels of the lattice, instead of the whole. It takes
+    /// precedence over a [`tile`](Self::tile). A run fails if the grid does not have the window.
+    ///
+    /// ```
+    /// use trivox::{Lattice, Mesh, PlaceOptions, Sizing, VoxelGrid, Voxelizer, Window};
+    ///
+    /// let corners = vec![[0.0, 0.0, 0.0], [32.0, 0.0, 0.0], [0.0, 8.0, 8.0]];
+    /// let mesh = Mesh::new(corners, vec![[0, 1, 2]])?;
+    /// let lattice = Lattice::of(&mesh, &PlaceOptions::new(Sizing::Resolution(32)))?;
+    /// let part = |from: u32, to: u32| {
+    ///     let window = Window { from: [from, 0, 0], to: [to, 8, 8] };
+    ///     Voxelizer::new().lattice(lattice).window(window).run(&mesh).map(|part| part.grid)
+    /// };
+    /// let (left, right) = (part(0, 24)?, part(24, 32)?);
+    /// let whole = VoxelGrid::assemble([32, 8, 8], &[([0; 3], &left), ([24, 0, 0], &right)])?;
+    /// assert_eq!(whole, Voxelizer::new().resolution(32).run(&mesh)?.grid);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn window(self, window: Window) -> Self {
         Self { window: Some(window), ..self }

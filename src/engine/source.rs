@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::formats::{LoadedMesh, MeshSpec, Sidecars};
@@ -20,7 +21,7 @@ use crate::mesh::Mesh;
 /// assert_eq!(voxelizer.run(source)?.grid, voxelizer.run("assets/cube.obj")?.grid);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum MeshSource<'a> {
     /// A file, whose format is that of its extension, with the sidecar files beside it.
@@ -38,6 +39,22 @@ pub enum MeshSource<'a> {
     Mesh(Cow<'a, Mesh>),
     /// A mesh that was read before, with its warnings and sidecar files.
     Loaded(Box<LoadedMesh>),
+}
+
+impl fmt::Debug for MeshSource<'_> {
+    /// Without the contents.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => f.debug_tuple("File").field(path).finish(),
+            Self::Bytes { bytes, spec, .. } => {
+                write!(f, "Bytes(.{}, {} bytes)", spec.extension, bytes.len())
+            }
+            Self::Mesh(mesh) => write!(f, "Mesh({} triangles)", mesh.triangles().len()),
+            Self::Loaded(loaded) => {
+                write!(f, "Loaded({} triangles)", loaded.mesh.triangles().len())
+            }
+        }
+    }
 }
 
 /// Conversions from borrowed and from owned paths.

@@ -45,13 +45,12 @@ impl Voxelizer {
             let placed = Placed { warnings: warnings.clone(), ..mesh.clone().into() };
             let exact = voxelizer.voxelize(&placed)?;
             let Voxelized { backend, fill_report, warnings, .. } = &exact;
-            let how = (backend.clone(), fill_report.clone(), warnings.clone());
-            made.push((*mesh.lattice(), how));
+            made.push((*mesh.lattice(), backend.clone(), fill_report.clone(), warnings.clone()));
             Ok(voxelizer.paint(&placed.mesh, exact)?.grid)
         };
         let verdict = self.install(|| verify(&mesh, grid, options, &mut exact))??;
-        let of_verdict = made.into_iter().find(|(lattice, _)| *lattice == verdict.lattice);
-        let (_, (backend, fill_report, warnings)) = of_verdict.expect("its grid was made");
+        let of_verdict = made.into_iter().find(|(lattice, ..)| *lattice == verdict.lattice);
+        let (_, backend, fill_report, warnings) = of_verdict.expect("its grid was made");
         Ok(Verified { verdict, backend, fill_report, warnings })
     }
 }

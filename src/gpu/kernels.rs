@@ -72,7 +72,7 @@ pub struct Kernel(File);
 macro_rules! kernels {
     ($($name:ident = $path:literal;)+) => {
         $(
-            #[doc = concat!("`", $path, "`: the file begins with what it does.")]
+            #[doc = concat!("See the first lines of `shaders/", $path, ".wgsl`.")]
             pub const $name: Kernel = Kernel(file!($path));
         )+
 

@@ -136,10 +136,14 @@ impl Job {
             ("--interior-color", voxels.interior_color.is_some()),
             ("--label object", self.label == Some(LabelBy::Object)),
         ]);
-        if let Some(option) = of_voxels.or(of_colors).filter(|_| self.distance.is_some()) {
+        if self.distance.is_some()
+            && let Some(option) = of_voxels.or(of_colors)
+        {
             bail!("{option} is for voxels, but --distance writes distances: leave it out");
         }
-        if let Some(option) = of_colors.filter(|_| self.color == ColorSource::None) {
+        if self.color == ColorSource::None
+            && let Some(option) = of_colors
+        {
             bail!("{option} is for colours, which --color none ignores: leave one of them out");
         }
         if self.force && self.strict.is_none() {
@@ -149,7 +153,9 @@ impl Job {
             );
         }
         let of_many = given(&[("--resume", self.resume), ("--shard", self.shard.is_some())]);
-        if let Some(option) = of_many.filter(|_| self.label == Some(LabelBy::File)) {
+        if self.label == Some(LabelBy::File)
+            && let Some(option) = of_many
+        {
             bail!("{option} is for many outputs, but --label file makes one: leave it out");
         }
         let Some(output) = &self.output else { return Ok(()) };

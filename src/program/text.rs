@@ -92,7 +92,7 @@ pub fn sentences<'a>(
     warnings.into_iter().map(move |warning| escaped(&warning.with_remedy(spelled)))
 }
 
-/// The warnings of several files, or of one beside others: each with the file that it is about.
+/// The warnings of the file at `path`, each with its name in front.
 pub fn of_file(
     path: &Path,
     warnings: impl IntoIterator<Item = String>,

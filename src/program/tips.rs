@@ -57,7 +57,11 @@ const OPTIONS: [(&[&str], &str); 35] = [
     (&["--animation", "--pose", "--time"], "export the pose: meshes have their default pose"),
     (&["--solid", "--filled"], "use --mode solid"),
     (&["--frames"], "use --turntable N of `voxelize render`, or --frame N for one of a .vox"),
-    (&["--scale"], "use --pixels N for the pixels of a voxel in `slice`, --zoom F in `render`"),
+    (
+        &["--scale"],
+        "`voxelize --scale S` multiplies the coordinates of a mesh; use --pixels N for the pixels \
+         of a voxel in `voxelize slice`, --zoom F of `voxelize render`",
+    ),
     (&["--resolution"], "use --size WxH for the pixels of a picture, --res N for voxels"),
     (&["--size", "-s", "-d"], "use --res N or --dims X,Y,Z (in pixels: `voxelize render --size`)"),
     (&["--grid"], "use --res N for N voxels along the longest axis"),
@@ -65,9 +69,15 @@ const OPTIONS: [(&[&str], &str); 35] = [
     (&["--labels"], "use --label object, or --label file for one grid of several meshes"),
     (&["--pitch", "--spacing", "--dx"], "use --voxel-size S"),
     (&["--unit", "--units"], "use --scale S: 25.4 turns inches into millimetres"),
-    (&["--origin", "--min", "--align", "--snap"], "use --bounds: the grid begins at X0,Y0,Z0"),
+    (
+        &["--origin", "--min", "--align", "--snap"],
+        "use --bounds X0,Y0,Z0,X1,Y1,Z1 with --voxel-size S: the grid begins at X0,Y0,Z0",
+    ),
     (&["--like"], "use --lattice JSON, with what another run's --json printed"),
-    (&["--coverage", "--fraction"], "use --attributes coverage, with --mode solid"),
+    (
+        &["--coverage", "--fraction", "--volume-fraction"],
+        "use --attributes coverage, with --mode solid --include-surface",
+    ),
     (&["--emission", "--materials"], "use --attributes metallic,roughness,emission"),
     (&["--merge"], "use --label file: all meshes in one grid"),
     (&["--translate"], "meshes are not moved: use --bounds for the box to voxelize, or --center"),

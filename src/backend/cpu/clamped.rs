@@ -31,7 +31,7 @@ pub(crate) fn clamped_crossings(
     let mut budget = EvictionBudget::new(BATCH);
     budget.begin(room);
     let ([first, second], _) = axis.project(mesh.lattice().dims.map(|d| d.div_ceil(BRICK) as i32));
-    // Those of the first and the last layer of the grid across the axis.
+    // The bricks of the first and of the last layer perpendicular to the axis.
     let end_bricks = 2 * first as u64 * second as u64;
     let triangles = triangles_outside(mesh, axis);
     let batches = triangles.par_chunks(TRIANGLES).map(|triangles| {

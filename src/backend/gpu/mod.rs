@@ -223,7 +223,8 @@ impl Gpu {
         let batches = mesh.len().div_ceil(self.batch_limits.triangles as usize);
         progress.start("voxelize", batches as u64 * UNITS);
         let room = options.memory / BYTES_PER_BRICK;
-        // A quarter; at least 1 MB: that bounds the sub-batches if bricks are only counted.
+        // A quarter of the room, but at least 4,096 bricks, about 1 MB: that bounds the number of
+        // sub-batches where bricks are only counted.
         let max_found = u32::try_from(room / 4).unwrap_or(u32::MAX).max(1 << 12);
         let job = Job {
             rule,

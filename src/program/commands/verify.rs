@@ -180,9 +180,10 @@ impl VerifyReport<'_> {
         }
         let aligned = if alignment.is_identity() { "" } else { ", aligned as said above" };
         let (missing, spurious) = (counted(verdict.missing, "voxel"), grouped(verdict.spurious));
-        let judgement = match verdict.is_right() {
-            true => format!("right: every voxel is exact{aligned}"),
-            false => format!("wrong: {missing} missing and {spurious} spurious{aligned}"),
+        let judgement = if verdict.is_right() {
+            format!("right: every voxel is exact{aligned}")
+        } else {
+            format!("wrong: {missing} missing and {spurious} spurious{aligned}")
         };
         line("verdict", judgement);
         hint(verdict).into_iter().for_each(|hint| line("", hint));

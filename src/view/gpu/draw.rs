@@ -148,10 +148,10 @@ fn draw_params(picture: &PictureParams) -> (DrawParams, Vec<u32>) {
     let PictureParams { film, light, ground, edges, .. } = picture;
     let mut list = Vec::new();
     let [columns, rows] = &film.terms;
-    columns.iter().for_each(|term| list.extend(line_words((term.origin, term.direction))));
+    columns.iter().for_each(|term| list.extend(line_words(term.origin, term.direction)));
     let mut words = DrawParams { rows_at: list.len() as u32, ..DrawParams::zeroed() };
     for (row, term) in rows.iter().enumerate() {
-        list.extend(line_words((term.origin, term.direction)));
+        list.extend(line_words(term.origin, term.direction));
         list.extend(picture.background.as_ref().map_or([0; 3], |rows| rows[row]));
     }
     let mut append = |directions: &[Direction]| {

@@ -282,7 +282,10 @@ impl GpuScene {
 
     async fn hit_words(&self, rays: &[Ray]) -> Result<Vec<u32>, GpuError> {
         let device = &self.device;
-        let words = rays.par_iter().map(Ray::in_units).map(line_words);
+        let words = rays.par_iter().map(|ray| {
+            let (origin, direction) = ray.in_units();
+            line_words(origin, direction)
+        });
         let list: Vec<[u32; RAY_WORDS]> = words.collect();
         let hit_words = (rays.len() * HIT_WORDS) as u64;
         let params = [rays.len() as u32, MAX_GROUPS, 0, 0];
@@ -327,7 +330,7 @@ fn color_words(scene: &Scene, colors: &Colors) -> Vec<u32> {
 }
 
 /// An origin and a direction, as the shaders read them.
-pub(crate) fn line_words((origin, direction): ([i64; 3], [i32; 3])) -> [u32; RAY_WORDS] {
+pub(crate) fn line_words(origin: [i64; 3], direction: [i32; 3]) -> [u32; RAY_WORDS] {
     let [[a, b], [c, d], [e, f]] = origin.map(halves);
     let [x, y, z] = direction.map(|c| c as u32);
     [a, b, c, d, e, f, x, y, z]

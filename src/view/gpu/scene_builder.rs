@@ -391,6 +391,7 @@ impl SceneBuilder {
         let Self { device, buffers, tree, triangle_colors, .. } = self;
         let first_triangles = device.pipeline(kernels::FIRST_TRIANGLES, &[]);
         let colors = [("colors", tree.buffers.colors.as_entire_binding())];
+        // Dispatched by `dispatch[0]`.
         let rows = [&colors[..], &buffers.named(0, Some(0))].concat();
         let rows = first_triangles.bind(&device.device, &rows)?;
         let named = [

@@ -89,6 +89,9 @@ impl<'a> Tile<'a> {
         &self,
         take: &mut impl FnMut(&Rectangle) -> Result<(), E>,
     ) -> Result<(), E> {
+        if self.visible.is_empty() {
+            return Ok(());
+        }
         let mut colors = vec![[0; 4]; if self.varied.is_some() { 64 * 64 } else { 0 }];
         for (axis, brick) in (0..3).flat_map(|axis| (0..EDGE).map(move |brick| (axis, brick))) {
             let visible = self.visible.iter().filter(|visible| visible.at[axis] == brick);
@@ -132,6 +135,9 @@ impl<'a> Tile<'a> {
         let mut cells = [0; 64];
         for brick in bricks {
             let faces = self.faces(brick.index, side);
+            if faces == 0 {
+                continue;
+            }
             let [first, shift] = [u, v].map(|axis| brick.at[axis] * BRICK);
             for (row, byte) in (first as usize..).zip(faces.to_le_bytes()) {
                 cells[row] |= u64::from(byte) << shift;

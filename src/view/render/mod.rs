@@ -253,7 +253,9 @@ impl<'a> Renderer<'a> {
     pub fn new(grid: &'a VoxelGrid) -> Self {
         Self {
             scene: Scene::new(grid),
-            occlusion: [(); 2].map(|()| vec![OnceLock::new(); GROUND_SAMPLES * GROUND_SAMPLES]),
+            occlusion: std::array::from_fn(|_| {
+                vec![OnceLock::new(); GROUND_SAMPLES * GROUND_SAMPLES]
+            }),
             #[cfg(feature = "gpu")]
             gpu: None,
         }

@@ -162,7 +162,7 @@ pub(crate) struct Shader<'a> {
     scene: &'a Scene<'a>,
     params: &'a PictureParams,
     prepass: &'a DepthPrepass,
-    /// [`Ground::occlusion_at`] by sample.
+    /// The occluded share of the sky at each sample of the ground, computed at its first use.
     occlusion: &'a [OnceLock<u32>],
     /// Direct-mapped by a hash of the face.
     cache: Vec<Surface>,

@@ -49,7 +49,7 @@ impl Node {
 }
 
 /// A grid with an acceleration structure for [`Ray`]s, usable from any number of threads. It takes
-/// about five bytes per brick besides the grid, and about twenty more while it is built.
+/// about five bytes per brick besides the grid, and about twenty-five more while it is built.
 #[derive(Debug, Clone)]
 pub struct Scene<'a> {
     grid: Cow<'a, VoxelGrid>,
@@ -191,8 +191,8 @@ impl<'a> Scene<'a> {
     /// minimum voxel, its side in voxels and whether it has children, and returns whether to
     /// descend.
     pub(crate) fn visit(&self, mut visit: impl FnMut([u32; 3], u32, bool) -> bool) {
-        let root = self.nodes.len().checked_sub(1).map(|root| (self.top, root, [0; 3]));
-        let mut parents = Vec::from_iter(root);
+        let Some(root) = self.nodes.len().checked_sub(1) else { return };
+        let mut parents = vec![(self.top, root, [0; 3])];
         while let Some((level, parent, corner)) = parents.pop() {
             for (at, cell) in self.cells(level, Cell::Partial(parent), corner) {
                 let is_divided = matches!(cell, Cell::Partial(_));
@@ -233,10 +233,12 @@ impl<'a> Scene<'a> {
                     .iter()
                     .for_each(|&child| self.nodes[child as usize].parent = parent);
             }
-            let is_full = node.full == FULL;
-            // Nodes take hundreds of bytes, so that there are fewer than 2^32.
-            let child = (!is_full).then_some(self.nodes.len() as u32);
-            self.nodes.extend(child.map(|_| node));
+            let mut child = None;
+            if node.full != FULL {
+                // Nodes take hundreds of bytes, so that there are fewer than 2^32.
+                child = Some(self.nodes.len() as u32);
+                self.nodes.push(node);
+            }
             nodes.push(Item { position: cells[0].node(), child, len: 1 });
         }
         nodes

@@ -115,9 +115,10 @@ impl VoxelGrid {
 
     /// The runs that begin in `first..end`, found by binary search.
     pub(crate) fn brick_runs_between(&self, first: BrickKey, end: BrickKey) -> BrickRuns<'_> {
-        let brick = |end: BrickKey| self.keys.partition_point(|&key| key < end);
-        let run = |end: BrickKey| self.full.partition_point(|run| run.start < end);
-        BrickRuns::of(self, brick(first)..brick(end), run(first)..run(end))
+        let bricks_before = |at: BrickKey| self.keys.partition_point(|&key| key < at);
+        let runs_before = |at: BrickKey| self.full.partition_point(|run| run.start < at);
+        let bricks = bricks_before(first)..bricks_before(end);
+        BrickRuns::of(self, bricks, runs_before(first)..runs_before(end))
     }
 
     /// The runs in the half-open box of bricks `from..to`, row by row, clipped to the box. Rows are

@@ -118,7 +118,7 @@ impl GridBuilder {
     /// A dimension of 0 or above [`MAX_DIM`].
     pub(crate) fn new(dims: [u32; 3]) -> Result<Self, GridError> {
         check_dims(dims)?;
-        Ok(Self { grid: VoxelGrid::of_dims(dims), ..Self::counting() })
+        Ok(Self::of(VoxelGrid::of_dims(dims)))
     }
 
     /// Merges masks with the same key by `combine` instead of the union.
@@ -128,12 +128,12 @@ impl GridBuilder {
 
     /// A builder that only counts distinct bricks by [`order`](Self::order).
     pub(crate) fn counting() -> Self {
-        Self {
-            grid: VoxelGrid::of_dims([0; 3]),
-            combine: Combine::Union,
-            windings: Windings::default(),
-            sorted: Vec::new(),
-        }
+        Self::of(VoxelGrid::of_dims([0; 3]))
+    }
+
+    fn of(grid: VoxelGrid) -> Self {
+        let windings = Windings::default();
+        Self { grid, combine: Combine::Union, windings, sorted: Vec::new() }
     }
 
     /// Adds the bricks of `parts`, in any order; repeated and empty bricks are allowed. Their rows

@@ -241,7 +241,7 @@ fn attributes_of(tiles: &[([u32; 3], &VoxelGrid)]) -> Option<Attributes> {
     let is_in_all = |of: &Attribute| {
         let is_named = first.names().contains_key(of);
         all.iter().all(|(.., other)| {
-            other.set().contains(of) && other.names().contains_key(of) == is_named
+            other.channels().contains_key(of) && other.names().contains_key(of) == is_named
         })
     };
     let mut names = BTreeMap::new();

@@ -115,6 +115,7 @@ impl Lattice {
             frames.iter_mut().for_each(|frame| frame.dims = dims);
         }
         let Some(frame) = frames.iter().find(|frame| frame.fits(mesh_bounds)) else {
+            // The last has the fewest bits, so the most room.
             return Err(frames[frames.len() - 1].error(mesh_bounds));
         };
         let lattice = frame.lattice();

@@ -34,7 +34,7 @@ use crate::grid::compare::compare;
 use crate::lattice::{Aabb, MAX_DIM, PlacedMesh};
 use crate::predicate::crosses::Axis;
 use crate::solid::topology::{
-    Boundary, EDGE_BYTES, FlipStatistics, Flips, MAX_EDGES, Matching, Topology,
+    BOUNDARY_EDGE_BYTES, Boundary, FlipStatistics, Flips, MAX_EDGES, Matching, Topology,
 };
 
 /// Options of a solid.
@@ -91,15 +91,15 @@ const MAX_LEAKED_FRACTION: f64 = 0.01;
 /// The result of a fill.
 struct Outcome {
     fill: Fill,
-    /// The reason for it, as a phrase.
-    reason: String,
+    /// The reason for it, as a phrase; `None` if it was asked for.
+    reason: Option<String>,
     grid: VoxelGrid,
     findings: Findings,
 }
 
 impl Outcome {
     fn new(fill: Fill, grid: VoxelGrid, findings: Findings) -> Self {
-        Self { fill, reason: "asked for".to_owned(), grid, findings }
+        Self { fill, reason: None, grid, findings }
     }
 
     fn overlaps(&self) -> bool {
@@ -218,7 +218,8 @@ impl OrientedSurface {
                 runner.mesh = Cow::Owned(runner.mesh.with_flipped(&is_flipped));
                 (surface, _) = Self::analyzed(runner, false)?;
             }
-            (surface.flips, surface.shells) = (statistics, shells);
+            surface.flips = statistics;
+            surface.shells = shells;
         }
         // Without the repeated triangles.
         surface.topology.collapsed = collapsed;
@@ -242,26 +243,27 @@ impl OrientedSurface {
         runner.within(0, |memory| {
             let bytes = Topology::bytes(whole);
             check_memory(bytes, memory)?;
-            let room = (memory - bytes) / EDGE_BYTES;
+            let room = (memory - bytes) / BOUNDARY_EDGE_BYTES;
             let matching = Matching::new(whole);
             let (topology, boundary) = Topology::matched(&matching, room.min(MAX_EDGES as u64));
             let kept = boundary.as_ref().map_or(0, |boundary| boundary.edges() as u64);
             let needs_flips = may_flip && topology.may_need_flips();
             let flipping = if needs_flips { topology.flipping_bytes(whole) } else { 0 };
-            check_memory(flipping + kept * EDGE_BYTES, memory)?;
+            check_memory(flipping + kept * BOUNDARY_EDGE_BYTES, memory)?;
             let flips = needs_flips.then(|| topology::flips(&matching, &topology, runner.progress));
             check_cancelled(runner.progress)?;
             let boundary = match boundary {
                 Ok(boundary) => Some(boundary.relative_to(origin)),
                 Err(edges) if edges > MAX_EDGES as u64 => None,
                 Err(edges) => {
-                    let needed = bytes + edges * EDGE_BYTES;
+                    let needed = bytes + edges * BOUNDARY_EDGE_BYTES;
                     return Err(BackendError::Memory { needed, allowed: memory });
                 }
             };
             let topology = topology.relative_to(origin);
-            let flipped = FlipStatistics::default();
-            Ok((Self { topology, boundary, flips: flipped, shells: Vec::new() }, flips))
+            let found =
+                Self { topology, boundary, flips: FlipStatistics::default(), shells: Vec::new() };
+            Ok((found, flips))
         })
     }
 }
@@ -277,19 +279,19 @@ async fn automatic(
         let by_winding = winding(runner, surface).await?;
         if by_winding.overlaps() || by_winding.findings.boundary_loops.is_some() {
             let reason = "the mesh is closed, and parts overlap".to_owned();
-            return Ok(Outcome { reason, ..by_winding });
+            return Ok(Outcome { reason: Some(reason), ..by_winding });
         }
         // Where no part overlaps another, the voxels equal those of parity.
-        return Ok(Outcome { fill: Fill::Parity, reason: CLOSED.to_owned(), ..by_winding });
+        return Ok(Outcome { fill: Fill::Parity, reason: Some(CLOSED.to_owned()), ..by_winding });
     }
     if topology.is_closed() {
         let by_parity = along_x(runner, Fill::Parity).await?;
-        return Ok(Outcome { reason: CLOSED.to_owned(), ..by_parity });
+        return Ok(Outcome { reason: Some(CLOSED.to_owned()), ..by_parity });
     }
     let holes = report::holes(topology.open_edges, topology.odd_edges);
     let holes = format!("the mesh has {holes}");
     if surface.has_quick_winding(&runner.mesh) {
-        return Ok(Outcome { reason: holes, ..winding(runner, surface).await? });
+        return Ok(Outcome { reason: Some(holes), ..winding(runner, surface).await? });
     }
     if runner.mesh.window().is_some() {
         return Err(BackendError::NotInTiles(
@@ -301,19 +303,19 @@ async fn automatic(
     let voted = vote(runner).await?;
     let share = voted.findings.disagreement.map_or(0.0, |found| found.share());
     if share <= MAX_AXIS_DISAGREEMENT {
-        return Ok(Outcome { reason, ..voted });
+        return Ok(Outcome { reason: Some(reason), ..voted });
     }
     let flooded = flood(runner, Some(&voted)).await?;
     let leaked = flooded.findings.leaked.unwrap_or(0) as f64;
     let is_sealed = leaked <= MAX_LEAKED_FRACTION * voted.grid.occupied() as f64;
     if !is_sealed || flooded.findings.enclosed == Some(0) {
-        return Ok(Outcome { reason, ..voted });
+        return Ok(Outcome { reason: Some(reason), ..voted });
     }
     let disagreement = report::percent(share);
     let reason = format!(
         "{reason}, and rays along different axes disagree on {disagreement} of the columns"
     );
-    Ok(Outcome { reason, ..flooded })
+    Ok(Outcome { reason: Some(reason), ..flooded })
 }
 
 /// Fills by winding numbers: integers if the mesh has no boundary, otherwise generalized ones.

@@ -1,5 +1,7 @@
 //! The pieces of a solid: the components of its voxels, connected through faces, edges and corners.
 
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
 use rayon::prelude::*;
 
 use crate::base::forest::Forest;
@@ -10,7 +12,10 @@ use crate::solid::fill::spread;
 /// Most bricks that are neither empty nor full: above, the pieces take longer than a quick fill.
 const MAX_BRICKS: usize = 1 << 16;
 
-/// The number of pieces; `None` above [`MAX_BRICKS`].
+/// Most components of bricks, of 80 bytes each.
+const MAX_PARTS: usize = 1 << 19;
+
+/// The number of pieces; `None` above [`MAX_BRICKS`] or [`MAX_PARTS`].
 ///
 /// The components of each brick, or of each run of full bricks, are the elements of a forest. They
 /// are joined where they touch one before them.
@@ -19,10 +24,16 @@ pub(super) fn pieces(grid: &VoxelGrid) -> Option<u64> {
         return None;
     }
     let runs: Vec<BrickRun> = grid.brick_runs().collect();
-    let parts_of = |run: BrickRun| components(run.mask).map(move |mask| BrickRun { mask, ..run });
+    let count = AtomicUsize::new(0);
+    let parts_of = |run: BrickRun| {
+        let parts = components(run.mask).map(move |mask| BrickRun { mask, ..run });
+        parts.take_while(|_| count.fetch_add(1, Relaxed) < MAX_PARTS)
+    };
+    // Runs with the voxels of one component each.
     let parts: Vec<BrickRun> = runs.into_par_iter().flat_map_iter(parts_of).collect();
-    // More runs of full bricks than a grid in memory has.
-    u32::try_from(parts.len()).ok()?;
+    if count.into_inner() > MAX_PARTS {
+        return None;
+    }
     let forest = Forest::new(parts.len());
     let unions = (0..parts.len()).into_par_iter().map(|at| join(&parts, at, &forest));
     Some((parts.len() - unions.sum::<usize>()) as u64)
@@ -57,9 +68,9 @@ fn join(parts: &[BrickRun], at: usize, forest: &Forest) -> usize {
             }
             let other_x = other.start.position()[0];
             let dx = if other_x + other.len == x { -1 } else { i32::from(other_x == x + len) };
-            let there = &mut around[(dx + 1) as usize];
-            let there = *there.get_or_insert_with(|| spilled(mask, [dx, dy, dz]));
-            let touches = !is_empty(&and(there, &other.mask));
+            let near = &mut around[(dx + 1) as usize];
+            let spilled = near.get_or_insert_with(|| spilled(mask, [dx, dy, dz]));
+            let touches = !is_empty(&and(*spilled, &other.mask));
             unions += usize::from(touches && forest.join(at as u32, index as u32));
         }
     }

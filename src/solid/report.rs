@@ -32,7 +32,8 @@ pub struct FillReport {
     /// surface, and for more than a million shells.
     pub empty_shells: Option<EmptyShells>,
     /// The connected parts of the voxels, through faces, edges and corners; `None` for a tile, with
-    /// an included surface, and for more than 65,536 bricks that are neither empty nor full.
+    /// an included surface, and for more than 65,536 bricks that are neither empty nor full, or
+    /// 524,288 components of bricks.
     pub pieces: Option<u64>,
     /// The volume of the voxels, without an included surface, in cubic mesh units.
     pub voxel_volume: f64,
@@ -44,7 +45,7 @@ pub struct FillReport {
     pub doubts: Vec<FillWarning>,
 }
 
-/// What a fill found besides the voxels.
+/// The findings of a fill, besides the voxels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Findings {
@@ -268,7 +269,7 @@ impl FillReport {
         Self {
             lattice,
             fill,
-            reason: outcome.reason.clone(),
+            reason: outcome.reason.clone().unwrap_or_else(|| "asked for".to_owned()),
             topology,
             flips,
             findings,

@@ -70,14 +70,15 @@ pub struct Attributed {
     pub attributes: Attributes,
     /// The objects of a solid that are not closed: only voxels at their surface have their label.
     pub open_objects: Vec<u32>,
-    /// Whether parts overlap in a column of sub-voxels of the coverage, or may do so.
+    /// Whether parts overlap in a column of the finer grid of the coverage, or may do so; `false`
+    /// without coverage.
     pub overlap: bool,
 }
 
 /// The attributes `set` of the voxels of `grid`, a voxelization of `mesh`, with the mode, the filter
 /// and the memory limit of `options`.
 ///
-/// The coverage is by the fill that the mode names.
+/// The coverage is by the fill that the mode names; `auto` chooses again on its finer grid.
 ///
 /// # Errors
 /// The memory limit, cancellation; more than 2,147,483,647 triangles, whose indices no 32-bit
@@ -122,18 +123,21 @@ pub fn attributes(
     for &attribute in set {
         let left = memory.saturating_sub(kept);
         let beside = |error: BackendError| error.beside(kept, memory);
-        let channel;
-        match attribute {
+        let channel = match attribute {
             Attribute::Label => {
                 let found = labels::channel(mesh, grid, &sampled, options.mode, left, progress);
-                (channel, open_objects) = found.map_err(beside)?;
+                let (channel, open) = found.map_err(beside)?;
+                open_objects = open;
+                channel
             }
             Attribute::Coverage => {
                 let found = coverage::channel(mesh, grid, options.mode, left, progress);
-                (channel, overlap) = found.map_err(beside)?;
+                let (channel, may_overlap) = found.map_err(beside)?;
+                overlap = may_overlap;
+                channel
             }
-            _ => channel = sampled.channel(attribute),
-        }
+            _ => sampled.channel(attribute),
+        };
         // Those of the surface are in `bytes`.
         kept += if attribute.is_of_surface() { 0 } else { channel.bytes() };
         channels.insert(attribute, channel);
@@ -280,7 +284,7 @@ fn names(mesh: &PlacedMesh, materials: Vec<String>, set: &AttributeSet) -> Attri
 struct Scratch {
     parts: Parts<TriangleFacts>,
     integrator: Integrator,
-    /// By voxel, after the first brick. All are 0 between bricks.
+    /// By voxel: empty before the first brick, zeros between bricks.
     sums: Vec<AttributeSums>,
 }
 
@@ -382,9 +386,10 @@ impl WithSimd for SampleBrick<'_> {
         }
         add_parts(simd, brick, grid, &touched.masks, scratch);
         let Scratch { integrator, sums, .. } = scratch;
-        let sample =
-            |voxel: usize| sampler.sample_of(&std::mem::take(&mut sums[voxel]), brick.weights);
-        let mut samples: Vec<VoxelSample> = voxels_of(&touched.any).map(sample).collect();
+        let mut samples = Vec::with_capacity(count(&touched.any) as usize);
+        for voxel in voxels_of(&touched.any) {
+            samples.push(sampler.sample_of(&std::mem::take(&mut sums[voxel]), brick.weights));
+        }
         sampler.layers.set(simd, brick, &touched, integrator, &mut samples);
         let components = set.iter().copied().map(stored_components).sum::<usize>();
         let mut columns = Vec::with_capacity(samples.len() * components);

@@ -55,8 +55,8 @@ pub(crate) struct BrickDistances {
     absolute_error: f64,
 }
 
-/// A brick and the triangles near it. Measures the distances below the width, rounded: the mask of
-/// their voxels, and the distances in the same order.
+/// A brick and the triangles near it. Dispatched, it returns the mask of the voxels nearer than the
+/// width, and their rounded distances in the same order.
 pub(crate) struct Brick<'a> {
     pub(crate) mesh: &'a PlacedMesh,
     pub(crate) clusters: &'a Clusters,

@@ -7,7 +7,7 @@ use crate::grid::{
 };
 
 /// The voxels that a ray along `x` finds inside, given the flips along `x`; and the number of
-/// columns that are still inside at the grid's end, as they are after their last flip.
+/// columns that are inside at the end of the grid: after its last flip a column does not change.
 ///
 /// Takes at most `memory` bytes besides `flips`, including the result. The step `fill` of
 /// `progress` is in parts of `flips`, in two passes: one counts, one writes.

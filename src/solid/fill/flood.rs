@@ -17,7 +17,7 @@ const REPORT: u64 = 1 << 12;
 const TASK: usize = 256;
 
 /// The voxels of `surface` and those that it encloses, which are not 6-connected to the outside of
-/// the grid through empty voxels; and the number of these. A surface with a hole as large as a
+/// the grid through empty voxels; and the number of enclosed voxels. A surface with a hole as large as a
 /// voxel encloses nothing; a surface whose voxels meet only in edges is closed.
 ///
 /// Takes at most `memory` bytes besides `surface`, including the result. The step `fill` of

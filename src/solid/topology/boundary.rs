@@ -15,7 +15,7 @@ pub const MAX_EDGES: usize = 1 << 22;
 pub(super) type BoundaryEdge = ([[i32; 3]; 2], i32);
 
 /// Maximum memory of a boundary edge while it is found, sorted and connected, in bytes.
-pub(in crate::solid) const EDGE_BYTES: u64 = 4 * size_of::<BoundaryEdge>() as u64;
+pub(in crate::solid) const BOUNDARY_EDGE_BYTES: u64 = 4 * size_of::<BoundaryEdge>() as u64;
 
 /// The boundary of a mesh, as closed loops. It does not depend on the order of triangles and
 /// vertices, nor on the threads.

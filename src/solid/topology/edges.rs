@@ -23,7 +23,7 @@ use crate::solid::topology::{Edge, Topology};
 pub(super) struct EdgeCounts {
     /// Three per triangle that counts.
     pub(super) half_edges: u64,
-    /// With the numbers of edges alone.
+    /// The numbers of edges are set, the rest by `Topology::matched`.
     pub(super) topology: Topology,
     /// The number of unions of two shells.
     pub(super) joins: u64,

@@ -30,7 +30,7 @@ mod weld;
 
 use crate::base::vector::minus;
 use crate::lattice::PlacedMesh;
-pub(super) use crate::solid::topology::boundary::EDGE_BYTES;
+pub(super) use crate::solid::topology::boundary::BOUNDARY_EDGE_BYTES;
 pub use crate::solid::topology::boundary::{Boundary, MAX_EDGES};
 pub(super) use crate::solid::topology::edges::Matching;
 pub use crate::solid::topology::patches::FlipStatistics;

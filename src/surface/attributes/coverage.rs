@@ -3,7 +3,8 @@
 //!
 //! The sub-voxels are the voxels of a grid that is 8 times as fine, with the same lattice points:
 //! there the same fill decides each sub-voxel by its own centre, and each voxel is one brick (a flood
-//! depends on the size of voxels, and has no coverage). So coverage is by the rules of voxels, and
+//! depends on the size of voxels, and has no coverage). The automatic fill chooses again there, since
+//! parts may overlap by less than a voxel. So coverage is by the rules of voxels, and
 //! the same on every machine.
 
 use rayon::prelude::*;

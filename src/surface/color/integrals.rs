@@ -163,10 +163,10 @@ impl Queue {
     ) {
         let points = &self.points[..self.vertices];
         let (filter, texels) = (self.filter, self.texels);
+        // Arrays of at least 2 more than the texels. Most polygons cover at most 3: a small array is
+        // cleared.
         simd.vectorize(
             #[inline(always)]
-            // At least 2 more than the texels. Most polygons cover at most 3: a small array is
-            // cleared.
             || match texels[0].max(texels[1]) {
                 0..=3 => integrate::<5>(filter, points, texels, weights),
                 _ => integrate::<{ MAX_TEXELS + 2 }>(filter, points, texels, weights),

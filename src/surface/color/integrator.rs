@@ -103,7 +103,7 @@ pub(in crate::surface) struct Integrator {
     texels: TexelPolygon,
     coverage: coverage::Scratch,
     queues: Queues,
-    /// By voxel, after the first brick. All are 0 between bricks.
+    /// By voxel: empty before the first brick, zeros between bricks.
     sums: Vec<Sums>,
 }
 

@@ -56,7 +56,7 @@ impl Weights {
 }
 
 impl Sums {
-    /// Those of samples of the same weight.
+    /// The sums of `samples`, each of weight 1.
     pub(super) fn of(samples: &[Shade]) -> Self {
         let mut sums = Self::default();
         samples.iter().for_each(|shade| sums.add(1, shade));

@@ -43,8 +43,9 @@ pub(super) const ROUNDING: f64 = 1e-8;
 const CUBE_TOLERANCE: f64 = 1e-4;
 /// Maximum error of a node in the first sums for points: the numbers of few are near an `i + 1/2`.
 const FIRST_TOLERANCE: f64 = 1e-3;
-/// Maximum errors of a near node in further sums for one point, and of any node in the last ones.
+/// Maximum errors of a near node in further sums for one point.
 const NEAR_TOLERANCES: [f64; 2] = [1e-4, 1e-5];
+/// Maximum errors of a node in the last sums for one point, from the root.
 const ROOT_TOLERANCES: [f64; 2] = [1e-5, 1e-7];
 /// Maximum ratio of the radius of a near node to that of a cube; a larger node is replaced by its
 /// children.
@@ -52,13 +53,13 @@ const MAX_RADIUS_RATIO: f64 = 1.0;
 /// A voxel is uncertain if the distance of its number from the nearest `i + 1/2` is less than this:
 /// less than that from the nearest integer.
 const UNCERTAIN: f64 = 0.25;
-/// Maximum error of a voxel decided by a polynomial: whether the voxel is uncertain depends on the
+/// Maximum error of a number that decides a voxel: whether the voxel is uncertain depends on the
 /// approximate number.
 const MAX_VOXEL_ERROR: f64 = 0.2;
 /// Maximum error of a polynomial that is evaluated at all; a larger one decides no voxel.
 const MAX_ERROR: f64 = 1.0;
-/// Maximum number of undecided voxels of an undivided cube; sums for more cost about as much as
-/// eight children.
+/// Maximum number of undecided voxels of a brick that is not divided; sums for more cost about as
+/// much as eight children.
 const MAX_UNDECIDED: usize = 40;
 /// The edge length, in voxels, of cubes that are never divided: sums for all of their voxels cost
 /// less.
@@ -246,7 +247,10 @@ impl Field {
         let (near, error) = self.bvh.winding_numbers(&cube.near, points, tolerance);
         let error = error + cube.far.error() + ROUNDING;
         let numbers = near.iter().zip(points).map(|(near, &p)| near + cube.far.at(p));
-        numbers.map(|number| (half_integer_distance(number) > error).then_some(number)).collect()
+        // The approximate number is to tell, too, whether a voxel is uncertain.
+        let is_near = error < MAX_VOXEL_ERROR;
+        let decides = |number: &f64| is_near && half_integer_distance(*number) > error;
+        numbers.map(|number| Some(number).filter(decides)).collect()
     }
 
     /// The offset of one voxel.

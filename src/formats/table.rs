@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 #[cfg(feature = "palette")]
-use crate::formats::grid::minecraft::{litematic, schem};
+use crate::formats::grid::minecraft::{self, litematic, schem};
 use crate::formats::grid::openvdb::{nvdb, vdb};
 #[cfg(feature = "palette")]
 use crate::formats::grid::vox;
@@ -13,6 +13,8 @@ use crate::formats::mesh::{gltf, obj, off, ply, stl, threemf};
 use crate::formats::{
     GridSpec, MeshSpec, ReadError, WriteError, WriteOptions, checked_dims, surface,
 };
+#[cfg(feature = "palette")]
+use crate::grid::Colors;
 use crate::grid::{AttributeSet, Attributes, VoxelGrid};
 
 /// The formats of meshes.
@@ -162,6 +164,18 @@ impl GridFormat {
         let attributes = format!("the voxels' attributes are not kept: {}", names.join(", "));
         let attributes = (!names.is_empty()).then_some(attributes);
         (self.spec().lost)(grid, options).into_iter().flatten().chain(attributes).collect()
+    }
+
+    /// The colours of the voxels of `grid` in a file with a palette or blocks; `None` for other
+    /// formats, and for a palette if the grid has no colours.
+    #[cfg(feature = "palette")]
+    #[must_use]
+    pub fn painted(self, grid: &VoxelGrid, options: &WriteOptions) -> Option<Colors> {
+        match self {
+            Self::Vox => vox::painted(grid, options),
+            Self::Schem | Self::Litematic => Some(minecraft::painted(grid, options)),
+            _ => None,
+        }
     }
 
     /// The format that a file of this name has.

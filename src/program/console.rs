@@ -37,7 +37,13 @@ impl ErrorReport {
             error.downcast_ref().map(|CodedError { code, .. }| *code)
         };
         let code = error.chain().find_map(|error| of_program(error).or_else(|| code_of(error)));
-        Self { error: format!("{error:#}"), code: code.unwrap_or("other") }
+        let code = code.unwrap_or("other");
+        // The library's message ends with the advice to move the mesh near the origin.
+        let option = match code {
+            "grid.far_from_origin" | "place.unresolved" => " (--center)",
+            _ => "",
+        };
+        Self { error: format!("{error:#}{option}"), code }
     }
 
     /// Prints the error that ends the program.

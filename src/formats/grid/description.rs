@@ -47,7 +47,10 @@ impl Description {
             if let Some(origin) = value("origin=") {
                 let origin = numbers(origin.split(','))?;
                 let place = Place { origin, voxel_size: value("voxel=")?.parse().ok()? };
-                world.place = Some(Some(place).filter(Place::is_possible)?);
+                if !place.is_possible() {
+                    return None;
+                }
+                world.place = Some(place);
             }
         }
         words.next().is_none().then_some(Self { dims, world })

@@ -75,19 +75,8 @@ impl<'a> Deflater<'a> {
         items: impl Iterator<Item = T>,
         make: impl Fn(T) -> Content<'c> + Sync,
     ) -> io::Result<()> {
-        if !self.content.is_empty() {
-            self.write_chunks()?;
-        }
-        let Self { out, level, crc, len, zeros, .. } = self;
-        in_pool(
-            items,
-            |item| Chunk::of(&make(item), *level, zeros),
-            |chunk| {
-                crc.combine(&chunk.crc);
-                *len += chunk.len as u64;
-                out.write_all(&chunk.deflated)
-            },
-        )
+        self.write_chunks()?;
+        self.put_each(items, make)
     }
 
     /// Ends the stream. Returns the CRC-32 and the length of the content.
@@ -100,7 +89,7 @@ impl<'a> Deflater<'a> {
     /// Writes the buffered content.
     fn write_chunks(&mut self) -> io::Result<()> {
         let mut content = std::mem::take(&mut self.content);
-        self.write_each(content.chunks(CHUNK), |chunk| {
+        self.put_each(content.chunks(CHUNK), |chunk| {
             if chunk == &[0; CHUNK][..] {
                 Content::Zeros(CHUNK)
             } else {
@@ -110,6 +99,24 @@ impl<'a> Deflater<'a> {
         content.clear();
         self.content = content;
         Ok(())
+    }
+
+    /// As [`write_each`](Self::write_each), without the buffered content.
+    fn put_each<'c, T: Send>(
+        &mut self,
+        items: impl Iterator<Item = T>,
+        make: impl Fn(T) -> Content<'c> + Sync,
+    ) -> io::Result<()> {
+        let Self { out, level, crc, len, zeros, .. } = self;
+        in_pool(
+            items,
+            |item| Chunk::of(&make(item), *level, zeros),
+            |chunk| {
+                crc.combine(&chunk.crc);
+                *len += chunk.len as u64;
+                out.write_all(&chunk.deflated)
+            },
+        )
     }
 }
 

@@ -29,7 +29,7 @@ use self::blocks::{KNOWN, plain_name};
 use self::frame::Frame;
 use self::kinds::Kinds;
 use self::nbt::{COMPOUND, DOUBLE, INT, LIST, STRING, TagReader, Tags};
-use super::{dense, vox};
+use super::dense;
 use crate::base::numbers::grouped;
 use crate::formats::io::warnings::NameCounts;
 use crate::formats::{
@@ -40,7 +40,7 @@ use crate::grid::{Colors, Place, Up, VoxelGrid, World};
 /// Array lengths and volumes are signed 32-bit integers.
 const MAX_VOLUME: u64 = i32::MAX as u64;
 
-/// Voxels in blocks of Minecraft, and in the colours of a palette.
+/// Voxels in blocks of Minecraft.
 impl GridFormat {
     /// The width, height and length of `grid` in blocks of Minecraft, if voxels become blocks.
     #[must_use]
@@ -54,20 +54,14 @@ impl GridFormat {
         self.has_blocks().then(|| BlockList::of(grid, options))
     }
 
-    /// The colours of the voxels of `grid` in a file with a palette or blocks; `None` for other
-    /// formats, and for a palette if the grid has no colours.
-    #[must_use]
-    pub fn painted(self, grid: &VoxelGrid, options: &WriteOptions) -> Option<Colors> {
-        match self {
-            Self::Schem | Self::Litematic => Some(Kinds::new(grid, options).painted(grid)),
-            Self::Vox => vox::painted(grid, options),
-            _ => None,
-        }
-    }
-
     fn has_blocks(self) -> bool {
         matches!(self, Self::Schem | Self::Litematic)
     }
+}
+
+/// The colours of the voxels of `grid` as blocks.
+pub fn painted(grid: &VoxelGrid, options: &WriteOptions) -> Colors {
+    Kinds::new(grid, options).painted(grid)
 }
 
 /// The blocks of a schematic.

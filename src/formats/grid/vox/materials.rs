@@ -24,11 +24,11 @@ use crate::surface::palette::MAX_COLORS;
 
 pub(super) const ATTRIBUTES: [Attribute; 3] =
     [Attribute::Metallic, Attribute::Roughness, Attribute::Emission];
-/// With the attribute of named parts.
-pub(super) const ATTRIBUTES_AND_LABEL: [Attribute; 4] =
-    [Attribute::Metallic, Attribute::Roughness, Attribute::Emission, Attribute::Label];
 /// The largest value of each.
 const MOST: [f32; 3] = [1.0, 1.0, 5.0];
+/// The same, and that of named parts: what a file with a scene graph holds.
+pub(super) const ATTRIBUTES_AND_LABEL: [Attribute; 4] =
+    [Attribute::Metallic, Attribute::Roughness, Attribute::Emission, Attribute::Label];
 
 /// Metalness, roughness, and the largest component of the emitted light.
 type Properties = [f32; 3];
@@ -59,8 +59,12 @@ pub(super) struct Materials {
 
 /// What the materials in a file of `grid` do not hold, a sentence each.
 pub(super) fn lost(grid: &VoxelGrid, options: &WriteOptions) -> [Option<String>; 2] {
-    let materials = (!held(grid).is_empty()).then(|| Voxels::new(grid, options).materials);
-    let Some(Materials { sums, joined, .. }) = materials.flatten() else { return [None, None] };
+    if held(grid).is_empty() {
+        return [None, None];
+    }
+    let Some(Materials { sums, joined, .. }) = Voxels::new(grid, options).materials else {
+        return [None, None];
+    };
     let kinds = counted(joined, "kind");
     let [.., most] = MOST;
     let joined = (joined > 0).then(|| {

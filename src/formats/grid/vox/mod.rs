@@ -64,9 +64,8 @@ pub const SPEC: GridSpec = GridSpec {
     check_dims,
     lost,
     has_colors: true,
-    attributes: |options| match options.plain {
-        true => &materials::ATTRIBUTES,
-        false => &materials::ATTRIBUTES_AND_LABEL,
+    attributes: |options| {
+        if options.plain { &materials::ATTRIBUTES } else { &materials::ATTRIBUTES_AND_LABEL }
     },
     ..GridSpec::plain(write)
 };

@@ -206,9 +206,18 @@ impl Model {
     /// fastest; of an empty grid the first box.
     fn all(grid: &VoxelGrid) -> Vec<Self> {
         let mut counts: BTreeMap<[u32; 3], u32> = BTreeMap::new();
-        for (key, mask) in grid.bricks() {
+        let place_of = |key: BrickKey| {
             let [x, y, z] = key.position().map(|b| b / (MAX_MODEL / BRICK));
-            *counts.entry([z, y, x]).or_default() += count(&mask);
+            [z, y, x]
+        };
+        let mut bricks = grid.bricks().peekable();
+        // One look-up for the bricks of a box that follow each other.
+        while let Some((key, mask)) = bricks.next() {
+            let (place, mut voxels) = (place_of(key), count(&mask));
+            while let Some((_, mask)) = bricks.next_if(|&(key, _)| place_of(key) == place) {
+                voxels += count(&mask);
+            }
+            *counts.entry(place).or_default() += voxels;
         }
         if counts.is_empty() {
             counts.insert([0; 3], 0);

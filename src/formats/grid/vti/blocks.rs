@@ -20,11 +20,11 @@ pub(super) const LENGTHS: usize = 3;
 const BATCH: usize = 8;
 
 /// Takes a compressed block.
-pub(super) type Take<'a> = &'a mut dyn FnMut(&[u8]) -> io::Result<()>;
+pub(super) type OnBlock<'a> = &'a mut dyn FnMut(&[u8]) -> io::Result<()>;
 
 /// Compresses the values that are written to it.
 pub(super) struct Blocks<'a> {
-    take: Take<'a>,
+    on_block: OnBlock<'a>,
     /// Less than a batch.
     values: Vec<u8>,
     /// Bytes of values in whole batches.
@@ -34,8 +34,8 @@ pub(super) struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    pub(super) fn new(take: Take<'a>) -> Self {
-        Self { take, values: Vec::new(), len: 0, lengths: Vec::new() }
+    pub(super) fn new(on_block: OnBlock<'a>) -> Self {
+        Self { on_block, values: Vec::new(), len: 0, lengths: Vec::new() }
     }
 
     /// Ends the last block. Returns the numbers before the array: of blocks, of bytes in a block and
@@ -48,7 +48,7 @@ impl<'a> Blocks<'a> {
     }
 
     fn compress(&mut self) -> io::Result<()> {
-        let Self { take, values, lengths, .. } = self;
+        let Self { on_block, values, lengths, .. } = self;
         let blocks = values.chunks(BLOCK);
         let previous = iter::once(None).chain(blocks.clone().map(Some));
         let mut stream = Vec::new();
@@ -59,7 +59,7 @@ impl<'a> Blocks<'a> {
             |compressed| {
                 stream = compressed?.unwrap_or_else(|| std::mem::take(&mut stream));
                 lengths.push(stream.len() as u64);
-                take(&stream)
+                on_block(&stream)
             },
         )?;
         self.len += values.len() as u64;

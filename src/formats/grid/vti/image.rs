@@ -13,9 +13,13 @@ use crate::formats::io::xml::{Element as Tag, Xml};
 use crate::formats::{ReadError, checked_dims, checked_place, content, excerpt};
 use crate::grid::Place;
 
-/// The values of the root's type, byte order, type of lengths and compressor that are read.
-const READ: [&[&str]; 4] =
-    [&["ImageData"], &["LittleEndian"], &["UInt64", "UInt32"], &["vtkZLibDataCompressor"]];
+/// Attributes of the root, and the values that are read; the first is recommended.
+const ROOT: [(&str, &[&str]); 4] = [
+    ("type", &["ImageData"]),
+    ("byte_order", &["LittleEndian"]),
+    ("header_type", &["UInt64", "UInt32"]),
+    ("compressor", &["vtkZLibDataCompressor"]),
+];
 
 /// Image data, whose arrays are not decoded yet. They are removed as they are read.
 pub(super) struct Image<'a> {
@@ -28,6 +32,7 @@ pub(super) struct Image<'a> {
     head_size: u64,
     is_compressed: bool,
     appended: Encoded<'a>,
+    /// Bytes taken so far, and the limit.
     pub(super) memory: Budget,
 }
 
@@ -47,15 +52,15 @@ enum Stored<'a> {
 }
 
 impl<'a> Image<'a> {
-    /// Parses the XML of a file, which takes its length twice of the memory.
+    /// Parses the XML of a file. The file and what is parsed count as twice its length in `memory`.
     pub(super) fn parse(bytes: &'a [u8], limit: u64) -> Result<Self, ReadError> {
         let (head, appended) = parts(bytes)?;
         let head = str::from_utf8(head).map_err(|_| content("its XML is not in UTF-8"))?;
         let mut xml = Xml::new("XML", head);
         let root = xml.root("VTKFile")?;
-        let names = ["type", "byte_order", "header_type", "compressor"];
+        let names = ROOT.map(|(name, _)| name);
         let values = xml.attributes(&root, names)?.map(Option::unwrap_or_default);
-        for ((name, value), read) in names.into_iter().zip(&values).zip(READ) {
+        for ((name, read), value) in ROOT.into_iter().zip(&values) {
             let is_read = value.is_empty() || read.contains(&&**value);
             let (value, known) = (excerpt(value), read[0]);
             ensure!(is_read, "its {name} is '{value}', which is not read: save it with {known}");

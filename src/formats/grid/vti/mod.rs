@@ -23,7 +23,7 @@ mod values;
 
 use std::io::{self, Write};
 
-use self::blocks::{Blocks, LENGTHS, Take};
+use self::blocks::{Blocks, LENGTHS, OnBlock};
 use crate::base::srgb::Rgba;
 use crate::formats::grid::dense;
 use crate::formats::grid::openvdb::{Channel, check_range, world_distance};
@@ -58,19 +58,29 @@ const TAIL: &str = "\n  </AppendedData>\n</VTKFile>\n";
 /// Compressed bytes, for each thread, that are kept in memory.
 const KEPT: usize = 4 << 20;
 
-/// The type of the numbers of a cell array, its name, and its numbers for each voxel.
-fn declaration(channel: Channel) -> (&'static str, &'static str, usize) {
+/// The name of a cell array.
+fn name_of(channel: Channel) -> &'static str {
     match channel {
-        Channel::Density => ("UInt8", OCCUPIED, 1),
-        Channel::Color(_) => ("UInt8", COLOR, 4),
-        Channel::Attribute(of, _) => (kind_of(of), of.name(), of.components()),
-        Channel::Distance(_) => ("Float32", DISTANCE, 1),
+        Channel::Density => OCCUPIED,
+        Channel::Color(_) => COLOR,
+        Channel::Attribute(of, _) => of.name(),
+        Channel::Distance(_) => DISTANCE,
+    }
+}
+
+/// The type of the numbers of a cell array, and how many a voxel has.
+fn type_and_components(channel: Channel) -> (&'static str, usize) {
+    match channel {
+        Channel::Density => ("UInt8", 1),
+        Channel::Color(_) => ("UInt8", 4),
+        Channel::Attribute(of, _) => (kind_of(of), of.components()),
+        Channel::Distance(_) => ("Float32", 1),
     }
 }
 
 /// The element of a cell array, with the place of its bytes.
 fn element(channel: Channel, offset: u64) -> String {
-    let (kind, name, components) = declaration(channel);
+    let (name, (kind, components)) = (name_of(channel), type_and_components(channel));
     format!(
         "        <DataArray type=\"{kind}\" Name=\"{name}\" NumberOfComponents=\"{components}\" \
          format=\"appended\" offset=\"{offset}\"/>\n"
@@ -78,8 +88,8 @@ fn element(channel: Channel, offset: u64) -> String {
 }
 
 /// Compresses the values of a cell array. Returns the numbers before them.
-fn compress(grid: &VoxelGrid, channel: Channel, take: Take) -> io::Result<Vec<u64>> {
-    let mut out = Blocks::new(take);
+fn compress(grid: &VoxelGrid, channel: Channel, on_block: OnBlock) -> io::Result<Vec<u64>> {
+    let mut out = Blocks::new(on_block);
     match channel {
         Channel::Density => dense::occupancy_rows(grid, [0, 1], |row| out.write_all(row))?,
         Channel::Color(colors) => {
@@ -87,9 +97,10 @@ fn compress(grid: &VoxelGrid, channel: Channel, take: Take) -> io::Result<Vec<u6
             dense::rows(grid, colors, [0; 4], |color| color, put)?;
         }
         Channel::Attribute(of, values) => {
+            let components = of.components();
             let put = |row: &[Bits]| {
                 row.iter().try_for_each(|bits| {
-                    out.write_all(bits.map(u32::to_le_bytes)[..of.components()].as_flattened())
+                    out.write_all(bits.map(u32::to_le_bytes)[..components].as_flattened())
                 })
             };
             match values {
@@ -142,7 +153,9 @@ fn write_image(
     for &channel in channels {
         let mut kept = Some(Vec::new());
         let mut keep = |block: &[u8]| {
-            kept = kept.take().filter(|kept: &Vec<u8>| kept.len() + block.len() <= room);
+            if kept.as_ref().is_some_and(|kept: &Vec<u8>| kept.len() + block.len() > room) {
+                kept = None;
+            }
             if let Some(kept) = &mut kept {
                 kept.extend_from_slice(block);
             }
@@ -155,13 +168,19 @@ fn write_image(
         room -= kept.as_ref().map_or(0, Vec::len);
         compressed.push((channel, numbers, kept));
     }
-    let (_, scalars, _) = declaration(channels[0]);
-    out.write_all(head(grid.dims(), grid.world, fields, scalars, &elements).as_bytes())?;
+    let head = head(grid.dims(), grid.world, fields, name_of(channels[0]), &elements);
+    out.write_all(head.as_bytes())?;
     for (channel, numbers, kept) in compressed {
         numbers.iter().try_for_each(|number| out.write_all(&number.to_le_bytes()))?;
         match kept {
             Some(blocks) => out.write_all(&blocks)?,
-            None => _ = compress(grid, channel, &mut |block| out.write_all(block))?,
+            None => {
+                compress(grid, channel, &mut |block| {
+                    out.write_all(block)?;
+                    // Fails once the work is cancelled, however little was written.
+                    out.flush()
+                })?;
+            }
         }
     }
     Ok(out.write_all(TAIL.as_bytes())?)

@@ -118,9 +118,9 @@ impl<'a> Arrays<'a> {
             }
             let kind = accessor.component_type;
             let Component { size, most, read } = Component::of(kind, allowed, what)?;
-            // Integers of colours are always normalized, even if the file denies it.
-            let may_be = allowed == COLORS || accessor.normalized && allowed == NUMBERS;
-            let is_normalized = may_be && kind != FLOAT;
+            // Integers of colours are normalized even if the file denies it.
+            let is_normalized =
+                kind != FLOAT && (allowed == COLORS || accessor.normalized && allowed == NUMBERS);
             let number =
                 |b: &[u8]| if is_normalized { (read(b) / most).max(-1.0) } else { read(b) };
             let element = |b: &[u8]| convert(from_fn(|n| number(&b[n * size..])));

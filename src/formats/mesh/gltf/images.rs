@@ -48,8 +48,13 @@ impl DocumentTextures {
             requests.entry(index).or_insert_with(|| {
                 let texture = item(&textures, index, "there is no such texture");
                 let texture = texture.and_then(|texture| Ok((texture.source()?, texture.sampler)));
-                let fail = |why: String| loader.failures.add(&format!("texture {index}"), &why);
-                let (image, sampler) = texture.map_err(fail).ok()?;
+                let (image, sampler) = match texture {
+                    Ok(found) => found,
+                    Err(why) => {
+                        loader.failures.add(&format!("texture {index}"), &why);
+                        return None;
+                    }
+                };
                 let sampler = sampler.and_then(|at| item(&samplers, at, "").ok().copied());
                 let view = item(&images, image, "").ok().and_then(ImageInfo::view);
                 let request = of_images

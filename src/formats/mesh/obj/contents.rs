@@ -218,11 +218,12 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Distinct names, numbered from 0 in their order.
+/// Distinct names, numbered from 0 in order of first use.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     numbers: HashMap<String, u32>,
-    /// Of materials, whether any face has each; shorter by those that no face has.
+    /// Of materials, whether any face has each; ends at the last that a face has. Empty of
+    /// libraries.
     is_used: Vec<bool>,
 }
 

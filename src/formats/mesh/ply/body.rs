@@ -9,7 +9,7 @@ use crate::formats::{ReadError, content};
 /// An error about a record.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// The record or the file ends within a number.
+    /// The record or the file ends before the end of a number.
     Missing,
     /// Not a number, or not one of its type.
     Malformed,
@@ -175,7 +175,7 @@ fn skip<'a>(values: &mut impl Values<'a>, property: &Property) -> Result<u64, Fa
     Ok(count)
 }
 
-/// Calls `read` at each record of an element, which it reads to the end.
+/// Calls `read` for each record of an element; skips and counts what follows the declared numbers.
 fn each_record<'a, V: Values<'a>>(
     element: &Element,
     values: &mut V,

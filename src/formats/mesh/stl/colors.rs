@@ -11,6 +11,8 @@ const GREY: Rgba = [200, 200, 200, 255];
 /// The attributes' flag bit.
 const TOP_BIT: u16 = 1 << 15;
 
+/// How attributes are read as colours.
+///
 /// `VisCAM` and `SolidView` write blue, green, red from the lowest bit; valid if the top bit is set.
 /// Magics writes red, green, blue, valid if the top bit is clear, and a default colour in the
 /// header. `MeshLab` writes the same, but valid if the top bit is set, and a header without opacity.
@@ -77,6 +79,10 @@ pub(super) fn appearance(
     records: &[[u8; RECORD]],
     warnings: &mut Vec<String>,
 ) -> Appearance {
+    if scheme.valid.is_none() {
+        let material = FlatColors::material(scheme.default);
+        return Appearance { materials: vec![material], ..Appearance::default() };
+    }
     let mut colors = FlatColors::default();
     let color = |record| colors.material_of(scheme.color(attribute(record)));
     let material_of = records.iter().map(color).collect();

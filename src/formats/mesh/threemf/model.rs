@@ -389,8 +389,10 @@ impl PartReader<'_, '_> {
                 }
                 corners[at] = index;
             }
-            let group = pid.map(|pid| self.xml.parsed("pid", &pid)).transpose()?;
-            let group = group.or(property.group);
+            let group = match pid {
+                Some(pid) => Some(self.xml.parsed("pid", &pid)?),
+                None => property.group,
+            };
             let mut indices = [property.index; 3];
             for (at, value) in [p1, p2, p3].into_iter().enumerate() {
                 match value {
@@ -399,7 +401,7 @@ impl PartReader<'_, '_> {
                     None => {}
                 }
             }
-            let paint = group.map(|group| self.paint(group, indices)).transpose()?.flatten();
+            let paint = if let Some(group) = group { self.paint(group, indices)? } else { None };
             self.model.notes.painted += u64::from(bambu.is_some() || prusa.is_some());
             self.memory.take_record::<([u32; 3], Option<Paint>)>()?;
             if paint.is_some() {

@@ -247,8 +247,8 @@ impl Reader<'_> {
         }
         self.source.start_crc();
         let Sizes { upper, lower, leaf, .. } = self.sizes;
-        let lowers = self.level(uppers, |reader, at| reader.node::<512>(at, upper, LOWER))?;
-        let leaves = self.level(lowers, |reader, at| reader.node::<64>(at, lower, 1))?;
+        let lowers = self.level(uppers, |reader, node| reader.node::<512>(node, upper, LOWER))?;
+        let leaves = self.level(lowers, |reader, node| reader.node::<64>(node, lower, 1))?;
         let mut bytes = vec![0; leaf];
         self.level(leaves, |reader, leaf| reader.leaf(leaf, &mut bytes).map(|()| Vec::new()))?;
         Ok(())

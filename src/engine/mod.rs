@@ -144,7 +144,7 @@ impl fmt::Debug for Voxelizer {
             .field("place", place)
             .field("mode", mode)
             .field("color", color)
-            .field("backend", &backends.choice)
+            .field("choice", &backends.choice)
             .field("adapter", &backends.adapter)
             .finish_non_exhaustive()
     }

@@ -396,10 +396,12 @@ impl PlacedMesh {
         [self.vertices[a as usize], self.vertices[b as usize], self.vertices[c as usize]]
     }
 
+    #[cfg(feature = "gpu")]
     pub(crate) fn shared_vertices(&self) -> Arc<Vec<[i32; 3]>> {
         Arc::clone(&self.vertices)
     }
 
+    #[cfg(feature = "gpu")]
     pub(crate) fn shared_triangles(&self) -> Arc<Vec<[u32; 3]>> {
         Arc::clone(&self.triangles)
     }

@@ -367,19 +367,31 @@ impl<S: Simd> Boxes<S> {
     ) -> (S::u64s, S::u64s) {
         let simd = self.simd;
         let sum = |v: [S::f64s; 3]| simd.add_f64s(simd.add_f64s(v[0], v[1]), v[2]);
-        let abs = |v: [S::f64s; 3]| [simd.abs_f64s(v[0]), simd.abs_f64s(v[1]), simd.abs_f64s(v[2])];
-        let times = |u: [S::f64s; 3], v: [S::f64s; 3]| {
-            [simd.mul_f64s(u[0], v[0]), simd.mul_f64s(u[1], v[1]), simd.mul_f64s(u[2], v[2])]
+        let times = |f: S::f64s, v: [S::f64s; 3]| {
+            [simd.mul_f64s(f, v[0]), simd.mul_f64s(f, v[1]), simd.mul_f64s(f, v[2])]
         };
         let half = simd.mul_f64s(simd.splat_f64s(0.5), self.size);
-        let (sizes, at_point) = (abs(normal), times(normal, point));
+        // Written out: a closure that is called twice is a call without vectors.
+        let sizes = [simd.abs_f64s(normal[0]), simd.abs_f64s(normal[1]), simd.abs_f64s(normal[2])];
+        let at_point = [
+            simd.mul_f64s(normal[0], point[0]),
+            simd.mul_f64s(normal[1], point[1]),
+            simd.mul_f64s(normal[2], point[2]),
+        ];
         let radius = simd.mul_f64s(half, sum(sizes));
-        let step = times([self.size; 3], normal);
+        let step = times(self.size, normal);
         let origin = simd.sub_f64s(simd.mul_f64s(half, sum(normal)), sum(at_point));
 
         // At most `7 radius` for a centre up to 3.5 boxes away, and `radius` for the right-hand side.
         let largest = simd.mul_f64s(simd.splat_f64s(10.0), radius);
-        let largest = simd.add_f64s(largest, sum(abs(at_point)));
+        let largest = simd.add_f64s(
+            largest,
+            sum([
+                simd.abs_f64s(at_point[0]),
+                simd.abs_f64s(at_point[1]),
+                simd.abs_f64s(at_point[2]),
+            ]),
+        );
         let rounded = simd.greater_than_or_equal_f64s(largest, simd.splat_f64s(EXACT));
         let error = simd.mul_f64s(simd.splat_f64s(ERROR), largest);
         let error = simd.select_f64s(rounded, error, simd.splat_f64s(0.0));

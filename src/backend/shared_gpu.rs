@@ -25,8 +25,10 @@ struct Open {
 }
 
 impl Open {
-    fn is_working(&self) -> bool {
-        matches!(&self.gpu, Some(Ok(gpu)) if gpu.device().check().is_ok())
+    /// The GPU, if it is open and has not failed.
+    fn working(&self) -> Option<&Gpu> {
+        let gpu = self.gpu.as_ref()?.as_deref().ok()?;
+        gpu.device().check().is_ok().then_some(gpu)
     }
 }
 
@@ -49,7 +51,7 @@ impl SharedGpu {
             Err(TryLockError::Poisoned(open)) => open.into_inner(),
             Err(TryLockError::WouldBlock) => return false,
         };
-        open.is_working() && matches!(&open.gpu, Some(Ok(gpu)) if !gpu.device().is_software())
+        open.working().is_some_and(|gpu| !gpu.device().is_software())
     }
 
     /// The reason not to use it, if there is one: no adapter, or a software adapter.
@@ -73,7 +75,7 @@ impl SharedGpu {
     /// time.
     pub(super) fn open(&self) -> Result<Arc<Gpu>, BackendError> {
         let mut open = lock(&self.open);
-        let has_failed = matches!(open.gpu, Some(Ok(_))) && !open.is_working();
+        let has_failed = matches!(open.gpu, Some(Ok(_))) && open.working().is_none();
         if has_failed && open.reopened < MAX_REOPENED {
             open.reopened += 1;
             open.gpu = None;
@@ -109,9 +111,9 @@ mod tests {
         };
         for _ in 0..MAX_REOPENED {
             lose();
-            assert!(shared.open().is_ok() && lock(&shared.open).is_working());
+            assert!(shared.open().is_ok() && lock(&shared.open).working().is_some());
         }
         lose();
-        assert!(shared.open().is_ok() && !lock(&shared.open).is_working());
+        assert!(shared.open().is_ok() && lock(&shared.open).working().is_none());
     }
 }

@@ -66,8 +66,8 @@ impl Voxelizer {
     /// ```
     ///
     /// # Errors
-    /// A width that is not above 0, or above [`MAX_WIDTH`](crate::solid::distance::MAX_WIDTH); a tile or a window; as
-    /// [`run`](Self::run).
+    /// A width that is not above 0, or above
+    /// [`MAX_WIDTH`](crate::solid::distance::MAX_WIDTH); a tile or a window; as [`run`](Self::run).
     pub fn distances<'a>(
         &self,
         source: impl Into<MeshSource<'a>>,

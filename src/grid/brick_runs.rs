@@ -41,7 +41,7 @@ pub struct BrickRuns<'a> {
 }
 
 impl<'a> BrickRuns<'a> {
-    /// Those of `grid` in these ranges of its partial bricks and of its runs.
+    /// The runs of `grid` in these ranges of its partial bricks and of its runs of full bricks.
     fn of(grid: &'a VoxelGrid, bricks: Range<usize>, runs: Range<usize>) -> Self {
         let (keys, masks) = (&grid.keys[bricks.clone()], &grid.masks[bricks]);
         Self { keys, masks, full: &grid.full[runs] }

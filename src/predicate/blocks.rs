@@ -371,7 +371,7 @@ impl<S: Simd> Boxes<S> {
             [simd.mul_f64s(f, v[0]), simd.mul_f64s(f, v[1]), simd.mul_f64s(f, v[2])]
         };
         let half = simd.mul_f64s(simd.splat_f64s(0.5), self.size);
-        // Written out: a closure that is called twice is a call without vectors.
+        // Written out: the compiler does not inline closures for these, which run without vectors.
         let sizes = [simd.abs_f64s(normal[0]), simd.abs_f64s(normal[1]), simd.abs_f64s(normal[2])];
         let at_point = [
             simd.mul_f64s(normal[0], point[0]),

@@ -92,7 +92,7 @@ pub fn sentences<'a>(
     warnings.into_iter().map(move |warning| escaped(&warning.with_remedy(spelled)))
 }
 
-/// The warnings of the file at `path`, each with its name in front.
+/// The warnings about the file at `path`, each after the file's name.
 pub fn of_file(
     path: &Path,
     warnings: impl IntoIterator<Item = String>,

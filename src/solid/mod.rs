@@ -281,7 +281,7 @@ async fn automatic(
             let reason = "the mesh is closed, and parts overlap".to_owned();
             return Ok(Outcome { reason: Some(reason), ..by_winding });
         }
-        // Where no part overlaps another, the voxels equal those of parity.
+        // Without overlaps the voxels equal those of parity.
         return Ok(Outcome { fill: Fill::Parity, reason: Some(CLOSED.to_owned()), ..by_winding });
     }
     if topology.is_closed() {

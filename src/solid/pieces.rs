@@ -9,10 +9,11 @@ use crate::grid::{BRICK, BrickKey, BrickRun, Mask, VoxelGrid, is_empty, mask_spl
 use crate::lattice::MAX_DIM;
 use crate::solid::fill::spread;
 
-/// Most bricks that are neither empty nor full: above, the pieces take longer than a quick fill.
+/// Maximum number of bricks that are neither empty nor full: the pieces of more take longer than a
+/// quick fill.
 const MAX_BRICKS: usize = 1 << 16;
 
-/// Most components of bricks, of 80 bytes each.
+/// Maximum number of components of bricks; each takes 80 bytes.
 const MAX_PARTS: usize = 1 << 19;
 
 /// The number of pieces; `None` above [`MAX_BRICKS`] or [`MAX_PARTS`].
@@ -121,6 +122,7 @@ mod tests {
     use fastrand::Rng;
 
     use super::*;
+    use crate::base::vector::plus;
 
     /// By a search from voxel to voxel.
     fn searched(grid: &VoxelGrid) -> u64 {
@@ -175,5 +177,13 @@ mod tests {
         let grid = |bricks| VoxelGrid::from_voxels([512; 3], (0..bricks).map(voxel)).unwrap();
         assert_eq!(pieces(&grid(MAX_BRICKS)), Some(MAX_BRICKS as u64));
         assert_eq!(pieces(&grid(MAX_BRICKS + 1)), None);
+        // Single voxels, 64 in each brick.
+        let dust = |bricks| {
+            let within = |n: usize| [n % 4, n / 4 % 4, n / 16].map(|c| 2 * c as u32);
+            let of_brick = |i| (0..64).map(move |n| plus(voxel(i), within(n)));
+            VoxelGrid::from_voxels([512; 3], (0..bricks).flat_map(of_brick)).unwrap()
+        };
+        assert_eq!(pieces(&dust(MAX_PARTS / 64)), Some(MAX_PARTS as u64));
+        assert_eq!(pieces(&dust(MAX_PARTS / 64 + 1)), None);
     }
 }

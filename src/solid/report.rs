@@ -26,7 +26,7 @@ pub struct FillReport {
     pub topology: Topology,
     /// The triangles flipped to face outside.
     pub flips: FlipStatistics,
-    /// What the fill found besides the voxels.
+    /// The findings of the fill.
     pub findings: Findings,
     /// Shells without a voxel, if there are several shells; `None` for a tile, with an included
     /// surface, and for more than a million shells.

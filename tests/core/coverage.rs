@@ -102,7 +102,7 @@ fn coverage_of_tiles_is_that_of_the_whole() {
     assert!(expected.iter().any(|(_, of)| *of == 1.0) && expected.iter().any(|(_, of)| *of < 0.5));
 }
 
-/// Parts that overlap between the centres of voxels, where the voxels are those of parity.
+/// The overlaps lie between voxel centres, so that the voxels are filled by parity.
 #[test]
 fn overlaps_narrower_than_a_voxel_are_covered_once() {
     let ends = [[2.8, 4.0, 4.0], [6.0, 4.0, 4.0]];

@@ -69,8 +69,8 @@ pub fn save_distances(
     replace_file(path, |out| write_distances(field, format, &mut Reporting::new(out, progress)))
 }
 
-/// Checks that the disk has room for a file of `size` bytes, if that is known, at `path`, or at its
-/// target if it is a symbolic link.
+/// Checks the free space for a file of `size` bytes at `path`, or at the target of a symbolic link.
+/// An unknown size passes.
 ///
 /// # Errors
 /// The disk has less space.

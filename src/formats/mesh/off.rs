@@ -375,7 +375,7 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    /// Adds a face, in the colour that follows its corners if there is one.
+    /// Adds a face, with its colour if the file has one.
     fn add_face(&mut self, corners: &[u32]) {
         self.lines.rest(0, &mut self.rest);
         let start = self.triangles.len();

@@ -1,11 +1,11 @@
 //! The coverage of each voxel: the fraction of its 8 x 8 x 8 sub-voxels whose centre is inside the
 //! solid.
 //!
-//! The sub-voxels are the voxels of a grid that is 8 times as fine, with the same lattice points:
-//! there the same fill decides each sub-voxel by its own centre, and each voxel is one brick (a flood
-//! depends on the size of voxels, and has no coverage). The automatic fill chooses again there, since
-//! parts may overlap by less than a voxel. So coverage is by the rules of voxels, and
-//! the same on every machine.
+//! The sub-voxels are the voxels of a grid that is 8 times as fine, with the same lattice points.
+//! There the same fill decides each sub-voxel by its own centre, and each voxel is one brick. The
+//! automatic fill chooses again, since parts may overlap by less than a voxel; a flood depends on the
+//! size of voxels, and has no coverage. So coverage is by the rules of voxels, and the same on every
+//! machine.
 
 use rayon::prelude::*;
 

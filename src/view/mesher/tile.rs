@@ -129,7 +129,7 @@ impl<'a> Tile<'a> {
         })
     }
 
-    /// The faces of `side`; sets their colours if colours vary.
+    /// Returns the faces of `side`, and writes their colours to `colors` if colours vary.
     fn collect_faces(&self, side: Side, bricks: &[&Visible], colors: &mut [Rgba]) -> Plane {
         let [u, v] = across(side.axis);
         let mut cells = [0; 64];

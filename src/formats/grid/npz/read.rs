@@ -261,14 +261,11 @@ fn attributes(
     let set: AttributeSet = Attribute::ALL.iter().copied().filter(|&of| is_own(of)).collect();
     let coords = rows.get(COORDS).filter(|array| has(array, "<i4", 3));
     let Some((_, coords)) = coords.filter(|_| !set.is_empty()) else { return Ok(None) };
-    // Twice, while the rows are sorted by the voxels in front of them.
-    let order_bytes = grid.occupied() * 2 * size_of::<([u32; 3], usize, usize)>() as u64;
-    check_memory(order_bytes, limit)?;
-    let Some(order) = order_of(grid, coords.as_chunks().0) else { return Ok(None) };
+    let Some(order) = order_of(grid, coords.as_chunks().0, limit)? else { return Ok(None) };
     // The values, and one attribute in a list of twice the size of its values as it grows.
     let numbers: usize = set.iter().map(|of| of.components()).sum();
     let bytes = 4 * numbers + 2 * size_of::<Bits>();
-    check_memory(order_bytes + grid.occupied() * bytes as u64, limit)?;
+    check_memory(size_of_val(&order[..]) as u64 + grid.occupied() * bytes as u64, limit)?;
     rows.remove(COORDS);
     let names = set.iter().filter(|of| of.has_names()).filter_map(|&of| {
         let is_text = |(array, _): &(Rows, Vec<u8>)| array.descr.starts_with("<U");
@@ -306,30 +303,37 @@ fn bits_of(row: &[u8]) -> Bits {
     bits
 }
 
-/// The row of each voxel of `grid`, in the grid's order; `None` if the rows of `coords` are not its
-/// voxels, each once.
-fn order_of(grid: &VoxelGrid, coords: &[[u8; 12]]) -> Option<Vec<usize>> {
+/// The row of each voxel of `grid`, in the grid's order; empty if the rows have this order, `None` if
+/// those of `coords` are not its voxels, each once. Takes at most `limit` bytes of memory.
+fn order_of(
+    grid: &VoxelGrid,
+    coords: &[[u8; 12]],
+    limit: u64,
+) -> Result<Option<Vec<usize>>, ReadError> {
     let voxel_at = |row: usize| {
         let axis = |a: usize| u32::from_le_bytes([0, 1, 2, 3].map(|n| coords[row][4 * a + n]));
         [0, 1, 2].map(axis)
     };
-    let mut order: Vec<usize> = (0..coords.len()).collect();
-    let is_order =
-        |order: &[usize]| grid.voxels().zip(order).all(|(voxel, &row)| voxel_at(row) == voxel);
-    if !is_order(&order) {
-        order.sort_by_cached_key(|&row| {
-            let voxel @ [x, y, z] = voxel_at(row);
-            ([z, y, x].map(|c| c / BRICK), brick_slot(voxel))
-        });
+    if (0..).zip(grid.voxels()).all(|(row, voxel)| voxel_at(row) == voxel) {
+        return Ok(Some(Vec::new()));
     }
-    is_order(&order).then_some(order)
+    // The order, and each row with its key while they are sorted.
+    let key_bytes = size_of::<([u32; 3], usize, usize)>();
+    check_memory(grid.occupied() * (key_bytes + size_of::<usize>()) as u64, limit)?;
+    let mut order: Vec<usize> = (0..coords.len()).collect();
+    order.sort_by_cached_key(|&row| {
+        let voxel @ [x, y, z] = voxel_at(row);
+        ([z, y, x].map(|c| c / BRICK), brick_slot(voxel))
+    });
+    let is_order = grid.voxels().zip(&order).all(|(voxel, &row)| voxel_at(row) == voxel);
+    Ok(is_order.then_some(order))
 }
 
-/// An attribute with these little-endian components, a row a voxel; `order` has the row of each
-/// voxel of `grid`.
+/// An attribute with these little-endian components, a row a voxel, in an order by [`order_of`].
 fn channel(grid: &VoxelGrid, attribute: Attribute, bytes: &[u8], order: &[usize]) -> Channel {
     let size = 4 * attribute.components();
-    let mut rows = order.iter().map(|row| &bytes[row * size..][..size]);
+    let row_of = |n: usize| order.get(n).copied().unwrap_or(n);
+    let mut rows = (0..bytes.len() / size).map(|n| &bytes[row_of(n) * size..][..size]);
     let bricks = grid.bricks().map(|(key, mask)| known_values(attribute, key, mask, &mut rows));
     Channel::from_bricks(attribute, bricks.collect())
 }

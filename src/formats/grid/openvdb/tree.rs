@@ -175,7 +175,7 @@ impl Lower {
         })
     }
 
-    /// Writes what `encode` appends for each leaf, `at_once` in one task of the pool.
+    /// Encodes and writes each leaf; a task of the pool encodes `at_once` leaves.
     pub(super) fn write_leaves(
         &self,
         at_once: usize,

@@ -52,7 +52,7 @@ enum Stored<'a> {
 }
 
 impl<'a> Image<'a> {
-    /// Parses the XML of a file. The file and what is parsed count as twice its length in `memory`.
+    /// Parses the XML of a file. Counts twice its length as memory, for the file and the parsed XML.
     pub(super) fn parse(bytes: &'a [u8], limit: u64) -> Result<Self, ReadError> {
         let (head, appended) = parts(bytes)?;
         let head = str::from_utf8(head).map_err(|_| content("its XML is not in UTF-8"))?;

@@ -1,6 +1,6 @@
-//! Decodes the values of arrays. They are numbers in ASCII, or a length and bytes, raw or in base 64.
-//! Compressed bytes follow the lengths of their [`Blocks`](super::blocks::Blocks); in base 64 lengths
-//! and bytes are two streams.
+//! Decodes the values of arrays: numbers in ASCII, or bytes after their length, raw or in base 64.
+//! Compressed bytes come after the lengths of their [`Blocks`](super::blocks::Blocks); in base 64
+//! lengths and bytes are two streams.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Cursor, ErrorKind, Read};

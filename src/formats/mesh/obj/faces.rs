@@ -119,7 +119,7 @@ impl Faces {
         Self { triangles, slots, uvs, ..all }
     }
 
-    /// Marks the triangles with a vertex of [`NO_COLOR`]: they have the colour of their material.
+    /// Marks triangles with a vertex of [`NO_COLOR`]: the colour of their material applies.
     pub(super) fn mark_colorless(&mut self, colors: &[Linear]) {
         if colors.contains(&NO_COLOR) {
             self.slots.resize(self.triangles.len(), Slot::default().pack());

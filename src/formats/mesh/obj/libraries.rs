@@ -187,7 +187,7 @@ fn read_text(sidecars: &Sidecars, path: &Path, limit: u64) -> Result<String, Str
         return Err(TOO_LARGE.to_owned());
     }
     let text = clean(bytes.into_owned());
-    if text.contains('\0') { Err("it contains zero bytes".into()) } else { Ok(text) }
+    if text.contains('\0') { Err("it contains zero bytes: save it in UTF-8".into()) } else { Ok(text) }
 }
 
 fn quoted(path: &Path) -> String {

@@ -175,7 +175,7 @@ fn skip<'a>(values: &mut impl Values<'a>, property: &Property) -> Result<u64, Fa
     Ok(count)
 }
 
-/// Calls `read` for each record of an element; skips and counts what follows the declared numbers.
+/// Calls `read` for each record of an element. Surplus numbers of a record are skipped and counted.
 fn each_record<'a, V: Values<'a>>(
     element: &Element,
     values: &mut V,

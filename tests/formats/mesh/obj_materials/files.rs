@@ -79,7 +79,7 @@ fn a_mesh_that_names_no_material_file_has_that_of_its_own_name() {
 fn material_files_that_cannot_be_used_are_said() {
     let zeros = Folder::new().with("m.mtl", "newmtl a\0\n");
     let loaded = zeros.read(format!("mtllib m.mtl\n{FACES}"));
-    let why = "it contains zero bytes";
+    let why = "it contains zero bytes: save it in UTF-8";
     assert_eq!(loaded.warnings, [format!("material file 'm.mtl' is not used: {why}")]);
     assert_eq!(loaded.mesh.appearance(), None);
     let folder = Folder::new().with("m.mtl", RED_MTL.to_owned() + &"#".repeat(2_000_000));

@@ -24,8 +24,8 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether `c` is a control character or a bidirectional override: these could change a terminal, or
-/// reorder a line.
+/// Whether `c` is a control character or a bidirectional override: these could change a terminal,
+/// or reorder a line.
 #[doc(hidden)]
 #[must_use]
 pub fn is_control(c: char) -> bool {

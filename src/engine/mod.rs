@@ -118,8 +118,8 @@ impl Voxelizer {
         Ok(self.place.check(if is_part { MAX_SPAN_VOXELS } else { MAX_DIM })?)
     }
 
-    /// The voxels of the mesh in `source`: a [`Mesh`](crate::Mesh), the path of a file, or the bytes
-    /// of one.
+    /// The voxels of the mesh in `source`: a [`Mesh`](crate::Mesh), the path of a file, or the
+    /// bytes of one.
     ///
     /// # Errors
     /// A file cannot be read; the mesh cannot be placed; the backend failed; too little memory;

@@ -180,8 +180,9 @@ impl Voxelizer {
         Self { tile: Some(tile), ..self }
     }
 
-    /// Sets the part of the grid to compute, in voxels of the lattice, instead of the whole. It takes
-    /// precedence over a [`tile`](Self::tile). A run fails if the grid does not have the window.
+    /// Sets the part of the grid to compute, in voxels of the lattice, instead of the whole. It
+    /// takes precedence over a [`tile`](Self::tile). A run fails if the grid does not have the
+    /// window.
     ///
     /// ```
     /// use trivox::{Lattice, Mesh, PlaceOptions, Sizing, VoxelGrid, Voxelizer, Window};
@@ -260,8 +261,8 @@ impl Voxelizer {
     }
 
     /// Limits the time of each mesh: work that takes longer is cancelled. Steps that are called one
-    /// by one have no limit. In [`many`](Self::many) the time of a mesh that is processed again with
-    /// all memory begins anew.
+    /// by one have no limit. In [`many`](Self::many) the time of a mesh that is processed again
+    /// with all memory begins anew.
     #[must_use]
     pub fn time_limit(self, limit: Duration) -> Self {
         Self { time_limit: Some(limit), ..self }

@@ -305,8 +305,8 @@ impl Voxelizer {
         let Voxelized { grid, warnings, timings, fill_report, transparent, .. } = voxelized;
         let mut mode = self.mode;
         if let (Mode::Solid(solid), Some(FillReport { fill, .. })) = (&mut mode, &*fill_report) {
-            // Parity was chosen where no column has overlaps. The finer grid of the coverage may have
-            // some, so that the automatic fill chooses again.
+            // Parity was chosen where no column has overlaps. The finer grid of the coverage may
+            // have some, so that the automatic fill chooses again.
             let is_chosen_again = solid.fill == Fill::Auto && *fill == Fill::Parity;
             solid.fill = if is_chosen_again { Fill::Auto } else { *fill };
         }

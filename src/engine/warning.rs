@@ -124,8 +124,8 @@ impl Warning {
         warnings
     }
 
-    /// The spacing of 32-bit floats at `mesh`, if all its coordinates are such floats and it is coarse
-    /// for the smallest voxels of any grid of the mesh.
+    /// The spacing of 32-bit floats at `mesh`, if all its coordinates are such floats and it is
+    /// coarse for the smallest voxels of any grid of the mesh.
     pub(super) fn float_spacing(mesh: &Mesh) -> Option<f64> {
         /// Of the longest side.
         const LEAST: f64 = COARSE_SPACING / MAX_DIM as f64;

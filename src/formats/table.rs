@@ -153,8 +153,8 @@ impl GridFormat {
         checked_dims(dims.map(u64::from)).ok().and_then(self.spec().distances_size)
     }
 
-    /// The properties of `grid` that a file of this format, written with `options`, loses or changes,
-    /// a sentence each.
+    /// The properties of `grid` that a file of this format, written with `options`, loses or
+    /// changes, a sentence each.
     #[must_use]
     pub fn lost(self, grid: &VoxelGrid, options: &WriteOptions) -> Vec<String> {
         let all = grid.attributes.as_ref().map(Attributes::set).unwrap_or_default();

@@ -34,8 +34,8 @@ use crate::surface::color::layers::Layers;
 use crate::surface::color::parts::{Facet, Part, Parts};
 use crate::surface::color::sums::Weights;
 
-/// Why `mode`, with the fill of the coverage, gives the voxels of the mesh no `attribute`; `None` if
-/// it does.
+/// Why `mode`, with the fill of the coverage, gives the voxels of the mesh no `attribute`; `None`
+/// if it does.
 pub(crate) fn why_missing(
     mesh: &PlacedMesh,
     attribute: Attribute,

@@ -70,8 +70,8 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
     Ok(LoadedGrid::new(grid, warning.into_iter().collect()))
 }
 
-/// The next value and its count; `None` at the end of the file, if the `at` voxels read so far are all
-/// `voxels`.
+/// The next value and its count; `None` at the end of the file, if the `at` voxels read so far are
+/// all `voxels`.
 #[inline]
 fn read_pair(input: &mut dyn BufRead, at: u64, voxels: u64) -> Result<Option<[u8; 2]>, ReadError> {
     if at == voxels && input.fill_buf()?.is_empty() {

@@ -109,8 +109,8 @@ impl FlatColors {
         })
     }
 
-    /// All materials; each change is a warning. If all colours are fully transparent, the last channel
-    /// is not opacity: they become opaque.
+    /// All materials; each change is a warning. If all colours are fully transparent, the last
+    /// channel is not opacity: they become opaque.
     pub(crate) fn finish(self, warnings: &mut Vec<String>) -> Vec<Material> {
         let Self { others: mut materials, mut colors, index_of, is_rounded } = self;
         drop(index_of);

@@ -16,9 +16,9 @@ const REPORT: u64 = 1 << 12;
 /// Rows of bricks written per task.
 const TASK: usize = 256;
 
-/// The voxels of `surface` with the enclosed voxels, and the number of the latter. Enclosed voxels are
-/// not 6-connected to the outside of the grid through empty voxels: a surface with a hole as large as
-/// a voxel encloses nothing; a surface whose voxels meet only in edges is closed.
+/// The voxels of `surface` with the enclosed voxels, and the number of the latter. Enclosed voxels
+/// are not 6-connected to the outside of the grid through empty voxels: a surface with a hole as
+/// large as a voxel encloses nothing; a surface whose voxels meet only in edges is closed.
 ///
 /// Takes at most `memory` bytes besides `surface`, including the result. The step `fill` of
 /// `progress` is in nodes of the graph; those that are not reached count as done at the end.

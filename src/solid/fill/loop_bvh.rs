@@ -215,9 +215,9 @@ impl Node {
         ErrorBounds { taylor, multipoles: taylor_remainder(self.area, self.radius, distance) }
     }
 
-    /// The error bound of the node's multipole expansion at all of `points`, `distance` or more from
-    /// its centre, if it is below `tolerance` and no closing ray may hit one of them. A bound of
-    /// 0 is reserved for sums without approximation.
+    /// The error bound of the node's multipole expansion at all of `points`, `distance` or more
+    /// from its centre, if it is below `tolerance` and no closing ray may hit one of them. A bound
+    /// of 0 is reserved for sums without approximation.
     #[inline(always)]
     fn approximation(&self, points: &[Point], distance: f64, tolerance: f64) -> Option<f64> {
         let error = taylor_remainder(self.area, self.radius, distance);
@@ -272,8 +272,8 @@ impl LoopBvh {
         self.arch.dispatch(Expand { bvh: self, nodes, center, radius })
     }
 
-    /// `b` of `nodes` at `p`, and its error bound. A node is approximated by its multipoles if their
-    /// error bound is below `tolerance`.
+    /// `b` of `nodes` at `p`, and its error bound. A node is approximated by its multipoles if
+    /// their error bound is below `tolerance`.
     pub(super) fn winding_number(&self, nodes: &[u32], p: Point, tolerance: f64) -> (f64, f64) {
         let (numbers, error) = self.winding_numbers(nodes, &[p], tolerance);
         (numbers[0], error)

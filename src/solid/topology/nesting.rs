@@ -100,8 +100,8 @@ impl Shell {
         for (index, triangle) in mesh.triangles().enumerate() {
             let patch = patches.patch(index);
             let is_flipped = patches.is_flipped(index) != as_given[patch];
-            // Six times the volume of a tetrahedron from the origin is below `2^77`, and the sum over
-            // `2^32` triangles below `2^109`.
+            // Six times the volume of a tetrahedron from the origin is below `2^77`, and the sum
+            // over `2^32` triangles below `2^109`.
             let [a, b, c] = triangle.map(|corner| minus(corner.map(i128::from), origin));
             let volume = dot(a, cross(b, c));
             let shell = &mut shells[patch];

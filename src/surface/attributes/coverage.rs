@@ -3,9 +3,9 @@
 //!
 //! The sub-voxels are the voxels of a grid that is 8 times as fine, with the same lattice points.
 //! There the same fill decides each sub-voxel by its own centre, and each voxel is one brick. The
-//! automatic fill chooses again, since parts may overlap by less than a voxel; a flood depends on the
-//! size of voxels, and has no coverage. So coverage is by the rules of voxels, and the same on every
-//! machine.
+//! automatic fill chooses again, since parts may overlap by less than a voxel; a flood depends on
+//! the size of voxels, and has no coverage. So coverage is by the rules of voxels, and the same on
+//! every machine.
 
 use rayon::prelude::*;
 

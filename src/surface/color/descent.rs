@@ -30,10 +30,11 @@ const PARALLEL_TRIANGLES: usize = 1 << 9;
 /// proportion to their numbers of triangles.
 pub(in crate::surface) const SHARES: u64 = 1 << 32;
 
-/// Calls `work` for each brick of `grid` that distinct triangles touch and, `with_neighbors`, for the
-/// touched neighbours of its bricks, until `progress` is cancelled. Each task has scratch memory `M`
-/// and a result `T`; `work` returns the bytes that it added to the result. Progress advances by the
-/// shares of each task that ends, [`SHARES`] in all. Returns the results, in no order.
+/// Calls `work` for each brick of `grid` that distinct triangles touch and, `with_neighbors`, for
+/// the touched neighbours of its bricks, until `progress` is cancelled. Each task has scratch
+/// memory `M` and a result `T`; `work` returns the bytes that it added to the result. Progress
+/// advances by the shares of each task that ends, [`SHARES`] in all. Returns the results, in no
+/// order.
 ///
 /// # Errors
 /// The memory of the lists of triangles and of what was added, if it exceeds `memory`, in bytes.

@@ -163,8 +163,8 @@ impl Queue {
     ) {
         let points = &self.points[..self.vertices];
         let (filter, texels) = (self.filter, self.texels);
-        // Arrays of at least 2 more than the texels. Most polygons cover at most 3: a small array is
-        // cleared.
+        // Arrays of at least 2 more than the texels. Most polygons cover at most 3: a small array
+        // is cleared.
         simd.vectorize(
             #[inline(always)]
             || match texels[0].max(texels[1]) {

@@ -123,7 +123,8 @@ impl<T: Copy> Parts<T> {
     }
 }
 
-/// The projected area of each part, and its centroid, in voxels from the minimum corner of the brick.
+/// The projected area of each part, and its centroid, in voxels from the minimum corner of the
+/// brick.
 #[inline(always)]
 fn integrate(mut corners: [[Lanes; 3]; 3], lowest: &[Lanes; 3]) -> (Lanes, [Lanes; 2]) {
     for corner in &mut corners {

@@ -101,8 +101,8 @@ impl Ground {
         Some(point)
     }
 
-    /// The occluded share of the sky at a point of the sampled square: bilinear between samples, which
-    /// are computed at their first use.
+    /// The occluded share of the sky at a point of the sampled square: bilinear between samples,
+    /// which are computed at their first use.
     pub(crate) fn occlusion_at(
         &self,
         scene: &Scene,

@@ -303,8 +303,8 @@ fn bits_of(row: &[u8]) -> Bits {
     bits
 }
 
-/// The row of each voxel of `grid`, in the grid's order; empty if the rows have this order, `None` if
-/// those of `coords` are not its voxels, each once. Takes at most `limit` bytes of memory.
+/// The row of each voxel of `grid`, in the grid's order; empty if the rows have this order, `None`
+/// if those of `coords` are not its voxels, each once. Takes at most `limit` bytes of memory.
 fn order_of(
     grid: &VoxelGrid,
     coords: &[[u8; 12]],

@@ -52,7 +52,8 @@ enum Stored<'a> {
 }
 
 impl<'a> Image<'a> {
-    /// Parses the XML of a file. Counts twice its length as memory, for the file and the parsed XML.
+    /// Parses the XML of a file. Counts twice its length as memory, for the file and the parsed
+    /// XML.
     pub(super) fn parse(bytes: &'a [u8], limit: u64) -> Result<Self, ReadError> {
         let (head, appended) = parts(bytes)?;
         let head = str::from_utf8(head).map_err(|_| content("its XML is not in UTF-8"))?;
@@ -76,8 +77,8 @@ impl<'a> Image<'a> {
         Ok(Self { dims, place, cells, points, fields, head_size, is_compressed, appended, memory })
     }
 
-    /// The values of an array as little-endian bytes, and their number. Decoded bytes are taken from
-    /// `memory`.
+    /// The values of an array as little-endian bytes, and their number. Decoded bytes are taken
+    /// from `memory`.
     pub(super) fn values(
         &self,
         array: &Array<'a>,

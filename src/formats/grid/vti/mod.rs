@@ -13,8 +13,9 @@
 //! blocks. Arrays are therefore compressed before the first byte is written, and once more where
 //! memory does not hold them.
 //!
-//! The reader supports all encodings of VTK except LZ4, LZMA, big-endian numbers and several pieces.
-//! Without `occupied` and `distance` the voxels are those where the only cell array is not 0.
+//! The reader supports all encodings of VTK except LZ4, LZMA, big-endian numbers and several
+//! pieces. Without `occupied` and `distance` the voxels are those where the only cell array is not
+//! 0.
 
 mod blocks;
 mod image;

@@ -22,8 +22,8 @@ const PARSED: u64 = 64;
 /// The materials of the faces of a file.
 #[derive(Debug, Default)]
 pub(super) struct Materials {
-    /// By their number in [`Contents::materials`], the name, which is empty for 0, and the material;
-    /// `None` if undefined or unused.
+    /// By their number in [`Contents::materials`], the name, which is empty for 0, and the
+    /// material; `None` if undefined or unused.
     by_number: Vec<(String, Option<Material>)>,
     /// Whether any face has a defined material.
     pub(super) any_defined: bool,
@@ -187,7 +187,11 @@ fn read_text(sidecars: &Sidecars, path: &Path, limit: u64) -> Result<String, Str
         return Err(TOO_LARGE.to_owned());
     }
     let text = clean(bytes.into_owned());
-    if text.contains('\0') { Err("it contains zero bytes: save it in UTF-8".into()) } else { Ok(text) }
+    if text.contains('\0') {
+        Err("it contains zero bytes: save it in UTF-8".into())
+    } else {
+        Ok(text)
+    }
 }
 
 fn quoted(path: &Path) -> String {

@@ -367,8 +367,8 @@ fn switch(text: &str) -> Option<(bool, &str)> {
     matches!(word, "on" | "off").then_some((word == "on", rest))
 }
 
-/// Parses one to `most` numbers at the beginning of `text`; returns the first two, or `default`, and
-/// the rest.
+/// Parses one to `most` numbers at the beginning of `text`; returns the first two, or `default`,
+/// and the rest.
 fn numbers(text: &str, most: usize, default: f64) -> Option<([f64; 2], &str)> {
     let mut values = [default; 2];
     let mut rest = text;

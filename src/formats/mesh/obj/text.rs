@@ -8,7 +8,10 @@ use memchr::memchr;
 use crate::formats::ReadError;
 
 pub(super) fn check_text(bytes: &[u8]) -> Result<(), ReadError> {
-    ensure!(memchr(0, bytes).is_none(), "not an OBJ text file: it contains zero bytes: save it in UTF-8");
+    ensure!(
+        memchr(0, bytes).is_none(),
+        "not an OBJ text file: it contains zero bytes: save it in UTF-8"
+    );
     Ok(())
 }
 

@@ -45,8 +45,8 @@ impl Scalar {
         matches!(self, Self::I8 | Self::U8 | Self::U16)
     }
 
-    /// The full value of channels of this type with the maximum `largest`. Values above 1 on a scale
-    /// of 1 are below 2.
+    /// The full value of channels of this type with the maximum `largest`. Values above 1 on a
+    /// scale of 1 are below 2.
     pub(super) fn full_value(self, largest: f64) -> f64 {
         match self {
             Self::I8 | Self::U8 => 255.0,

@@ -13,9 +13,10 @@ const TOP_BIT: u16 = 1 << 15;
 
 /// How attributes are read as colours.
 ///
-/// `VisCAM` and `SolidView` write blue, green, red from the lowest bit; valid if the top bit is set.
-/// Magics writes red, green, blue, valid if the top bit is clear, and a default colour in the
-/// header. `MeshLab` writes the same, but valid if the top bit is set, and a header without opacity.
+/// `VisCAM` and `SolidView` write blue, green, red from the lowest bit; valid if the top bit is
+/// set. Magics writes red, green, blue, valid if the top bit is clear, and a default colour in the
+/// header. `MeshLab` writes the same, but valid if the top bit is set, and a header without
+/// opacity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Scheme {
     /// The colour of triangles without one.

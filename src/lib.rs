@@ -92,7 +92,7 @@ pub use solid::mode::{Mode, Voxels, voxelize};
 pub use solid::proximity::{Nearest, Proximity, ProximityError};
 pub use solid::topology::Topology;
 pub use solid::{Fill, Solid};
-pub use surface::color::{Blend, ColorOptions, Colored, color};
+pub use surface::color::{Blend, ColorOptions, color};
 #[cfg(feature = "palette")]
 pub use surface::palette::Palette;
 #[cfg(feature = "gpu")]

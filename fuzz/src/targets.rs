@@ -339,7 +339,7 @@ pub fn round_trips(data: &[u8]) {
         let own = own.collect();
         grid = grid.with_colors(Colors::from_bricks(own, rest));
     }
-    if format.check_dims(dims).is_err() {
+    if format.check_dims(dims, &WriteOptions::default()).is_err() {
         return;
     }
     let write = || {

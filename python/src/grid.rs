@@ -734,7 +734,7 @@ impl PyGrid {
         let format = grid_format(format).map_err(|failure| failure.into_py(py))?;
         let grid = Arc::clone(&self.grid);
         let (bytes, lost) = job::run(py, move |job| {
-            format.check_dims(grid.dims())?;
+            format.check_dims(grid.dims(), &WriteOptions::default())?;
             check_room(format.file_size(grid.dims()))?;
             let write = || bytes_of(job, |out| write_grid(&grid, format, out));
             Ok((job::pool(None)?.install(write)?, format.lost(&grid, &WriteOptions::default())))

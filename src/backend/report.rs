@@ -99,8 +99,3 @@ impl StageReport {
         self.ms = self.ms.zip(other.ms).map(|(own, other)| own + other);
     }
 }
-
-#[cfg(feature = "gpu")]
-pub(crate) fn milliseconds(time: std::time::Duration) -> f64 {
-    time.as_secs_f64() * 1e3
-}

@@ -16,6 +16,7 @@ pub(crate) mod vector;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use serde::Serializer;
 use web_time::Instant;
 
 /// Locks, ignoring poison: no holder leaves the data in an invalid state.
@@ -41,4 +42,32 @@ pub fn timed<T, E>(step: impl FnOnce() -> Result<T, E>) -> Result<(T, Duration),
     let began = Instant::now();
     let result = step()?;
     Ok((result, began.elapsed()))
+}
+
+/// Milliseconds, rounded to three decimals, the resolution of clocks.
+#[doc(hidden)]
+#[must_use]
+pub fn milliseconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
+}
+
+/// [`milliseconds`], for serde.
+///
+/// # Errors
+/// Those of `serializer`.
+#[doc(hidden)]
+pub fn ms<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(milliseconds(*time))
+}
+
+/// [`milliseconds`] of a step that may not have been taken, for serde.
+///
+/// # Errors
+/// Those of `serializer`.
+#[doc(hidden)]
+pub fn some_ms<S: Serializer>(time: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+    match time {
+        Some(time) => ms(time, serializer),
+        None => serializer.serialize_none(),
+    }
 }

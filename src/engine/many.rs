@@ -5,7 +5,6 @@ use std::thread::Builder;
 
 use crate::backend::BackendError;
 use crate::base::ordered::{Ordered, Worker};
-use crate::base::progress::Progress;
 use crate::engine::{Distances, MeshSource, VoxelizeError, Voxelized, Voxelizer};
 
 /// Inputs that each worker may be ahead of the caller by: finished grids take memory.
@@ -48,8 +47,7 @@ impl Voxelizer {
         let workers = self.install(rayon::current_num_threads)?;
         let shares = self.in_shares(workers);
         let work = move |(key, source): (K, MeshSource<'static>)| {
-            let run = |voxelizer: Self, _: &dyn Progress, source| run(&voxelizer, source);
-            (key, shares.run(source, run, VoxelizeError::is_memory))
+            (key, shares.run(source, &run, VoxelizeError::is_memory))
         };
         let items = items.into_iter().map(|(key, source)| (key, source.into()));
         let spawn = |thread: Builder, worker: Worker<'static>| thread.spawn(worker).map(drop);
@@ -78,23 +76,19 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// Calls `work` with a voxelizer that has a share of the memory, its progress and `item`; if
-    /// the memory is too little, again with all of it, while no other mesh is in work. The progress
-    /// cancels at the time limit, from the beginning of each call.
+    /// Calls `work` with a voxelizer that has a share of the memory, and `item`; if the memory is too
+    /// little, again with all of it, while no other mesh is in work. The voxelizer's progress cancels
+    /// at the time limit, from the beginning of each call.
     ///
     /// # Errors
     /// Those of `work`.
     pub fn run<I: Clone, T, E>(
         &self,
         item: I,
-        work: impl Fn(Voxelizer, &dyn Progress, I) -> Result<T, E>,
+        work: impl Fn(&Voxelizer, I) -> Result<T, E>,
         is_memory: impl FnOnce(&E) -> bool,
     ) -> Result<T, E> {
-        let work = |by: &Voxelizer, item| {
-            let voxelizer = by.with_deadline();
-            let progress = Arc::clone(&voxelizer.progress);
-            work(voxelizer, &*progress, item)
-        };
+        let work = |by: &Voxelizer, item| work(&by.with_deadline(), item);
         if self.number == 1 {
             // Bytes are not copied.
             return work(&self.whole, item);

@@ -34,7 +34,7 @@ pub use crate::engine::distances::{Distances, Measured};
 pub use crate::engine::error::{VoxelizeError, code_of};
 pub use crate::engine::estimate::Estimate;
 pub use crate::engine::many::{Many, Shares};
-pub use crate::engine::results::{BandSummary, Placed, Summary, Timings, Voxelized, milliseconds};
+pub use crate::engine::results::{BandSummary, Placed, Summary, Timings, Voxelized};
 pub use crate::engine::source::MeshSource;
 pub use crate::engine::verified::Verified;
 pub use crate::engine::warning::{Remedy, Warning};

@@ -260,6 +260,13 @@ impl Voxelizer {
         Self { progress, ..self }
     }
 
+    /// The receiver of progress. In the work of [`Shares::run`](crate::engine::Shares::run) it
+    /// cancels at the time limit.
+    #[must_use]
+    pub fn reports_to(&self) -> &dyn Progress {
+        &*self.progress
+    }
+
     /// Limits the time of each mesh: work that takes longer is cancelled. Steps that are called one
     /// by one have no limit. In [`many`](Self::many) the time of a mesh that is processed again
     /// with all memory begins anew.

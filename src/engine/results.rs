@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::backend::UsedBackend;
 use crate::backend::report::RunReport;
+use crate::base::{ms, some_ms};
 use crate::engine::{Distances, Warning};
 use crate::formats::Sidecar;
 use crate::grid::{Attributes, VoxelGrid};
@@ -90,24 +91,6 @@ pub struct Timings {
     /// Computing attributes.
     #[serde(serialize_with = "some_ms", skip_serializing_if = "Option::is_none")]
     pub attributes: Option<Duration>,
-}
-
-/// Milliseconds, rounded to three decimals, the resolution of clocks.
-#[doc(hidden)]
-#[must_use]
-pub fn milliseconds(time: Duration) -> f64 {
-    (time.as_secs_f64() * 1e6).round() / 1e3
-}
-
-fn ms<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(milliseconds(*time))
-}
-
-fn some_ms<S: Serializer>(time: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
-    match time {
-        Some(time) => ms(time, serializer),
-        None => serializer.serialize_none(),
-    }
 }
 
 /// The properties of a result, for serde: the program's JSON, Python and browsers have them under

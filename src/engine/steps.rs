@@ -12,13 +12,13 @@ use crate::engine::{
 use crate::formats::{LoadedMesh, MeshFile, ReadError, ReadOptions};
 #[cfg(feature = "gpu")]
 use crate::gpu::GpuError;
-use crate::grid::{Attribute, AttributeSet, Colors, World};
+use crate::grid::{Attribute, AttributeSet, Colors, VoxelGrid, World};
 use crate::lattice::{Lattice, PlacedMesh, place, place_on};
 use crate::mesh::Mesh;
 use crate::solid::mode::{Mode, Voxels, voxelize_async};
 use crate::solid::{Fill, FillReport, FillWarning};
 use crate::surface::attributes::{attributes, why_missing};
-use crate::surface::color::{ColorOptions, Colored, color};
+use crate::surface::color::{ColorOptions, color};
 
 impl Voxelizer {
     /// The options for reading a mesh: its appearance only if colours, transparency or attributes
@@ -136,11 +136,9 @@ impl Voxelizer {
 
     /// The voxels of `chosen`, or of the CPU that replaces it.
     fn voxelize_on(&self, chosen: Chosen, placed: &Placed) -> Result<Voxelized, BackendError> {
-        let run = |chosen: &Chosen| {
-            let by = chosen.backend();
-            by.wait(self.voxelize_by(by, chosen, placed))
-        };
-        Ok(self.run_on(chosen, run)?.0)
+        let run =
+            self.run_on(chosen, async |by, chosen| self.voxelize_by(by, chosen, placed).await);
+        Ok(run?.0)
     }
 
     /// This voxelizer on the backend that is not the one `used`: the CPU after a GPU, and a GPU
@@ -156,13 +154,17 @@ impl Voxelizer {
     pub(super) fn run_on<T: Send>(
         &self,
         chosen: Chosen,
-        work: impl Fn(&Chosen) -> Result<T, BackendError> + Sync,
+        work: impl AsyncFn(Backend<'_>, &Chosen) -> Result<T, BackendError> + Sync,
     ) -> Result<(T, Chosen), BackendError> {
         let threads = self.pool.as_deref().map(|pool| pool.threads);
         let threads = threads.unwrap_or_else(rayon::current_num_threads);
-        let run = |chosen: &Chosen| match chosen.used.adapter {
-            None => self.install(|| work(chosen))?,
-            Some(_) => chosen.backend().exclusively(threads, || work(chosen))?,
+        let run = |chosen: &Chosen| {
+            let by = chosen.backend();
+            let work = || by.wait(work(by, chosen));
+            match chosen.used.adapter {
+                None => self.install(work)?,
+                Some(_) => by.exclusively(threads, work)?,
+            }
         };
         match run(&chosen) {
             Ok(result) => Ok((result, chosen)),
@@ -261,7 +263,10 @@ impl Voxelizer {
             assert_eq!(voxelized.grid.dims(), mesh.lattice().dims, "the grid of the mesh");
             let window = mesh.kept();
             let before = window.map(|window| voxelized.grid.window(&window).occupied());
-            let mut voxelized = self.with_colors(mesh, voxelized)?;
+            let Voxelized { grid, mut timings, .. } = voxelized;
+            let ((grid, transparent), time) = timed(|| self.colored(mesh, grid))?;
+            timings.color = mesh.appearance().map(|_| time);
+            let mut voxelized = Voxelized { grid, transparent, timings, ..voxelized };
             check_cancelled(&*self.progress)?;
             self.add_attributes(mesh, &mut voxelized)?;
             if let Some((window, before)) = window.zip(before) {
@@ -273,27 +278,25 @@ impl Voxelizer {
         })?
     }
 
-    /// The voxels that are not transparent, with colours.
-    fn with_colors(
+    /// The voxels that are not transparent, with colours, and the number of the others.
+    fn colored(
         &self,
         mesh: &PlacedMesh,
-        voxelized: Voxelized,
-    ) -> Result<Voxelized, BackendError> {
-        let Voxelized { grid, mut timings, .. } = voxelized;
+        grid: VoxelGrid,
+    ) -> Result<(VoxelGrid, u64), BackendError> {
         let is_clear = || mesh.appearance().is_some_and(|look| look.has_transparency());
         let is_needed = self.color == ColorSource::Mesh || self.drops_transparent() && is_clear();
-        let (colored, time) = timed(|| match is_needed {
-            true => color(mesh, grid, &self.color_options(), &*self.progress),
-            false => Ok(Colored { grid, transparent: 0 }),
-        })?;
-        let Colored { mut grid, transparent } = colored;
+        let (mut grid, transparent) = if is_needed {
+            color(mesh, grid, &self.color_options(), &*self.progress)?
+        } else {
+            (grid, 0)
+        };
         match self.color {
             ColorSource::Mesh => {}
             ColorSource::Transparency | ColorSource::None => grid.colors = None,
             ColorSource::Uniform(color) => grid.colors = Some(Colors::uniform(color)),
         }
-        timings.color = mesh.appearance().map(|_| time);
-        Ok(Voxelized { grid, transparent, timings, ..voxelized })
+        Ok((grid, transparent))
     }
 
     /// Adds the attributes that the mesh has, and a warning for each other one.

@@ -28,7 +28,7 @@ pub struct GridSpec {
     pub carries: &'static str,
     pub(super) read: Option<ReadGrid>,
     pub(super) write: WriteGrid,
-    pub(super) check_dims: fn([u32; 3]) -> Result<(), WriteError>,
+    pub(super) check_dims: fn([u32; 3], &WriteOptions) -> Result<(), WriteError>,
     pub(super) file_size: fn([u32; 3]) -> Option<u64>,
     /// The properties of a grid that a file loses, a sentence each.
     pub(super) lost: fn(&VoxelGrid, &WriteOptions) -> Vec<Option<String>>,
@@ -49,7 +49,7 @@ impl GridSpec {
             carries: "",
             read: None,
             write,
-            check_dims: |_| Ok(()),
+            check_dims: |_, _| Ok(()),
             file_size: |_| None,
             lost: |_, _| Vec::new(),
             distances: None,

@@ -87,12 +87,12 @@ impl GridFormat {
         self.spec().extension
     }
 
-    /// Whether the format can hold a grid of `dims` voxels.
+    /// Whether a file of the format that is written with `options` can hold a grid of `dims` voxels.
     ///
     /// # Errors
     /// It cannot; the message states the largest grid.
-    pub fn check_dims(self, dims: [u32; 3]) -> Result<(), WriteError> {
-        (self.spec().check_dims)(dims)
+    pub fn check_dims(self, dims: [u32; 3], options: &WriteOptions) -> Result<(), WriteError> {
+        (self.spec().check_dims)(dims, options)
     }
 
     /// Whether the format can hold a field of distances.
@@ -283,6 +283,11 @@ fn unknown_extension(extension: &str, known: &[&str]) -> String {
             format!(".{extension} files are not read: export .stl from the program that made it")
         }
         "" => format!("no file extension: use one of {known}"),
+        "schematic" => {
+            ".schematic files are neither read nor written: use .schem, which WorldEdit \
+                        loads and saves, or .litematic, which Litematica does"
+                .to_owned()
+        }
         "vox" | "schem" | "litematic" if cfg!(not(feature = "palette")) => {
             format!("this build cannot use .{extension} files: enable the feature `palette`")
         }

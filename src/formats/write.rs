@@ -79,7 +79,7 @@ pub fn write_grid_with(
     out: &mut dyn Write,
 ) -> Result<(), WriteError> {
     check_place(grid.world.place)?;
-    format.check_dims(grid.dims())?;
+    format.check_dims(grid.dims(), options)?;
     let mut out = BufWriter::with_capacity(BUFFER, out);
     (format.spec().write)(grid, options, &mut out)?;
     Ok(out.flush()?)

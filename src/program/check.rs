@@ -1,6 +1,7 @@
 //! `--compare-backends`: the result again, by the other backend.
 
 use std::fmt;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use serde::Serialize;
@@ -18,6 +19,9 @@ pub struct Check {
     /// The first of them, each with the index in `backends` of the one that has it; without it if
     /// their distances differ.
     pub voxels: Vec<([u32; 3], Option<usize>)>,
+    /// The time of the other backend and of the comparison.
+    #[serde(skip)]
+    pub time: Duration,
 }
 
 /// Maximum number of differing voxels listed.
@@ -26,10 +30,12 @@ const NAMED: usize = 8;
 impl Check {
     /// Voxelizes again on the other backend, and compares.
     pub fn of_voxels(voxelizer: &Voxelizer, placed: &Placed, voxels: &Voxelized) -> Result<Self> {
+        let began = Instant::now();
         let again = voxelizer.on_other_backend(&voxels.backend).voxelize(placed);
         let again = again.context("--compare-backends")?;
         let backends = [&voxels.backend, &again.backend].map(ToString::to_string);
-        Ok(Self::new(&voxels.grid, &again.grid, backends))
+        let check = Self::of_grids(&voxels.grid, &again.grid, backends);
+        Ok(Self { time: began.elapsed(), ..check })
     }
 
     /// Measures again on the other backend, and compares.
@@ -38,17 +44,19 @@ impl Check {
         mesh: &PlacedMesh,
         Measured { field, backend, .. }: &Measured,
     ) -> Result<Self> {
+        let began = Instant::now();
         let voxelizer = voxelizer.on_other_backend(backend);
         let again = voxelizer.measure(mesh, field.inside().clone(), field.width(), backend);
         let again = again.context("--compare-backends")?;
         let backends = [backend, &again.backend].map(ToString::to_string);
-        Ok(Self::of_distances(field, &again.field, backends))
+        let check = Self::of_distances(field, &again.field, backends);
+        Ok(Self { time: began.elapsed(), ..check })
     }
 
-    fn new(one: &VoxelGrid, two: &VoxelGrid, backends: [String; 2]) -> Self {
+    fn of_grids(one: &VoxelGrid, two: &VoxelGrid, backends: [String; 2]) -> Self {
         let Comparison { only, first, .. } = compare(one, two, NAMED);
         let voxels = first.into_iter().map(|(voxel, by)| (voxel, Some(by))).collect();
-        Self { backends, differing: only[0] + only[1], voxels }
+        Self { backends, differing: only[0] + only[1], voxels, time: Duration::ZERO }
     }
 
     /// Compares the distances of two backends, whose voxels inside are the same.
@@ -59,7 +67,8 @@ impl Check {
         let mut differing = one.distances().filter(differs).chain(two.distances().filter(is_new));
         let voxels: Vec<_> =
             differing.by_ref().take(NAMED).map(|(voxel, _)| (voxel, None)).collect();
-        Self { backends, differing: (voxels.len() + differing.count()) as u64, voxels }
+        let differing = (voxels.len() + differing.count()) as u64;
+        Self { backends, differing, voxels, time: Duration::ZERO }
     }
 }
 
@@ -93,12 +102,12 @@ mod tests {
     fn a_check_of_different_grids_names_the_voxels_and_who_has_them() {
         let backends = || ["cpu".to_owned(), "gpu".to_owned()];
         let (one, two) = (grid(&[[1, 2, 3], [9, 9, 9]]), grid(&[[1, 2, 3], [19, 0, 4]]));
-        let check = Check::new(&one, &two, backends());
+        let check = Check::of_grids(&one, &two, backends());
         assert_eq!(
             check.to_string(),
             "cpu and gpu differ in 2 voxels: (19, 0, 4) only on gpu, (9, 9, 9) only on cpu"
         );
-        let same = Check::new(&one, &one, backends());
+        let same = Check::of_grids(&one, &one, backends());
         assert_eq!((same.differing, same.to_string().as_str()), (0, "gpu: the same, bit for bit"));
     }
 

@@ -248,10 +248,11 @@ pub fn replace_stdin(cli: &mut Cli) -> Result<Option<TempDir>> {
     let advice =
         "cannot copy standard input to a temporary file: does TMPDIR name a folder with room?";
     let folder = tempfile::Builder::new().prefix("voxelize-").tempdir().context(advice)?;
+    let copy = folder.path().join(&name);
+    // From here on a signal removes it.
+    _ = STDIN_COPY.set(copy.clone());
     // A mesh takes as much memory as its file; the bricks of a grid may take less.
     let most = if is_mesh(&name) { Memory::new(memory).left() } else { u64::MAX };
-    let copy = folder.path().join(name);
-    _ = STDIN_COPY.set(copy.clone());
     let mut input = io::stdin().lock().take(most.saturating_add(1));
     let copied = File::create(&copy).and_then(|mut file| io::copy(&mut input, &mut file));
     if copied.context(advice)? > most {

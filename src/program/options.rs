@@ -338,7 +338,7 @@ fn add_known(blocks: &mut Vec<(String, [u8; 3])>, pattern: &str) -> Result<()> {
     let mut found = Blocks::known().filter(|(name, _)| of_pattern.matches(name)).peekable();
     if found.peek().is_none() {
         let names = || Blocks::known().map(|(name, _)| name);
-        let word = plain.trim_matches(['*', '_']);
+        let word = &plain.trim_matches(['*', '_']).to_lowercase();
         let is_similar = |name: &&str| !word.is_empty() && name.contains(word);
         let mut similar: Vec<&str> = names().filter(is_similar).take(8).collect();
         if similar.is_empty() {

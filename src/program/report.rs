@@ -3,7 +3,6 @@
 use std::time::Instant;
 
 use anyhow::Result;
-use trivox::engine::milliseconds;
 
 use crate::ExitStatus;
 use crate::cli::{Job, Strict};
@@ -55,7 +54,7 @@ impl<'a> Report<'a> {
         let progress = self.progress;
         progress.aside(|| {
             self.print_text(&outcome);
-            self.print(&outcome)
+            self.print_json(&outcome)
         })
     }
 
@@ -69,7 +68,7 @@ impl<'a> Report<'a> {
         self.totals.status()
     }
 
-    fn print(&mut self, outcome: &Outcome) -> Result<()> {
+    fn print_json(&mut self, outcome: &Outcome) -> Result<()> {
         if !self.plan.job.json || self.stdout_is_closed {
             return Ok(());
         }
@@ -127,7 +126,7 @@ impl<'a> Report<'a> {
                 self.refusal(summary, &warnings.extract_if(.., is_doubt).collect::<Vec<_>>())
             }
             false if quiet => String::new(),
-            false if is_block => summary.block(verbose),
+            false if is_block => summary.text(verbose),
             false => summary.line(),
         };
         if quiet || summary.refused && !force {
@@ -192,7 +191,7 @@ impl<'a> Report<'a> {
         let others = others.iter().filter(|(number, _)| *number > 0);
         parts.extend(others.map(|(number, what)| format!("{} {what}", grouped(*number))));
         parts.push(format!("{} occupied", counted(occupied, "voxel")));
-        parts.push(duration(milliseconds(self.began.elapsed())));
+        parts.push(duration(self.began.elapsed()));
         format!("{of}: {}\n", parts.join(", "))
     }
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 use trivox::backend::report::{RunReport, StageReport};
-use trivox::engine::{self, BandSummary, Measured, Summary, Warning, milliseconds};
+use trivox::base::{ms, some_ms};
+use trivox::engine::{self, BandSummary, Measured, Summary, Warning};
 use trivox::formats::{BlockList, Blocks, GridFormat, WriteOptions};
 use trivox::grid::{Attribute, Attributes, Channel, ContentHash, VoxelValues};
 use trivox::mesh::appearance::Material;
@@ -88,18 +89,19 @@ pub struct MeshSummary {
     pub notes: Vec<String>,
 }
 
-/// Milliseconds per step.
+/// The time of each step.
 #[derive(Debug, Default, Serialize)]
 pub struct Timings {
     #[serde(flatten)]
     pub steps: engine::Timings,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub check: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub write: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub preview: Option<f64>,
-    pub total: f64,
+    #[serde(serialize_with = "some_ms", skip_serializing_if = "Option::is_none")]
+    pub check: Option<Duration>,
+    #[serde(serialize_with = "some_ms", skip_serializing_if = "Option::is_none")]
+    pub write: Option<Duration>,
+    #[serde(serialize_with = "some_ms", skip_serializing_if = "Option::is_none")]
+    pub preview: Option<Duration>,
+    #[serde(serialize_with = "ms")]
+    pub total: Duration,
 }
 
 impl MeshSummary {
@@ -196,7 +198,7 @@ impl MeshSummary {
     }
 
     /// The summary without warnings, one line per item; more with `verbose`.
-    pub fn block(&self, verbose: bool) -> String {
+    pub fn text(&self, verbose: bool) -> String {
         let mut lines = Vec::new();
         let mut line = |label: &str, text: String| lines.push(format!("{label:<9} {text}\n"));
         let Summary { triangles, dims, voxel_size, origin, lattice, occupied, bricks, .. } =
@@ -274,17 +276,17 @@ impl MeshSummary {
 impl fmt::Display for Timings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { steps, check, write, preview, total } = self;
-        let ms = |time: Duration| Some(milliseconds(time));
+        let start = Some(steps.start).filter(|start| start.as_millis() > 0);
         let steps = [
-            ("load", steps.load.and_then(ms)),
-            ("place", ms(steps.place)),
-            ("start", ms(steps.start).filter(|start| *start >= 1.0)),
-            ("voxelize", ms(steps.voxelize)),
-            ("fill", steps.fill.and_then(ms)),
-            ("distance", steps.distance.and_then(ms)),
+            ("load", steps.load),
+            ("place", Some(steps.place)),
+            ("start", start),
+            ("voxelize", Some(steps.voxelize)),
+            ("fill", steps.fill),
+            ("distance", steps.distance),
             ("check", *check),
-            ("color", steps.color.and_then(ms)),
-            ("attributes", steps.attributes.and_then(ms)),
+            ("color", steps.color),
+            ("attributes", steps.attributes),
             ("write", *write),
             ("preview", *preview),
             ("total", Some(*total)),
@@ -414,8 +416,8 @@ fn gpu_host(gpu: &RunReport) -> String {
         ("wait", gpu.host_ms.wait),
         ("read", gpu.host_ms.read),
     ];
-    let host: Vec<String> =
-        host.iter().map(|(name, time)| format!("{name} {}", duration(*time))).collect();
+    let time = |ms: f64| duration(Duration::from_secs_f64(ms / 1e3));
+    let host: Vec<String> = host.iter().map(|(name, ms)| format!("{name} {}", time(*ms))).collect();
     let (runs, waits) = (counted(gpu.runs.into(), "run"), counted(gpu.waits.into(), "wait"));
     format!("{runs}, {waits}; {}", host.join(", "))
 }

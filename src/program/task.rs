@@ -1,11 +1,11 @@
 //! One task: reads, voxelizes, checks, writes and draws one mesh.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use trivox::base::timed;
-use trivox::engine::{Measured, Placed, Summary, milliseconds};
+use trivox::engine::{Measured, Placed, Summary};
 use trivox::formats::{GridFormat, LoadedMesh, ReadError};
 use trivox::view::render::Renderer;
 use trivox::{
@@ -32,15 +32,22 @@ const BYTES_A_VERTEX: usize = 24 + 8;
 /// Bytes of a triangle: its corners, material and texture coordinates.
 const BYTES_A_TRIANGLE: usize = 12 + 4 + 24;
 
+/// The destinations of the voxels of a task, or its distances, and of their picture.
+struct Targets {
+    output: Option<Output>,
+    preview: Option<Sink>,
+}
+
+impl Targets {
+    fn sinks(&self) -> impl Iterator<Item = &Sink> {
+        self.output.iter().map(|output| &output.sink).chain(&self.preview)
+    }
+}
+
 impl Plan<'_> {
     /// Runs `task` by `voxelizer`, which has the options that all tasks share, and its share of the
     /// memory.
-    pub fn run(
-        &self,
-        task: &Task,
-        voxelizer: Voxelizer,
-        progress: &dyn Progress,
-    ) -> Result<Outcome> {
+    pub fn run(&self, task: &Task, voxelizer: &Voxelizer) -> Result<Outcome> {
         let began = Instant::now();
         // Recorded before the mesh is read: if the file changes meanwhile, the record must not
         // match it.
@@ -51,30 +58,30 @@ impl Plan<'_> {
             return Ok(skipped);
         }
         let targets = self.targets(task)?;
-        let (output, preview) = &targets;
-        let format = output.as_ref().map(|output| output.format);
-        let sinks = || output.iter().map(|output| &output.sink).chain(preview);
+        let output = targets.output.as_ref();
+        let format = output.map(|output| output.format);
         let named = || shown(&task.mesh);
-        let voxelizer = voxelizer.color(self.color(format));
+        let voxelizer = voxelizer.clone().color(self.color(format));
         let placed = match self.job.label {
             Some(LabelBy::File) => self.place_joined(task, &voxelizer)?,
             _ => voxelizer.place(&task.mesh).with_context(named)?,
         };
         let mesh = &placed.mesh;
-        let replaced = sinks().filter_map(Sink::file);
+        let replaced = targets.sinks().filter_map(Sink::file);
         let sidecars = Inputs::of_meshes(task.meshes(), &voxelizer, &placed, replaced);
         let sidecars = sidecars.with_context(named)?;
-        sinks().try_for_each(|sink| sink.refuse(&sidecars))?;
+        targets.sinks().try_for_each(|sink| sink.refuse(&sidecars))?;
         if let Some(output) = output {
-            output.check_dims(mesh.window_dims(), self.job.distance.is_some())?;
+            let has_distances = self.job.distance.is_some();
+            output.check_dims(mesh.window_dims(), has_distances, &self.write_options)?;
         }
         let voxelized = voxelizer.voxelize(&placed).with_context(named)?;
         let inspected = self.inspect(&voxelizer, &placed, &voxelized);
-        let (check, check_time, measured) = inspected.with_context(named)?;
+        let (check, measured) = inspected.with_context(named)?;
         let voxelized = voxelizer.paint(mesh, voxelized).with_context(named)?;
         let field = measured.as_ref().map(|measured| &measured.field);
         let mut summary = MeshSummary::new(self, task, mesh, &voxelized, format);
-        summary.timings_ms.check = self.job.check.then(|| milliseconds(check_time));
+        summary.timings_ms.check = check.as_ref().map(|check| check.time);
         summary.check = check;
         if let Some(measured) = &measured {
             summary.add_distances(measured);
@@ -82,6 +89,7 @@ impl Plan<'_> {
         let refuses_warnings = self.job.strict == Some(Strict::Warnings);
         summary.refused |= refuses_warnings && !summary.warnings.is_empty();
         if !summary.differs() && (!summary.refused || self.job.force) {
+            let progress = voxelizer.reports_to();
             self.write(&targets, &voxelized.grid, field, &mut summary, progress)?;
             let Summary { dims, occupied, .. } = summary.result;
             let contents = Contents { dims, occupied, hash: summary.hash };
@@ -94,7 +102,7 @@ impl Plan<'_> {
                 ));
             }
         }
-        summary.timings_ms.total = milliseconds(began.elapsed());
+        summary.timings_ms.total = began.elapsed();
         Ok(Outcome::Made(Box::new(summary)))
     }
 
@@ -125,8 +133,8 @@ impl Plan<'_> {
         Ok(placed)
     }
 
-    /// The destinations of `task`, of its voxels and their picture, checked before the work begins.
-    fn targets(&self, task: &Task) -> Result<(Option<Output>, Option<Sink>)> {
+    /// The destinations of `task`, checked before the work begins.
+    fn targets(&self, task: &Task) -> Result<Targets> {
         let Job { format, preview: picture, .. } = self.job;
         let inputs = &self.inputs.with(task.meshes());
         let output = |path| {
@@ -141,11 +149,11 @@ impl Plan<'_> {
                 "{}: would be both the voxels and their picture: name another file for --preview",
                 shown(output)
             ),
-            _ => Ok((output, preview)),
+            _ => Ok(Targets { output, preview }),
         }
     }
 
-    /// The source of colours, for outputs that hold them or do not.
+    /// The source of colours: none if neither the file nor a picture shows them.
     fn color(&self, format: Option<GridFormat>) -> ColorSource {
         let of_format = format.is_some_and(|format| format.spec().has_colors);
         let are_lost = self.job.distance.is_some() || !(self.job.draws() || of_format);
@@ -155,34 +163,34 @@ impl Plan<'_> {
         }
     }
 
-    /// Compares the backends, with the time of that, and measures distances, as the job wants.
+    /// Compares the backends and measures the distances, if the job asks for it.
     fn inspect(
         &self,
         voxelizer: &Voxelizer,
         placed: &Placed,
         voxels: &Voxelized,
-    ) -> Result<(Option<Check>, Duration, Option<Measured>)> {
+    ) -> Result<(Option<Check>, Option<Measured>)> {
         let check = || Check::of_voxels(voxelizer, placed, voxels);
-        let (mut check, mut time) = timed(|| self.job.check.then(check).transpose())?;
+        let mut check = self.job.check.then(check).transpose()?;
         let differs = check.as_ref().is_some_and(|check| check.differing > 0);
         let is_written = !differs && (self.job.force || !self.job.refuses(voxels));
         let Some(width) = self.job.distance.filter(|_| is_written) else {
-            return Ok((check, time, None));
+            return Ok((check, None));
         };
         let (mesh, inside) = (&placed.mesh, voxels.grid.clone());
         let measured = voxelizer.measure(mesh, inside, width, &voxels.backend)?;
-        if self.job.check {
-            let (again, more) = timed(|| Check::of_measured(voxelizer, mesh, &measured))?;
-            (check, time) = (Some(again), time + more);
+        if let Some(of_voxels) = &mut check {
+            let again = Check::of_measured(voxelizer, mesh, &measured)?;
+            *of_voxels = Check { time: of_voxels.time + again.time, ..again };
         }
-        Ok((check, time, Some(measured)))
+        Ok((check, Some(measured)))
     }
 
     /// Draws the voxels, and writes them or the distances. No file is replaced before all but the
     /// last are complete.
     fn write(
         &self,
-        (output, preview): &(Option<Output>, Option<Sink>),
+        Targets { output, preview }: &Targets,
         grid: &VoxelGrid,
         field: Option<&DistanceField>,
         summary: &mut MeshSummary,
@@ -207,11 +215,11 @@ impl Plan<'_> {
         let has_failed = written.as_ref().is_err_and(|error| !error.is::<StdoutClosedEarly>());
         if !has_failed && let Some((picture, time)) = drawn {
             summary.preview = Some(picture.finish()?.name);
-            summary.timings_ms.preview = Some(milliseconds(time));
+            summary.timings_ms.preview = Some(time);
         }
         if let Some((Written { name, bytes, .. }, time)) = written? {
             (summary.output, summary.bytes) = (Some(name), Some(bytes));
-            summary.timings_ms.write = Some(milliseconds(time));
+            summary.timings_ms.write = Some(time);
         }
         Ok(())
     }

@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 use std::path::Path;
+use std::time::Duration;
 
 pub use trivox::base::numbers::{AXES, counted, counted_as, grouped, listed, short};
-use trivox::base::{is_control, numbers};
+use trivox::base::{is_control, milliseconds, numbers};
 use trivox::engine::{Remedy, Warning};
 
 /// A path as text for JSON. Bytes that are not UTF-8 are written as `\xff`, so that files can be
@@ -45,9 +46,9 @@ pub fn escaped_except(text: &str, kept: &[char]) -> String {
     escaped
 }
 
-/// Milliseconds, in a suitable unit.
-pub fn duration(milliseconds: f64) -> String {
-    match milliseconds {
+/// A time in a suitable unit.
+pub fn duration(time: Duration) -> String {
+    match milliseconds(time) {
         t if t < 10.0 => format!("{t:.1} ms"),
         t if t < 1000.0 => format!("{t:.0} ms"),
         t => format!("{:.2} s", t / 1000.0),

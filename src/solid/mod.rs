@@ -118,7 +118,8 @@ pub(crate) async fn solidify(
         ));
     }
     runner.progress.start("analyze", 0);
-    let surface = OrientedSurface::orient(runner)?;
+    let surface =
+        OrientedSurface::orient(&mut runner.mesh, runner.options.memory, runner.progress)?;
     let outcome = filled(runner, solid.fill, &surface).await?;
     let report = FillReport::new(&runner.mesh, surface, &outcome, solid.include_surface);
     let mut grid = outcome.grid;
@@ -163,7 +164,7 @@ pub(crate) fn unreported_solid(
     let options = RunOptions { memory, ..RunOptions::default() };
     let progress = &Latch::new(progress);
     let mut runner = Runner::new(by, mesh, &options, progress);
-    let surface = OrientedSurface::orient(&mut runner)?;
+    let surface = OrientedSurface::orient(&mut runner.mesh, memory, progress)?;
     if only_closed && !surface.topology.is_closed() {
         return Ok(None);
     }
@@ -195,28 +196,33 @@ impl OrientedSurface {
         })
     }
 
-    /// Analyzes the runner's mesh, and replaces it by the one with flipped parts.
-    fn orient(runner: &mut Runner) -> Result<Self, BackendError> {
-        let (mut surface, mut flips) = Self::analyzed(runner, true)?;
+    /// Analyzes `mesh`, and replaces it by the one with flipped parts.
+    fn orient(
+        mesh: &mut Cow<PlacedMesh>,
+        memory: u64,
+        progress: &dyn Progress,
+    ) -> Result<Self, BackendError> {
+        let analyzed =
+            |mesh: &PlacedMesh, may_flip| Self::analyzed(mesh, may_flip, memory, progress);
+        let (mut surface, mut flips) = analyzed(mesh, true)?;
         let collapsed = surface.topology.collapsed;
         // The edges of a repeated triangle have two in the same direction.
         let Topology { inconsistent_edges, non_manifold_edges, .. } = surface.topology;
-        if inconsistent_edges + non_manifold_edges > 0
-            && let Some(is_repeated) = Self::repeated(runner)?
-        {
-            let as_given = runner.mesh.clone();
-            runner.mesh = Cow::Owned(as_given.with_collapsed(&is_repeated));
-            let (once, _) = Self::analyzed(runner, false)?;
-            if surface.topology.hides_holes_of(&once.topology) {
-                (surface, flips) = Self::analyzed(runner, true)?;
-            } else {
-                runner.mesh = as_given;
+        if inconsistent_edges + non_manifold_edges > 0 {
+            check_memory(mesh.whole().repeated_bytes(), memory)?;
+            if let Some(is_repeated) = mesh.whole().repeated() {
+                let distinct = mesh.with_collapsed(&is_repeated);
+                let (once, _) = analyzed(&distinct, false)?;
+                if surface.topology.hides_holes_of(&once.topology) {
+                    *mesh = Cow::Owned(distinct);
+                    (surface, flips) = analyzed(mesh, true)?;
+                }
             }
         }
         if let Some(Flips { statistics, is_flipped, shells }) = flips {
             if let Some(is_flipped) = is_flipped {
-                runner.mesh = Cow::Owned(runner.mesh.with_flipped(&is_flipped));
-                (surface, _) = Self::analyzed(runner, false)?;
+                *mesh = Cow::Owned(mesh.with_flipped(&is_flipped));
+                (surface, _) = analyzed(mesh, false)?;
             }
             surface.flips = statistics;
             surface.shells = shells;
@@ -226,45 +232,37 @@ impl OrientedSurface {
         Ok(surface)
     }
 
-    /// The triangles of the runner's mesh that repeat another.
-    fn repeated(runner: &Runner) -> Result<Option<Vec<bool>>, BackendError> {
-        let whole = runner.mesh.whole();
-        runner.within(0, |memory| {
-            check_memory(whole.repeated_bytes(), memory)?;
-            Ok(whole.repeated())
-        })
-    }
-
-    /// Analyzes the runner's mesh; if it `may_flip` and its topology needs it, also which triangles
-    /// to flip.
-    fn analyzed(runner: &Runner, may_flip: bool) -> Result<(Self, Option<Flips>), BackendError> {
-        let whole = runner.mesh.whole();
-        let origin = runner.mesh.first_point();
-        runner.within(0, |memory| {
-            let bytes = Topology::bytes(whole);
-            check_memory(bytes, memory)?;
-            let room = (memory - bytes) / BOUNDARY_EDGE_BYTES;
-            let matching = Matching::new(whole);
-            let (topology, boundary) = Topology::matched(&matching, room.min(MAX_EDGES as u64));
-            let kept = boundary.as_ref().map_or(0, |boundary| boundary.edges() as u64);
-            let needs_flips = may_flip && topology.may_need_flips();
-            let flipping = if needs_flips { topology.flipping_bytes(whole) } else { 0 };
-            check_memory(flipping + kept * BOUNDARY_EDGE_BYTES, memory)?;
-            let flips = needs_flips.then(|| topology::flips(&matching, &topology, runner.progress));
-            check_cancelled(runner.progress)?;
-            let boundary = match boundary {
-                Ok(boundary) => Some(boundary.relative_to(origin)),
-                Err(edges) if edges > MAX_EDGES as u64 => None,
-                Err(edges) => {
-                    let needed = bytes + edges * BOUNDARY_EDGE_BYTES;
-                    return Err(BackendError::Memory { needed, allowed: memory });
-                }
-            };
-            let topology = topology.relative_to(origin);
-            let found =
-                Self { topology, boundary, flips: FlipStatistics::default(), shells: Vec::new() };
-            Ok((found, flips))
-        })
+    /// Analyzes `mesh`; if it `may_flip` and its topology needs it, also which triangles to flip.
+    fn analyzed(
+        mesh: &PlacedMesh,
+        may_flip: bool,
+        memory: u64,
+        progress: &dyn Progress,
+    ) -> Result<(Self, Option<Flips>), BackendError> {
+        let (whole, origin) = (mesh.whole(), mesh.first_point());
+        let bytes = Topology::bytes(whole);
+        check_memory(bytes, memory)?;
+        let room = (memory - bytes) / BOUNDARY_EDGE_BYTES;
+        let matching = Matching::new(whole);
+        let (topology, boundary) = Topology::matched(&matching, room.min(MAX_EDGES as u64));
+        let kept = boundary.as_ref().map_or(0, |boundary| boundary.edges() as u64);
+        let needs_flips = may_flip && topology.may_need_flips();
+        let flipping = if needs_flips { topology.flipping_bytes(whole) } else { 0 };
+        check_memory(flipping + kept * BOUNDARY_EDGE_BYTES, memory)?;
+        let flips = needs_flips.then(|| topology::flips(&matching, &topology, progress));
+        check_cancelled(progress)?;
+        let boundary = match boundary {
+            Ok(boundary) => Some(boundary.relative_to(origin)),
+            Err(edges) if edges > MAX_EDGES as u64 => None,
+            Err(edges) => {
+                let needed = bytes + edges * BOUNDARY_EDGE_BYTES;
+                return Err(BackendError::Memory { needed, allowed: memory });
+            }
+        };
+        let topology = topology.relative_to(origin);
+        let found =
+            Self { topology, boundary, flips: FlipStatistics::default(), shells: Vec::new() };
+        Ok((found, flips))
     }
 }
 

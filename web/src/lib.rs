@@ -391,7 +391,7 @@ impl Voxels {
     pub fn write(&self, extension: &str, options: &str, sink: &Sink) -> Result<(), Failure> {
         let format = GridFormat::of_extension(extension)?;
         let options = parse::<FileOptions>(options)?.write_options();
-        format.check_dims(self.grid.dims())?;
+        format.check_dims(self.grid.dims(), &options)?;
         write_to(sink, |out| formats::write_grid_with(&self.grid, format, &options, out))
     }
 

@@ -51,13 +51,13 @@ use crate::backend::gpu::self_test::{self_test, tested_as};
 use crate::backend::gpu::stages::{MAX_STEPS, prepare};
 use crate::backend::gpu::upload::{Batch, UNSHARED_WORDS, Uploaded};
 use crate::backend::gpu::workspace::Workspace;
-use crate::backend::report::milliseconds;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::backend::turn::Turn;
 use crate::backend::{
     BackendError, Rule, Run, RunOptions, VoxelKernel, brick_pairs, check_cancelled,
 };
 use crate::base::lock;
+use crate::base::milliseconds;
 use crate::base::progress::Progress;
 use crate::gpu::{Adapter, Clock, Device, GpuError};
 use crate::grid::BRICK;

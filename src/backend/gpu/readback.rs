@@ -11,7 +11,8 @@ use crate::backend::Rule;
 use crate::backend::gpu::crossings::{CROSSING_BYTES, Crossing, brick_of, count};
 use crate::backend::gpu::data::{BRICK_WORDS, COUNTERS, KEY_WORDS};
 use crate::backend::gpu::stages::{MAX_STEPS, OutputList};
-use crate::backend::report::{RunReport, milliseconds};
+use crate::backend::report::RunReport;
+use crate::base::milliseconds;
 use crate::gpu::{Clock, Device, GpuError};
 use crate::grid::{BrickKey, Mask};
 

@@ -15,7 +15,8 @@ use crate::backend::gpu::readback::{self, CLOCK_AT, Readback};
 use crate::backend::gpu::stages::OutputList;
 use crate::backend::gpu::upload::Uploaded;
 use crate::backend::gpu::work::{Counts, profile};
-use crate::backend::report::{RunReport, milliseconds};
+use crate::backend::report::RunReport;
+use crate::base::milliseconds;
 use crate::gpu::{Device, GpuError};
 
 /// Buffers, bind groups and readback, reused by all runs.

@@ -47,7 +47,7 @@ pub fn save_grid_with(
     progress: &dyn Progress,
 ) -> Result<(), WriteError> {
     let format = GridFormat::of_path(&path)?;
-    format.check_dims(grid.dims())?;
+    format.check_dims(grid.dims(), options)?;
     check_space(path.as_ref(), format.file_size(grid.dims()))?;
     replace_file(path, |out| {
         write_grid_with(grid, format, options, &mut Reporting::new(out, progress))

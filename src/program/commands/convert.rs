@@ -8,9 +8,9 @@ use crate::ExitStatus;
 use crate::cli::ConvertArgs;
 use crate::grids::GridSummary;
 use crate::progress::TerminalProgress;
-use crate::text::{counted, escaped};
-use crate::write::output::Output;
-use crate::write::sink::{Inputs, Written, refuse_shared_stdout};
+use crate::text::escaped;
+use crate::write::output::{Converted, Output};
+use crate::write::sink::{Inputs, refuse_shared_stdout};
 
 /// Reads the grid, writes it, and reports what the new file does not hold.
 pub fn run(args: &ConvertArgs) -> Result<ExitStatus> {
@@ -28,12 +28,12 @@ pub fn run(args: &ConvertArgs) -> Result<ExitStatus> {
     if let Some(axis) = args.up {
         grid.world.up = axis;
     }
-    let written = output.convert(&grid, warnings, &args.write.palette, &options, &progress)?;
-    let report = ConvertReport { input: GridSummary::new(&args.grid, &grid), written };
-    args.report.print(&report, &report.written.warnings, || {
-        let ConvertReport { input, written } = &report;
-        let (name, bytes) = (escaped(&written.name), counted(written.bytes, "byte"));
-        format!("read      {}\nwrote     {name}, {bytes}\n{}", input.text(), written.note_lines())
+    let converted = output.convert(&grid, warnings, &args.write.palette, &options, &progress)?;
+    let report = ConvertReport { input: GridSummary::new(&args.grid, &grid), converted };
+    args.report.print(&report, &report.converted.warnings, || {
+        let ConvertReport { input, converted } = &report;
+        let (input, name) = (input.text(), escaped(&converted.written.name));
+        format!("read      {input}\nwrote     {name}, {}", converted.size_and_notes())
     })?;
     Ok(ExitStatus::Done)
 }
@@ -43,5 +43,5 @@ struct ConvertReport {
     #[serde(flatten)]
     input: GridSummary,
     #[serde(flatten)]
-    written: Written,
+    converted: Converted,
 }

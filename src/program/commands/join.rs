@@ -15,8 +15,8 @@ use crate::grids::GridSummary;
 use crate::progress::TerminalProgress;
 use crate::text::{counted, of_file, shown};
 use crate::write::destination::tile_named;
-use crate::write::output::Output;
-use crate::write::sink::{Inputs, Written, refuse_shared_stdout};
+use crate::write::output::{Converted, Output};
+use crate::write::sink::{Inputs, refuse_shared_stdout};
 
 /// Reads the tiles, puts them together where they lie, and writes the whole.
 pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
@@ -49,14 +49,13 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     warnings.extend(gap(&grid, &tiles));
     warnings.extend(grid.left_out(&tiles));
     drop(tiles);
-    let written = output.convert(&grid, warnings, &args.write.palette, &options, &progress)?;
+    let converted = output.convert(&grid, warnings, &args.write.palette, &options, &progress)?;
     let whole = GridSummary::new(&args.output, &grid);
-    let report = JoinReport { tiles: args.grids.len(), whole, written };
-    args.report.print(&report, &report.written.warnings, || {
-        let JoinReport { tiles, whole, written } = &report;
-        let (tiles, bytes) = (counted(*tiles as u64, "tile"), counted(written.bytes, "byte"));
-        let (whole, notes) = (whole.text(), written.note_lines());
-        format!("joined    {tiles}\nwrote     {whole}, {bytes}\n{notes}")
+    let report = JoinReport { tiles: args.grids.len(), whole, converted };
+    args.report.print(&report, &report.converted.warnings, || {
+        let JoinReport { tiles, whole, converted } = &report;
+        let (tiles, whole) = (counted(*tiles as u64, "tile"), whole.text());
+        format!("joined    {tiles}\nwrote     {whole}, {}", converted.size_and_notes())
     })?;
     Ok(ExitStatus::Done)
 }
@@ -129,5 +128,5 @@ struct JoinReport {
     #[serde(flatten)]
     whole: GridSummary,
     #[serde(flatten)]
-    written: Written,
+    converted: Converted,
 }

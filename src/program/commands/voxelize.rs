@@ -49,14 +49,14 @@ pub fn run(mut job: Job) -> Result<ExitStatus> {
     let backends = Arc::new(backends.for_meshes(tasks.len()));
     let voxelizer = voxelizer.backends(backends.clone()).progress(steps);
     let shares = voxelizer.memory_from(move || memory.left()).in_shares(memory.at_once);
-    let run = |voxelizer: Voxelizer, progress: &dyn Progress, task: &Task| {
+    let made_by = |voxelizer: &Voxelizer, task: &Task| {
         // A panic is an error of one task, and the others go on.
-        catch_unwind(AssertUnwindSafe(|| plan.run(task, voxelizer, progress)))
+        catch_unwind(AssertUnwindSafe(|| plan.run(task, voxelizer)))
             .unwrap_or_else(|panic| Err(bug(&*panic)))
             .map_err(|error| explain_late(memory.explain(error), job.time_limit, &task.mesh))
     };
     let work = |task: &Task| {
-        let result = shares.run(task, run, is_memory);
+        let result = shares.run(task, made_by, is_memory);
         if plan.is_batch {
             progress.advance(1)
         } else {

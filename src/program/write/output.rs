@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use serde::Serialize;
 use trivox::formats::{
     GridFormat, Reporting, WriteOptions, check_space, is_mesh, write_distances, write_grid_with,
 };
@@ -10,7 +11,7 @@ use trivox::{DistanceField, Progress, VoxelGrid};
 
 use crate::cli::PaletteArgs;
 use crate::progress::TerminalProgress;
-use crate::text::shown;
+use crate::text::{counted, shown};
 use crate::write::sink::{Inputs, Sink, Written, refuse_folder};
 
 /// The destination of a grid, checked before the work begins.
@@ -33,10 +34,15 @@ impl Output {
 
     /// Checks that the format can hold a grid of `dims` voxels, or of distances, and that the disk
     /// has room for the file if its size is known.
-    pub fn check_dims(&self, dims: [u32; 3], has_distances: bool) -> Result<()> {
+    pub fn check_dims(
+        &self,
+        dims: [u32; 3],
+        has_distances: bool,
+        options: &WriteOptions,
+    ) -> Result<()> {
         let named = || self.sink.shown();
         if !has_distances {
-            self.format.check_dims(dims).with_context(named)?;
+            self.format.check_dims(dims, options).with_context(named)?;
         }
         match self.sink.file() {
             Some(path) => check_space(path, self.size(dims, has_distances)).with_context(named),
@@ -84,14 +90,30 @@ impl Output {
         palette: &PaletteArgs,
         options: &WriteOptions,
         progress: &TerminalProgress,
-    ) -> Result<Written> {
-        self.check_dims(grid.dims(), false)?;
+    ) -> Result<Converted> {
+        self.check_dims(grid.dims(), false, options)?;
         warnings.extend(palette.without_effect(Some(self.format), grid));
-        let mut written = self.write(grid, None, options, progress)?;
+        let written = self.write(grid, None, options, progress)?;
         progress.finish();
-        written.warnings = warnings;
-        written.notes = self.format.lost(grid, options);
-        Ok(written)
+        Ok(Converted { written, warnings, notes: self.format.lost(grid, options) })
+    }
+}
+
+/// A file that was made of others.
+#[derive(Debug, Serialize)]
+pub struct Converted {
+    #[serde(flatten)]
+    pub written: Written,
+    pub warnings: Vec<String>,
+    /// What the format does not hold.
+    notes: Vec<String>,
+}
+
+impl Converted {
+    /// The size, and a line for each note.
+    pub fn size_and_notes(&self) -> String {
+        let notes: String = self.notes.iter().map(|note| format!("note: {note}\n")).collect();
+        format!("{}\n{notes}", counted(self.written.bytes, "byte"))
     }
 }
 
@@ -112,10 +134,6 @@ fn format_of(path: &Path, given: Option<GridFormat>) -> Result<GridFormat> {
         "png" | "gif" => bail!(
             "a .{extension} is a picture, not a format of voxels: draw one with `voxelize render`, \
              or with --preview beside the voxels"
-        ),
-        "schematic" => bail!(
-            ".schematic files are not written: for Minecraft use .schem, which WorldEdit loads, or \
-             .litematic, which Litematica does"
         ),
         "" if path.to_str().is_some_and(|name| GridFormat::of_extension(name).is_ok()) => {
             let extension = shown(path);

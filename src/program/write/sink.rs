@@ -142,13 +142,7 @@ impl Sink {
                 file.insert(new.with_context(named)?).write(write).with_context(named)?
             }
         };
-        Ok(Written {
-            name: self.name.clone(),
-            bytes,
-            warnings: Vec::new(),
-            notes: Vec::new(),
-            file,
-        })
+        Ok(Written { name: self.name.clone(), bytes, file })
     }
 }
 
@@ -179,9 +173,6 @@ pub struct Written {
     pub name: String,
     /// Its size in bytes.
     pub bytes: u64,
-    pub warnings: Vec<String>,
-    /// What the format does not hold.
-    pub notes: Vec<String>,
     #[serde(skip)]
     file: Option<TemporaryFile>,
 }
@@ -193,10 +184,6 @@ impl Written {
             file.finish().with_context(|| escaped(&self.name))?;
         }
         Ok(self)
-    }
-
-    pub fn note_lines(&self) -> String {
-        self.notes.iter().map(|note| format!("note: {note}\n")).collect()
     }
 }
 

@@ -1,9 +1,10 @@
 //! Whether points are inside: by the same rules, on the same lattice, as voxel centres of a solid.
 
-use crate::backend::cpu::Cpu;
-use crate::backend::runner::Runner;
-use crate::backend::{BackendError, RunOptions, check_memory};
+use std::borrow::Cow;
+
+use crate::backend::{BackendError, check_memory};
 use crate::base::lanes::LANES;
+use crate::base::progress::Progress;
 use crate::lattice::{Aabb, PlacedMesh};
 use crate::predicate::crosses::{Axis, ProjectedTriangle};
 use crate::solid::fill::Field;
@@ -12,7 +13,6 @@ use crate::solid::report::holes;
 use crate::solid::topology::Topology;
 use crate::solid::triangle_bvh::TriangleBvh;
 use crate::solid::{Fill, FillWarning, OrientedSurface};
-use crate::{Backend, Progress};
 
 /// Farther than this from the mesh, in lattice units, a winding number is below 1/12: triangles are
 /// fewer than `2^32`, of at most `2^48` square units each, and the sphere has `4 pi 2^80`.
@@ -51,9 +51,9 @@ impl Inside {
         progress: &dyn Progress,
     ) -> Result<Self, BackendError> {
         let bounds = mesh.bounds();
-        let options = RunOptions { memory, ..RunOptions::default() };
-        let mut runner = Runner::new(Backend::Cpu(&Cpu), mesh, &options, progress);
-        let OrientedSurface { topology, boundary, .. } = OrientedSurface::orient(&mut runner)?;
+        let mut mesh = Cow::Borrowed(mesh);
+        let OrientedSurface { topology, boundary, .. } =
+            OrientedSurface::orient(&mut mesh, memory, progress)?;
         let is_unoriented = topology.is_closed() && !topology.is_oriented();
         let fill = match fill {
             Fill::Parity | Fill::Vote => fill,
@@ -63,7 +63,7 @@ impl Inside {
         let boundary = boundary.filter(|boundary| fill == Fill::Winding && boundary.edges() > 0);
         check_memory(boundary.as_ref().map_or(0, Field::bytes), memory)?;
         let field = boundary.map(|boundary| Field::new(&boundary, mesh.lattice()));
-        Ok(Self { fill, field, mesh: runner.mesh.into_owned(), topology, bounds })
+        Ok(Self { fill, field, mesh: mesh.into_owned(), topology, bounds })
     }
 
     /// What is doubtful about it, by the topology alone.

@@ -94,17 +94,9 @@ impl ColorOptions {
     }
 }
 
-/// A grid in colour.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Colored {
-    /// The grid, with colours if the mesh has any.
-    pub grid: VoxelGrid,
-    /// Number of voxels that were removed because they are fully transparent.
-    pub transparent: u64,
-}
-
-/// Colours the voxels of `grid`, the voxelization of `mesh`, by the mesh's appearance.
+/// Colours the voxels of `grid`, the voxelization of `mesh`, by the mesh's appearance. Returns the
+/// grid, with colours if the mesh has any, and the number of voxels that were removed because they
+/// are fully transparent.
 ///
 /// # Errors
 /// The memory limit, or cancellation.
@@ -116,17 +108,16 @@ pub fn color(
     grid: VoxelGrid,
     options: &ColorOptions,
     progress: &dyn Progress,
-) -> Result<Colored, BackendError> {
+) -> Result<(VoxelGrid, u64), BackendError> {
     assert_eq!(grid.dims(), mesh.lattice().dims, "the grid of the mesh");
     let Some(appearance) = mesh.appearance() else {
-        return Ok(Colored { grid, transparent: 0 });
+        return Ok((grid, 0));
     };
     let is_solid = matches!(options.mode, Mode::Solid(_));
     if let Some(color) = appearance.only_color()
         && !(is_solid && options.interior.is_some())
     {
-        let grid = grid.with_colors(Colors::uniform(rgba_of(color)));
-        return Ok(Colored { grid, transparent: 0 });
+        return Ok((grid.with_colors(Colors::uniform(rgba_of(color))), 0));
     }
     let progress = &Latch::new(progress);
     progress.start("color", descent::SHARES);
@@ -155,7 +146,7 @@ pub fn color(
         true => surface.colors,
         false => interior::colors(&grid, &surface, options.blend),
     };
-    Ok(Colored { grid: grid.with_colors(colors), transparent })
+    Ok((grid.with_colors(colors), transparent))
 }
 
 /// Removes the voxels that triangles touch, but only with transparent parts. Returns their number.

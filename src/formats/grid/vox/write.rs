@@ -32,11 +32,7 @@ pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<
         Some(labels) if grid.occupied() > 0 => Model::labeled(grid, labels),
         _ => Model::all(grid),
     };
-    let scene = if options.plain {
-        check_plain(grid.dims()).map(|()| Vec::new())?
-    } else {
-        scene_graph(grid, &models)
-    };
+    let scene = if options.plain { Vec::new() } else { scene_graph(grid, &models) };
     let palette = voxels.palette_chunks();
     let children =
         models.iter().map(Model::file_len).sum::<u64>() + (scene.len() + palette.len()) as u64;
@@ -60,8 +56,16 @@ pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<
     Ok(out.write_all(&palette)?)
 }
 
-/// Checks that MagicaVoxel's world, which clips the rest, can hold a grid of `dims` voxels.
-pub fn check_dims(dims: [u32; 3]) -> Result<(), WriteError> {
+/// Checks that one model can hold a plain grid of `dims` voxels; that MagicaVoxel's world, which
+/// clips the rest, can hold any other.
+pub fn check_dims(dims: [u32; 3], options: &WriteOptions) -> Result<(), WriteError> {
+    let [x, y, z] = dims;
+    if options.plain && x.max(y).max(z) > MAX_MODEL {
+        return Err(WriteError::Unsupported(format!(
+            "a plain .vox has one model of at most {MAX_MODEL} voxels along each axis, and the \
+             grid is {x}x{y}x{z}: write one that is not plain, or lower the resolution"
+        )));
+    }
     let too_long = AXES.into_iter().zip(dims).find(|&(_, d)| d > MAX_SCENE);
     too_long.map_or(Ok(()), |(axis, voxels)| {
         Err(WriteError::Unsupported(format!(
@@ -71,17 +75,6 @@ pub fn check_dims(dims: [u32; 3]) -> Result<(), WriteError> {
             grouped(MAX_SCENE.into())
         )))
     })
-}
-
-/// Checks that the grid has one model.
-fn check_plain([x, y, z]: [u32; 3]) -> Result<(), WriteError> {
-    if x.max(y).max(z) <= MAX_MODEL {
-        return Ok(());
-    }
-    Err(WriteError::Unsupported(format!(
-        "a plain .vox has one model of at most {MAX_MODEL} voxels along each axis, and the grid is \
-         {x}x{y}x{z}: write one that is not plain, or lower the resolution"
-    )))
 }
 
 /// The voxels of a grid with their palette indices, from 1.

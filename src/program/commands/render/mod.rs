@@ -4,12 +4,12 @@ mod sheet;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
 use trivox::backend::{BackendChoice, Backends, Chosen};
-use trivox::base::timed;
-use trivox::engine::milliseconds;
+use trivox::base::{ms, timed};
 use trivox::formats::is_mesh;
 use trivox::view::render::{Camera, Projection, RenderError, RenderOptions, Renderer};
 use trivox::{Backend, Place, VoxelGrid};
@@ -55,7 +55,7 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     output.sink.refuse(&sidecars)?;
     warnings.extend(slow(chosen.backend()));
     let draw = || output.write(&renderer(&grid, chosen.backend())?, &options, &progress);
-    let (written, draw) = timed(draw)?;
+    let (written, render) = timed(draw)?;
     progress.finish();
 
     let Written { name: output, bytes, .. } = written;
@@ -70,7 +70,7 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
         backend: chosen.used.name(),
         adapter: chosen.used.adapter,
         bytes,
-        timings_ms: RenderTimings { load: milliseconds(load), render: milliseconds(draw) },
+        timings_ms: RenderTimings { load, render },
         warnings,
     };
     args.report.print(&report, &report.warnings, || report.text())?;
@@ -199,8 +199,10 @@ impl CameraReport {
 
 #[derive(Debug, Serialize)]
 struct RenderTimings {
-    load: f64,
-    render: f64,
+    #[serde(serialize_with = "ms")]
+    load: Duration,
+    #[serde(serialize_with = "ms")]
+    render: Duration,
 }
 
 impl RenderReport {

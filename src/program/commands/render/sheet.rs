@@ -3,13 +3,13 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use trivox::Backend;
+use trivox::base::ms;
 use trivox::base::srgb::Rgba;
-use trivox::engine::milliseconds;
 use trivox::formats::{is_mesh, is_unread_mesh};
 use trivox::view::render::{Background, Picture, RenderOptions};
 
@@ -85,7 +85,7 @@ pub fn run(args: &RenderArgs, target: &Path, by: Backend) -> Result<ExitStatus> 
         pictures: files.len(),
         failed,
         bytes,
-        render_ms: milliseconds(began.elapsed()),
+        render_ms: began.elapsed(),
         warnings,
     };
     args.report.print(&report, &report.warnings, || report.text(picture))?;
@@ -213,7 +213,8 @@ struct SheetReport {
     pictures: usize,
     failed: Vec<UnreadFile>,
     bytes: u64,
-    render_ms: f64,
+    #[serde(serialize_with = "ms")]
+    render_ms: Duration,
     warnings: Vec<String>,
 }
 

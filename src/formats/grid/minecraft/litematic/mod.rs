@@ -31,7 +31,7 @@ pub const SPEC: GridSpec = GridSpec {
               of 161 or chosen blocks; position, voxel size and up axis in custom metadata",
     read: Some(|input, options| read(input, options.memory)),
     write,
-    check_dims: |dims| super::check_dims(dims, MAX_DIM),
+    check_dims: |dims, _| super::check_dims(dims, MAX_DIM),
     ..schem::SPEC
 };
 

@@ -24,7 +24,7 @@ pub const SPEC: GridSpec = GridSpec {
     carries: "up to 65,535 voxels per axis and 2,147,483,647 in all, empty ones too; the nearest \
               of 161 or chosen blocks; position, voxel size and up axis in custom metadata",
     read: Some(|input, options| read(input, options.memory)),
-    check_dims,
+    check_dims: |dims, _| check_dims(dims),
     lost,
     has_colors: true,
     ..GridSpec::plain(write)

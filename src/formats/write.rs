@@ -4,8 +4,8 @@ use std::io::{BufWriter, Write};
 
 #[cfg(feature = "palette")]
 use crate::formats::Blocks;
-use crate::formats::{GridFormat, WriteError};
-use crate::grid::{Place, VoxelGrid};
+use crate::formats::{GridFormat, Out, WriteError};
+use crate::grid::{VoxelGrid, World};
 use crate::solid::distance::DistanceField;
 #[cfg(feature = "palette")]
 use crate::surface::palette::{IndexedColors, MAX_COLORS, Palette};
@@ -78,24 +78,25 @@ pub fn write_grid_with(
     options: &WriteOptions,
     out: &mut dyn Write,
 ) -> Result<(), WriteError> {
-    check_place(grid.world.place)?;
     format.check_dims(grid.dims(), options)?;
-    let mut out = BufWriter::with_capacity(BUFFER, out);
-    (format.spec().write)(grid, options, &mut out)?;
-    Ok(out.flush()?)
+    buffered(grid.world, out, |out| (format.spec().write)(grid, options, out))
 }
 
-/// Bytes of a writer's buffer.
-const BUFFER: usize = 1 << 18;
-
-/// Refuses an impossible place, as readers do.
-fn check_place(place: Option<Place>) -> Result<(), WriteError> {
-    match place.filter(|place| !place.is_possible()) {
-        Some(place) => Err(WriteError::Unsupported(format!(
+/// Writes to `out` through a buffer. Refuses a grid at an impossible place, as readers do.
+fn buffered(
+    world: World,
+    out: &mut dyn Write,
+    write: impl FnOnce(&mut Out) -> Result<(), WriteError>,
+) -> Result<(), WriteError> {
+    const BYTES: usize = 1 << 18;
+    if let Some(place) = world.place.filter(|place| !place.is_possible()) {
+        return Err(WriteError::Unsupported(format!(
             "a grid cannot lie at {place:?}: use a finite origin and a positive voxel size"
-        ))),
-        None => Ok(()),
+        )));
     }
+    let mut out = BufWriter::with_capacity(BYTES, out);
+    write(&mut out)?;
+    Ok(out.flush()?)
 }
 
 /// Writes `field` in `format`. `.vdb`, `.nvdb` and `.vti` hold distances in world units, `.npy` and
@@ -109,9 +110,6 @@ pub fn write_distances(
     out: &mut dyn Write,
 ) -> Result<(), WriteError> {
     format.check_distances()?;
-    check_place(field.world().place)?;
     let Some(write) = format.spec().distances else { return Ok(()) };
-    let mut out = BufWriter::with_capacity(BUFFER, out);
-    write(field, &mut out)?;
-    Ok(out.flush()?)
+    buffered(field.world(), out, |out| write(field, out))
 }

@@ -24,6 +24,15 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Consecutive parts of `whole`, of these lengths; past the end of `whole` they are empty.
+pub(crate) fn divided<T>(
+    mut whole: &mut [T],
+    lens: impl IntoIterator<Item = usize>,
+) -> Vec<&mut [T]> {
+    let part = |len: usize| whole.split_off_mut(..len.min(whole.len())).unwrap_or_default();
+    lens.into_iter().map(part).collect()
+}
+
 /// Whether `c` is a control character or a bidirectional override: these could change a terminal,
 /// or reorder a line.
 #[doc(hidden)]

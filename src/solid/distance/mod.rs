@@ -31,6 +31,7 @@ use pulp::Arch;
 use rayon::prelude::*;
 
 use crate::backend::{Backend, BackendError};
+use crate::base::divided;
 use crate::base::progress::Progress;
 use crate::grid::{BrickKey, GridBuilder, Mask, VoxelGrid, mask_below};
 use crate::lattice::{Distinct, Lattice, PlacedMesh};
@@ -100,12 +101,8 @@ fn joined(bricks: &[BandBrick]) -> Vec<f32> {
     let total = |bricks: &[BandBrick]| bricks.iter().map(|(.., own)| own.len()).sum();
     // Zeroed memory is touched first by the threads that fill it, which share the page faults.
     let mut all = vec![0.0; total(bricks)];
-    let mut rest = all.as_mut_slice();
-    let chunks = bricks.chunks(COPIED_BRICKS);
-    let tasks = chunks.map(|bricks| (bricks, rest.split_off_mut(..total(bricks))));
-    let tasks: Vec<_> = tasks.collect();
-    tasks.into_par_iter().for_each(|(bricks, to)| {
-        let mut to = to.unwrap_or_default();
+    let parts = divided(&mut all, bricks.chunks(COPIED_BRICKS).map(total));
+    bricks.par_chunks(COPIED_BRICKS).zip(parts).for_each(|(bricks, mut to)| {
         for (.., own) in bricks {
             to.split_off_mut(..own.len()).expect("as long as its parts").copy_from_slice(own);
         }

@@ -238,15 +238,3 @@ pub(super) struct Fault {
     pub(super) line: usize,
     pub(super) what: String,
 }
-
-/// Consecutive parts of `whole`, of these lengths; all are empty if `whole` is.
-pub(super) fn divided<T>(whole: &mut [T], lens: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
-    let mut rest = whole;
-    let divide = |len: usize| {
-        let part = std::mem::take(&mut rest);
-        let (part, after) = part.split_at_mut(len.min(part.len()));
-        rest = after;
-        part
-    };
-    lens.map(divide).collect()
-}

@@ -41,6 +41,21 @@ pub fn is_control(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// `text` with the control characters escaped that are not `kept`.
+#[doc(hidden)]
+#[must_use]
+pub fn escaped_except(text: &str, kept: &[char]) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        if is_control(c) && !kept.contains(&c) {
+            escaped.extend(c.escape_default());
+        } else {
+            escaped.push(c);
+        }
+    }
+    escaped
+}
+
 /// The result of `step`, and its time.
 ///
 /// # Errors

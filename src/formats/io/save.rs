@@ -139,22 +139,6 @@ pub fn replaceable(path: &Path) -> Result<PathBuf, WriteError> {
     }
 }
 
-impl TemporaryFile {
-    /// Calls `write`, and flushes its output to the disk; returns the number of bytes.
-    ///
-    /// # Errors
-    /// Errors of `write` and of the disk.
-    pub fn write(
-        &self,
-        write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
-    ) -> Result<u64, WriteError> {
-        let bytes = write_counted(&self.file, write)?;
-        // Some file systems only report a full disk here.
-        self.file.sync_all()?;
-        Ok(bytes)
-    }
-}
-
 /// Writes what `write` writes to `out`; returns the number of bytes.
 ///
 /// # Errors

@@ -2,8 +2,9 @@
 
 use crate::backend::cpu::Cpu;
 use crate::backend::runner::Runner;
-use crate::backend::{BackendError, RunOptions, check_memory};
+use crate::backend::{Backend, BackendError, RunOptions, check_memory};
 use crate::base::lanes::LANES;
+use crate::base::progress::Progress;
 use crate::lattice::{Aabb, PlacedMesh};
 use crate::predicate::crosses::{Axis, ProjectedTriangle};
 use crate::solid::fill::Field;
@@ -12,7 +13,6 @@ use crate::solid::report::holes;
 use crate::solid::topology::Topology;
 use crate::solid::triangle_bvh::TriangleBvh;
 use crate::solid::{Fill, FillWarning, OrientedSurface};
-use crate::{Backend, Progress};
 
 /// Farther than this from the mesh, in lattice units, a winding number is below 1/12: triangles are
 /// fewer than `2^32`, of at most `2^48` square units each, and the sphere has `4 pi 2^80`.

@@ -37,7 +37,7 @@ fn count_in_node(triangle: Triangle, node: vec3<i32>, level: u32) -> u32 {
 fn pair_of(id: u32, triangle: Triangle, node: vec3<i32>, level: u32) -> Pair {
     var packed = pack_node(node);
     if CANDIDATE_KIND == KIND_DIRECTED_COLUMN && (level == 0u) {
-        packed.y |= select(0u, LEAVES, project_triangle(triangle, AXIS_X).winding < 0);
+        packed.y |= select(0u, EXITS, project_triangle(triangle, AXIS_X).winding < 0);
     }
     return new_pair(id, packed, count_in_node(triangle, node, level));
 }

@@ -323,7 +323,7 @@ fn merge_windings(
 ) -> Windings {
     let distinct = sorted.chunk_by(|a, b| a.0 == b.0);
     let mut windings = Windings::default();
-    let mut sweep = Sweep::default();
+    let mut sweep = WindingSweep::default();
     let mut row = None;
     for ((same, key), mask) in distinct.zip(keys).zip(masks) {
         *key = same[0].0;
@@ -344,7 +344,7 @@ fn merge_windings(
 }
 
 /// A sweep along `x` through the 64 columns of a row of bricks; column `(y, z)` is bit `8 y + z`.
-struct Sweep {
+struct WindingSweep {
     /// The winding number of each column at the current voxel.
     numbers: [i64; 64],
     /// The columns whose number is not 0 at the current voxel.
@@ -356,14 +356,14 @@ struct Sweep {
     negative: u64,
 }
 
-impl Default for Sweep {
+impl Default for WindingSweep {
     /// Before the first voxel.
     fn default() -> Self {
         Self { numbers: [0; 64], inside: 0, overlapping: 0, positive: 0, negative: 0 }
     }
 }
 
-impl Sweep {
+impl WindingSweep {
     /// Steps from one voxel centre to the next: `crossings` are columns and the change of their
     /// winding numbers.
     #[inline]

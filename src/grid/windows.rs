@@ -151,8 +151,8 @@ impl VoxelGrid {
     }
 }
 
-/// The values of the voxels of `grid` that have another value than `rest`, or one of their own.
-fn beside<T: Copy + PartialEq + Sync>(
+/// The bricks of the values of `grid`, for a list whose other voxels have the value `rest`.
+fn bricks_with_rest<T: Copy + PartialEq + Sync>(
     grid: &VoxelGrid,
     values: &VoxelValues<T>,
     rest: T,
@@ -176,7 +176,7 @@ fn joined<'a, T: Copy + PartialEq + Send + Sync + 'a>(
     let mut tiles = tiles.peekable();
     let rest = tiles.peek().map(|(.., values)| values.borrow().rest())?;
     let bricks = tiles.flat_map(|(at, tile, values)| {
-        let bricks = beside(tile, values.borrow(), rest);
+        let bricks = bricks_with_rest(tile, values.borrow(), rest);
         bricks.into_iter().map(|(key, mask, own)| (moved(key, at), mask, own))
     });
     Some(VoxelValues::from_bricks(bricks.collect(), rest))

@@ -52,8 +52,8 @@ pub(crate) use crate::lattice::aabb::Aabb;
 pub use crate::lattice::choice::Lattice;
 use crate::lattice::choice::MAX_SPAN;
 pub(crate) use crate::lattice::distinct::Distinct;
-use crate::lattice::window::Part;
 pub(crate) use crate::lattice::window::WINDOW_STEP;
+use crate::lattice::window::WindowPart;
 pub use crate::lattice::window::{Tile, TileError, Tiles, Window, WindowReach};
 use crate::mesh::Labels;
 use crate::mesh::Mesh;
@@ -363,7 +363,7 @@ pub struct PlacedMesh {
     appearance: Option<Arc<Appearance>>,
     labels: Option<Arc<Labels>>,
     /// Of a mesh in a window.
-    part: Option<Arc<Part>>,
+    part: Option<Arc<WindowPart>>,
 }
 
 impl PlacedMesh {

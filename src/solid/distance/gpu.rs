@@ -344,7 +344,7 @@ impl Measuring<'_> {
             device.block_on(device.submit(encoder, &self.value_staging, bytes))?;
             let brick = |record: &Record, values: &[u8]| {
                 let own = &values[4 * record.first as usize..][..4 * record.values() as usize];
-                work.kept(record.key(&blocks), record.mask(), bytemuck::pod_collect_to_vec(own))
+                work.claim(record.key(&blocks), record.mask(), bytemuck::pod_collect_to_vec(own))
             };
             let bricks: Result<Vec<_>, _> =
                 device.mapped(&self.value_staging, bytes, |values| {

@@ -191,11 +191,11 @@ impl<'a> Work<'a> {
         let brick = Brick { mesh, clusters, near, bound, origin, fraction_bits, width, in_grid };
         let (mask, mut distances) = Arch::new().dispatch(brick);
         distances.shrink_to_fit();
-        self.kept(key, mask, distances)
+        self.claim(key, mask, distances)
     }
 
-    /// The brick, if it has voxels, once it has claimed its memory.
-    pub(crate) fn kept(
+    /// Claims the memory of a brick, and returns it; `None` if it has no voxels.
+    pub(crate) fn claim(
         &self,
         key: BrickKey,
         mask: Mask,

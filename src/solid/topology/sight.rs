@@ -50,7 +50,7 @@ pub(super) fn faces_back(
 ) -> Vec<bool> {
     let bounds = mesh.bounds();
     let votes_along =
-        |columns: u32| Votes::of(mesh, patches, &Columns::new(&bounds, columns), progress);
+        |columns: u32| Votes::of(mesh, patches, &CoarseColumns::new(&bounds, columns), progress);
     let mut votes = votes_along(COLUMNS[0]);
     let crossings = votes.of_patches.iter().map(|patch| patch.crossings.load(Relaxed));
     let coarse_crossings: i64 = crossings.sum();
@@ -132,7 +132,7 @@ impl Votes {
     fn of(
         mesh: &PlacedMesh,
         patches: &Patches,
-        columns: &Columns,
+        columns: &CoarseColumns,
         progress: &dyn Progress,
     ) -> Self {
         let progress = Latch::new(progress);
@@ -202,14 +202,14 @@ impl Votes {
 
 /// Columns along all axes, in a coarse grid over the mesh's bounding box: padding and bounds of the
 /// voxel grid do not move them.
-struct Columns {
+struct CoarseColumns {
     /// The minimum corner.
     from: [i32; 3],
     fraction_bits: u32,
     dims: [i32; 3],
 }
 
-impl Columns {
+impl CoarseColumns {
     /// At most `most` columns along an axis. They are at least two lattice units wide, so that
     /// their centres are lattice points.
     fn new(&Aabb { lo, hi }: &Aabb, most: u32) -> Self {

@@ -88,7 +88,7 @@ fn sample_face(
                 continue;
             }
             let shade = of.shadings[index].at(weights);
-            if shade.visible > 0 {
+            if shade.visible_share > 0 {
                 *first = Some((depth, triangle, facing.is_front, shade));
             }
         }

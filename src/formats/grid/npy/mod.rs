@@ -24,7 +24,7 @@ use std::io::{self, BufRead, Write};
 
 use self::header::{Fields, Header, Kind, MAGIC};
 use crate::formats::grid::dense;
-use crate::formats::grid::layers::{Layers, Part};
+use crate::formats::grid::layers::{LayerPart, Layers};
 use crate::formats::io::deflate::{CHUNK, Content, Deflater};
 use crate::formats::{GridSpec, LoadedGrid, Out, ReadError, WriteError, lost_colors, lost_place};
 use crate::grid::{BRICK, Colors, VoxelGrid};
@@ -78,7 +78,7 @@ fn deflate_parts(
     colors: Option<&Colors>,
     bytes: u32,
     out: &mut Deflater,
-    make: impl Fn(&Layers, &Part) -> Content<'static> + Sync,
+    make: impl Fn(&Layers, &LayerPart) -> Content<'static> + Sync,
 ) -> io::Result<()> {
     let mut parts = Layers::all_parts(grid, colors, bytes);
     let [_, ny, nz] = grid.dims().map(u64::from);

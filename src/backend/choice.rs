@@ -192,17 +192,17 @@ impl Backends {
         }
     }
 
-    /// The same with another choice, of the same GPU: if it failed to open, it still has.
+    /// These backends with another choice, of the same GPU: if it failed to open, it still has.
     pub(crate) fn with_choice(&self, choice: BackendChoice) -> Self {
         Self { choice, ..self.clone() }
     }
 
-    /// The same with the GPU that has `name` in its label; it is not opened yet.
+    /// These backends with the GPU that has `name` in its label; it is not opened yet.
     pub(crate) fn with_adapter(&self, name: String) -> Self {
         Self { meshes: self.meshes, ..Self::new(self.choice, Some(name)) }
     }
 
-    /// The same with a GPU that is open, whatever the mesh.
+    /// These backends with a GPU that is open, whatever the mesh.
     #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
     pub(crate) fn with_gpu(&self, gpu: Arc<Gpu>) -> Self {
         let gpu = Arc::new(SharedGpu::of(gpu));

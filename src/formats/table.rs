@@ -147,7 +147,7 @@ impl GridFormat {
         checked_dims(dims.map(u64::from)).ok().and_then(self.spec().file_size)
     }
 
-    /// As [`file_size`](Self::file_size), of a file of distances.
+    /// A lower bound of the size of a file of distances, like [`file_size`](Self::file_size).
     #[must_use]
     pub fn distances_size(self, dims: [u32; 3]) -> Option<u64> {
         checked_dims(dims.map(u64::from)).ok().and_then(self.spec().distances_size)

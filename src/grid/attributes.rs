@@ -203,7 +203,7 @@ pub struct VoxelSample {
 }
 
 impl VoxelSample {
-    /// That of a voxel without attributes, in which no triangle is.
+    /// The sample of a voxel without attributes, in which no triangle is.
     pub const NONE: Self = Self {
         normal: [0.0; 3],
         triangle: -1,
@@ -222,9 +222,9 @@ impl VoxelSample {
 /// The values of an attribute.
 #[derive(Debug, Clone)]
 pub enum Channel {
-    /// Of one component.
+    /// Values of one component.
     Scalar(VoxelValues<u32>),
-    /// Of two or three components.
+    /// Values of two or three components.
     Vector(VoxelValues<Bits>),
 }
 

@@ -313,8 +313,8 @@ fn merge(
     Windings::default()
 }
 
-/// As [`merge`], for crossings: the masks mark the voxels at which the winding number changes from
-/// or to 0. `sorted` holds whole rows.
+/// Merges crossings, like [`merge`]: the masks mark the voxels at which the winding number changes
+/// from or to 0. `sorted` holds whole rows.
 fn merge_windings(
     sorted: &[BrickRef],
     parts: &[Vec<(BrickKey, Mask)>],

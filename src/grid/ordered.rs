@@ -113,7 +113,7 @@ pub(crate) fn in_order<P: Sync>(
     grid
 }
 
-/// As [`in_order`], with the values that `write` returns. Between the two passes, `fits` checks the
+/// [`in_order`] with the values that `write` returns. Between the two passes, `fits` checks the
 /// grid's size in bytes.
 pub(crate) fn in_order_within<P: Sync, T: Send, E>(
     dims: [u32; 3],

@@ -168,7 +168,7 @@ impl Lattice {
         ((p - self.anchor[axis]) * self.scale).round_ties_even() + anchor
     }
 
-    /// The same, of a vertex that is used. Its distance from the anchor is below `2^37` units. For
+    /// The [lattice point](Self::lattice_point) of a used vertex's coordinate. Its distance from the anchor is below `2^37` units. For
     /// `|x| < 2^51`, `(x + 1.5 * 2^52) - 1.5 * 2^52` is `x` rounded to nearest, ties to even,
     /// because the doubles from `2^52` to `2^53` are the integers; it is much faster than
     /// `round_ties_even` where that is a function call. An unused vertex may be out of range or

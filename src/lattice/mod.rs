@@ -202,7 +202,7 @@ impl ErrorCode for PlaceError {
 }
 
 impl PlaceError {
-    /// Of the bounds of a grid, which follow from its dimensions if these are given.
+    /// The fault of a grid's bounds, which follow from its dimensions if these are given.
     fn bounds(axis: usize, bounds: &Bounds, has_dims: bool) -> Self {
         let (axis, min, max) = (AXES[axis], bounds.min[axis], bounds.max[axis]);
         if has_dims && min == max {
@@ -362,7 +362,7 @@ pub struct PlacedMesh {
     triangles: Arc<Vec<[u32; 3]>>,
     appearance: Option<Arc<Appearance>>,
     labels: Option<Arc<Labels>>,
-    /// Of a mesh in a window.
+    /// The whole mesh and the window; `None` for a whole mesh.
     part: Option<Arc<WindowPart>>,
 }
 

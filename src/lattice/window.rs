@@ -281,11 +281,13 @@ impl Lattice {
 /// In ascending order: each includes the triangles of those before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WindowReach {
-    /// Those at the window: surfaces.
+    /// The triangles at the window: for surfaces.
     Box,
-    /// Those that columns along `x` through the window can cross: solids by parity or winding.
+    /// Also the triangles that columns along `x` through the window can cross: for solids by parity
+    /// or winding.
     ColumnsAlongX,
-    /// Those that columns along any axis through the window can cross: solids by vote.
+    /// Also the triangles that columns along any axis through the window can cross: for solids by
+    /// vote.
     Columns,
 }
 

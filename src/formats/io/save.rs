@@ -36,7 +36,7 @@ pub fn save_grid(grid: &VoxelGrid, path: impl AsRef<Path>) -> Result<(), WriteEr
     save_grid_with(grid, &WriteOptions::default(), path, &NoProgress)
 }
 
-/// As [`save_grid`], with `options`. Reports bytes to `progress`.
+/// [`save_grid`] with `options`. Reports bytes to `progress`.
 ///
 /// # Errors
 /// As [`save_grid`], and cancellation.

@@ -463,7 +463,7 @@ mod tests {
         ("!is_same(squared, (*nearest).squared)", "false"),
         ("found_bits[first + place]", "found_bits[place]"),
     ];
-    /// The same of the kernel that compacts.
+    /// Faults planted in the kernel that compacts.
     const COMPACTING_FAULTS: [(&str, &str); 4] = [
         ("< params.width_bits", "<= params.width_bits + 1000000u"),
         ("atomicAdd(&counts[1], count)", "atomicAdd(&counts[1], count - 1u)"),

@@ -209,7 +209,7 @@ struct ColumnStates {
     offsets: [i32; 64],
     /// The columns that are inside: whose crossings and offset add up to 1 or more.
     inside: u64,
-    /// Those where they add up to 1.
+    /// The columns whose crossings and offset add up to 1.
     once: u64,
 }
 

@@ -49,7 +49,7 @@ pub(super) struct Node {
     length: f64,
     /// The total area of the cones over the loops.
     area: f64,
-    /// Of a leaf, a range of [`LoopBvh::edges`]; empty for an inner node.
+    /// A leaf's range of [`LoopBvh::edges`]; empty for an inner node.
     edges: Range<u32>,
     /// `None` for a leaf.
     pub(super) children: Option<[u32; 2]>,

@@ -206,7 +206,7 @@ impl Sweep<'_> {
 #[derive(Clone, Copy, Default, PartialEq)]
 struct BrickColumns {
     inside: u64,
-    /// Those with an odd number of flips.
+    /// The columns with an odd number of flips.
     odd: u64,
 }
 
@@ -226,7 +226,7 @@ struct Row<'a, 'b> {
     z: &'a mut [BrickColumns],
     /// The columns along `x` with a voxel that is inside so far.
     inside: u64,
-    /// Those with a disputed voxel so far.
+    /// The columns along `x` with a disputed voxel so far.
     disputed: u64,
     out: &'a mut Writer<'b>,
     statistics: &'a mut Statistics,

@@ -31,7 +31,7 @@ pub(super) struct EdgeCounts {
     pub(super) worst: Option<(Fault, Edge)>,
     /// The number of unbalanced edges, with their multiplicities.
     pub(super) boundary_edges: u64,
-    /// These edges, in any order; incomplete if they are more than the maximum.
+    /// The unbalanced edges, in any order; incomplete if they are more than the maximum.
     pub(super) boundary: Vec<BoundaryEdge>,
 }
 

@@ -123,7 +123,7 @@ impl Topology {
         (topology, boundary)
     }
 
-    /// The same, moved so that `origin` becomes the origin.
+    /// This topology, with its example moved so that `origin` becomes the origin.
     pub(crate) fn relative_to(mut self, origin: [i32; 3]) -> Self {
         for point in self.example.iter_mut().flatten() {
             *point = minus(*point, origin);

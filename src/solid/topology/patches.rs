@@ -226,7 +226,7 @@ impl Patches {
 /// The corners of a triangle in ascending order, and whether that is an odd permutation.
 type Canonical = (Triangle, bool);
 
-/// The same for all rotations of a triangle's corners.
+/// The canonical form of a triangle, which all rotations of its corners share.
 fn canonical(&[a, b, c]: &Triangle) -> Canonical {
     let mut sorted = [a, b, c];
     sorted.sort_unstable();

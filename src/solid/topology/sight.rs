@@ -83,7 +83,7 @@ pub(super) fn bytes(triangles: usize) -> u64 {
 
 /// The sight along columns.
 struct Votes {
-    /// Of each patch, if all triangles are oriented like its root.
+    /// The sightings of each patch, if all its triangles are oriented like its root.
     of_patches: Vec<Sightings>,
     /// The sightings of fronts and of backs of the mesh as given.
     as_given: [i64; 2],
@@ -108,7 +108,7 @@ impl Sightings {
         front.max(back) >= (4 * front.min(back)).max(CLEAR)
     }
 
-    /// As [`most_face_back`]; `None` if too little is seen.
+    /// Whether [most sightings](most_face_back) are of the back; `None` if they are too few.
     fn faces_back(&self) -> Option<bool> {
         let [front, back] = self.sides();
         let is_seen = CROSSINGS_PER_SIGHTING * (front + back) >= self.crossings.load(Relaxed);

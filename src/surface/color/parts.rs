@@ -29,7 +29,7 @@ pub(in crate::surface) struct Facet {
 }
 
 impl Facet {
-    /// Of a triangle with these corners, in voxels from the minimum corner of a brick.
+    /// A triangle with these corners, in voxels from the minimum corner of a brick.
     #[inline(always)]
     pub(in crate::surface) fn new(corners: &[[f64; 3]; 3]) -> Self {
         let plane = Plane::new(corners);

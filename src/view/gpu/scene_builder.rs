@@ -199,7 +199,7 @@ pub struct Source {
 pub struct SceneBuilder {
     device: Device,
     setting: Setting,
-    /// Of the vertices, in lattice units: the middle, and the largest distance from it.
+    /// The middle of the vertices, and their largest distance from it, in lattice units.
     center: [f32; 3],
     limit: [f32; 3],
     capacity: SceneCapacity,

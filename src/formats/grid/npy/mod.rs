@@ -53,7 +53,7 @@ pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     Ok(())
 }
 
-/// As [`write`](fn@write), in parallel.
+/// Writes an array, like [`write`](fn@write), in parallel.
 pub(super) fn deflate(grid: &VoxelGrid, out: &mut Deflater) -> io::Result<()> {
     out.write_all(&header("|b1", &grid.dims()))?;
     deflate_parts(grid, None, 1, out, |layers, part| layers.occupied(part))

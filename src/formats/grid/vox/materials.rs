@@ -24,9 +24,9 @@ use crate::surface::palette::MAX_COLORS;
 
 pub(super) const ATTRIBUTES: [Attribute; 3] =
     [Attribute::Metallic, Attribute::Roughness, Attribute::Emission];
-/// The largest value of each.
+/// The largest value of each attribute.
 const MOST: [f32; 3] = [1.0, 1.0, 5.0];
-/// The same, and that of named parts: what a file with a scene graph holds.
+/// The attributes of a file with a scene graph, which has named parts too.
 pub(super) const ATTRIBUTES_AND_LABEL: [Attribute; 4] =
     [Attribute::Metallic, Attribute::Roughness, Attribute::Emission, Attribute::Label];
 

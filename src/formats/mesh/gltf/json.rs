@@ -165,7 +165,7 @@ pub(super) struct SparseArray {
     pub(super) buffer_view: usize,
     #[serde(default)]
     pub(super) byte_offset: usize,
-    /// Of indices; that of values is the accessor's.
+    /// The type of indices; values have the accessor's.
     #[serde(default)]
     pub(super) component_type: u32,
 }

@@ -104,7 +104,7 @@ pub(super) fn statements(text: &str) -> impl Iterator<Item = (usize, Cow<'_, str
     })
 }
 
-/// As `str::lines`, but faster for short lines.
+/// The lines of a text, like `str::lines`, but faster for short lines.
 fn each_line(mut rest: &str) -> impl Iterator<Item = &str> {
     std::iter::from_fn(move || {
         if rest.is_empty() {

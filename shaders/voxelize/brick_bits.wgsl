@@ -1,5 +1,5 @@
-// The bitmap of the region's bricks: a bit for each, in the canonical order: x fastest, then y, then
-// z. Two bits for rules with bricks by direction.
+// The bitmap of the region's bricks: a bit for each, in the canonical order: x fastest, then y,
+// then z. Two bits for rules with bricks by direction.
 //
 // #import voxelize/params
 // #import voxelize/pair

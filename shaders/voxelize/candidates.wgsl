@@ -13,8 +13,8 @@ const KIND_COLUMN: u32 = 1u;
 const KIND_VOXEL: u32 = 2u;
 // Columns along x, with bricks by direction.
 const KIND_DIRECTED_COLUMN: u32 = 3u;
-// Columns along x; a brick that the triangle touches between columns has one empty candidate, so that
-// it is marked as well.
+// Columns along x; a brick that the triangle touches between columns has one empty candidate, so
+// that it is marked as well.
 const KIND_SOLID_COLUMN: u32 = 4u;
 
 // The node is one level above `level`.

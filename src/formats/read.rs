@@ -66,9 +66,9 @@ pub struct LoadedMesh {
 }
 
 impl LoadedMesh {
-    /// [`Mesh::join`] of bodies with names, and the warnings and sidecar files of all. The triangles
-    /// of a closed body that is inside out as a whole are reversed, with a warning: it would be a
-    /// cavity in others.
+    /// [`Mesh::join`] of bodies with names, and the warnings and sidecar files of all. The
+    /// triangles of a closed body that is inside out as a whole are reversed, with a warning: it
+    /// would be a cavity in others.
     ///
     /// # Errors
     /// As [`Mesh::join`].

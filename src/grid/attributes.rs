@@ -33,7 +33,8 @@ pub enum Attribute {
     Metallic,
     /// The area-weighted mean of the roughness, from 0 to 1.
     Roughness,
-    /// The area-weighted mean of the emitted light: linear red, green and blue, 1 for that of white.
+    /// The area-weighted mean of the emitted light: linear red, green and blue, 1 for that of
+    /// white.
     Emission,
     /// The area-weighted mean of the opacity, from 0 to 1.
     Alpha,
@@ -321,7 +322,8 @@ pub struct Attributes {
 pub(crate) type AttributeNames = BTreeMap<Attribute, Vec<String>>;
 
 impl Attributes {
-    /// Attributes with these values, and the names of those that [have names](Attribute::has_names).
+    /// Attributes with these values, and the names of those that
+    /// [have names](Attribute::has_names).
     ///
     /// # Panics
     /// A channel has another number of components than its attribute.

@@ -200,8 +200,8 @@ impl<T: Copy + Sync> VoxelValues<T> {
     }
 }
 
-/// The voxels of `mask` whose value `of` their [places](mask_places) is not `rest`, and these values
-/// in mask order, in which `of` is called.
+/// The voxels of `mask` whose value `of` their [places](mask_places) is not `rest`, and these
+/// values in mask order, in which `of` is called.
 pub(crate) fn own_values<T: Copy + PartialEq>(
     mask: Mask,
     rest: T,

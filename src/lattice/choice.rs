@@ -168,11 +168,11 @@ impl Lattice {
         ((p - self.anchor[axis]) * self.scale).round_ties_even() + anchor
     }
 
-    /// The [lattice point](Self::lattice_point) of a used vertex's coordinate. Its distance from the anchor is below `2^37` units. For
-    /// `|x| < 2^51`, `(x + 1.5 * 2^52) - 1.5 * 2^52` is `x` rounded to nearest, ties to even,
-    /// because the doubles from `2^52` to `2^53` are the integers; it is much faster than
-    /// `round_ties_even` where that is a function call. An unused vertex may be out of range or
-    /// NaN; its coordinates have no meaning, but are defined.
+    /// The [lattice point](Self::lattice_point) of a used vertex's coordinate. Its distance from
+    /// the anchor is below `2^37` units. For `|x| < 2^51`, `(x + 1.5 * 2^52) - 1.5 * 2^52` is `x`
+    /// rounded to nearest, ties to even, because the doubles from `2^52` to `2^53` are the
+    /// integers; it is much faster than `round_ties_even` where that is a function call. An unused
+    /// vertex may be out of range or NaN; its coordinates have no meaning, but are defined.
     #[inline]
     pub(super) fn vertex_to_lattice(&self, p: f64, axis: usize) -> i32 {
         const ROUNDING: f64 = 1.5 * (1u64 << 52) as f64;

@@ -382,7 +382,8 @@ impl<S: Simd> Boxes<S> {
         let step = times(self.size, normal);
         let origin = simd.sub_f64s(simd.mul_f64s(half, sum(normal)), sum(at_point));
 
-        // At most `7 radius` for a centre up to 3.5 boxes away, and `radius` for the right-hand side.
+        // At most `7 radius` for a centre up to 3.5 boxes away, and `radius` for the right-hand
+        // side.
         let largest = simd.mul_f64s(simd.splat_f64s(10.0), radius);
         let largest = simd.add_f64s(
             largest,

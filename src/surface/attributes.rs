@@ -75,8 +75,8 @@ pub struct Attributed {
     pub overlap: bool,
 }
 
-/// The attributes `set` of the voxels of `grid`, a voxelization of `mesh`, with the mode, the filter
-/// and the memory limit of `options`.
+/// The attributes `set` of the voxels of `grid`, a voxelization of `mesh`, with the mode, the
+/// filter and the memory limit of `options`.
 ///
 /// The coverage is by the fill that the mode names; `auto` chooses again on its finer grid.
 ///
@@ -288,8 +288,9 @@ struct Scratch {
     sums: Vec<AttributeSums>,
 }
 
-/// The index in the file, the number of copies and the unit normal of a triangle, and how many halves
-/// of its area count for the voxel: one in a face that two occupied voxels share, otherwise two.
+/// The index in the file, the number of copies and the unit normal of a triangle, and how many
+/// halves of its area count for the voxel: one in a face that two occupied voxels share, otherwise
+/// two.
 #[derive(Debug, Clone, Copy, Default)]
 struct TriangleFacts {
     source: u32,
@@ -430,8 +431,8 @@ fn plane_of(corners: &[[f64; 3]; 3]) -> Option<(usize, i64)> {
     (plane as f64 == first[axis]).then_some((axis, plane))
 }
 
-/// Whether the voxel on the other side of a `plane` is occupied. The plane has a face of `voxel`; both
-/// are relative to the brick `key`.
+/// Whether the voxel on the other side of a `plane` is occupied. The plane has a face of `voxel`;
+/// both are relative to the brick `key`.
 fn is_beyond(
     grid: &VoxelGrid,
     key: BrickKey,

@@ -97,8 +97,8 @@ pub(crate) fn each_brick(
     Ok(())
 }
 
-/// Calls `take` with the signed distances of all rows along `x`, `y` fastest, in voxels; outside the
-/// band plus or minus the width. Takes the memory of eight rows.
+/// Calls `take` with the signed distances of all rows along `x`, `y` fastest, in voxels; outside
+/// the band plus or minus the width. Takes the memory of eight rows.
 pub(crate) fn distance_rows(
     field: &DistanceField,
     mut take: impl FnMut(&[f32]) -> io::Result<()>,

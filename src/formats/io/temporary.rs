@@ -131,8 +131,8 @@ pub fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// The target of the symbolic link `path`, even if that is missing; `path` if it is no link. Not for
-/// pipes: the text of a link in `/proc/self/fd` need not be a path.
+/// The target of the symbolic link `path`, even if that is missing; `path` if it is no link. Not
+/// for pipes: the text of a link in `/proc/self/fd` need not be a path.
 ///
 /// # Errors
 /// More links in a row than Linux follows.

@@ -204,8 +204,8 @@ impl<'a> Work<'a> {
         if distances.is_empty() {
             return Ok(None);
         }
-        // In a list, which may be twice as long when it grows, and in the field: its distances exist
-        // in both at the same time.
+        // In a list, which may be twice as long when it grows, and in the field: its distances
+        // exist in both at the same time.
         let in_field = GridBuilder::BYTES_KEPT + 2 * size_of::<u64>() as u64;
         let in_list = 2 * size_of::<BandBrick>() as u64;
         let needed = in_list + in_field + 2 * size_of_val(&distances[..]) as u64;

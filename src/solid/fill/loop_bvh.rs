@@ -290,7 +290,8 @@ impl LoopBvh {
         self.arch.dispatch(Numbers { bvh: self, nodes, points, tolerance })
     }
 
-    /// The number of nodes and blocks of edges that [`winding_number`](Self::winding_number) visits.
+    /// The number of nodes and blocks of edges that [`winding_number`](Self::winding_number)
+    /// visits.
     pub(super) fn visits(&self, nodes: &[u32], p: Point, tolerance: f64) -> u64 {
         let (mut stack, mut count) = (nodes.to_vec(), 0);
         while let Some(index) = stack.pop() {

@@ -266,9 +266,9 @@ impl Proximity {
         })
     }
 
-    /// Whether each of `points` is inside. A point on the mesh belongs to one of its sides as a voxel
-    /// centre does: of two meshes on one lattice that share a face, each point of the face is inside
-    /// exactly one.
+    /// Whether each of `points` is inside. A point on the mesh belongs to one of its sides as a
+    /// voxel centre does: of two meshes on one lattice that share a face, each point of the face is
+    /// inside exactly one.
     ///
     /// # Errors
     /// As [`nearest`](Self::nearest).

@@ -32,8 +32,8 @@ pub(crate) struct Flips {
     /// Whether each triangle is flipped; `None` if none is, and if all are: a mesh that is inside
     /// out as a whole has the same solid.
     pub(crate) is_flipped: Option<Vec<bool>>,
-    /// The bounding box of each shell but cavities, which are known if all shells are closed; none if
-    /// there are one or more than [`MAX_SHELLS`] shells.
+    /// The bounding box of each shell but cavities, which are known if all shells are closed; none
+    /// if there are one or more than [`MAX_SHELLS`] shells.
     pub(crate) shells: Vec<Aabb>,
 }
 

@@ -66,8 +66,8 @@ impl Matching {
         }
     }
 
-    /// The largest distance in Oklab, with the weight of lightness, of a colour that is mixed, where
-    /// the nearest is at `least`. Chosen by eye: a voxel of another hue stands out.
+    /// The largest distance in Oklab, with the weight of lightness, of a colour that is mixed,
+    /// where the nearest is at `least`. Chosen by eye: a voxel of another hue stands out.
     fn mixing_distance(self, least: f32) -> f32 {
         match self {
             Self::Chosen => least + 0.05,

@@ -97,8 +97,8 @@ impl<'a> Painter<'a> {
         }
     }
 
-    /// Puts a row of blocks along the width, from a place along the width, height and length on; air
-    /// changes nothing.
+    /// Puts a row of blocks along the width, from a place along the width, height and length on;
+    /// air changes nothing.
     pub(super) fn put_row(&mut self, at: [u32; 3], row: &[u16]) -> Result<(), ReadError> {
         let [x0, y, z] = self.frame.grid_from_game(at);
         let first = BrickKey::of_voxel([x0, y, z]);

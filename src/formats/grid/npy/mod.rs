@@ -4,8 +4,8 @@
 //! holds both. Read in C or Fortran order, of either byte order, with leading axes of length 1, as
 //! `bool`; as integers, occupied unless zero; as floats that are 0 or 1; as `uint8` of shape `(nx,
 //! ny, nz, 4)`: red, green, blue and opacity in sRGB, occupied unless the opacity is zero; and as
-//! integers of shape `(n, 3)`: the coordinates of the occupied voxels. Only colours in Fortran order
-//! and coordinates are in memory as a whole: a file of 4096 cubed is 64 GiB, its grid about a
+//! integers of shape `(n, 3)`: the coordinates of the occupied voxels. Only colours in Fortran
+//! order and coordinates are in memory as a whole: a file of 4096 cubed is 64 GiB, its grid about a
 //! hundredth of that. Writing takes a few MiB besides the grid; reading takes a few times the grid,
 //! and 4 bytes per brick of a slice, 1 MiB at 4096 cubed. The format has no world position.
 //!

@@ -51,8 +51,8 @@ pub(super) struct Nodes {
     pub(super) distances: blake3::Hasher,
 }
 
-/// Whether a voxel of this density, or of this distance in a level set, is occupied. A centre on the
-/// surface that counts as inside has the distance -0.
+/// Whether a voxel of this density, or of this distance in a level set, is occupied. A centre on
+/// the surface that counts as inside has the distance -0.
 pub(in crate::formats::grid) fn is_occupied(number: f64, is_level_set: bool) -> bool {
     if is_level_set { number <= 0.0 && number.is_sign_negative() } else { number > 0.0 }
 }
@@ -253,8 +253,8 @@ impl Nodes {
         Ok(())
     }
 
-    /// The colours of `grid`, which is in `grid_box`. The inner error says why there are none: too little
-    /// memory, or more than `in_runs` own colours in rows of full bricks.
+    /// The colours of `grid`, which is in `grid_box`. The inner error says why there are none: too
+    /// little memory, or more than `in_runs` own colours in rows of full bricks.
     fn into_colors(
         self,
         grid: &VoxelGrid,
@@ -298,8 +298,8 @@ fn joined(mut tiles: Vec<Tile>) -> Vec<Tile> {
     tiles
 }
 
-/// The number of rows of full bricks of joined tiles, which must not overlap. Tiles and rows take at
-/// most `limit` bytes of memory.
+/// The number of rows of full bricks of joined tiles, which must not overlap. Tiles and rows take
+/// at most `limit` bytes of memory.
 fn count_rows(tiles: &[Tile], limit: u64) -> Result<usize, ReadError> {
     for tiles in tiles.chunk_by(|a, b| a.edge == b.edge) {
         check_apart(tiles.iter().map(|tile| (tile.at, tile.len)))?;

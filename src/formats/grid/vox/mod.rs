@@ -30,10 +30,10 @@
 //! colours to paint with. Light adds to the colours of voxels that [emit](light) it.
 //!
 //! Reading uses the file's palette, or MagicaVoxel's default, without opacity, which has no effect
-//! in MagicaVoxel. It ignores materials (`MATL`), with a warning; [`materials`] writes them. `IMAP`,
-//! the display order of the palette, affects no voxel. Where models overlap, the last in the scene
-//! graph wins, and of a model's voxels at one position the last. A grid that was written without
-//! colours is read without colours.
+//! in MagicaVoxel. It ignores materials (`MATL`), with a warning; [`materials`] writes them.
+//! `IMAP`, the display order of the palette, affects no voxel. Where models overlap, the last in
+//! the scene graph wins, and of a model's voxels at one position the last. A grid that was written
+//! without colours is read without colours.
 
 mod assemble;
 mod light;

@@ -33,8 +33,9 @@ pub(super) struct Materials {
 }
 
 impl Materials {
-    /// Reads the materials of a file with these contents. No material file is read that takes more than `limit`
-    /// bytes of memory; images besides those of colour and opacity count only with `maps`.
+    /// Reads the materials of a file with these contents. No material file is read that takes more
+    /// than `limit` bytes of memory; images besides those of colour and opacity count only with
+    /// `maps`.
     pub(super) fn read(contents: &Contents, sidecars: &Sidecars, limit: u64, maps: bool) -> Self {
         let (found, mut warnings) = find(contents, sidecars);
         let mut library = Library::default();

@@ -97,8 +97,8 @@ impl Sidecars {
         Self { mesh: path.file_name().map(Into::into), ..Self::folder(folder) }
     }
 
-    /// The files of `files` alone, each with its name relative to the mesh. Of two
-    /// files of the same name the last counts. Their bytes are no part of [`ReadOptions::memory`].
+    /// The files of `files` alone, each with its name relative to the mesh. Of two files of the
+    /// same name the last counts. Their bytes are no part of [`ReadOptions::memory`].
     ///
     /// [`ReadOptions::memory`]: crate::formats::ReadOptions::memory
     #[must_use]
@@ -110,8 +110,8 @@ impl Sidecars {
         Self::new(Files::InMemory(Arc::new(files)), PathBuf::new())
     }
 
-    /// These places for a mesh of this name: the names in its file are relative to its folder, and an
-    /// OBJ mesh that names no material file has that of its own name.
+    /// These places for a mesh of this name: the names in its file are relative to its folder, and
+    /// an OBJ mesh that names no material file has that of its own name.
     #[must_use]
     pub fn of_mesh(self, name: &str) -> Self {
         let name = PathBuf::from(normalized(name));

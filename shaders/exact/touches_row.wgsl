@@ -31,7 +31,7 @@ const AXES: u32 = 10u;
 const MARGIN: f32 = 0.000003814697265625; // 2^-18
 const LEAST_STEP: f32 = 0.00000011920928955078125; // 2^-23
 
-// Of each axis of each slot: the center of its interval in row (0, 0), the center's increase by i
+// The axes of each slot: the center of its interval in row (0, 0), the center's increase by i
 // and by j, and the half width less the margin; and the half width and the margin.
 var<workgroup> row_axes: array<vec4<f32>, AXES * SLOTS>;
 var<workgroup> outer_halves: array<f32, AXES * SLOTS>;
@@ -172,8 +172,8 @@ fn common_power(v: Triangle, half: i32) -> f32 {
     return f32(bits & -bits);
 }
 
-// As in `edge_verdict`, of the first voxel; `up` is from one voxel to the next, along at most one
-// of the dimensions.
+// The terms of `edge_verdict` for the first voxel; `up` is from one voxel to the next, along at
+// most one of the dimensions.
 fn edge_axis(
     e: vec2<f32>,
     start: vec2<f32>,
@@ -209,7 +209,7 @@ fn plane_axis(v: Triangle, h: f32, last: f32, unit: f32) -> RowAxis {
     return RowAxis(d - r, -d - r, -2.0 * h * n.z, error_of(m, unit));
 }
 
-// Those of `voxels` that the axis separates, and those of which its floats are in doubt.
+// The voxels that the axis separates, and those of which its floats are in doubt.
 struct RowVerdict {
     separated: u32,
     in_doubt: u32,
@@ -227,8 +227,8 @@ fn verdict_on(axis: RowAxis, voxels: u32) -> RowVerdict {
     return RowVerdict(separated & voxels, perhaps & ~separated & voxels);
 }
 
-// Those of `voxels` that the edges' axes separate: an axis is decided in integers where its floats
-// are in doubt. Not unrolled, as in `edges_separate`.
+// The ones of `voxels` that the edges' axes separate: an axis is decided in integers where its
+// floats are in doubt. Not unrolled, as in `edges_separate`.
 fn edges_separate_in_row(v: Triangle, half: i32, voxels: u32, last: f32, power: f32) -> u32 {
     var t = v;
     var up = vec3<i32>(0, 0, 2 * half);
@@ -254,7 +254,7 @@ fn edge_axis_of(t: Triangle, up: vec3<i32>, half: i32, last: f32, power: f32) ->
     return edge_axis(e, start, across, vec2<f32>(up.yz), f32(half), last, power * power);
 }
 
-// Those of `voxels` that an axis as in `edge_separates` separates. `up` is from one voxel to the
+// The ones of `voxels` that an axis as in `edge_separates` separates. `up` is from one voxel to the
 // next, along at most one of the dimensions. At most 2^52.
 fn edge_separates_in_row(
     e: vec2<i32>,
@@ -280,8 +280,8 @@ fn edge_separates_in_row(
     return separated & voxels;
 }
 
-// Those of `voxels` that the plane separates, in integers. The sums stay below 2^77: relative to a
-// voxel of the row, corners are at most 2^24.
+// The ones of `voxels` that the plane separates, in integers. The sums stay below 2^77: relative to
+// a voxel of the row, corners are at most 2^24.
 fn plane_separates_in_row(v: Triangle, half: i32, voxels: u32) -> u32 {
     let plane = plane_of(v);
     let reach = int96_mul(plane.size, half);
@@ -296,7 +296,7 @@ fn plane_separates_in_row(v: Triangle, half: i32, voxels: u32) -> u32 {
     return separated & voxels;
 }
 
-// Those of `voxels` that the triangle touches, in a row of voxels from `first` on along z.
+// The ones of `voxels` that the triangle touches, in a row of voxels from `first` on along z.
 fn touches_in_doubt(triangle: Triangle, first: Cube, voxels: u32) -> u32 {
     let v = relative_to(triangle, first.center);
     let last = f32(firstLeadingBit(voxels));

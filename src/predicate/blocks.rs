@@ -444,7 +444,7 @@ mod tests {
     fn a_plane_is_exact_only_if_all_its_terms_fit_into_f64() {
         let (mut rng, mut exact) = (Rng::with_seed(1), 0);
         for _ in 0..100_000 {
-            // Of the sizes of the bit budget, with any number of zeros at the end.
+            // Numbers of the sizes of the bit budget, with any number of zeros at the end.
             let mut number = |bits: u32| {
                 let zeros = rng.u32(0..bits);
                 rng.i64(-1 << (bits - zeros)..=1 << (bits - zeros)) << zeros

@@ -138,7 +138,7 @@ pub fn attributes(
             }
             _ => sampled.channel(attribute),
         };
-        // Those of the surface are in `bytes`.
+        // The channels of the surface count in `bytes`.
         kept += if attribute.is_of_surface() { 0 } else { channel.bytes() };
         channels.insert(attribute, channel);
     }

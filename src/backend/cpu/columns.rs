@@ -95,7 +95,7 @@ impl<S: Simd> ColumnQueues<S> {
             self.push(triangle, lowest, extent, bricks);
             return;
         }
-        // Of up to 2 x 2 blocks most are crossed: a clip would cost more than it saves.
+        // Most of up to 2 x 2 blocks are crossed: a clip would cost more than it saves.
         let clips = longest > 2 * BLOCK;
         let strips = clips.then(|| self.columns.strips(&triangle, lowest));
         for j in (0..extent[1]).step_by(BLOCK as usize) {

@@ -139,7 +139,7 @@ fn integrate(mut corners: [[Lanes; 3]; 3], lowest: &[Lanes; 3]) -> (Lanes, [Lane
         sums.add_edge([us[from], vs[from]], [us[to], vs[to]]);
     }
     let (u, v) = (mean(sums.u, sums.area, us), mean(sums.v, sums.area, vs));
-    // Those of clockwise polygons are negative.
+    // The areas of clockwise polygons are negative.
     (sums.area.abs(), [u + lowest[0], v + lowest[1]])
 }
 

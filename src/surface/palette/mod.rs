@@ -71,7 +71,7 @@ impl Matching {
     fn mixing_distance(self, least: f32) -> f32 {
         match self {
             Self::Chosen => least + 0.05,
-            // Of few colours any may be on the other side of the wanted one.
+            // Any of a few colours may be on the other side of the wanted one.
             Self::Given => f32::INFINITY,
             Self::Blocks => least + 0.01 + 3.0 * least * least,
         }

@@ -44,7 +44,7 @@ impl Palettes {
         if AIR.contains(&name) {
             return Ok(0);
         }
-        // Those that differ only in what is not shown have the same colour.
+        // Names that differ only past what is shown have the same colour.
         let shown = shortened(full_name, 255);
         if let Some(&kind) = self.kinds.get(&shown) {
             return Ok(kind);

@@ -195,7 +195,7 @@ fn paint(
 fn next_number(data: &mut &[u8], at: u64) -> Result<Option<u32>, ReadError> {
     let mut number = 0;
     for (n, &byte) in data.iter().enumerate() {
-        // Of the fifth byte four bits are left, and no byte follows it.
+        // Four bits are left for the fifth byte, and no byte follows it.
         ensure!(n < 4 || byte <= 0xf, "the number of block {at} has more than 32 bits");
         number |= u32::from(byte & 0x7f) << (7 * n);
         if byte < 0x80 {

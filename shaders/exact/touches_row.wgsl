@@ -172,8 +172,8 @@ fn common_power(v: Triangle, half: i32) -> f32 {
     return f32(bits & -bits);
 }
 
-// The terms of `edge_verdict` for the first voxel; `up` is from one voxel to the next, along at
-// most one of the dimensions.
+// An edge's axis, by the terms of `edge_verdict` for the first voxel; `up` is from one voxel to the
+// next, along at most one of the dimensions.
 fn edge_axis(
     e: vec2<f32>,
     start: vec2<f32>,

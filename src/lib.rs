@@ -4,12 +4,12 @@
 //! [`Voxelizer`] does everything in one call, from a mesh or a file to coloured voxels. The steps
 //! are public too, one module each:
 //!
-//! 1. [`formats`] reads a file into a [`Mesh`], which is always valid; [`Transform`] scales, rotates
-//!    and centres it.
+//! 1. [`formats`] reads a file into a [`Mesh`], which is always valid; [`Transform`] scales,
+//!    rotates and centres it.
 //! 2. [`place`](fn@place) rounds the vertices once to an integer [`lattice`].
-//! 3. A [`Backend`], [`Cpu`] or a GPU, determines the voxels that the triangles touch by the signs of
-//!    integer polynomials ([`predicate`]), so all backends agree to the bit. A [`Mode`] is a surface,
-//!    a thin surface or a solid ([`solid`](mod@solid)).
+//! 3. A [`Backend`], [`Cpu`] or a GPU, determines the voxels that the triangles touch by the signs
+//!    of integer polynomials ([`predicate`]), so all backends agree to the bit. A [`Mode`] is a
+//!    surface, a thin surface or a solid ([`solid`](mod@solid)).
 //! 4. The result is a [`VoxelGrid`]: sparse bricks of 8x8x8 voxels in canonical order, with a
 //!    content hash ([`grid`](mod@grid)).
 //! 5. [`color`](fn@color) computes the voxels' colours from the mesh's [`Appearance`]

@@ -1,24 +1,24 @@
-// Which voxels of a row along z does a triangle touch? The thirteen axes of `touches`, set up once for
-// a box of up to 8 x 8 rows (`set_up_rows`). A row is then two intervals: the voxels that no axis
-// separates for certain, and those that none separates perhaps (`touched_voxels`). The voxels between
-// are in doubt, and decided one by one (`touches_in_doubt`).
+// Which voxels of a row along z does a triangle touch? The thirteen axes of `touches`, set up once
+// for a box of up to 8 x 8 rows (`set_up_rows`). A row is then two intervals: the voxels that no
+// axis separates for certain, and those that none separates perhaps (`touched_voxels`). The voxels
+// between are in doubt, and decided one by one (`touches_in_doubt`).
 //
 // With (i, j, k) the place of a voxel in the box, an axis separates iff
 //     |value + i step.x + j step.y + k step.z| > width,
 // so the k that it does not separate are an interval: its center is linear in i and j, and its half
-// width constant. The error bound, in the terms of `touches`: let m be the sum of the absolute values
-// of all products in these terms, for the last voxel of the box, and 1.
+// width constant. The error bound, in the terms of `touches`: let m be the sum of the absolute
+// values of all products in these terms, for the last voxel of the box, and 1.
 //
-// - There are at most 17 products (of the plane: 6 in its offset, 6 in its width, 4 in the steps of i
-//   and j; the margin), hence at most 16 roundings of sums on any path from an input to an end of an
-//   interval, in any order and with products distributed over sums; three of products; and four of
-//   the inverse of step.z, which is 2.5 ULP off, and its product. So the ends, times step.z, are off
-//   by at most 23u m.
+// - There are at most 17 products (of the plane: 6 in its offset, 6 in its width, 4 in the steps of
+//   i and j; the margin), hence at most 16 roundings of sums on any path from an input to an end of
+//   an interval, in any order and with products distributed over sums; three of products; and four
+//   of the inverse of step.z, which is 2.5 ULP off, and its product. So the ends, times step.z, are
+//   off by at most 23u m.
 // - The inverse is of a number of absolute value at least u m. A shorter step moves an end, times
 //   step.z, by at most u m for each of at most seven voxels.
 //
-// Together that is less than 31u m, and the computed m is at least m (1 - 23u): a margin of 32u = 2^-18
-// times the computed m decides. All values are 0 or between 2^-76 and 2^101.
+// Together that is less than 31u m, and the computed m is at least m (1 - 23u): a margin of
+// 32u = 2^-18 times the computed m decides. All values are 0 or between 2^-76 and 2^101.
 //
 // The box normals need no test: a box holds only voxels that the triangle's bounds touch.
 //
@@ -31,8 +31,8 @@ const AXES: u32 = 10u;
 const MARGIN: f32 = 0.000003814697265625; // 2^-18
 const LEAST_STEP: f32 = 0.00000011920928955078125; // 2^-23
 
-// Of each axis of each slot: the center of its interval in row (0, 0), the center's increase by i and
-// by j, and the half width less the margin; and the half width and the margin.
+// The axes of each slot: the center of its interval in row (0, 0), the center's increase by i
+// and by j, and the half width less the margin; and the half width and the margin.
 var<workgroup> row_axes: array<vec4<f32>, AXES * SLOTS>;
 var<workgroup> outer_halves: array<f32, AXES * SLOTS>;
 
@@ -53,8 +53,8 @@ fn set_axis(slot: u32, axis: u32, value: f32, step: vec3<f32>, width: f32, m: f3
 }
 
 // The axes of the edge e from `start`; `across` is the other corner. In place of the projections of
-// both corners their sum, and its distance to 0: twice all values of `touches`. The difference of the
-// projections is a component of the normal.
+// both corners their sum, and its distance to 0: twice all values of `touches`. The difference of
+// the projections is a component of the normal.
 fn set_edge_axes(
     slot: u32,
     axis: u32,
@@ -83,8 +83,8 @@ fn set_edge_axes(
     set_axis(slot, axis + 2u, value.z, z, width.z, m.z);
 }
 
-// Sets up the rows of a box: `first` is its first voxel, `last` the place of its last, at most 7. The
-// triangle's bounds must touch all its voxels.
+// Sets up the rows of a box: `first` is its first voxel, `last` the place of its last, at most 7.
+// The triangle's bounds must touch all its voxels.
 fn set_up_rows(slot: u32, triangle: Triangle, first: Cube, last: vec3<f32>) {
     let v = relative_to(triangle, first.center);
     let box = Box(f32(first.half), last);
@@ -138,20 +138,22 @@ fn touched_voxels(slot: u32, row: vec2<f32>, last: f32) -> RowVoxels {
     return RowVoxels(touched, bits_between(outer.x, outer.y) & ~touched);
 }
 
-// An axis of one row: it separates voxel k iff over(k) = max(rise + k step, fall - k step) > 0: `rise`
-// and `fall` are the signed gaps between the projections of the triangle and of the first voxel, above
-// and below. The error bound follows that of `touches`. Let m be the sum of the absolute values of the
-// products in over(k), for the last k.
+// An axis of one row: it separates voxel k iff over(k) = max(rise + k step, fall - k step) > 0:
+// `rise` and `fall` are the signed gaps between the projections of the triangle and of the first
+// voxel, above and below. The error bound follows that of `touches`. Let m be the sum of the
+// absolute values of the products in over(k), for the last k.
 //
 // - Let g be the largest power of two that divides all inputs, and `unit` g^2 for an edge, whose
-//   products have two factors, and g^3 for the plane. If m < 2^24 unit, all partial sums are multiples
-//   of the unit that f32 holds: the result is exact. So it is if the computed m is below 2^23 unit.
-// - Otherwise: at most fourteen roundings on any path from an input to `over` less its error, in any
-//   order and with products distributed over sums (of the plane: two products, and twelve terms to add
-//   up; edges have fewer). So |error| <= 14u(1 + 14u) m, and the computed m is at least m (1 - 14u):
-//   |error| is less than 16u = 2^-19 times the computed m.
+//   products have two factors, and g^3 for the plane. If m < 2^24 unit, all partial sums are
+//   multiples of the unit that f32 holds: the result is exact. So it is if the computed m is below
+//   2^23 unit.
+// - Otherwise: at most fourteen roundings on any path from an input to `over` less its error, in
+//   any order and with products distributed over sums (of the plane: two products, and twelve terms
+//   to add up; edges have fewer). So |error| <= 14u(1 + 14u) m, and the computed m is at least
+//   m (1 - 14u): |error| is less than 16u = 2^-19 times the computed m.
 //
-// A face in a plane between voxels leaves most of its voxels in doubt, and is decided by exact floats.
+// A face in a plane between voxels leaves most of its voxels in doubt, and is decided by exact
+// floats.
 struct RowAxis {
     rise: f32,
     fall: f32,
@@ -170,8 +172,8 @@ fn common_power(v: Triangle, half: i32) -> f32 {
     return f32(bits & -bits);
 }
 
-// As in `edge_verdict`, of the first voxel; `up` is from one voxel to the next, along at most one of
-// the dimensions.
+// An edge's axis, by the terms of `edge_verdict` for the first voxel; `up` is from one voxel to the
+// next, along at most one of the dimensions.
 fn edge_axis(
     e: vec2<f32>,
     start: vec2<f32>,
@@ -207,7 +209,7 @@ fn plane_axis(v: Triangle, h: f32, last: f32, unit: f32) -> RowAxis {
     return RowAxis(d - r, -d - r, -2.0 * h * n.z, error_of(m, unit));
 }
 
-// Those of `voxels` that the axis separates, and those of which its floats are in doubt.
+// The voxels that the axis separates, and those of which its floats are in doubt.
 struct RowVerdict {
     separated: u32,
     in_doubt: u32,
@@ -225,8 +227,8 @@ fn verdict_on(axis: RowAxis, voxels: u32) -> RowVerdict {
     return RowVerdict(separated & voxels, perhaps & ~separated & voxels);
 }
 
-// Those of `voxels` that the edges' axes separate: an axis is decided in integers where its floats are
-// in doubt. Not unrolled, as in `edges_separate`.
+// The ones of `voxels` that the edges' axes separate: an axis is decided in integers where its
+// floats are in doubt. Not unrolled, as in `edges_separate`.
 fn edges_separate_in_row(v: Triangle, half: i32, voxels: u32, last: f32, power: f32) -> u32 {
     var t = v;
     var up = vec3<i32>(0, 0, 2 * half);
@@ -252,7 +254,7 @@ fn edge_axis_of(t: Triangle, up: vec3<i32>, half: i32, last: f32, power: f32) ->
     return edge_axis(e, start, across, vec2<f32>(up.yz), f32(half), last, power * power);
 }
 
-// Those of `voxels` that an axis as in `edge_separates` separates. `up` is from one voxel to the
+// The ones of `voxels` that an axis as in `edge_separates` separates. `up` is from one voxel to the
 // next, along at most one of the dimensions. At most 2^52.
 fn edge_separates_in_row(
     e: vec2<i32>,
@@ -278,8 +280,8 @@ fn edge_separates_in_row(
     return separated & voxels;
 }
 
-// Those of `voxels` that the plane separates, in integers. The sums stay below 2^77: relative to a
-// voxel of the row, corners are at most 2^24.
+// The ones of `voxels` that the plane separates, in integers. The sums stay below 2^77: relative to
+// a voxel of the row, corners are at most 2^24.
 fn plane_separates_in_row(v: Triangle, half: i32, voxels: u32) -> u32 {
     let plane = plane_of(v);
     let reach = int96_mul(plane.size, half);
@@ -294,7 +296,7 @@ fn plane_separates_in_row(v: Triangle, half: i32, voxels: u32) -> u32 {
     return separated & voxels;
 }
 
-// Those of `voxels` that the triangle touches, in a row of voxels from `first` on along z.
+// The ones of `voxels` that the triangle touches, in a row of voxels from `first` on along z.
 fn touches_in_doubt(triangle: Triangle, first: Cube, voxels: u32) -> u32 {
     let v = relative_to(triangle, first.center);
     let last = f32(firstLeadingBit(voxels));

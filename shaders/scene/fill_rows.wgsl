@@ -1,13 +1,14 @@
 // Stage: fills a solid, in place of `tree_fill`. In each row of bricks along x, the flips of
-// `parity` become the voxels inside by a running XOR over the slices. Bricks entirely inside are full
-// cells of their nodes, those partly inside are partial cells.
+// `parity` become the voxels inside by a running XOR over the slices. Bricks entirely inside are
+// full cells of their nodes, those partly inside are partial cells.
 // Dispatch: one invocation per row of bricks.
 //
 // The triangles of a closed mesh mark all bricks partly inside. An unmarked brick has no flips: its
 // slices are equal. If it is partly inside, one of two neighbouring voxels at the same x is inside,
-// and the surface passes between their centres. The bricks of triangles half a voxel further along x
-// are marked: there the point lies in the far face of both voxels, in the closed cube of the brick.
-// So an unmarked brick partly inside, or a row that ends inside, is of a mesh that is not closed.
+// and the surface passes between their centres. The bricks of triangles half a voxel further along
+// x are marked: there the point lies in the far face of both voxels, in the closed cube of the
+// brick. So an unmarked brick partly inside, or a row that ends inside, is of a mesh that is not
+// closed.
 //
 // #import trace/tree_masks
 

@@ -3,7 +3,7 @@
 //
 // #import voxelize/rows
 
-// As `reserve_colors` leaves them.
+// The words that `reserve_colors` writes.
 @group(0) @binding(13) var<storage, read_write> colors: array<atomic<u32>>;
 
 // The index in `colors` of the voxel that is the lowest bit of `touched`.

@@ -1,5 +1,5 @@
-// Stage: gives every brick the place of its voxels' words in `colors`, after those of all bricks, and
-// sets these words to NO_TRIANGLE.
+// Stage: gives every brick the place of its voxels' words in `colors`, after those of all bricks,
+// and sets these words to NO_TRIANGLE.
 // Dispatch: one invocation per brick that the buffer may hold.
 //
 // Bricks get their places in any order: workgroups take them by one atomic addition each.

@@ -4,8 +4,8 @@
 // #import trace/faces
 
 // The ray from `origin`, in voxels from the grid's minimum corner, rounded down to 2^-16, towards
-// `direction`, of any length. A direction of length 0, and an origin with NaN or a coordinate beyond
-// 2^20, touch nothing.
+// `direction`, of any length. A direction of length 0, and an origin with NaN or a coordinate
+// beyond 2^20, touch nothing.
 fn ray_of(origin: vec3<f32>, direction: vec3<f32>) -> Ray {
     // A comparison of bits, since compilers may assume that no number is NaN.
     let size = bitcast<vec3<u32>>(origin) & vec3<u32>(0x7fffffffu);

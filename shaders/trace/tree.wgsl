@@ -1,6 +1,7 @@
 // Shared by the stages that build a scene's tree over its bricks. There is a node for each position
-// of each level, with bricks or not: level 1 first, and within a level in canonical order, x fastest.
-// So a position gives the index of its node, and no stage needs the counts of another level.
+// of each level, with bricks or not: level 1 first, and within a level in canonical order, x
+// fastest. So a position gives the index of its node, and no stage needs the counts of another
+// level.
 //
 // #import voxelize/counters
 

@@ -1,5 +1,5 @@
-// The bitmap of the region's bricks: a bit for each, in the canonical order: x fastest, then y, then
-// z. Two bits for rules with bricks by direction.
+// The bitmap of the region's bricks: a bit for each, in the canonical order: x fastest, then y,
+// then z. Two bits for rules with bricks by direction.
 //
 // #import voxelize/params
 // #import voxelize/pair
@@ -24,10 +24,10 @@ fn bitmap_words() -> u32 {
 // The bit of a pair's brick.
 fn bit_of_brick(pair: Pair) -> u32 {
     let z = node_z(pair);
-    let brick = vec3<u32>(pair.node_xy & 0xffffu, pair.node_xy >> 16u, z & ~LEAVES) - lowest_brick();
+    let brick = vec3<u32>(pair.node_xy & 0xffffu, pair.node_xy >> 16u, z & ~EXITS) - lowest_brick();
     let size = region_bricks();
     let place = (brick.z * size.y + brick.y) * size.x + brick.x;
-    return place * params.directions + select(0u, 1u, (z & LEAVES) != 0u);
+    return place * params.directions + select(0u, 1u, (z & EXITS) != 0u);
 }
 
 // The key of a bit's brick, as in a pair.
@@ -36,6 +36,6 @@ fn key_of_bit(bit: u32) -> vec2<u32> {
     let place = bit / params.directions;
     let row = place / size.x;
     let brick = lowest_brick() + vec3<u32>(place % size.x, row % size.y, row / size.y);
-    let leaves = select(0u, LEAVES, bit % params.directions == 1u);
+    let leaves = select(0u, EXITS, bit % params.directions == 1u);
     return vec2<u32>(brick.x | (brick.y << 16u), brick.z | leaves);
 }

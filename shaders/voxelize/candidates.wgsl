@@ -13,8 +13,8 @@ const KIND_COLUMN: u32 = 1u;
 const KIND_VOXEL: u32 = 2u;
 // Columns along x, with bricks by direction.
 const KIND_DIRECTED_COLUMN: u32 = 3u;
-// Columns along x; a brick that the triangle touches between columns has one empty candidate, so that
-// it is marked as well.
+// Columns along x; a brick that the triangle touches between columns has one empty candidate, so
+// that it is marked as well.
 const KIND_SOLID_COLUMN: u32 = 4u;
 
 // The node is one level above `level`.
@@ -37,7 +37,7 @@ fn count_in_node(triangle: Triangle, node: vec3<i32>, level: u32) -> u32 {
 fn pair_of(id: u32, triangle: Triangle, node: vec3<i32>, level: u32) -> Pair {
     var packed = pack_node(node);
     if CANDIDATE_KIND == KIND_DIRECTED_COLUMN && (level == 0u) {
-        packed.y |= select(0u, LEAVES, project_triangle(triangle, AXIS_X).winding < 0);
+        packed.y |= select(0u, EXITS, project_triangle(triangle, AXIS_X).winding < 0);
     }
     return new_pair(id, packed, count_in_node(triangle, node, level));
 }

@@ -12,9 +12,9 @@ const CANDIDATES: u32 = 8u;
 const STARTED: u32 = 14u;
 const GROUPS: u32 = 20u;
 const CROSSINGS: u32 = 26u;
-// Of the nodes of a scene.
+// Counter of the nodes of a scene.
 const CHILDREN: u32 = 27u;
-// Of the voxels of a scene with colours.
+// Counter of the voxels of a scene with colours.
 const SCENE_VOXELS: u32 = 28u;
 
 // Bits of the word FAILURES. Counting continues, so that the host learns the needed capacities.

@@ -1,5 +1,5 @@
-// Load balancing: maps an invocation to its candidate's pair, by the places at which the pairs of its
-// workgroup begin among the workgroup's candidates.
+// Load balancing: maps an invocation to its candidate's pair, by the places at which the pairs of
+// its workgroup begin among the workgroup's candidates.
 //
 // #import voxelize/counters
 // #import voxelize/pair_lists
@@ -15,9 +15,9 @@ struct Candidate {
 }
 
 // Every pair has a candidate, so the GROUP candidates of a workgroup belong to at most GROUP
-// consecutive pairs, its window: the index of the first, and the end of the level's list. Both are 0
-// if there are none. One invocation reads the counters: atomic loads of one cache line by all would
-// limit short kernels.
+// consecutive pairs, its window: the index of the first, and the end of the level's list. Both are
+// 0 if there are none. One invocation reads the counters: atomic loads of one cache line by all
+// would limit short kernels.
 var<workgroup> window: vec2<u32>;
 // A bit for each candidate of the workgroup: a pair begins.
 var<workgroup> begins: array<atomic<u32>, GROUP / 32u>;
@@ -65,7 +65,8 @@ fn window_pair(group: vec3<u32>, lane: u32, fatal: u32) -> WindowPair {
     return result;
 }
 
-// The place in the window of the pair of this invocation's candidate; at least GROUP if there is none.
+// The place in the window of the pair of this invocation's candidate; at least GROUP if there is
+// none.
 fn place_in_window(lane: u32) -> u32 {
     let word = lane / 32u;
     var begun = countOneBits(atomicLoad(&begins[word]) & ((2u << (lane % 32u)) - 1u));

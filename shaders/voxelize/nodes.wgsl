@@ -59,7 +59,7 @@ fn pack_node(node: vec3<i32>) -> vec2<u32> {
 }
 
 fn unpack_node(pair: Pair) -> vec3<i32> {
-    let z = node_z(pair) & ~LEAVES;
+    let z = node_z(pair) & ~EXITS;
     return vec3<i32>(vec3<u32>(pair.node_xy & 0xffffu, pair.node_xy >> 16u, z));
 }
 

@@ -5,7 +5,7 @@ struct Pair {
     triangle: u32,
     // x in the low 16 bits, y in the high.
     node_xy: u32,
-    // z in the low 16 bits, of a brick perhaps with LEAVES. In the high, how many children of the
+    // z in the low 16 bits, of a brick perhaps with EXITS. In the high, how many children of the
     // node may touch the triangle or, on level 0, how many rows of voxels may touch it or columns
     // cross it; at least 1.
     node_z_candidates: u32,
@@ -16,7 +16,7 @@ struct Pair {
 const NO_NODE: u32 = 0xffffu;
 // Flag in the z of a brick, which is below 2^13: columns along x leave the solid through the
 // triangle. Set for rules that count crossings by direction: they keep one mask per direction.
-const LEAVES: u32 = 0x8000u;
+const EXITS: u32 = 0x8000u;
 // The first candidate of a pair that is not dispatched.
 const NO_CANDIDATE: u32 = 0xffffffffu;
 

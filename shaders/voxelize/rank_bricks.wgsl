@@ -1,4 +1,5 @@
-// Stage: numbers the marked bricks in the order of the bitmap, and writes their keys and empty masks.
+// Stage: numbers the marked bricks in the order of the bitmap, and writes their keys and empty
+// masks.
 // Dispatch: one invocation per word of the bitmap.
 //
 // #import voxelize/brick_bits

@@ -20,7 +20,7 @@ struct Row {
 
 const NO_ROW: Row = Row(0u, 0u, 0u);
 
-// Of the pair of each slot: its first candidate; the first word of its brick's mask; and the first
+// The pair of each slot: its first candidate; the first word of its brick's mask; and the first
 // and the last voxel of its box: the place in the brick, three bits for each coordinate.
 var<workgroup> boxes: array<vec4<u32>, SLOTS>;
 
@@ -70,7 +70,7 @@ fn row_of(slot: u32, candidate: u32, pair: u32) -> Row {
 // The candidates of a workgroup.
 struct Rows {
     found: WindowPair,
-    // Of the invocation's candidate: the place of its pair in the window, and its index.
+    // The invocation's candidate: the place of its pair in the window, and its index.
     place: u32,
     candidate: u32,
 }

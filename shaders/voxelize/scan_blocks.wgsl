@@ -1,5 +1,5 @@
-// Stage: replaces the number of bricks of each block by the number of those in the blocks before, and
-// counts all bricks.
+// Stage: replaces the number of bricks of each block by the number of those in the blocks before,
+// and counts all bricks.
 // Dispatch: one workgroup.
 //
 // #import voxelize/counters

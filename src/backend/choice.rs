@@ -120,8 +120,9 @@ const START_MILLISECONDS: u64 = 200;
 const RUN_MILLISECONDS: u64 = 1;
 
 /// CPU time that a GPU saves per pair, for voxels and the distances in a `band` of this width in
-/// voxels; 0 without distances. A thread takes 0.4 to 1.4 microseconds times the width plus 1 on the
-/// models measured, and 16 threads 1.3 to 3.5 times as long as an NVIDIA H200: it saves about half.
+/// voxels; 0 without distances. A thread takes 0.4 to 1.4 microseconds times the width plus 1 on
+/// the models measured, and 16 threads 1.3 to 3.5 times as long as an NVIDIA H200: it saves about
+/// half.
 fn nanoseconds_saved_per_pair(band: f32) -> u64 {
     let of_distances = if band > 0.0 { 500.0 * (1.0 + band) } else { 0.0 };
     NANOSECONDS_PER_PAIR + of_distances as u64
@@ -192,25 +193,25 @@ impl Backends {
         }
     }
 
-    /// The same with another choice, of the same GPU: if it failed to open, it still has.
+    /// These backends with another choice, of the same GPU: if it failed to open, it still has.
     pub(crate) fn with_choice(&self, choice: BackendChoice) -> Self {
         Self { choice, ..self.clone() }
     }
 
-    /// The same with the GPU that has `name` in its label; it is not opened yet.
+    /// These backends with the GPU that has `name` in its label; it is not opened yet.
     pub(crate) fn with_adapter(&self, name: String) -> Self {
         Self { meshes: self.meshes, ..Self::new(self.choice, Some(name)) }
     }
 
-    /// The same with a GPU that is open, whatever the mesh.
+    /// These backends with a GPU that is open, whatever the mesh.
     #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
     pub(crate) fn with_gpu(&self, gpu: Arc<Gpu>) -> Self {
         let gpu = Arc::new(SharedGpu::of(gpu));
         Self { choice: BackendChoice::Gpu, adapter: None, gpu, meshes: self.meshes }
     }
 
-    /// The backend for the voxels of `mesh`, and for distances in a `band` of this width in voxels; 0
-    /// without distances. A GPU is opened when it is first chosen.
+    /// The backend for the voxels of `mesh`, and for distances in a `band` of this width in voxels;
+    /// 0 without distances. A GPU is opened when it is first chosen.
     ///
     /// # Errors
     /// A GPU that was requested, by choice or by name, cannot be opened.

@@ -110,7 +110,7 @@ impl ErrorCode for BackendError {
 
 impl BackendError {
     /// The error of a step beside `kept` bytes, in terms of the whole `memory`.
-    pub(crate) fn beside(self, kept: u64, memory: u64) -> Self {
+    pub(crate) fn with_kept_bytes(self, kept: u64, memory: u64) -> Self {
         match self {
             Self::Memory { needed, .. } => {
                 Self::Memory { needed: needed.saturating_add(kept), allowed: memory }

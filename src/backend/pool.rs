@@ -23,7 +23,7 @@ impl LazyPool {
         Self { threads, pool: Mutex::new(None) }
     }
 
-    /// Of a pool that is there already.
+    /// Wraps a pool that exists already.
     pub(crate) fn of(pool: Arc<ThreadPool>) -> Self {
         let threads = pool.current_num_threads();
         Self { threads, pool: Mutex::new(Some((std::process::id(), pool))) }

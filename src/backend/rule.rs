@@ -22,8 +22,8 @@ pub enum Rule {
     /// is set. Crossings before the first centre count for the first voxel, those past the last
     /// centre for one more voxel, for which [`grid_dims`](Self::grid_dims) adds room.
     Parity(Axis),
-    /// As [`Parity`](Self::Parity) along `x`, but sets the voxels at which the winding number
-    /// changes between 0 and another value.
+    /// Sets the voxels at which the winding number changes between 0 and another value along `x`;
+    /// crossings count as those of [`Parity`](Self::Parity).
     Winding,
     /// Lists the crossings of columns along `x`, each at the voxel where [`Parity`](Self::Parity)
     /// counts it, with its direction: [`Run::crossings`](super::Run::crossings). The grid is empty.

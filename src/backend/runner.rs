@@ -49,7 +49,7 @@ impl<'a> Runner<'a> {
             Some(_) => Cow::Borrowed(&*self.mesh),
         };
         let run = self.by.run_async(&mesh, rule, &options, self.progress).await;
-        let mut run = run.map_err(|error| error.beside(kept, self.options.memory))?;
+        let mut run = run.map_err(|error| error.with_kept_bytes(kept, self.options.memory))?;
         self.time += began.elapsed();
         match (&mut self.report, run.report.take()) {
             (Some(report), Some(more)) => report.add(more),
@@ -73,6 +73,6 @@ impl<'a> Runner<'a> {
         work: impl FnOnce(u64) -> Result<T, BackendError>,
     ) -> Result<T, BackendError> {
         let memory = self.options.memory;
-        work(memory.saturating_sub(kept)).map_err(|error| error.beside(kept, memory))
+        work(memory.saturating_sub(kept)).map_err(|error| error.with_kept_bytes(kept, memory))
     }
 }

@@ -25,12 +25,36 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Consecutive parts of `whole`, of these lengths; past the end of `whole` they are empty.
+pub(crate) fn divided<T>(
+    mut whole: &mut [T],
+    lens: impl IntoIterator<Item = usize>,
+) -> Vec<&mut [T]> {
+    let part = |len: usize| whole.split_off_mut(..len.min(whole.len())).unwrap_or_default();
+    lens.into_iter().map(part).collect()
+}
+
 /// Whether `c` is a control character or a bidirectional override: these could change a terminal,
 /// or reorder a line.
 #[doc(hidden)]
 #[must_use]
 pub fn is_control(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// `text` with the control characters escaped that are not `kept`.
+#[doc(hidden)]
+#[must_use]
+pub fn escaped_except(text: &str, kept: &[char]) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        if is_control(c) && !kept.contains(&c) {
+            escaped.extend(c.escape_default());
+        } else {
+            escaped.push(c);
+        }
+    }
+    escaped
 }
 
 /// The result of `step`, and its time.

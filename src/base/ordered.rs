@@ -27,14 +27,14 @@ pub type Worker<'a> = Box<dyn FnOnce() + Send + 'a>;
 #[derive(Debug)]
 pub struct Ordered<R> {
     results: Receiver<Outcome<R>>,
-    /// Those that came before their turn.
+    /// Results that came before their turn, by the index of their input.
     early: BTreeMap<usize, thread::Result<R>>,
-    turn: Arc<Turn>,
+    monitor: Arc<Monitor>,
 }
 
-/// Whose turn it is.
+/// The progress of inputs and results, and a signal of its changes.
 #[derive(Debug, Default)]
-struct Turn {
+struct Monitor {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -48,7 +48,7 @@ struct State {
     is_over: bool,
 }
 
-impl Turn {
+impl Monitor {
     fn change(&self, change: impl FnOnce(&mut State)) {
         change(&mut lock(&self.state));
         self.changed.notify_all();
@@ -98,9 +98,9 @@ impl<R: Send> Ordered<R> {
         let (sender, ordered) = Self::empty();
         for _ in 0..workers {
             let (inputs, work, sender) = (Arc::clone(&inputs), Arc::clone(&work), sender.clone());
-            let turn = Arc::clone(&ordered.turn);
+            let monitor = Arc::clone(&ordered.monitor);
             let worker = move || {
-                while let Some((index, input)) = turn.wait_and_take(most_ahead, &inputs) {
+                while let Some((index, input)) = monitor.wait_and_take(most_ahead, &inputs) {
                     let result = input.and_then(|input| caught(|| work(input)));
                     // Fails once nobody takes results any more.
                     if sender.send((index, result)).is_err() {
@@ -115,7 +115,7 @@ impl<R: Send> Ordered<R> {
 
     fn empty() -> (Sender<Outcome<R>>, Self) {
         let (sender, results) = channel();
-        (sender, Self { results, early: BTreeMap::new(), turn: Arc::default() })
+        (sender, Self { results, early: BTreeMap::new(), monitor: Arc::default() })
     }
 }
 
@@ -130,7 +130,7 @@ impl<R> Iterator for Ordered<R> {
     /// # Panics
     /// The work on this input panicked, or the iterator of inputs did.
     fn next(&mut self) -> Option<R> {
-        let turn = lock(&self.turn.state).given;
+        let turn = lock(&self.monitor.state).given;
         let result = loop {
             if let Some(result) = self.early.remove(&turn) {
                 break result;
@@ -138,7 +138,7 @@ impl<R> Iterator for Ordered<R> {
             let (index, result) = self.receive()?;
             self.early.insert(index, result);
         };
-        self.turn.change(|state| state.given += 1);
+        self.monitor.change(|state| state.given += 1);
         Some(result.unwrap_or_else(|panic| resume_unwind(panic)))
     }
 }
@@ -168,7 +168,7 @@ impl<R> Ordered<R> {
 
 impl<R> Drop for Ordered<R> {
     fn drop(&mut self) {
-        self.turn.change(|state| state.is_over = true);
+        self.monitor.change(|state| state.is_over = true);
     }
 }
 

@@ -26,7 +26,7 @@ impl Voxelizer {
         self.each(items, |voxelizer, source| voxelizer.run(source))
     }
 
-    /// As [`many`](Self::many), but the [`distances`](Self::distances) of each mesh.
+    /// The [`distances`](Self::distances) of many meshes, as [`many`](Self::many).
     ///
     /// # Errors
     /// As [`many`](Self::many).
@@ -76,9 +76,9 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// Calls `work` with a voxelizer that has a share of the memory, and `item`; if the memory is too
-    /// little, again with all of it, while no other mesh is in work. The voxelizer's progress cancels
-    /// at the time limit, from the beginning of each call.
+    /// Calls `work` with a voxelizer that has a share of the memory, and `item`; if the memory is
+    /// too little, again with all of it, while no other mesh is in work. The voxelizer's progress
+    /// cancels at the time limit, from the beginning of each call.
     ///
     /// # Errors
     /// Those of `work`.

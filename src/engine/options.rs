@@ -125,8 +125,9 @@ impl Voxelizer {
     }
 
     /// Sets the [attributes](VoxelGrid::attributes) of each voxel; by default none. Voxels
-    /// away from the surface have no values ([`VoxelSample::NONE`](crate::grid::VoxelSample::NONE)),
-    /// except labels and coverage of a solid.
+    /// away from the surface have no values
+    /// ([`VoxelSample::NONE`](crate::grid::VoxelSample::NONE)), except labels and coverage of a
+    /// solid.
     #[must_use]
     pub fn attributes(self, attributes: impl IntoIterator<Item = Attribute>) -> Self {
         Self { attributes: attributes.into_iter().collect(), ..self }
@@ -138,7 +139,8 @@ impl Voxelizer {
         Self { keep_transparent, ..self }
     }
 
-    /// Sets whether only sidecar files beside a mesh's file and below are read: for untrusted meshes.
+    /// Sets whether only sidecar files beside a mesh's file and below are read: for untrusted
+    /// meshes.
     #[must_use]
     pub fn confined(self, confined: bool) -> Self {
         Self { confined, ..self }
@@ -173,8 +175,8 @@ impl Voxelizer {
     /// Sets the tile of the grid to compute, instead of the whole. Tiles together are the whole to
     /// the bit.
     ///
-    /// The whole may have up to [`MAX_SPAN_VOXELS`](crate::lattice::MAX_SPAN_VOXELS) voxels along an
-    /// axis. The tile's dimensions and place in the world are its own.
+    /// The whole may have up to [`MAX_SPAN_VOXELS`](crate::lattice::MAX_SPAN_VOXELS) voxels along
+    /// an axis. The tile's dimensions and place in the world are its own.
     #[must_use]
     pub fn tile(self, tile: Tile) -> Self {
         Self { tile: Some(tile), ..self }

@@ -47,7 +47,7 @@ pub struct Voxelized {
     pub lattice: Lattice,
     /// The number of triangles.
     pub triangles: usize,
-    /// Of a tile: where it lies in the whole grid.
+    /// The place of a tile in the whole grid.
     pub window: Option<Window>,
     /// The report of the fill, for a solid.
     pub fill_report: Option<FillReport>,

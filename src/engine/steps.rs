@@ -261,7 +261,7 @@ impl Voxelizer {
     ) -> Result<Voxelized, BackendError> {
         self.install(|| {
             assert_eq!(voxelized.grid.dims(), mesh.lattice().dims, "the grid of the mesh");
-            let window = mesh.kept();
+            let window = mesh.own_window();
             let before = window.map(|window| voxelized.grid.window(&window).occupied());
             let Voxelized { grid, mut timings, .. } = voxelized;
             let ((grid, transparent), time) = timed(|| self.colored(mesh, grid))?;
@@ -324,7 +324,7 @@ impl Voxelizer {
         let options = ColorOptions { mode, ..self.color_options() };
         let (found, time) = timed(|| attributes(mesh, grid, &set, &options, &*self.progress))?;
         timings.attributes = Some(time);
-        let is_whole = mesh.kept().is_none()
+        let is_whole = mesh.own_window().is_none()
             && mesh.outside() == 0
             && *transparent == 0
             && grid.occupied() > 0;

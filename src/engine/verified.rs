@@ -39,7 +39,7 @@ impl Voxelizer {
         let LoadedMesh { mesh, warnings, .. } = voxelizer.load(source)?;
         let mesh = voxelizer.transformed(mesh)?;
         let warnings: Vec<Warning> = warnings.into_iter().map(Warning::File).collect();
-        // Of each placement that is tried.
+        // The result of each placement that is tried.
         let mut made = Vec::new();
         let mut exact = |mesh: &PlacedMesh| {
             let placed = Placed { warnings: warnings.clone(), ..mesh.clone().into() };

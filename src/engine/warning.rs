@@ -34,7 +34,7 @@ pub enum Warning {
     CoarseLattice {
         /// Lattice units along a voxel's edge.
         units: u32,
-        /// The same without the part outside the bounds.
+        /// Lattice units without the part of the mesh outside the bounds.
         of_grid: u32,
     },
     /// The coordinates are 32-bit floats, so far from the origin that they are coarse.
@@ -66,7 +66,7 @@ pub enum Warning {
     CoarseCoverage {
         /// The volume by the coverage of the voxels, in cubic mesh units.
         voxels: f64,
-        /// That of the mesh.
+        /// The volume of the mesh, in cubic mesh units.
         mesh: f64,
     },
     /// The mesh is not closed, so distances change their sign across its holes without a surface.
@@ -107,7 +107,7 @@ pub enum Remedy {
 }
 
 impl Warning {
-    /// Those about a mesh on its lattice.
+    /// The warnings about a mesh on its lattice.
     pub(super) fn of_mesh(mesh: &PlacedMesh) -> Vec<Self> {
         let mut warnings = Vec::new();
         let triangles = mesh.outside();
@@ -127,7 +127,7 @@ impl Warning {
     /// The spacing of 32-bit floats at `mesh`, if all its coordinates are such floats and it is
     /// coarse for the smallest voxels of any grid of the mesh.
     pub(super) fn float_spacing(mesh: &Mesh) -> Option<f64> {
-        /// Of the longest side.
+        /// The least spacing as a fraction of the longest side.
         const LEAST: f64 = COARSE_SPACING / MAX_DIM as f64;
         let positions = mesh.positions();
         let (first, last) = (positions.first()?, positions.last()?);
@@ -186,7 +186,8 @@ impl Warning {
     }
 
     /// The warning about few voxels: a whole mesh has fewer than eight, or is smaller than a voxel,
-    /// so that its surface touches at most eight. A resolution below eight, by `sizing`, asks for few.
+    /// so that its surface touches at most eight. A resolution below eight, by `sizing`, asks for
+    /// few.
     pub(super) fn of_size(mesh: &PlacedMesh, grid: &VoxelGrid, sizing: Sizing) -> Option<Self> {
         const FEW: u64 = 8;
         let (voxels, lattice) = (grid.occupied(), mesh.lattice());
@@ -207,7 +208,7 @@ impl Warning {
         })
     }
 
-    /// Those about the labels of `grid`. Whether all labels are seen counts only if it `is_whole`:
+    /// The warnings about the labels of `grid`. Whether all labels are seen counts only if it `is_whole`:
     /// the voxels of a whole mesh, none of which were left out.
     pub(super) fn of_labels(grid: &VoxelGrid, found: &Attributed, is_whole: bool) -> Vec<Self> {
         let (names, channels) = (found.attributes.names(), found.attributes.channels());
@@ -258,7 +259,7 @@ impl Warning {
         differs.then_some(Self::CoarseCoverage { voxels, mesh })
     }
 
-    /// Those about the finished voxels, of which `transparent` were left out.
+    /// The warnings about the finished voxels, of which `transparent` were left out.
     pub(super) fn of_voxels(
         mesh: &PlacedMesh,
         grid: &VoxelGrid,

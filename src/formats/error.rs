@@ -5,7 +5,7 @@ use std::io;
 use thiserror::Error;
 
 use crate::base::error_code::ErrorCode;
-use crate::base::is_control;
+use crate::base::escaped_except;
 use crate::base::numbers::binary_bytes_apart;
 #[cfg(doc)]
 use crate::base::progress::Progress;
@@ -121,15 +121,10 @@ pub(super) fn excerpt(text: &str) -> String {
 /// The first `longest` characters of a text from a file, for a message. Control characters are
 /// escaped.
 pub(super) fn shortened(text: &str, longest: usize) -> String {
-    let mut shown = String::new();
-    let mut characters = text.chars();
-    for c in characters.by_ref().take(longest) {
-        if is_control(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => escaped_except(&text[..end], &[]) + "...",
+        None => escaped_except(text, &[]),
     }
-    if characters.next().is_some() {
-        shown.push_str("...");
-    }
-    shown
 }
 
 /// Returns with the error of malformed content, by its message.

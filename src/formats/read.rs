@@ -26,16 +26,16 @@ use crate::solid::topology::Topology;
 pub struct ReadOptions {
     /// The memory limit in bytes, the file itself included.
     pub memory: u64,
-    /// Of a mesh, whether materials, textures and colours are read, from this file and its sidecar
+    /// Whether a mesh's materials, textures and colours are read, from its file and its sidecar
     /// files.
     pub appearance: bool,
     /// With `appearance`, whether the textures of metalness, roughness and emission are read too.
     pub maps: bool,
-    /// Of a mesh on disk, whether only files beside it and below are read ([`Sidecars::confined`]).
+    /// Whether only files beside a mesh on disk and below are read ([`Sidecars::confined`]).
     pub confined: bool,
-    /// Of a `.vox`, whether hidden nodes, and all in hidden layers, are left out.
+    /// Whether hidden nodes of a `.vox`, and all in hidden layers, are left out.
     pub visible_only: bool,
-    /// Of a `.vox` with an animation, the frame, counted from 0; by default the first.
+    /// The frame of a `.vox` with an animation, counted from 0; by default the first.
     pub frame: Option<u32>,
 }
 
@@ -66,9 +66,9 @@ pub struct LoadedMesh {
 }
 
 impl LoadedMesh {
-    /// [`Mesh::join`] of bodies with names, and the warnings and sidecar files of all. The triangles
-    /// of a closed body that is inside out as a whole are reversed, with a warning: it would be a
-    /// cavity in others.
+    /// [`Mesh::join`] of bodies with names, and the warnings and sidecar files of all. The
+    /// triangles of a closed body that is inside out as a whole are reversed, with a warning: it
+    /// would be a cavity in others.
     ///
     /// # Errors
     /// As [`Mesh::join`].
@@ -233,7 +233,7 @@ pub fn read_grid(path: impl AsRef<Path>) -> Result<LoadedGrid, ReadError> {
     read_grid_with(path, &ReadOptions::default(), &NoProgress)
 }
 
-/// As [`read_grid`], with `options`: a memory limit, by default 2 GiB for each MB of the file. The
+/// [`read_grid`] with `options`: a memory limit, by default 2 GiB for each MB of the file. The
 /// step `load` of `progress` is in bytes of the file.
 ///
 /// # Errors

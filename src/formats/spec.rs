@@ -36,6 +36,7 @@ pub struct GridSpec {
     pub(super) distances_size: fn([u32; 3]) -> Option<u64>,
     /// Whether the format stores colours.
     pub has_colors: bool,
+    pub(super) has_palette: bool,
     pub(super) attributes: fn(&WriteOptions) -> &'static [Attribute],
 }
 
@@ -55,6 +56,7 @@ impl GridSpec {
             distances: None,
             distances_size: |_| None,
             has_colors: false,
+            has_palette: false,
             attributes: |_| &[],
         }
     }

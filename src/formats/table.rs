@@ -78,7 +78,7 @@ impl GridFormat {
     /// Whether the format has a palette of colours.
     #[must_use]
     pub fn has_palette(self) -> bool {
-        self.extension() == "vox"
+        self.spec().has_palette
     }
 
     /// The file extension, without the dot.
@@ -87,7 +87,8 @@ impl GridFormat {
         self.spec().extension
     }
 
-    /// Whether a file of the format that is written with `options` can hold a grid of `dims` voxels.
+    /// Whether a file of the format that is written with `options` can hold a grid of `dims`
+    /// voxels.
     ///
     /// # Errors
     /// It cannot; the message states the largest grid.
@@ -147,7 +148,7 @@ impl GridFormat {
         checked_dims(dims.map(u64::from)).ok().and_then(self.spec().file_size)
     }
 
-    /// As [`file_size`](Self::file_size), of a file of distances.
+    /// A lower bound of the size of a file of distances, like [`file_size`](Self::file_size).
     #[must_use]
     pub fn distances_size(self, dims: [u32; 3]) -> Option<u64> {
         checked_dims(dims.map(u64::from)).ok().and_then(self.spec().distances_size)

@@ -26,8 +26,8 @@ pub struct WriteOptions {
     pub name: Option<String>,
     /// Whether colours are dithered to the palette.
     pub dither: bool,
-    /// Whether the simplest form of a format is written, for readers that know no other: `.schem` of
-    /// version 2; `.vox` of one model without a scene graph, for grids of up to 256 voxels along
+    /// Whether the simplest form of a format is written, for readers that know no other: `.schem`
+    /// of version 2; `.vox` of one model without a scene graph, for grids of up to 256 voxels along
     /// each axis, without their world position.
     pub plain: bool,
     /// Whether a `.ply` is a point cloud: the centres of the voxels, with their attributes, and no
@@ -52,8 +52,10 @@ impl WriteOptions {
 /// Writes `grid` to `out`. Output is deterministic. Takes at most 4 MiB of memory for any grid, and
 /// up to 10 MiB more for each thread for formats that are encoded in parallel (`.vox`, `.vdb`,
 /// `.nvdb`, `.npz`, `.vti`, schematics, meshes of voxels); indexed formats also take up to 32 bytes
-/// per distinct colour. A mesh takes more where a tile of 64 x 64 x 64 voxels has tens of thousands of
-/// isolated ones: at most two such tiles are in memory for each thread.
+/// per distinct colour. A mesh takes more where a tile of 64 x 64 x 64 voxels has tens of thousands
+/// of isolated ones: at most two such tiles are in memory for each thread. A `.vox` of a grid with
+/// colours and emission takes a copy of the grid; a `.bricks` whose empty voxels have colours, a
+/// copy of the colours.
 ///
 /// Other tasks of the caller's rayon pool may run meanwhile on the same thread: do not hold a lock
 /// that they take.
@@ -68,7 +70,7 @@ pub fn write_grid(
     write_grid_with(grid, format, &WriteOptions::default(), out)
 }
 
-/// As [`write_grid`], with `options`.
+/// [`write_grid`] with `options`.
 ///
 /// # Errors
 /// As [`write_grid`].

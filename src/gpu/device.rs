@@ -34,7 +34,7 @@ pub struct Device {
     pub queue: wgpu::Queue,
     /// The first error that it reported.
     fault: Arc<OnceLock<String>>,
-    /// Of one wait; `None` for a software adapter, which may be slow.
+    /// The longest wait; `None` for a software adapter, which may be slow.
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "nothing blocks there"))]
     timeout: Option<std::time::Duration>,
     pipelines: Arc<Mutex<Pipelines>>,

@@ -8,6 +8,7 @@ use super::{
     BRICK, BrickKey, BrickRun, FULL, GridError, Mask, VoxelGrid, check_dims, count, is_empty,
     key_ranges, set_bits,
 };
+use crate::base::divided;
 
 impl VoxelGrid {
     /// Fills `out`, one element for each occupied voxel in the order of [`voxels`](Self::voxels),
@@ -66,7 +67,7 @@ impl VoxelGrid {
     /// Gives each run, in canonical order, the next `length` elements of `out`, on all threads.
     fn fill_runs<T: Send>(
         &self,
-        mut out: &mut [T],
+        out: &mut [T],
         length: impl Fn(&BrickRun) -> usize + Sync,
         fill: impl Fn(&BrickRun, &mut [T]) + Sync,
     ) {
@@ -75,10 +76,7 @@ impl VoxelGrid {
         let lengths: Vec<usize> =
             parts.par_iter().map(|part| runs(part).map(|run| length(&run)).sum()).collect();
         assert_eq!(lengths.iter().sum::<usize>(), out.len(), "elements");
-        let outs = lengths.into_iter().map(|length| out.split_off_mut(..length));
-        let outs: Vec<_> = outs.collect();
-        parts.par_iter().zip(outs).for_each(|(part, out)| {
-            let mut out = out.unwrap_or_default();
+        parts.par_iter().zip(divided(out, lengths)).for_each(|(part, mut out)| {
             for run in runs(part) {
                 fill(&run, out.split_off_mut(..length(&run)).expect("as long as its parts"));
             }

@@ -33,7 +33,8 @@ pub enum Attribute {
     Metallic,
     /// The area-weighted mean of the roughness, from 0 to 1.
     Roughness,
-    /// The area-weighted mean of the emitted light: linear red, green and blue, 1 for that of white.
+    /// The area-weighted mean of the emitted light: linear red, green and blue, 1 for that of
+    /// white.
     Emission,
     /// The area-weighted mean of the opacity, from 0 to 1.
     Alpha,
@@ -203,7 +204,7 @@ pub struct VoxelSample {
 }
 
 impl VoxelSample {
-    /// That of a voxel without attributes, in which no triangle is.
+    /// The sample of a voxel without attributes, in which no triangle is.
     pub const NONE: Self = Self {
         normal: [0.0; 3],
         triangle: -1,
@@ -222,9 +223,9 @@ impl VoxelSample {
 /// The values of an attribute.
 #[derive(Debug, Clone)]
 pub enum Channel {
-    /// Of one component.
+    /// Values of one component.
     Scalar(VoxelValues<u32>),
-    /// Of two or three components.
+    /// Values of two or three components.
     Vector(VoxelValues<Bits>),
 }
 
@@ -321,7 +322,8 @@ pub struct Attributes {
 pub(crate) type AttributeNames = BTreeMap<Attribute, Vec<String>>;
 
 impl Attributes {
-    /// Attributes with these values, and the names of those that [have names](Attribute::has_names).
+    /// Attributes with these values, and the names of those that
+    /// [have names](Attribute::has_names).
     ///
     /// # Panics
     /// A channel has another number of components than its attribute.

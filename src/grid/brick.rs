@@ -23,7 +23,7 @@ impl BrickKey {
     const BITS: u32 = (MAX_DIM / BRICK).ilog2();
 
     /// Set in the keys of masks of crossings that leave a mesh; positions take 39 bits.
-    const LEAVING: u64 = 1 << 62;
+    const EXITS: u64 = 1 << 62;
 
     /// The key of no brick; greater than all others.
     pub(crate) const NONE: Self = Self(u64::MAX);
@@ -88,17 +88,17 @@ impl BrickKey {
     /// The key of the brick's mask of crossings that leave a mesh.
     #[inline(always)]
     pub(crate) fn leaving(self) -> Self {
-        Self(self.0 | Self::LEAVING)
+        Self(self.0 | Self::EXITS)
     }
 
     /// Whether its mask holds crossings that leave a mesh.
     pub(super) fn is_leaving(self) -> bool {
-        self.0 & Self::LEAVING != 0
+        self.0 & Self::EXITS != 0
     }
 
     /// The key without the mark of leaving crossings.
     pub(super) fn undirected(self) -> Self {
-        Self(self.0 & !Self::LEAVING)
+        Self(self.0 & !Self::EXITS)
     }
 
     /// A hash of `bits` bits that spreads neighbouring bricks: Fibonacci hashing (D. Knuth, The Art

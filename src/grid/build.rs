@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use crate::base::divided;
 use crate::grid::GridError;
 #[cfg(feature = "gpu")]
 use crate::grid::brick::mask_places;
@@ -184,11 +185,7 @@ impl GridBuilder {
         let sorted = &mut self.sorted;
         sorted.clear();
         grow(sorted, parts.iter().map(Vec::len).sum(), BrickRef::default());
-        let mut free = &mut sorted[..];
-        let slots = parts
-            .iter()
-            .map(|part| free.split_off_mut(..part.len()).expect("as long as its parts"));
-        let slots: Vec<&mut [BrickRef]> = slots.collect();
+        let slots = divided(sorted, parts.iter().map(Vec::len));
         (0..parts.len() as u32).into_par_iter().zip(parts).zip(slots).for_each(
             |((part, bricks), slots)| {
                 for (index, (slot, &(key, _))) in (0..).zip(slots.iter_mut().zip(bricks)) {
@@ -224,12 +221,9 @@ impl GridBuilder {
         grow(&mut self.grid.keys, end, BrickKey::default());
         grow(&mut self.grid.masks, end, [0; 8]);
         let (dims, combine) = (self.grid.dims, self.combine);
-        let (mut keys, mut masks) = (&mut self.grid.keys[begin..], &mut self.grid.masks[begin..]);
-        let slots = distinct.iter().map(|&len| {
-            let slot = (keys.split_off_mut(..len), masks.split_off_mut(..len));
-            (slot.0.unwrap_or_default(), slot.1.unwrap_or_default())
-        });
-        let slots: Vec<_> = slots.collect();
+        let keys = divided(&mut self.grid.keys[begin..], distinct.iter().copied());
+        let masks = divided(&mut self.grid.masks[begin..], distinct);
+        let slots = keys.into_par_iter().zip(masks);
         let merged = batches.par_iter().zip(slots).map(|(batch, (keys, masks))| {
             let windings = match combine {
                 Combine::Union => merge(batch, parts, keys, masks, |mask, other| mask | other),
@@ -319,8 +313,8 @@ fn merge(
     Windings::default()
 }
 
-/// As [`merge`], for crossings: the masks mark the voxels at which the winding number changes from
-/// or to 0. `sorted` holds whole rows.
+/// Merges crossings, like [`merge`]: the masks mark the voxels at which the winding number changes
+/// from or to 0. `sorted` holds whole rows.
 fn merge_windings(
     sorted: &[BrickRef],
     parts: &[Vec<(BrickKey, Mask)>],
@@ -329,7 +323,7 @@ fn merge_windings(
 ) -> Windings {
     let distinct = sorted.chunk_by(|a, b| a.0 == b.0);
     let mut windings = Windings::default();
-    let mut sweep = Sweep::default();
+    let mut sweep = WindingSweep::default();
     let mut row = None;
     for ((same, key), mask) in distinct.zip(keys).zip(masks) {
         *key = same[0].0;
@@ -350,7 +344,7 @@ fn merge_windings(
 }
 
 /// A sweep along `x` through the 64 columns of a row of bricks; column `(y, z)` is bit `8 y + z`.
-struct Sweep {
+struct WindingSweep {
     /// The winding number of each column at the current voxel.
     numbers: [i64; 64],
     /// The columns whose number is not 0 at the current voxel.
@@ -362,14 +356,14 @@ struct Sweep {
     negative: u64,
 }
 
-impl Default for Sweep {
+impl Default for WindingSweep {
     /// Before the first voxel.
     fn default() -> Self {
         Self { numbers: [0; 64], inside: 0, overlapping: 0, positive: 0, negative: 0 }
     }
 }
 
-impl Sweep {
+impl WindingSweep {
     /// Steps from one voxel centre to the next: `crossings` are columns and the change of their
     /// winding numbers.
     #[inline]

@@ -25,7 +25,7 @@ pub struct Comparison {
     /// Number of voxels occupied in both with different colours; `None` if a grid has no colours.
     /// These do not count as differing voxels.
     pub other_colors: Option<u64>,
-    /// The same for each attribute that both have, by its components' bits.
+    /// Number of voxels occupied in both with different bits, for each attribute that both have.
     pub other_attributes: BTreeMap<Attribute, u64>,
     /// The first few differing voxels, and the grid that has each: 0 is A, 1 is B.
     pub first: Vec<([u32; 3], usize)>,

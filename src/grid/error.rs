@@ -57,7 +57,7 @@ pub enum GridError {
         /// The distance along an axis.
         voxels: u64,
     },
-    /// Of tiles with voxels, some have colours and some have none.
+    /// Some tiles with voxels have colours, and some have none.
     #[error("some tiles have colours and others have none: make all of them with the same options")]
     SomeColors,
     /// Two tiles overlap.

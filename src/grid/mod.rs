@@ -114,14 +114,14 @@ pub struct World {
 }
 
 impl World {
-    /// That of a grid with its minimum corner at `origin`, in mesh units, and voxels of this edge
-    /// length.
+    /// The world of a grid with its minimum corner at `origin`, in mesh units, and voxels of this
+    /// edge length.
     #[must_use]
     pub fn at(origin: [f64; 3], voxel_size: f64, up: Up) -> Self {
         Self { up, place: Some(Place { origin, voxel_size }) }
     }
 
-    /// That of the lattice's grid.
+    /// The world of the lattice's grid.
     #[must_use]
     pub fn of(lattice: &Lattice, up: Up) -> Self {
         Self::at(lattice.origin, lattice.voxel_size, up)

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::brick::{is_empty, is_full};
 use super::sets::{clipped, is_within};
 use super::{BrickKey, BrickRun, FullRun, GridBuilder, Mask, VoxelGrid, World};
+use crate::base::divided;
 
 /// The number of stored items of a part of a grid.
 #[derive(Debug, Clone, Copy, Default)]
@@ -91,16 +92,12 @@ impl Writer<'_> {
 /// A writer for the slots of each part. Pushed bricks must be those that were counted.
 fn writers<'a>(grid: &'a mut VoxelGrid, parts: &[Extent]) -> Vec<Writer<'a>> {
     let VoxelGrid { keys, masks, full, .. } = grid;
-    let (mut keys, mut masks, mut full) = (&mut keys[..], &mut masks[..], &mut full[..]);
-    let writer = |part: &Extent| {
-        let slots = Slots {
-            keys: keys.split_off_mut(..part.bricks).expect("as long as its parts"),
-            masks: masks.split_off_mut(..part.bricks).expect("as long as its parts"),
-            full: full.split_off_mut(..part.runs).expect("as long as its parts"),
-        };
-        Writer { slots: Some(slots), ..Writer::counting() }
-    };
-    parts.iter().map(writer).collect()
+    let keys = divided(keys, parts.iter().map(|part| part.bricks));
+    let masks = divided(masks, parts.iter().map(|part| part.bricks));
+    let full = divided(full, parts.iter().map(|part| part.runs));
+    let slots = keys.into_iter().zip(masks).zip(full);
+    let slots = slots.map(|((keys, masks), full)| Slots { keys, masks, full });
+    slots.map(|slots| Writer { slots: Some(slots), ..Writer::counting() }).collect()
 }
 
 /// Builds a grid from the bricks that `write` pushes for each of `parts`, which are in canonical
@@ -116,7 +113,7 @@ pub(crate) fn in_order<P: Sync>(
     grid
 }
 
-/// As [`in_order`], with the values that `write` returns. Between the two passes, `fits` checks the
+/// [`in_order`] with the values that `write` returns. Between the two passes, `fits` checks the
 /// grid's size in bytes.
 pub(crate) fn in_order_within<P: Sync, T: Send, E>(
     dims: [u32; 3],

@@ -111,7 +111,7 @@ impl<T: Copy + Sync> VoxelValues<T> {
         Some(kept)
     }
 
-    /// What `of` makes of the values.
+    /// The values, each mapped by `of`.
     pub(crate) fn map(&self, of: impl Fn(T) -> T) -> Self {
         let mut mapped = self.clone();
         mapped.own.iter_mut().chain([&mut mapped.rest]).for_each(|value| *value = of(*value));
@@ -200,8 +200,8 @@ impl<T: Copy + Sync> VoxelValues<T> {
     }
 }
 
-/// The voxels of `mask` whose value `of` their [places](mask_places) is not `rest`, and these values
-/// in mask order, in which `of` is called.
+/// The voxels of `mask` whose value `of` their [places](mask_places) is not `rest`, and these
+/// values in mask order, in which `of` is called.
 pub(crate) fn own_values<T: Copy + PartialEq>(
     mask: Mask,
     rest: T,

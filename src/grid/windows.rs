@@ -58,9 +58,10 @@ impl VoxelGrid {
     /// ```
     ///
     /// # Errors
-    /// A dimension of 0 or above [`MAX_DIM`](crate::lattice::MAX_DIM); a tile that is not at a brick,
-    /// not within the dimensions, or shares a brick with another; colours in only some of the tiles
-    /// that have voxels. An attribute that one of these tiles lacks is [left out](Self::left_out).
+    /// A dimension of 0 or above [`MAX_DIM`](crate::lattice::MAX_DIM); a tile that is not at a
+    /// brick, not within the dimensions, or shares a brick with another; colours in only some of
+    /// the tiles that have voxels. An attribute that one of these tiles lacks is
+    /// [left out](Self::left_out).
     pub fn assemble(dims: [u32; 3], tiles: &[([u32; 3], &Self)]) -> Result<Self, GridError> {
         let first = tiles.first().map(|&(at, tile)| (at, tile.world));
         let (at, mut world) = first.unwrap_or_default();
@@ -118,8 +119,8 @@ impl VoxelGrid {
     ///
     /// # Errors
     /// There are no tiles; one has no place, or another voxel size or up axis than the first, or is
-    /// not shifted by whole voxels; they are too far from the origin; two overlap, occupied there or not; as
-    /// [`assemble`](Self::assemble).
+    /// not shifted by whole voxels; they are too far from the origin; two overlap, occupied there
+    /// or not; as [`assemble`](Self::assemble).
     pub fn join(tiles: &[&Self]) -> Result<Self, GridError> {
         let places: Option<Vec<Place>> = tiles.iter().map(|tile| tile.world.place).collect();
         let places = places.ok_or(GridError::NoPlace)?;
@@ -151,8 +152,8 @@ impl VoxelGrid {
     }
 }
 
-/// The values of the voxels of `grid` that have another value than `rest`, or one of their own.
-fn beside<T: Copy + PartialEq + Sync>(
+/// The bricks of the values of `grid`, for a list whose other voxels have the value `rest`.
+fn bricks_with_rest<T: Copy + PartialEq + Sync>(
     grid: &VoxelGrid,
     values: &VoxelValues<T>,
     rest: T,
@@ -176,7 +177,7 @@ fn joined<'a, T: Copy + PartialEq + Send + Sync + 'a>(
     let mut tiles = tiles.peekable();
     let rest = tiles.peek().map(|(.., values)| values.borrow().rest())?;
     let bricks = tiles.flat_map(|(at, tile, values)| {
-        let bricks = beside(tile, values.borrow(), rest);
+        let bricks = bricks_with_rest(tile, values.borrow(), rest);
         bricks.into_iter().map(|(key, mask, own)| (moved(key, at), mask, own))
     });
     Some(VoxelValues::from_bricks(bricks.collect(), rest))

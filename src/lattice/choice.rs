@@ -105,20 +105,22 @@ impl Lattice {
         };
         check_extent(options.sizing, &bounds)?;
         let bits = (MIN_FRACTION_BITS..=MAX_FRACTION_BITS).rev();
-        let mut frames: Vec<Frame> =
-            bits.map(|bits| Frame::new(options, &bounds, bits, limit)).collect();
+        let mut candidates: Vec<Candidate> =
+            bits.map(|bits| Candidate::new(options, &bounds, bits, limit)).collect();
         // The grid of explicit bounds must not depend on the mesh, which may leave fewer bits.
-        let grid_alone =
-            |frame: &&Frame| options.bounds.is_some() && frame.fits([bounds.min, bounds.max]);
-        let needed = frames.iter().find(grid_alone).map(|frame| frame.dims);
-        if let Some(dims) = options.dims.map(|dims| dims.map(f64::from)).or(needed) {
-            frames.iter_mut().for_each(|frame| frame.dims = dims);
-        }
-        let Some(frame) = frames.iter().find(|frame| frame.fits(mesh_bounds)) else {
-            // The last has the fewest bits, so the most room.
-            return Err(frames[frames.len() - 1].error(mesh_bounds));
+        let grid_alone = |candidate: &&Candidate| {
+            options.bounds.is_some() && candidate.fits([bounds.min, bounds.max])
         };
-        let lattice = frame.lattice();
+        let needed = candidates.iter().find(grid_alone).map(|candidate| candidate.dims);
+        if let Some(dims) = options.dims.map(|dims| dims.map(f64::from)).or(needed) {
+            candidates.iter_mut().for_each(|candidate| candidate.dims = dims);
+        }
+        let Some(candidate) = candidates.iter().find(|candidate| candidate.fits(mesh_bounds))
+        else {
+            // The last has the fewest bits, so the most room.
+            return Err(candidates[candidates.len() - 1].error(mesh_bounds));
+        };
+        let lattice = candidate.lattice();
         // Padding can move the origin out of the range of numbers.
         lattice.check()?;
         Ok(lattice)
@@ -166,11 +168,11 @@ impl Lattice {
         ((p - self.anchor[axis]) * self.scale).round_ties_even() + anchor
     }
 
-    /// The same, of a vertex that is used. Its distance from the anchor is below `2^37` units. For
-    /// `|x| < 2^51`, `(x + 1.5 * 2^52) - 1.5 * 2^52` is `x` rounded to nearest, ties to even,
-    /// because the doubles from `2^52` to `2^53` are the integers; it is much faster than
-    /// `round_ties_even` where that is a function call. An unused vertex may be out of range or
-    /// NaN; its coordinates have no meaning, but are defined.
+    /// The [lattice point](Self::lattice_point) of a used vertex's coordinate. Its distance from
+    /// the anchor is below `2^37` units. For `|x| < 2^51`, `(x + 1.5 * 2^52) - 1.5 * 2^52` is `x`
+    /// rounded to nearest, ties to even, because the doubles from `2^52` to `2^53` are the
+    /// integers; it is much faster than `round_ties_even` where that is a function call. An unused
+    /// vertex may be out of range or NaN; its coordinates have no meaning, but are defined.
     #[inline]
     pub(super) fn vertex_to_lattice(&self, p: f64, axis: usize) -> i32 {
         const ROUNDING: f64 = 1.5 * (1u64 << 52) as f64;
@@ -271,7 +273,7 @@ fn scale(sizing: Sizing, bounds: &Bounds, fraction_bits: u32) -> f64 {
 
 /// A candidate placement with a given `F`. Dimensions are integers in `f64`, so that those out of
 /// range can be detected.
-struct Frame {
+struct Candidate {
     /// But for its dimensions.
     lattice: Lattice,
     /// Voxels per axis, padding included.
@@ -280,7 +282,7 @@ struct Frame {
     limit: u32,
 }
 
-impl Frame {
+impl Candidate {
     fn new(options: &PlaceOptions, bounds: &Bounds, fraction_bits: u32, limit: u32) -> Self {
         let units_per_voxel = f64::from(1u32 << fraction_bits);
         let scale = scale(options.sizing, bounds, fraction_bits);

@@ -23,8 +23,8 @@ pub(crate) struct Distinct<'a> {
 }
 
 impl<'a> Distinct<'a> {
-    /// Those that differ in corners or, `with_appearance`, in it. Repetitions among more than
-    /// [`MAX_SLOTS`] large triangles may be missed.
+    /// Finds the triangles that differ in corners or, `with_appearance`, in appearance. Repetitions
+    /// among more than [`MAX_SLOTS`] large triangles may be missed.
     pub(crate) fn of(mesh: &'a PlacedMesh, with_appearance: bool) -> Self {
         let min_extent = MIN_EXTENT << mesh.lattice().fraction_bits;
         let slots = mesh.len().clamp(1 << 10, MAX_SLOTS).next_power_of_two();
@@ -59,12 +59,12 @@ impl<'a> Distinct<'a> {
         self.copies.get(triangle as usize).copied().unwrap_or(1)
     }
 
-    /// The first of each.
+    /// The indices of the triangles that repeat no earlier one.
     pub(crate) fn triangles(&self) -> impl Iterator<Item = u32> + '_ {
         (0..self.mesh.len() as u32).filter(|&triangle| self.copies(triangle) > 0)
     }
 
-    /// A mesh of the first of each, without appearance.
+    /// A mesh without repeated triangles and without appearance.
     pub(crate) fn into_mesh(self) -> Cow<'a, PlacedMesh> {
         if self.copies.is_empty() {
             return Cow::Borrowed(self.mesh);

@@ -52,8 +52,8 @@ pub(crate) use crate::lattice::aabb::Aabb;
 pub use crate::lattice::choice::Lattice;
 use crate::lattice::choice::MAX_SPAN;
 pub(crate) use crate::lattice::distinct::Distinct;
-use crate::lattice::window::Part;
 pub(crate) use crate::lattice::window::WINDOW_STEP;
+use crate::lattice::window::WindowPart;
 pub use crate::lattice::window::{Tile, TileError, Tiles, Window, WindowReach};
 use crate::mesh::Labels;
 use crate::mesh::Mesh;
@@ -202,7 +202,7 @@ impl ErrorCode for PlaceError {
 }
 
 impl PlaceError {
-    /// Of the bounds of a grid, which follow from its dimensions if these are given.
+    /// The fault of a grid's bounds, which follow from its dimensions if these are given.
     fn bounds(axis: usize, bounds: &Bounds, has_dims: bool) -> Self {
         let (axis, min, max) = (AXES[axis], bounds.min[axis], bounds.max[axis]);
         if has_dims && min == max {
@@ -362,8 +362,8 @@ pub struct PlacedMesh {
     triangles: Arc<Vec<[u32; 3]>>,
     appearance: Option<Arc<Appearance>>,
     labels: Option<Arc<Labels>>,
-    /// Of a mesh in a window.
-    part: Option<Arc<Part>>,
+    /// The whole mesh and the window; `None` for a whole mesh.
+    part: Option<Arc<WindowPart>>,
 }
 
 impl PlacedMesh {

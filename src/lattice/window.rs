@@ -281,11 +281,13 @@ impl Lattice {
 /// In ascending order: each includes the triangles of those before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WindowReach {
-    /// Those at the window: surfaces.
+    /// The triangles at the window: for surfaces.
     Box,
-    /// Those that columns along `x` through the window can cross: solids by parity or winding.
+    /// Also the triangles that columns along `x` through the window can cross: for solids by parity
+    /// or winding.
     ColumnsAlongX,
-    /// Those that columns along any axis through the window can cross: solids by vote.
+    /// Also the triangles that columns along any axis through the window can cross: for solids by
+    /// vote.
     Columns,
 }
 
@@ -300,9 +302,9 @@ impl WindowReach {
     }
 }
 
-/// The whole of which a mesh in a window is part.
+/// The whole mesh of a part in a window, and the place of the part in it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Part {
+pub(crate) struct WindowPart {
     /// The whole mesh, on the whole lattice.
     whole: PlacedMesh,
     /// The window that was asked for, in voxels of the whole lattice.
@@ -342,7 +344,7 @@ impl PlacedMesh {
         if let Some(a) = (0..3).find(|&a| dims[a] > MAX_DIM) {
             return Err(TileError::TooLarge { axis: AXES[a], voxels: window.dims()[a] }.into());
         }
-        let part = Part { whole: whole.clone(), window: *window, reach, from, sources };
+        let part = WindowPart { whole: whole.clone(), window: *window, reach, from, sources };
         Ok(part.into_mesh(dims))
     }
 
@@ -368,8 +370,8 @@ impl PlacedMesh {
         let Some(part) = &self.part else { return only };
         let is_in_part = |&n: &u32| part.sources.binary_search(&triangles[n as usize]).is_ok();
         let sources = (0..triangles.len() as u32).into_par_iter().filter(is_in_part).collect();
-        let Part { window, reach, from, .. } = **part;
-        Part { whole: only, window, reach, from, sources }.into_mesh(self.lattice.dims)
+        let WindowPart { window, reach, from, .. } = **part;
+        WindowPart { whole: only, window, reach, from, sources }.into_mesh(self.lattice.dims)
     }
 
     /// The same lattice points and window with voxels a `2^bits`th as wide, without appearance and
@@ -395,7 +397,7 @@ impl PlacedMesh {
         };
         let part = self.part.as_deref().map(|part| {
             let Window { from, to } = part.window;
-            Arc::new(Part {
+            Arc::new(WindowPart {
                 whole: part.whole.divided(bits),
                 window: Window { from: divided(from), to: divided(to) },
                 from: divided(part.from),
@@ -462,7 +464,7 @@ impl PlacedMesh {
     }
 
     /// The window in this mesh's own lattice, which is larger by the halo.
-    pub(crate) fn kept(&self) -> Option<Window> {
+    pub(crate) fn own_window(&self) -> Option<Window> {
         self.part.as_ref().map(|part| Window {
             from: minus(part.window.from, part.from),
             to: minus(part.window.to, part.from),
@@ -500,13 +502,13 @@ impl PlacedMesh {
             return Self { triangles: Arc::new(triangles.map(replaced).collect()), ..self.clone() };
         };
         let whole = part.whole.with_replaced(flags, replace);
-        let part = Part { whole, ..Part::clone(part) };
+        let part = WindowPart { whole, ..WindowPart::clone(part) };
         let triangles = Arc::new(part.triangles());
         Self { triangles, part: Some(Arc::new(part)), ..self.clone() }
     }
 }
 
-impl Part {
+impl WindowPart {
     /// The mesh of this part, on a lattice of `dims` voxels.
     fn into_mesh(self, dims: [u32; 3]) -> PlacedMesh {
         let whole = &self.whole;

@@ -15,8 +15,8 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// An upper bound of bytes of memory for an object besides twice its name: here and in the lists
-    /// of a reader, as they grow.
+    /// An upper bound of bytes of memory for an object besides twice its name: here and in the
+    /// lists of a reader, as they grow.
     pub(crate) const OBJECT: u64 = 400;
 
     /// The objects that begin at these triangles, in increasing order; the last ends at

@@ -382,7 +382,8 @@ impl<S: Simd> Boxes<S> {
         let step = times(self.size, normal);
         let origin = simd.sub_f64s(simd.mul_f64s(half, sum(normal)), sum(at_point));
 
-        // At most `7 radius` for a centre up to 3.5 boxes away, and `radius` for the right-hand side.
+        // At most `7 radius` for a centre up to 3.5 boxes away, and `radius` for the right-hand
+        // side.
         let largest = simd.mul_f64s(simd.splat_f64s(10.0), radius);
         let largest = simd.add_f64s(
             largest,
@@ -443,7 +444,7 @@ mod tests {
     fn a_plane_is_exact_only_if_all_its_terms_fit_into_f64() {
         let (mut rng, mut exact) = (Rng::with_seed(1), 0);
         for _ in 0..100_000 {
-            // Of the sizes of the bit budget, with any number of zeros at the end.
+            // Numbers of the sizes of the bit budget, with any number of zeros at the end.
             let mut number = |bits: u32| {
                 let zeros = rng.u32(0..bits);
                 rng.i64(-1 << (bits - zeros)..=1 << (bits - zeros)) << zeros

@@ -15,7 +15,7 @@ use crate::text::{counted, escaped, grouped, path_text, sized};
 pub struct Contents {
     pub dims: [u32; 3],
     pub occupied: u64,
-    /// Of the distances; of the voxels, if there are none.
+    /// The hash of the distances or, if there are none, of the voxels.
     pub hash: ContentHash,
 }
 

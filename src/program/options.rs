@@ -44,8 +44,8 @@ impl Job {
         !is_sized && self.along().is_none() && lattice.is_none()
     }
 
-    /// The output in a warning that colours are lost; `None` if a file of this format, or a picture,
-    /// holds them.
+    /// The output in a warning that colours are lost; `None` if a file of this format, or a
+    /// picture, holds them.
     pub fn colorless_output(&self, format: Option<GridFormat>) -> Option<String> {
         if self.distance.is_some() {
             return Some("distances".to_owned());

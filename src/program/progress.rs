@@ -22,7 +22,7 @@ use crate::text::shown;
 #[derive(Debug, Default)]
 pub struct TerminalProgress {
     quiet: bool,
-    /// That of the step; it is cleared when its last handle is dropped.
+    /// The bar of the step; it is cleared when its last handle is dropped.
     bar: Arc<Mutex<Option<ProgressBar>>>,
     /// Starts the thread that shows the bars.
     watcher: OnceLock<()>,

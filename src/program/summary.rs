@@ -56,7 +56,7 @@ pub struct MeshSummary {
     pub result: Summary,
     /// Triangles without area on the lattice.
     pub degenerate: usize,
-    /// That of the distances, if they were computed.
+    /// The hash of the distances or, if there are none, of the voxels.
     pub hash: ContentHash,
     /// The number of distinct colours, if there are any.
     pub colors: Option<usize>,

@@ -4,8 +4,9 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
+pub use trivox::base::escaped_except;
 pub use trivox::base::numbers::{AXES, counted, counted_as, grouped, listed, short};
-use trivox::base::{is_control, milliseconds, numbers};
+use trivox::base::{milliseconds, numbers};
 use trivox::engine::{Remedy, Warning};
 
 /// A path as text for JSON. Bytes that are not UTF-8 are written as `\xff`, so that files can be
@@ -31,19 +32,6 @@ pub fn shown(path: impl AsRef<Path>) -> String {
 /// A text with all control characters escaped.
 pub fn escaped(text: &str) -> String {
     escaped_except(text, &[])
-}
-
-/// A text with the control characters escaped that are not `kept`.
-pub fn escaped_except(text: &str, kept: &[char]) -> String {
-    let mut escaped = String::new();
-    for letter in text.chars() {
-        if is_control(letter) && !kept.contains(&letter) {
-            escaped.extend(letter.escape_default());
-        } else {
-            escaped.push(letter);
-        }
-    }
-    escaped
 }
 
 /// A time in a suitable unit.

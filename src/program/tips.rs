@@ -126,8 +126,8 @@ pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&
 
 /// `error` with a tip in place of clap's guess, if there is one for a command or an option that is
 /// not known, or for a value that an option does not take. Clap's tip to pass an option as a value
-/// is kept where a file has that name. The usage is kept only where an argument is missing and there
-/// is no tip: clap leaves the others out of it.
+/// is kept where a file has that name. The usage is kept only where an argument is missing and
+/// there is no tip: clap leaves the others out of it.
 fn with_tip(mut error: Error) -> Error {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => text.clone(),

@@ -17,7 +17,8 @@ pub struct EmptyShells {
 }
 
 impl EmptyShells {
-    /// Of shells with these bounding boxes; those that reach outside the grid do not count.
+    /// Counts the shells without a voxel, by their bounding boxes; shells that extend outside the
+    /// grid do not count.
     pub(super) fn of(shells: &[Aabb], grid: &VoxelGrid, lattice: &Lattice) -> Self {
         let (units, end) = (lattice.units_per_voxel(), lattice.end());
         let is_in_grid =

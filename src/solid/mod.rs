@@ -178,7 +178,7 @@ struct OrientedSurface {
     /// The boundary; `None` if it has too many edges.
     boundary: Option<Boundary>,
     flips: FlipStatistics,
-    /// As [`Flips::shells`].
+    /// The boxes of [`Flips::shells`].
     shells: Vec<Aabb>,
 }
 
@@ -333,7 +333,7 @@ async fn winding(
     let (grid, uncertain) = runner.within(crossings.bytes(), |memory| {
         fill::generalized(&crossings, boundary, lattice, memory, runner.progress)
     })?;
-    // Of a part, voxels outside the window would count.
+    // In a tile, voxels outside the window would count.
     let uncertain = runner.mesh.window().is_none().then_some(uncertain);
     let boundary_loops = Some(boundary.loops().len() as u64);
     let findings = Findings { boundary_loops, uncertain, ..Findings::default() };
@@ -390,7 +390,7 @@ async fn vote(runner: &mut Runner<'_>) -> Result<Outcome, BackendError> {
     let (grid, disagreement) =
         runner.within(kept, |memory| fill::vote([&x, &y, &z], memory, runner.progress))?;
     drop((x, y, z));
-    // Of a part, the columns and voxels outside the window would count.
+    // In a tile, the columns and voxels outside the window would count.
     let disagreement = runner.mesh.window().is_none().then_some(disagreement);
     let findings = Findings { windings, disagreement, ..Findings::default() };
     Ok(Outcome::new(Fill::Vote, runner.crop(grid)?, findings))

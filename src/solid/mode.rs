@@ -17,12 +17,12 @@ use crate::solid::{Fill, FillReport, Solid, solidify};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Mode {
-    /// Those that its surface touches ([`Rule::Conservative`]).
+    /// The voxels that the surface touches ([`Rule::Conservative`]).
     #[default]
     Surface,
-    /// Those that lines through voxel centres cross its surface in ([`Rule::SixSeparating`]).
+    /// The voxels in which lines through voxel centres cross the surface ([`Rule::SixSeparating`]).
     Thin,
-    /// Those whose centre is inside it.
+    /// The voxels whose centre is inside the mesh.
     Solid(Solid),
 }
 

@@ -248,7 +248,7 @@ impl FillReport {
         include_surface: bool,
     ) -> Self {
         let &Outcome { fill, findings, .. } = outcome;
-        let kept = mesh.kept().map(|window| outcome.grid.window(&window));
+        let kept = mesh.own_window().map(|window| outcome.grid.window(&window));
         let grid = kept.as_ref().unwrap_or(&outcome.grid);
         let mut doubts = doubts(fill, &surface.topology, &findings, grid.occupied());
         let is_in_window = mesh.window().is_some();

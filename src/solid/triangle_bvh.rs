@@ -117,7 +117,7 @@ fn children(node: Node, len: usize) -> std::ops::Range<usize> {
 }
 
 impl Boxes {
-    /// Of up to [`LANES`] boxes.
+    /// Packs up to [`LANES`] boxes.
     fn new(boxes: impl Iterator<Item = Aabb>) -> Self {
         let [lo, hi] = [Aabb::EMPTY.lo, Aabb::EMPTY.hi].map(|corner| corner.map(|c| [c; LANES]));
         let mut all = Self { lo, hi };

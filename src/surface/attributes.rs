@@ -75,8 +75,8 @@ pub struct Attributed {
     pub overlap: bool,
 }
 
-/// The attributes `set` of the voxels of `grid`, a voxelization of `mesh`, with the mode, the filter
-/// and the memory limit of `options`.
+/// The attributes `set` of the voxels of `grid`, a voxelization of `mesh`, with the mode, the
+/// filter and the memory limit of `options`.
 ///
 /// The coverage is by the fill that the mode names; `auto` chooses again on its finer grid.
 ///
@@ -116,13 +116,13 @@ pub fn attributes(
         let sampler = Sampler { distinct, layers, index_of_material, grid, set };
         (sampled.bricks, bytes) = sampler
             .sample(memory - needed, progress)
-            .map_err(|error| error.beside(needed, memory))?;
+            .map_err(|error| error.with_kept_bytes(needed, memory))?;
     }
     let (mut channels, mut open_objects, mut overlap) = (BTreeMap::new(), Vec::new(), false);
     let mut kept = needed + bytes;
     for &attribute in set {
         let left = memory.saturating_sub(kept);
-        let beside = |error: BackendError| error.beside(kept, memory);
+        let beside = |error: BackendError| error.with_kept_bytes(kept, memory);
         let channel = match attribute {
             Attribute::Label => {
                 let found = labels::channel(mesh, grid, &sampled, options.mode, left, progress);
@@ -138,7 +138,7 @@ pub fn attributes(
             }
             _ => sampled.channel(attribute),
         };
-        // Those of the surface are in `bytes`.
+        // The channels of the surface count in `bytes`.
         kept += if attribute.is_of_surface() { 0 } else { channel.bytes() };
         channels.insert(attribute, channel);
     }
@@ -288,8 +288,9 @@ struct Scratch {
     sums: Vec<AttributeSums>,
 }
 
-/// The index in the file, the number of copies and the unit normal of a triangle, and how many halves
-/// of its area count for the voxel: one in a face that two occupied voxels share, otherwise two.
+/// The index in the file, the number of copies and the unit normal of a triangle, and how many
+/// halves of its area count for the voxel: one in a face that two occupied voxels share, otherwise
+/// two.
 #[derive(Debug, Clone, Copy, Default)]
 struct TriangleFacts {
     source: u32,
@@ -430,8 +431,8 @@ fn plane_of(corners: &[[f64; 3]; 3]) -> Option<(usize, i64)> {
     (plane as f64 == first[axis]).then_some((axis, plane))
 }
 
-/// Whether the voxel on the other side of a `plane` is occupied. The plane has a face of `voxel`; both
-/// are relative to the brick `key`.
+/// Whether the voxel on the other side of a `plane` is occupied. The plane has a face of `voxel`;
+/// both are relative to the brick `key`.
 fn is_beyond(
     grid: &VoxelGrid,
     key: BrickKey,

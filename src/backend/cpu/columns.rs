@@ -95,7 +95,7 @@ impl<S: Simd> ColumnQueues<S> {
             self.push(triangle, lowest, extent, bricks);
             return;
         }
-        // Of up to 2 x 2 blocks most are crossed: a clip would cost more than it saves.
+        // Most of up to 2 x 2 blocks are crossed: a clip would cost more than it saves.
         let clips = longest > 2 * BLOCK;
         let strips = clips.then(|| self.columns.strips(&triangle, lowest));
         for j in (0..extent[1]).step_by(BLOCK as usize) {
@@ -172,7 +172,7 @@ struct Columns {
     /// The position of a crossing that the rule asks for.
     position: Position,
     /// The positions of the crossings to set.
-    reach: Range<i32>,
+    range: Range<i32>,
 }
 
 impl Columns {
@@ -182,7 +182,7 @@ impl Columns {
         let length = |dims: [u32; 3]| axis.project(dims.map(|d| d as i32)).1;
         let (count, end) = (length(lattice.dims), length(rule.grid_dims(lattice.dims)));
         let [(_, first), (_, last)] = [clip.lo, clip.hi].map(|corner| axis.project(corner));
-        let (position, reach) = if rule.counting_axis().is_none() {
+        let (position, range) = if rule.counting_axis().is_none() {
             (Position::Voxel(count), first..last + 1)
         } else {
             // Crossings before the first voxel count for it; those past the last centre for one
@@ -191,30 +191,31 @@ impl Columns {
             let start = if first == 0 { i32::MIN } else { first };
             (Position::FirstCenter, start..if has_end { i32::MAX } else { last + 1 })
         };
-        Self { axis, rule, fraction_bits: lattice.fraction_bits, count, position, reach }
+        Self { axis, rule, fraction_bits: lattice.fraction_bits, count, position, range }
     }
 
-    /// These columns or, with the crossings outside the grid alone, those before it and past it.
+    /// These columns; if `is_outside`, with the crossings before the grid alone, and with those
+    /// past it alone.
     fn parts(self, is_outside: bool) -> Vec<Self> {
         if !is_outside {
             return vec![self];
         }
-        let reaches = [self.reach.start..0, self.count..self.reach.end].into_iter();
-        let reaches = reaches.filter(|reach| !reach.is_empty());
-        reaches.map(|reach| Self { reach, ..self }).collect()
+        let ranges = [self.range.start..0, self.count..self.range.end].into_iter();
+        let ranges = ranges.filter(|range| !range.is_empty());
+        ranges.map(|range| Self { range, ..self }).collect()
     }
 
-    /// The half-planes that clip strips of columns to `triangle` within reach.
+    /// The half-planes that clip strips of columns to `triangle` in the range.
     #[inline(always)]
     fn strips(&self, triangle: &ProjectedCorners, lowest: [i32; 2]) -> Strips {
-        let Range { start, end } = self.reach;
+        let Range { start, end } = self.range;
         // Few crossings are beyond the grid's ends, unless bounds or a window cut the mesh.
         let start = if start == 0 { i32::MIN } else { start };
         let end = if end == self.count { i32::MAX } else { end };
         Strips::new(triangle, lowest, self.fraction_bits, &(start..end))
     }
 
-    /// Sets the voxels of all crossings within reach.
+    /// Sets the voxels of all crossings in the range.
     #[inline(always)]
     fn set(
         &self,
@@ -243,7 +244,7 @@ impl Columns {
             #[inline(always)]
             |column, lane| {
                 let along = crossings.along[column][lane];
-                if self.reach.contains(&along) {
+                if self.range.contains(&along) {
                     let along = along.clamp(0, self.count);
                     let voxel = self.axis.unproject(pairs.column(column, lane), along);
                     self.set_at(bricks.address(voxel, is_leaving[lane]), bricks);
@@ -268,7 +269,7 @@ impl Columns {
                 let column = (i * BLOCK + j) as usize % COLUMNS;
                 let mut along = crossings.along[column];
                 for lane in 0..LANES {
-                    let is_within = self.reach.contains(&along[lane]);
+                    let is_within = self.range.contains(&along[lane]);
                     covered[lane] &= !(u16::from(!is_within) << column);
                     along[lane] = along[lane].clamp(0, self.count);
                 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use pulp::{Simd, WithSimd};
 
 use crate::backend::cpu::brick_cache::BrickCache;
-use crate::backend::cpu::triangle_batch::{Bounds, TriangleBatch};
+use crate::backend::cpu::triangle_batch::{TriangleBatch, VoxelRanges};
 use crate::grid::set_bits;
 use crate::lattice::{MAX_DIM, PlacedMesh, Triangle};
 use crate::predicate::blocks::{BLOCK, BLOCK_BITS, BlockMask, LANES, Pairs, first_boxes};
@@ -102,7 +102,7 @@ fn extent_of(queue: usize) -> [i32; 3] {
 
 impl<S: Simd> Refiner<'_, S> {
     #[inline(always)]
-    fn add(&mut self, batch: &TriangleBatch, bounds: &Bounds, first: usize, len: usize) {
+    fn add(&mut self, batch: &TriangleBatch, bounds: &VoxelRanges, first: usize, len: usize) {
         let classes = bounds.classify(len);
         for lane in classes.pairs.iter() {
             let BoxRange { lo, hi } = bounds.range(lane);

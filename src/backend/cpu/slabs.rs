@@ -40,7 +40,7 @@ pub(super) fn voxelize(
     while first < tasks.layers {
         let slab = first..tasks.layers.min(first + layers);
         budget.begin(memory.unordered);
-        let batches = tasks.fill(&slab, &budget, progress);
+        let batches = tasks.voxelize(&slab, &budget, progress);
         check_cancelled(progress)?;
         let fits = budget.dropped() == 0 && memory.holds(builder.bytes(), builder.order(&batches));
         if !fits {
@@ -77,16 +77,16 @@ struct MemoryLimit {
 }
 
 /// Memory that may be used to find out that a surface is too large, in bytes.
-const AFFORDABLE: u64 = 16 << 20;
+const MIN_CHECK_BYTES: u64 = 16 << 20;
 
 /// The part of a growing grid that an allocator may copy, in bytes: on Linux the pages of longer
 /// lists are mapped to another address (`mremap`).
-const COPIED: u64 = if cfg!(target_os = "linux") { 64 << 20 } else { u64::MAX };
+const MAX_COPIED_BYTES: u64 = if cfg!(target_os = "linux") { 64 << 20 } else { u64::MAX };
 
 /// Bytes besides those of a grid of `kept` bytes while its lists grow: the old lists, and an eighth
 /// to spare in the old and in the new ones.
 fn copy_bytes(kept: u64) -> u64 {
-    (kept / 4 * 5).min(COPIED)
+    (kept / 4 * 5).min(MAX_COPIED_BYTES)
 }
 
 /// Bytes per brick while its slab is sorted.
@@ -131,7 +131,7 @@ impl MemoryLimit {
             return Ok(());
         }
         let Some(coarse) = mesh.coarser(BRICK.ilog2()) else { return Ok(()) };
-        let left = self.allowed.max(AFFORDABLE);
+        let left = self.allowed.max(MIN_CHECK_BYTES);
         let coarse = voxelize(&coarse, Rule::Conservative, left, &Unreported(progress))
             .map(GridBuilder::finish);
         let coarse = coarse.map_err(|error| match error {
@@ -162,7 +162,7 @@ impl MemoryLimit {
         let mut budget = tasks.budget();
         for layer in 0..tasks.layers {
             budget.begin(self.unordered);
-            let batches = tasks.fill(&(layer..layer + 1), &budget, progress);
+            let batches = tasks.voxelize(&(layer..layer + 1), &budget, progress);
             if progress.is_cancelled() {
                 return BackendError::Cancelled;
             }

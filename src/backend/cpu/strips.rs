@@ -17,7 +17,7 @@ use crate::predicate::crosses::center_of;
 /// The half-planes of a triangle.
 pub(super) struct Strips {
     edges: [HalfPlane; 3],
-    /// The half-planes in which the plane is above the start of the reach, and below its end;
+    /// The half-planes in which the plane is above the start of the range, and below its end;
     /// `None` if both are unbounded.
     heights: Option<[HalfPlane; 2]>,
 }
@@ -32,14 +32,14 @@ struct HalfPlane {
 const ERROR: f64 = 1.0 / (1u64 << 48) as f64;
 
 impl Strips {
-    /// For `triangle`, with columns counted from `lowest`, and heights in the voxels of `reach` or
-    /// one voxel to either side. An end at `i32::MIN` or `i32::MAX` is unbounded.
+    /// The half-planes of `triangle`, with columns counted from `lowest`, and heights in the voxels
+    /// of `range` or one voxel to either side. An end at `i32::MIN` or `i32::MAX` is unbounded.
     #[inline(always)]
     pub(super) fn new(
         triangle: &ProjectedCorners,
         lowest: [i32; 2],
         fraction_bits: u32,
-        reach: &Range<i32>,
+        range: &Range<i32>,
     ) -> Self {
         let origin = lowest.map(|index| center_of(index, fraction_bits));
         let size = f64::from(1i32 << fraction_bits);
@@ -72,9 +72,9 @@ impl Strips {
         let limit = |voxel: i32, end: i32, direction: f64| {
             if voxel == end { HalfPlane::ALL } else { past(voxel - direction as i32, direction) }
         };
-        let is_limited = *reach != (i32::MIN..i32::MAX);
+        let is_limited = *range != (i32::MIN..i32::MAX);
         let heights = is_limited
-            .then(|| [limit(reach.start, i32::MIN, 1.0), limit(reach.end, i32::MAX, -1.0)]);
+            .then(|| [limit(range.start, i32::MIN, 1.0), limit(range.end, i32::MAX, -1.0)]);
         Self { edges, heights }
     }
 

@@ -104,9 +104,9 @@ impl<'a> Tasks<'a> {
         self.bricks_per_layer * self.layers
     }
 
-    /// The bricks of a slab, a range of layers of bricks, unordered and with duplicates. Incomplete
-    /// if cancelled.
-    pub(super) fn fill(
+    /// Voxelizes a slab, a range of layers of bricks. Returns its bricks, unordered and with
+    /// duplicates; incomplete if cancelled.
+    pub(super) fn voxelize(
         &self,
         slab: &Range<u64>,
         budget: &EvictionBudget,

@@ -83,10 +83,10 @@ impl TriangleBatch {
     /// The voxels of `2^fraction_bits` units within `clip` that each triangle's
     /// bounding box touches, equal to [`BoxRange::of_triangle`].
     #[inline(always)]
-    pub(super) fn bounds(&self, fraction_bits: u32, clip: &BoxRange) -> Bounds {
+    pub(super) fn bounds(&self, fraction_bits: u32, clip: &BoxRange) -> VoxelRanges {
         let zero = [0; BATCH_LEN];
         let (lo, hi) = ([zero; 3], [zero; 3]);
-        let mut bounds = Bounds { lo, hi, axes: zero, longest: zero, outside: zero };
+        let mut bounds = VoxelRanges { lo, hi, axes: zero, longest: zero, outside: zero };
         for axis in 0..3 {
             let corner = |c: usize| &self.corners[c][axis];
             let (a, b, c) = (corner(0), corner(1), corner(2));
@@ -134,8 +134,8 @@ impl Centers {
     }
 }
 
-/// The voxels that each triangle's bounding box touches.
-pub(super) struct Bounds {
+/// The range of voxels that each triangle's bounding box touches.
+pub(super) struct VoxelRanges {
     lo: [Lanes; 3],
     hi: [Lanes; 3],
     /// Number of axes with more than one voxel, before clipping.
@@ -146,7 +146,7 @@ pub(super) struct Bounds {
     outside: Lanes,
 }
 
-impl Bounds {
+impl VoxelRanges {
     /// The range of the triangle in `lane`.
     #[inline(always)]
     pub(super) fn range(&self, lane: usize) -> BoxRange {
@@ -155,8 +155,8 @@ impl Bounds {
     }
 
     #[inline(always)]
-    pub(super) fn classify(&self, len: usize) -> BoundsClasses {
-        let mut classes = BoundsClasses::default();
+    pub(super) fn classify(&self, len: usize) -> RangeClasses {
+        let mut classes = RangeClasses::default();
         for lane in 0..len.min(BATCH_LEN) {
             let inside = self.outside[lane] == 0;
             let line = inside & (self.axes[lane] <= 1);
@@ -171,9 +171,9 @@ impl Bounds {
     }
 }
 
-/// The lanes of each class of bounds. Lanes outside the clip are in none.
+/// The lanes of each class of ranges. Lanes outside the clip are in none.
 #[derive(Default)]
-pub(super) struct BoundsClasses {
+pub(super) struct RangeClasses {
     /// One voxel, or two with a common face: the triangle touches each.
     pub(super) pairs: LaneList,
     /// A longer line of voxels along an axis: the triangle touches each.

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::backend::gpu::data::{CROSSING_WORDS, KEY_WORDS, LEAVES};
+use crate::backend::gpu::data::{CROSSING_WORDS, EXITS, KEY_WORDS};
 use crate::grid::{BRICK, BrickKey, Mask};
 
 /// Bytes of a crossing in the stages' list.
@@ -29,8 +29,8 @@ impl Crossing {
 
 /// The brick of a key.
 pub(super) fn brick_of([xy, z]: [u32; KEY_WORDS]) -> BrickKey {
-    let brick = BrickKey::new([xy & 0xffff, xy >> 16, z & !LEAVES]);
-    if z & LEAVES == 0 { brick } else { brick.leaving() }
+    let brick = BrickKey::new([xy & 0xffff, xy >> 16, z & !EXITS]);
+    if z & EXITS == 0 { brick } else { brick.leaving() }
 }
 
 /// Counts `crossings` in unary: a brick occurs as often as the largest count of its voxels, and a
@@ -62,7 +62,7 @@ mod tests {
     fn crossing(voxel: [u32; 3], leaves: bool) -> Crossing {
         let [[x, y, z], place] = [voxel.map(|c| c / 8), voxel.map(|c| c % 8)];
         let z =
-            z | if leaves { LEAVES } else { 0 } | (64 * place[0] + 8 * place[1] + place[2]) << 16;
+            z | if leaves { EXITS } else { 0 } | (64 * place[0] + 8 * place[1] + place[2]) << 16;
         Crossing::from_bytes(&bytemuck::cast([x | y << 16, z]))
     }
 

@@ -10,7 +10,7 @@ pub const MAX_CANDIDATES: u32 = 512;
 /// Words of a listed crossing: its brick's key, with the voxel in the high half of the last word.
 pub const CROSSING_WORDS: usize = 2;
 /// Bit of the z of a brick's key: its crossings leave the solid.
-pub const LEAVES: u32 = 1 << 15;
+pub const EXITS: u32 = 1 << 15;
 /// Words of a (triangle, node) pair: `Pair` in `shaders/voxelize/pair.wgsl`.
 pub const PAIR_WORDS: usize = 4;
 /// Words of a triangle (three vertex indices), and of a vertex (three coordinates).

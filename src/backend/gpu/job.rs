@@ -43,7 +43,8 @@ pub struct BatchLimits {
     pub bricks: u32,
     /// Listed crossings, 8 bytes each: those of voxels that have one of the same direction.
     pub crossings: u32,
-    /// Maximum number of candidates per pass; the first passes, and those of a slow GPU, have fewer.
+    /// Maximum number of candidates per pass; the first passes, and those of a slow GPU, have
+    /// fewer.
     pub candidates: u32,
     /// Workgroups per dispatch dimension.
     pub groups: u32,

@@ -9,9 +9,9 @@ use crate::backend::gpu::data::{
 use crate::backend::{Rule, VoxelKernel};
 use crate::gpu::{Constants, Device, GpuError, Kernel, Pipeline, kernels};
 
-/// The last kernel of `rule`, which finds the voxels, and the kind of its candidates in a brick: the
-/// constant `CANDIDATE_KIND` of the kernels that count them. With `keeps_bricks` a solid is filled on
-/// the GPU, for which all touched bricks are marked, also those between columns.
+/// The last kernel of `rule`, which finds the voxels, and the kind of its candidates in a brick:
+/// the constant `CANDIDATE_KIND` of the kernels that count them. With `keeps_bricks` a solid is
+/// filled on the GPU, for which all touched bricks are marked, also those between columns.
 pub(crate) fn last_kernel(
     rule: Rule,
     kernel: VoxelKernel,

@@ -15,7 +15,7 @@ pub(super) struct Counts<'a> {
     /// Words of the bitmap of the region's bricks.
     pub(super) bitmap: u64,
     pub(super) counters: &'a [u32],
-    /// Of the buffers: records above a capacity were counted, but not processed.
+    /// Capacities of the buffers: records above them were counted, but not processed.
     pub(super) sizes: &'a Sizes,
 }
 

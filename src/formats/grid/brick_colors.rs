@@ -33,7 +33,7 @@ pub(crate) enum MaskColors<'a> {
 }
 
 impl ColorRun<'_> {
-    /// That of a brick with these colours of the voxels of `mask`.
+    /// A run of one brick with these colours of the voxels of `mask`.
     pub(crate) fn of_brick(start: BrickKey, mask: Mask, colors: Vec<Rgba>) -> Self {
         let colors = match colors[..] {
             [first, ref rest @ ..] if rest.iter().all(|&color| color == first) => {
@@ -64,7 +64,7 @@ impl ColorRun<'_> {
         is_continued
     }
 
-    /// The same, without a copy of the list of colours.
+    /// This run, with its list of colours borrowed.
     pub(crate) fn borrowed(&self) -> ColorRun<'_> {
         let colors = match &self.colors {
             MaskColors::All(color) => MaskColors::All(*color),

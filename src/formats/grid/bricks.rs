@@ -75,14 +75,14 @@ struct WorldHeader {
 }
 
 impl Header {
-    fn of(grid: &VoxelGrid) -> Self {
+    fn of(grid: &VoxelGrid, colors: Option<&Colors>) -> Self {
         let World { up, place } = grid.world;
         let world = (grid.world != World::default()).then(|| WorldHeader {
             origin: place.map(|place| place.origin),
             voxel_size: place.map(|place| place.voxel_size),
             up: up.name().to_owned(),
         });
-        let colors = grid.colors.as_ref().map(|colors| ColorHeader {
+        let colors = colors.map(|colors| ColorHeader {
             rest: colors.rest(),
             bricks: colors.bricks().count() as u64,
             own: colors.own_count(),
@@ -158,22 +158,21 @@ impl Header {
     }
 }
 
-/// Writes `grid`, in constant memory; a copy, if there are colours of empty voxels, which are left
-/// out. The data is generated twice, first for the checksum.
+/// Writes `grid`, in constant memory; the colours of empty voxels are left out, for which the
+/// others are copied. The data is generated twice, first for the checksum.
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
-    let colors = grid.colors.as_ref().and_then(|colors| colors.of_occupied(grid));
-    let copy = colors.map(|colors| grid.clone().with_colors(colors));
-    let grid = copy.as_ref().unwrap_or(grid);
-    let line = Header::of(grid).line().map_err(std::io::Error::from)?;
+    let occupied = grid.colors.as_ref().and_then(|colors| colors.of_occupied(grid));
+    let colors = occupied.as_ref().or(grid.colors.as_ref());
+    let line = Header::of(grid, colors).line().map_err(std::io::Error::from)?;
     let mut checked = Checked::new(std::io::sink());
     let mut sink = BufWriter::with_capacity(1 << 16, &mut checked);
     sink.write_all(line.as_bytes())?;
-    write_words(grid, &mut sink)?;
+    write_words(grid, colors, &mut sink)?;
     sink.flush()?;
     drop(sink);
     let line = line.replacen(&crc_field(NO_CRC), &crc_field(&digits(checked.crc())), 1);
     out.write_all(line.as_bytes())?;
-    Ok(write_words(grid, out)?)
+    Ok(write_words(grid, colors, out)?)
 }
 
 fn digits(crc: Hasher) -> String {
@@ -184,7 +183,11 @@ fn crc_field(digits: &str) -> String {
     format!("\"crc32\":\"{digits}\"")
 }
 
-fn write_words(grid: &VoxelGrid, out: &mut impl Write) -> std::io::Result<()> {
+fn write_words(
+    grid: &VoxelGrid,
+    colors: Option<&Colors>,
+    out: &mut impl Write,
+) -> std::io::Result<()> {
     let mut put = |word: u64| out.write_all(&word.to_le_bytes());
     grid.masks().as_flattened().iter().try_for_each(|&word| put(word))?;
     grid.keys().iter().try_for_each(|&key| put(key.packed()))?;
@@ -192,10 +195,7 @@ fn write_words(grid: &VoxelGrid, out: &mut impl Write) -> std::io::Result<()> {
         put(start.packed())?;
         put(len.into())
     })?;
-    match &grid.colors {
-        Some(colors) => write_colors(colors, out),
-        None => Ok(()),
-    }
+    colors.map_or(Ok(()), |colors| write_colors(colors, out))
 }
 
 fn write_colors(colors: &Colors, out: &mut impl Write) -> std::io::Result<()> {

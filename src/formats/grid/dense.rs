@@ -22,8 +22,8 @@ pub(crate) fn bytes_of_bits(bits: u8) -> [u8; 8] {
     (((spread + 0x7f * ONES) >> 7) & ONES).to_le_bytes()
 }
 
-/// Calls `take` with all rows along `x`, `y` fastest: what `of` makes of the value of an occupied
-/// voxel, or `empty`. Takes the memory of eight rows.
+/// Calls `take` with all rows along `x`, `y` fastest. An occupied voxel has the value that `of`
+/// returns for its own, an empty one has `empty`. Takes the memory of eight rows.
 pub(crate) fn rows<V: Copy + Sync, T: Copy>(
     grid: &VoxelGrid,
     values: &VoxelValues<V>,
@@ -97,8 +97,8 @@ pub(crate) fn each_brick(
     Ok(())
 }
 
-/// Calls `take` with the signed distances of all rows along `x`, `y` fastest, in voxels; outside the
-/// band plus or minus the width. Takes the memory of eight rows.
+/// Calls `take` with the signed distances of all rows along `x`, `y` fastest, in voxels; outside
+/// the band plus or minus the width. Takes the memory of eight rows.
 pub(crate) fn distance_rows(
     field: &DistanceField,
     mut take: impl FnMut(&[f32]) -> io::Result<()>,

@@ -46,7 +46,7 @@ pub(super) struct Run {
 }
 
 /// Consecutive rows: whole layers, or a part of one.
-pub(super) struct Part {
+pub(super) struct LayerPart {
     /// In voxels.
     xs: Range<u32>,
     /// In bricks.
@@ -93,7 +93,7 @@ impl<'a> Layers<'a> {
         grid: &'a VoxelGrid,
         colors: Option<&'a Colors>,
         bytes: u32,
-    ) -> impl Iterator<Item = (Arc<Self>, Part)> {
+    ) -> impl Iterator<Item = (Arc<Self>, LayerPart)> {
         Self::all(grid, colors, RowAxis::Z).flat_map(move |layers| {
             let layers = Arc::new(layers);
             layers.parts(bytes).map(move |part| (Arc::clone(&layers), part))
@@ -132,7 +132,7 @@ impl<'a> Layers<'a> {
     }
 
     /// The parts, in file order, of at most about [`CHUNK`] bytes; `bytes` is the size of a voxel.
-    fn parts(&self, bytes: u32) -> impl Iterator<Item = Part> + use<> {
+    fn parts(&self, bytes: u32) -> impl Iterator<Item = LayerPart> + use<> {
         let [_, ny, nz] = self.dims.map(u64::from);
         let fit = |size: u64| (CHUNK as u64 / size).max(1) as usize;
         let (voxel, brick) = (u64::from(bytes), u64::from(BRICK));
@@ -142,13 +142,13 @@ impl<'a> Layers<'a> {
         xs.step_by(layers).flat_map(move |x| {
             let xs = x..ends[0].min(x + layers as u32);
             let end = move |first| ends[1].min(first + rows as u32);
-            let part = move |first| Part { xs: xs.clone(), seconds: first..end(first) };
+            let part = move |first| LayerPart { xs: xs.clone(), seconds: first..end(first) };
             seconds.clone().step_by(rows).map(part)
         })
     }
 
     /// A byte for each voxel: whether it is occupied.
-    pub(super) fn occupied(&self, part: &Part) -> Content<'static> {
+    pub(super) fn occupied(&self, part: &LayerPart) -> Content<'static> {
         self.content(part, |run, _, bits, row: &mut [u8]| {
             let [begin, end] = [run.bricks.start, run.bricks.end].map(|z| (z * BRICK) as usize);
             let eight = bytes_of_bits(bits);
@@ -160,7 +160,7 @@ impl<'a> Layers<'a> {
     }
 
     /// The colour of each voxel in `colors`.
-    pub(super) fn colors(&self, part: &Part, colors: &Colors) -> Content<'static> {
+    pub(super) fn colors(&self, part: &LayerPart, colors: &Colors) -> Content<'static> {
         self.content(part, |run, [x, y], bits, row: &mut [Rgba]| {
             let own = run.own.map(|index| colors.brick(index));
             for z in run.bricks.clone() {
@@ -176,7 +176,7 @@ impl<'a> Layers<'a> {
     /// bricks and its bits there.
     fn content<T: Default + NoUninit>(
         &self,
-        part: &Part,
+        part: &LayerPart,
         put: impl Fn(&Run, [u32; 2], u8, &mut [T]),
     ) -> Content<'static> {
         let [_, ny, nz] = self.dims;

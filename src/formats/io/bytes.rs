@@ -130,17 +130,17 @@ pub(crate) fn skip(input: &mut (impl Read + ?Sized), len: u64) -> io::Result<()>
     }
 }
 
-/// The little-endian number at byte `at` of a record, which must not end before it.
+/// The little-endian `u16` at byte `at` of a record, which must not end before it.
 pub(crate) fn u16_at(record: &[u8], at: usize) -> u16 {
     record[at..].first_chunk().map_or(0, |bytes| u16::from_le_bytes(*bytes))
 }
 
-/// As [`u16_at`].
+/// The little-endian `u32` at byte `at`, like [`u16_at`].
 pub(crate) fn u32_at(record: &[u8], at: usize) -> u32 {
     record[at..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
-/// As [`u16_at`].
+/// The little-endian `u64` at byte `at`, like [`u16_at`].
 pub(crate) fn u64_at(record: &[u8], at: usize) -> u64 {
     record[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }

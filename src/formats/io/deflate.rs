@@ -101,7 +101,7 @@ impl<'a> Deflater<'a> {
         Ok(())
     }
 
-    /// As [`write_each`](Self::write_each), without the buffered content.
+    /// Writes items, like [`write_each`](Self::write_each), but not the buffered content.
     fn put_each<'c, T: Send>(
         &mut self,
         items: impl Iterator<Item = T>,

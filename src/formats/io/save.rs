@@ -36,7 +36,7 @@ pub fn save_grid(grid: &VoxelGrid, path: impl AsRef<Path>) -> Result<(), WriteEr
     save_grid_with(grid, &WriteOptions::default(), path, &NoProgress)
 }
 
-/// As [`save_grid`], with `options`. Reports bytes to `progress`.
+/// [`save_grid`] with `options`. Reports bytes to `progress`.
 ///
 /// # Errors
 /// As [`save_grid`], and cancellation.
@@ -136,22 +136,6 @@ pub fn replaceable(path: &Path) -> Result<PathBuf, WriteError> {
             refused(io::ErrorKind::PermissionDenied, message)
         }
         _ => behind_links(path),
-    }
-}
-
-impl TemporaryFile {
-    /// Calls `write`, and flushes its output to the disk; returns the number of bytes.
-    ///
-    /// # Errors
-    /// Errors of `write` and of the disk.
-    pub fn write(
-        &self,
-        write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
-    ) -> Result<u64, WriteError> {
-        let bytes = write_counted(&self.file, write)?;
-        // Some file systems only report a full disk here.
-        self.file.sync_all()?;
-        Ok(bytes)
     }
 }
 

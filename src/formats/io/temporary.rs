@@ -6,13 +6,14 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use crate::base::lock;
+use crate::formats::io::save::write_counted;
 use crate::formats::{WriteError, shortened};
 
 /// The temporary files of this process that may exist.
@@ -34,7 +35,7 @@ fn files() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 /// A file that will replace its target, beside it; removed on drop.
 #[derive(Debug)]
 pub struct TemporaryFile {
-    pub(super) file: File,
+    file: File,
     // Dropped after the file.
     entry: Entry,
     target: PathBuf,
@@ -82,6 +83,20 @@ impl TemporaryFile {
         Ok(Self { file, entry: Entry(path), target: target.to_owned() })
     }
 
+    /// Calls `write`, and flushes its output to the disk; returns the number of bytes.
+    ///
+    /// # Errors
+    /// Errors of `write` and of the disk.
+    pub fn write(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
+    ) -> Result<u64, WriteError> {
+        let bytes = write_counted(&self.file, write)?;
+        // Some file systems only report a full disk here.
+        self.file.sync_all()?;
+        Ok(bytes)
+    }
+
     /// Renames the file, and keeps the permissions of an existing one.
     ///
     /// # Errors
@@ -116,8 +131,8 @@ pub fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// The target of the symbolic link `path`, even if that is missing; `path` if it is no link. Not for
-/// pipes: the text of a link in `/proc/self/fd` need not be a path.
+/// The target of the symbolic link `path`, even if that is missing; `path` if it is no link. Not
+/// for pipes: the text of a link in `/proc/self/fd` need not be a path.
 ///
 /// # Errors
 /// More links in a row than Linux follows.

@@ -99,7 +99,7 @@ pub(crate) fn number(token: &[u8]) -> Option<f64> {
     decimal(token).or_else(|| str::from_utf8(token).ok()?.parse().ok())
 }
 
-/// As [`number`], for short decimal numbers, several times as fast: digits and power of ten are
+/// Parses a short decimal number, several times as fast as [`number`]: digits and power of ten are
 /// exact, so their quotient is correctly rounded (Clinger, "How to Read Floating Point Numbers
 /// Accurately", 1990).
 #[inline]

@@ -8,7 +8,7 @@ pub(crate) fn counted_warning(count: u64, [one, more]: [&str; 2], what: &str) ->
     (count > 0).then(|| format!("{} {what}", counted_as(count, one, more)))
 }
 
-/// What is wrong with a mesh of these only.
+/// The fault of a mesh of `count` points and lines only.
 pub(crate) fn only_points_and_lines(count: u64) -> String {
     let found = counted_as(count, "point or line", "points and lines");
     format!("no faces found, only {found}: nothing to voxelize")
@@ -17,7 +17,7 @@ pub(crate) fn only_points_and_lines(count: u64) -> String {
 /// The number of times that each name occurs; a warning lists the first few names.
 #[derive(Debug, Default)]
 pub(crate) struct NameCounts {
-    /// With the number of occurrences of each.
+    /// The first few names, each with its number of occurrences.
     names: Vec<(String, usize)>,
     /// The number of occurrences.
     pub(crate) count: usize,
@@ -74,7 +74,7 @@ impl NamedWarnings {
         self.add_whole(what, excerpt(name));
     }
 
-    /// As [`add`](Self::add), without shortening the name.
+    /// Adds a name, like [`add`](Self::add), without shortening it.
     pub(crate) fn add_whole(&mut self, what: &'static str, name: String) {
         let at = self.0.iter().position(|&(known, _)| known == what).unwrap_or_else(|| {
             self.0.push((what, NameCounts::default()));

@@ -81,8 +81,8 @@ pub(crate) struct FlatColors {
 }
 
 impl FlatColors {
-    /// An upper bound of bytes for the colours of `triangles`: materials with names, and colours and
-    /// indices in lists that have just grown.
+    /// An upper bound of bytes for the colours of `triangles`: materials with names, and colours
+    /// and indices in lists that have just grown.
     pub(crate) fn most_memory(triangles: u64) -> u64 {
         triangles.min(2 * MAX_EXACT as u64) * (size_of::<Material>() as u64 + 108)
     }

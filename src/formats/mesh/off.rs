@@ -6,9 +6,9 @@
 //! A vertex is a position, a normal, a colour and texture coordinates; a face is its number of
 //! corners, their indices, and optionally a colour. In nearly all files each is a line, whose end
 //! tells how many numbers a colour has. Otherwise line ends are white space: then vertex colours
-//! have four numbers, faces have none, and nothing may follow. Colours are integers from 0 to 255 or
-//! fractions from 0 to 1. Many programs write the fraction 1 as `1`, so the scale is chosen once for
-//! all vertices and once for all faces.
+//! have four numbers, faces have none, and nothing may follow. Colours are integers from 0 to 255
+//! or fractions from 0 to 1. Many programs write the fraction 1 as `1`, so the scale is chosen once
+//! for all vertices and once for all faces.
 
 use std::ops::Range;
 

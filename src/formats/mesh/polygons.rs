@@ -148,7 +148,7 @@ fn is_convex(flat: &[[f64; 2]]) -> bool {
 /// itself many times, and ear clipping takes minutes without a better result. Bridges to holes
 /// repeat less than half of an outline's corners.
 fn is_tangle(corners: &[[f64; 3]]) -> bool {
-    // Of fewer corners, the search for diagonals takes well below a second.
+    // With fewer corners, the search for diagonals takes well below a second.
     const FEW: usize = 5000;
     if corners.len() <= FEW {
         return false;

@@ -19,6 +19,7 @@ use std::io::Write;
 
 use rayon::prelude::*;
 
+use crate::base::divided;
 use crate::base::ordered::in_pool;
 use crate::base::srgb::Rgba;
 use crate::formats::WriteError;
@@ -137,17 +138,13 @@ impl<'a> Surface<'a> {
     /// Writes the value of each element that has one; `count` is the number of those of a patch.
     fn fill<T: Send>(
         &self,
-        mut out: &mut [T],
+        out: &mut [T],
         count: impl Fn(&Size) -> u64,
         value: impl Fn(Element) -> Option<T> + Sync,
     ) {
         assert_eq!(out.len() as u64, count(&self.size), "a place for each value");
-        let parts = self.patches.iter().map(|patch| {
-            let part = out.split_off_mut(..count(&patch.size) as usize);
-            (patch, part.unwrap_or_default())
-        });
-        let parts: Vec<(&Patch, &mut [T])> = parts.collect();
-        parts.into_par_iter().for_each(|(patch, part)| {
+        let parts = divided(out, self.patches.iter().map(|patch| count(&patch.size) as usize));
+        self.patches.par_iter().zip(parts).for_each(|(patch, part)| {
             let mut places = part.iter_mut();
             patch.elements(self.grid, |element| {
                 if let Some(value) = value(element)

@@ -160,7 +160,7 @@ impl ProjectedTriangle {
         self.covers(center).then(|| self.height(center))
     }
 
-    /// As [`at`](Self::at), for a column that is known to cross.
+    /// The height of [`at`](Self::at), for a column that is known to cross.
     #[inline]
     fn height(&self, center: [i32; 2]) -> Height {
         debug_assert!(self.covers(center), "{center:?} is not covered");

@@ -119,19 +119,19 @@ pub enum Command {
     /// Compare two voxel grids, in any formats.
     ///
     /// Voxels are compared by their indices. Where one grid is larger, the other counts as empty.
-    /// The verdict also says in one line whether colours, attributes, positions or distances differ;
-    /// with --exact these count too.
+    /// The verdict also says in one line whether colours, attributes, positions or distances
+    /// differ; with --exact these count too.
     ///
-    /// Exit codes: 0 equal, 1 different dimensions or voxels (with --exact also colours, attributes,
-    /// positions or distances), 2 bad usage or input.
+    /// Exit codes: 0 equal, 1 different dimensions or voxels (with --exact also colours,
+    /// attributes, positions or distances), 2 bad usage or input.
     Diff(DiffArgs),
     /// Check a voxel grid, made by any program, against the exact voxels of its mesh.
     ///
     /// The mesh is placed by the options below. Without any, the position in the grid's file is
     /// taken. If the file has none, the longest axis of the mesh fills the grid or the bounding box
     /// of the occupied voxels, or the mesh lies in the grid's centre. If the grid disagrees, the 48
-    /// permutations and mirrorings of its axes are tried, with shifts by whole voxels. If one leaves
-    /// at most a quarter of the wrong voxels, the verdict is about that one, and says so.
+    /// permutations and mirrorings of its axes are tried, with shifts by whole voxels. If one
+    /// leaves at most a quarter of the wrong voxels, the verdict is about that one, and says so.
     ///
     /// Exit codes: 0 no voxel is wrong, 1 some are, 2 bad usage or input.
     Verify(VerifyArgs),
@@ -262,9 +262,9 @@ pub struct PaletteArgs {
     #[arg(conflicts_with = "palette", allow_negative_numbers = true, help_heading = "Colours")]
     pub colors: Option<u16>,
 
-    /// Blocks to choose from in .schem and .litematic, at most 255: names of the 161 known ones, and
-    /// patterns, such as '*_wool,bricks'; or a text file with one on each line, or any block and its
-    /// CSS colour, such as `oak_planks #a2834f` [default: the 161].
+    /// Blocks to choose from in .schem and .litematic, at most 255: names of the 161 known ones,
+    /// and patterns, such as '*_wool,bricks'; or a text file with one on each line, or any block
+    /// and its CSS colour, such as `oak_planks #a2834f` [default: the 161].
     #[arg(long, value_name = "NAMES|FILE", help_heading = "Colours")]
     pub blocks: Option<PathBuf>,
 

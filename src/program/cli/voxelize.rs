@@ -116,9 +116,9 @@ pub struct Job {
     /// Compute signed distances instead of occupancy, in a narrow band: for each voxel whose centre
     /// is nearer than W voxels to the surface; negative inside, as --fill finds it. W is at most
     /// 1024. Without --bounds, --cube, --dims or --lattice the grid is padded by W, rounded up, or
-    /// by --pad if that is more. Formats: .vdb and .nvdb (level sets), .vti, all in mesh units; .npz
-    /// and .npy, in voxels. Not with --mode, --include-surface, --tile, --attributes, --preview or
-    /// --show.
+    /// by --pad if that is more. Formats: .vdb and .nvdb (level sets), .vti, all in mesh units;
+    /// .npz and .npy, in voxels. Not with --mode, --include-surface, --tile, --attributes,
+    /// --preview or --show.
     #[arg(long, value_name = "W", value_parser = parse_width, allow_negative_numbers = true)]
     #[arg(conflicts_with_all = ["preview", "mode", "include_surface", "tile"])]
     #[arg(help_heading = "Voxels", display_order = 1000)]
@@ -182,8 +182,8 @@ pub struct Job {
     #[arg(long, conflicts_with_all = ["quiet", "distance", "resume"])]
     pub show: bool,
 
-    /// Compute on both the CPU and the GPU; if a voxel or a distance differs, write nothing and exit
-    /// with 1. Without a GPU it is an error.
+    /// Compute on both the CPU and the GPU; if a voxel or a distance differs, write nothing and
+    /// exit with 1. Without a GPU it is an error.
     #[arg(long = "compare-backends", visible_alias = "check", help_heading = "Computing")]
     pub check: bool,
 
@@ -217,9 +217,9 @@ pub struct Job {
     #[arg(long, requires = "output", conflicts_with = "check", help_heading = "Many meshes")]
     pub resume: bool,
 
-    /// Maximum time for each mesh [default: no limit]. A mesh that takes longer fails; the others go
-    /// on. Four steps are not interrupted: waiting for a disk or a pipe, parsing the file, with the
-    /// material files, images and buffers that it names, preparing the output, and the check of
+    /// Maximum time for each mesh [default: no limit]. A mesh that takes longer fails; the others
+    /// go on. Four steps are not interrupted: waiting for a disk or a pipe, parsing the file, with
+    /// the material files, images and buffers that it names, preparing the output, and the check of
     /// --resume.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     #[arg(allow_negative_numbers = true, help_heading = "Many meshes")]

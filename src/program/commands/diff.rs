@@ -178,7 +178,8 @@ struct DiffReport {
     bounds: Option<[[u32; 3]; 2]>,
     /// The number of voxels in both grids with different colours, if both have colours.
     other_colors: Option<u64>,
-    /// The differences besides voxels: a phrase each for colours, attributes, placement and distances.
+    /// The differences besides voxels: a phrase each for colours, attributes, placement and
+    /// distances.
     besides: Vec<String>,
     /// The first differing voxels.
     voxels: Vec<Differing>,

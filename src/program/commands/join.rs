@@ -60,8 +60,8 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     Ok(ExitStatus::Done)
 }
 
-/// Refuses files that all have names of tiles, if they are of several meshes or divisions, or if one
-/// of the tiles is not among them.
+/// Refuses files that all have names of tiles, if they are of several meshes or divisions, or if
+/// one of the tiles is not among them.
 fn refuse_missing(paths: &[PathBuf]) -> Result<()> {
     let named = |path: &PathBuf| tile_named(path).map(|(mesh, tile)| (mesh.to_owned(), tile));
     let Some(named) = paths.iter().map(named).collect::<Option<Vec<_>>>() else { return Ok(()) };

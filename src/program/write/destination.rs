@@ -45,8 +45,8 @@ fn has_separator(path: &Path) -> bool {
     path.to_string_lossy().ends_with(is_separator)
 }
 
-/// The folder of the outputs of `job`: its output if that is a folder, if its name ends like one, or
-/// if there are `several` meshes. With several meshes, a name with an extension is refused as a
+/// The folder of the outputs of `job`: its output if that is a folder, if its name ends like one,
+/// or if there are `several` meshes. With several meshes, a name with an extension is refused as a
 /// likely mistake.
 fn folder(job: &Job, several: bool) -> Result<Option<&Path>> {
     let Some(path) = job.output.as_deref() else { return Ok(None) };
@@ -74,8 +74,8 @@ fn folder(job: &Job, several: bool) -> Result<Option<&Path>> {
 
 /// Sets the output of each of `tasks`, if `job` has one: its file, device or standard output (`-`),
 /// or files in its folder, which is returned. A file in a folder lies in the mesh's folder below
-/// that, and has the mesh's name, the tile's suffix if any, and the extension of the format. Refuses
-/// two meshes with one output, and an output that is one of the meshes.
+/// that, and has the mesh's name, the tile's suffix if any, and the extension of the format.
+/// Refuses two meshes with one output, and an output that is one of the meshes.
 pub fn assign<'a>(job: &'a Job, several: bool, tasks: &mut [Task]) -> Result<Option<&'a Path>> {
     let folder = folder(job, several)?;
     let Some(output) = &job.output else { return Ok(None) };

@@ -20,7 +20,7 @@ const ORBIT: u32 = 4;
 #[derive(Debug)]
 pub struct Pictures {
     pub sink: Sink,
-    /// Of a turntable: the number of pictures, and how many there are in a second.
+    /// The pictures of a turntable, and the pictures a second.
     animation: Option<(u32, u16)>,
 }
 

@@ -28,7 +28,7 @@ pub struct Sink {
 pub struct Inputs(Vec<PathBuf>);
 
 impl Inputs {
-    /// Those of `paths` that exist.
+    /// The files of `paths` that exist.
     pub fn new<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Self {
         Self(paths.into_iter().filter_map(|path| fs::canonicalize(path).ok()).collect())
     }
@@ -40,9 +40,9 @@ impl Inputs {
         inputs
     }
 
-    /// The sidecar files of the meshes at `paths`, which `voxelizer` placed. If it read them without
-    /// colours, the material files and images are looked for only if one of `replaced` may be such a
-    /// file: it exists, and its extension is not that of a grid.
+    /// The sidecar files of the meshes at `paths`, which `voxelizer` placed. If it read them
+    /// without colours, the material files and images are looked for only if one of `replaced` may
+    /// be such a file: it exists, and its extension is not that of a grid.
     pub fn of_meshes<'a>(
         paths: impl Iterator<Item = &'a Path>,
         voxelizer: &Voxelizer,

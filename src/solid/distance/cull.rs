@@ -34,9 +34,9 @@ impl Work<'_> {
         self.progress.advance(bricks.count());
     }
 
-    /// Bisects `bricks`, which have the clusters `near`, down to blocks of `side` bricks. Calls `visit`
-    /// in parallel with each block that has clusters near it, and returns the results. Blocks
-    /// without clusters are [finished](Self::finish) here, the others by the caller.
+    /// Bisects `bricks`, which have the clusters `near`, down to blocks of `side` bricks. Calls
+    /// `visit` in parallel with each block that has clusters near it, and returns the results.
+    /// Blocks without clusters are [finished](Self::finish) here, the others by the caller.
     pub(crate) fn divide<T: Send>(
         &self,
         bricks: Bricks,

@@ -122,7 +122,8 @@ fn measured_bricks(
 ) -> Result<Vec<BandBrick>, BackendError> {
     let words = mesh.len() * size_of::<Triangle>() / size_of::<u32>();
     let triangles = device.checked_buffer("triangles", words as u64, Usage::STORAGE)?;
-    // Of a triangle and its cluster, and their copies for the upload; a block may be near to all.
+    // Bytes of a triangle and its cluster, and their copies for the upload; a block may be near to
+    // all.
     let of_triangle = 2 * (size_of::<Triangle>() + size_of::<Cluster>() + size_of::<u32>());
     let taken = (mesh.len() * of_triangle) as u64 + BATCH_BYTES;
     let work = Work::new(mesh, width, memory, taken, progress)?;
@@ -344,7 +345,7 @@ impl Measuring<'_> {
             device.block_on(device.submit(encoder, &self.value_staging, bytes))?;
             let brick = |record: &Record, values: &[u8]| {
                 let own = &values[4 * record.first as usize..][..4 * record.values() as usize];
-                work.kept(record.key(&blocks), record.mask(), bytemuck::pod_collect_to_vec(own))
+                work.claim(record.key(&blocks), record.mask(), bytemuck::pod_collect_to_vec(own))
             };
             let bricks: Result<Vec<_>, _> =
                 device.mapped(&self.value_staging, bytes, |values| {
@@ -436,7 +437,7 @@ mod tests {
 
     /// Each fault: the replaced text in the kernel with its imports.
     const FAULTS: [(&str, &str); 18] = [
-        // Of a triangle: an edge or the plane is left out, corners are exchanged.
+        // Faults of a triangle: an edge or the plane is left out, corners are exchanged.
         ("|| !is_dot_at_most_0(normal, exact_cross(a, a - b))", ""),
         ("is_above = false;", ""),
         ("edge < 3u", "edge < 2u"),
@@ -459,11 +460,11 @@ mod tests {
         ("min(most + 2.0 * radius, params.width + radius)", "min(most, params.width)"),
         ("is_near |= u32", "is_near = u32"),
         ("first += 32u", "first += 64u"),
-        // Of distances that are almost the same, one is dropped.
+        // One of two almost equal distances is dropped.
         ("!is_same(squared, (*nearest).squared)", "false"),
         ("found_bits[first + place]", "found_bits[place]"),
     ];
-    /// The same of the kernel that compacts.
+    /// Faults planted in the kernel that compacts.
     const COMPACTING_FAULTS: [(&str, &str); 4] = [
         ("< params.width_bits", "<= params.width_bits + 1000000u"),
         ("atomicAdd(&counts[1], count)", "atomicAdd(&counts[1], count - 1u)"),

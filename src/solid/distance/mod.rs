@@ -31,6 +31,7 @@ use pulp::Arch;
 use rayon::prelude::*;
 
 use crate::backend::{Backend, BackendError};
+use crate::base::divided;
 use crate::base::progress::Progress;
 use crate::grid::{BrickKey, GridBuilder, Mask, VoxelGrid, mask_below};
 use crate::lattice::{Distinct, Lattice, PlacedMesh};
@@ -100,12 +101,8 @@ fn joined(bricks: &[BandBrick]) -> Vec<f32> {
     let total = |bricks: &[BandBrick]| bricks.iter().map(|(.., own)| own.len()).sum();
     // Zeroed memory is touched first by the threads that fill it, which share the page faults.
     let mut all = vec![0.0; total(bricks)];
-    let mut rest = all.as_mut_slice();
-    let chunks = bricks.chunks(COPIED_BRICKS);
-    let tasks = chunks.map(|bricks| (bricks, rest.split_off_mut(..total(bricks))));
-    let tasks: Vec<_> = tasks.collect();
-    tasks.into_par_iter().for_each(|(bricks, to)| {
-        let mut to = to.unwrap_or_default();
+    let parts = divided(&mut all, bricks.chunks(COPIED_BRICKS).map(total));
+    bricks.par_chunks(COPIED_BRICKS).zip(parts).for_each(|(bricks, mut to)| {
         for (.., own) in bricks {
             to.split_off_mut(..own.len()).expect("as long as its parts").copy_from_slice(own);
         }
@@ -194,11 +191,11 @@ impl<'a> Work<'a> {
         let brick = Brick { mesh, clusters, near, bound, origin, fraction_bits, width, in_grid };
         let (mask, mut distances) = Arch::new().dispatch(brick);
         distances.shrink_to_fit();
-        self.kept(key, mask, distances)
+        self.claim(key, mask, distances)
     }
 
-    /// The brick, if it has voxels, once it has claimed its memory.
-    pub(crate) fn kept(
+    /// Claims the memory of a brick, and returns it; `None` if it has no voxels.
+    pub(crate) fn claim(
         &self,
         key: BrickKey,
         mask: Mask,
@@ -207,8 +204,8 @@ impl<'a> Work<'a> {
         if distances.is_empty() {
             return Ok(None);
         }
-        // In a list, which may be twice as long when it grows, and in the field: its distances exist
-        // in both at the same time.
+        // In a list, which may be twice as long when it grows, and in the field: its distances
+        // exist in both at the same time.
         let in_field = GridBuilder::BYTES_KEPT + 2 * size_of::<u64>() as u64;
         let in_list = 2 * size_of::<BandBrick>() as u64;
         let needed = in_list + in_field + 2 * size_of_val(&distances[..]) as u64;

@@ -212,7 +212,7 @@ impl<'a> Empties<'a> {
                     let brick = node.start.position();
                     for (axis, is_up) in SIDES {
                         if empties.rows.beside(brick, axis, !is_up).is_none() {
-                            empties.reach(index, &mask_step(&FULL, axis, is_up));
+                            empties.mark_reached(index, &mask_step(&FULL, axis, is_up));
                         }
                     }
                 }
@@ -240,34 +240,34 @@ impl<'a> Empties<'a> {
         let (brick, span) = (node.start.position(), node.span());
         let row = self.rows.of(brick);
         if index > self.starts[row] {
-            self.reach(index - 1, &mask_step(&reached, 0, false));
+            self.mark_reached(index - 1, &mask_step(&reached, 0, false));
         }
         if index + 1 < self.starts[row + 1] {
-            self.reach(index + 1, &mask_step(&reached, 0, true));
+            self.mark_reached(index + 1, &mask_step(&reached, 0, true));
         }
         for (axis, is_up) in SIDES.into_iter().filter(|&(axis, _)| axis > 0) {
             let onward = mask_step(&reached, axis, is_up);
             if let Some(beside) = self.rows.beside(brick, axis, is_up)
                 && !is_empty(&onward)
             {
-                self.reach_span(self.rows.of(beside), &span, &onward);
+                self.mark_span(self.rows.of(beside), &span, &onward);
             }
         }
     }
 
-    /// Reaches `voxels` in each of the bricks `span` of a row.
-    fn reach_span(&mut self, row: usize, span: &Range<u32>, voxels: &Mask) {
+    /// Marks `voxels` in each of the bricks `span` of a row as reached.
+    fn mark_span(&mut self, row: usize, span: &Range<u32>, voxels: &Mask) {
         let (begin, end) = (self.starts[row], self.starts[row + 1]);
         let before = self.nodes[begin..end].partition_point(|node| node.span().end <= span.start);
         let mut index = begin + before;
         while index < end && self.nodes[index].span().start < span.end {
-            self.reach(index, voxels);
+            self.mark_reached(index, voxels);
             index += 1;
         }
     }
 
-    /// Reaches the empty ones of `voxels` in a node.
-    fn reach(&mut self, node: usize, voxels: &Mask) {
+    /// Marks the empty ones of `voxels` in a node as reached.
+    fn mark_reached(&mut self, node: usize, voxels: &Mask) {
         match &mut self.nodes[node].space {
             Space::Gap { is_open: true, .. } | Space::Solid { .. } => {}
             Space::Gap { is_open, .. } => {

@@ -166,7 +166,7 @@ impl<'a> Sweep<'a> {
         let mut caps = bricks.iter().take_while(|&&(key, _)| key < end).peekable();
         let mut crossings = self.crossings.row(begin).take_while(|&(key, ..)| key < end).peekable();
 
-        let mut columns = Columns::default();
+        let mut columns = ColumnStates::default();
         if caps.peek().is_none_or(|&&(key, _)| key > begin) {
             columns.offsets = match self.starts[row] {
                 Some(offset) => [offset; 64],
@@ -204,22 +204,22 @@ impl<'a> Sweep<'a> {
 }
 
 /// The state of the 64 columns of a row, by `8 y + z`, at the current position of the sweep.
-struct Columns {
+struct ColumnStates {
     crossings: [i32; 64],
     offsets: [i32; 64],
     /// The columns that are inside: whose crossings and offset add up to 1 or more.
     inside: u64,
-    /// Those where they add up to 1.
+    /// The columns whose crossings and offset add up to 1.
     once: u64,
 }
 
-impl Default for Columns {
+impl Default for ColumnStates {
     fn default() -> Self {
         Self { crossings: [0; 64], offsets: [0; 64], inside: 0, once: 0 }
     }
 }
 
-impl Columns {
+impl ColumnStates {
     /// Updates the masks of `columns`.
     fn update(&mut self, columns: u64) {
         for column in set_bits(columns) {

@@ -49,7 +49,7 @@ pub(super) struct Node {
     length: f64,
     /// The total area of the cones over the loops.
     area: f64,
-    /// Of a leaf, a range of [`LoopBvh::edges`]; empty for an inner node.
+    /// A leaf's range of [`LoopBvh::edges`]; empty for an inner node.
     edges: Range<u32>,
     /// `None` for a leaf.
     pub(super) children: Option<[u32; 2]>,
@@ -290,7 +290,8 @@ impl LoopBvh {
         self.arch.dispatch(Numbers { bvh: self, nodes, points, tolerance })
     }
 
-    /// The number of nodes and blocks of edges that [`winding_number`](Self::winding_number) visits.
+    /// The number of nodes and blocks of edges that [`winding_number`](Self::winding_number)
+    /// visits.
     pub(super) fn visits(&self, nodes: &[u32], p: Point, tolerance: f64) -> u64 {
         let (mut stack, mut count) = (nodes.to_vec(), 0);
         while let Some(index) = stack.pop() {

@@ -21,7 +21,7 @@ use crate::solid::fill::AxisDisagreement;
 const SLAB_BYTES: usize = 256 << 20;
 /// Memory that may be used to determine how much a vote needs in total, in bytes. A vote that needs
 /// more for its work is refused earlier, with that amount.
-const AFFORDABLE: u64 = 64 << 20;
+const MIN_CHECK_BYTES: u64 = 64 << 20;
 
 /// The voxels that most of six rays find inside, given the flips of columns along `x`, `y` and `z`:
 /// one ray from either end of the three columns through each voxel; and the disagreement of the
@@ -68,7 +68,7 @@ pub fn vote(
     progress.start("fill", 2 * sweep.len(2) as u64);
     let slabs = sweep.slabs();
     let working = sweep.work_bytes(slabs.len());
-    check_memory(working, memory.max(AFFORDABLE))?;
+    check_memory(working, memory.max(MIN_CHECK_BYTES))?;
     let (layers, odd) = sweep.layers(&slabs);
     let parts: Vec<(Range<u32>, Vec<u64>)> = slabs.into_iter().zip(layers).collect();
     let fits = |bytes| {
@@ -126,7 +126,7 @@ impl Sweep<'_> {
     /// Bytes of the layers, of the columns in work, and of the statistics of each slab.
     fn work_bytes(&self, slabs: usize) -> u64 {
         let layers = (slabs + 1) * self.layer_len() * size_of::<u64>();
-        let columns = (self.layer_len() + self.len(0)) * size_of::<Columns>() + self.len(1);
+        let columns = (self.layer_len() + self.len(0)) * size_of::<BrickColumns>() + self.len(1);
         (layers + slabs.min(rayon::current_num_threads()) * columns + slabs * 1024) as u64
     }
 
@@ -169,14 +169,14 @@ impl Sweep<'_> {
     ) -> Statistics {
         let mut statistics = Statistics::default();
         let width = self.len(0);
-        let mut y = vec![Columns::default(); width];
-        let columns = layer.iter().zip(odd).map(|(&inside, &odd)| Columns { inside, odd });
-        let mut z: Vec<Columns> = columns.collect();
+        let mut y = vec![BrickColumns::default(); width];
+        let columns = layer.iter().zip(odd).map(|(&inside, &odd)| BrickColumns { inside, odd });
+        let mut z: Vec<BrickColumns> = columns.collect();
         let mut pieces = [0, 1, 2].map(|axis| self.pieces(axis, slab));
         // Only rows with a column that is inside or odd: most others are empty.
         let mut any_z: Vec<bool> = z.chunks_exact(width).map(any).collect();
         for layer in slab.clone() {
-            y.fill(Columns::default());
+            y.fill(BrickColumns::default());
             for piece in self.pieces(1, &(layer..layer + 1)) {
                 let [x, ..] = piece.start.position();
                 y[(x - self.bounds[0][0]) as usize].odd ^= parity_along_y(&piece.mask);
@@ -188,7 +188,7 @@ impl Sweep<'_> {
                 let flips = pieces.each_mut().map(|pieces| pieces.take_before(first.next_row()));
                 let is_crossed = flips.iter().any(|flips| flips.first().is_some());
                 if is_crossed || any_y || any_z[row] {
-                    let (x, statistics) = (Columns::default(), &mut statistics);
+                    let (x, statistics) = (BrickColumns::default(), &mut statistics);
                     let (inside, disputed) = (0, 0);
                     Row { first, x, y: &mut y, z, inside, disputed, out, statistics }.decide(flips);
                     any_z[row] = any(z);
@@ -204,14 +204,14 @@ impl Sweep<'_> {
 /// The 64 columns through a brick along an axis. The bit of a column is `8 y + z` along `x`, `8 x +
 /// z` along `y` and `8 y + x` along `z`.
 #[derive(Clone, Copy, Default, PartialEq)]
-struct Columns {
+struct BrickColumns {
     inside: u64,
-    /// Those with an odd number of flips.
+    /// The columns with an odd number of flips.
     odd: u64,
 }
 
 /// Whether a column is inside or odd.
-fn any(columns: &[Columns]) -> bool {
+fn any(columns: &[BrickColumns]) -> bool {
     columns.iter().any(|columns| columns.inside | columns.odd != 0)
 }
 
@@ -219,14 +219,14 @@ fn any(columns: &[Columns]) -> bool {
 struct Row<'a, 'b> {
     first: BrickKey,
     /// The columns along `x`.
-    x: Columns,
+    x: BrickColumns,
     /// The columns along `y` through each brick.
-    y: &'a mut [Columns],
+    y: &'a mut [BrickColumns],
     /// The columns along `z` through each brick.
-    z: &'a mut [Columns],
+    z: &'a mut [BrickColumns],
     /// The columns along `x` with a voxel that is inside so far.
     inside: u64,
-    /// Those with a disputed voxel so far.
+    /// The columns along `x` with a disputed voxel so far.
     disputed: u64,
     out: &'a mut Writer<'b>,
     statistics: &'a mut Statistics,
@@ -278,7 +278,7 @@ impl Row<'_, '_> {
 /// The voxels of a brick that are inside, and the disputed ones, given its columns along the three
 /// axes, which are moved past it.
 fn through_brick(
-    [along_x, along_y, along_z]: &mut [Columns; 3],
+    [along_x, along_y, along_z]: &mut [BrickColumns; 3],
     flips: &[Mask; 3],
 ) -> (Mask, Mask) {
     let (mut inside, mut disputed) = ([0; 8], [0; 8]);

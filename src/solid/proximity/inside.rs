@@ -97,8 +97,8 @@ impl Inside {
         queries.chunks(LANES).flat_map(of_some).collect()
     }
 
-    /// The point of a query, for columns: those beside the box, and the parts of columns before and
-    /// past it, are alike.
+    /// The point of a query, clamped to one unit around the bounding box: farther points have the
+    /// same crossings before and past them.
     fn clamped(&self, query: &Query) -> [i32; 3] {
         let Aabb { lo, hi } = self.bounds;
         [0, 1, 2].map(|axis| {

@@ -194,7 +194,7 @@ impl Proximity {
         check_memory(of_tree, memory)?;
         progress.start("analyze", 0);
         let inside = Inside::new(&mesh, fill, memory - of_tree, progress)
-            .map_err(|error| error.beside(of_tree, memory))?;
+            .map_err(|error| error.with_kept_bytes(of_tree, memory))?;
         check_cancelled(progress)?;
         let bvh = TriangleBvh::new(&mesh, &[0, 1, 2]);
         Ok(Self { mesh, bvh, inside, arch: Arch::new() })
@@ -266,9 +266,9 @@ impl Proximity {
         })
     }
 
-    /// Whether each of `points` is inside. A point on the mesh belongs to one of its sides as a voxel
-    /// centre does: of two meshes on one lattice that share a face, each point of the face is inside
-    /// exactly one.
+    /// Whether each of `points` is inside. A point on the mesh belongs to one of its sides as a
+    /// voxel centre does: of two meshes on one lattice that share a face, each point of the face is
+    /// inside exactly one.
     ///
     /// # Errors
     /// As [`nearest`](Self::nearest).

@@ -8,8 +8,8 @@ use crate::solid::proximity::nearest::{Candidate, RELATIVE_ERROR};
 use crate::solid::proximity::query::Query;
 use crate::solid::triangle_bvh::{Boxes, Node};
 
-/// Searches of one thread, each from the triangle that the last one found: points are in an order in
-/// which neighbours are often near each other.
+/// Searches of one thread, each from the triangle that the last one found: points are in an order
+/// in which neighbours are often near each other.
 pub(super) struct Search<'a> {
     of: &'a Proximity,
     best: Candidate,

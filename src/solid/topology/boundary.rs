@@ -70,7 +70,7 @@ impl Boundary {
         Self { loops }
     }
 
-    /// The same, moved so that `origin` becomes the origin.
+    /// The loops, moved so that `origin` becomes the origin.
     pub(crate) fn relative_to(mut self, origin: [i32; 3]) -> Self {
         for point in self.loops.iter_mut().flatten() {
             *point = minus(*point, origin);

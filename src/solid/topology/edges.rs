@@ -31,7 +31,7 @@ pub(super) struct EdgeCounts {
     pub(super) worst: Option<(Fault, Edge)>,
     /// The number of unbalanced edges, with their multiplicities.
     pub(super) boundary_edges: u64,
-    /// These edges, in any order; incomplete if they are more than the maximum.
+    /// The unbalanced edges, in any order; incomplete if they are more than the maximum.
     pub(super) boundary: Vec<BoundaryEdge>,
 }
 
@@ -315,8 +315,8 @@ fn part_count(vertices: usize) -> usize {
 }
 
 /// Maximum memory of matching, in bytes: each triangle in at most two bins and in one shell, three
-/// half-edges per triangle, two ends per vertex if all parts are processed at once, and whether each
-/// triangle is left out.
+/// half-edges per triangle, two ends per vertex if all parts are processed at once, and whether
+/// each triangle is left out.
 pub(super) fn bytes(vertices: usize, triangles: usize) -> u64 {
     let ends = 2 * size_of::<usize>() * vertices;
     let half_edges = 3 * size_of::<HalfEdge>() * triangles;

@@ -73,7 +73,7 @@ impl WithSimd for Sum<'_> {
         let (mut volume_low, mut volume_high) = ([0; LANES], [0; LANES]);
         let (mut area_low, mut area_high) = ([0; LANES], [0; LANES]);
         for first in triangles.clone().step_by(LANES) {
-            // Those past the end have no area, and no volume.
+            // Triangles past the end have no area, and no volume.
             let mut corners = [[[0; LANES]; 3]; 3];
             for lane in 0..LANES.min(triangles.end - first) {
                 let triangle = mesh.triangle(first + lane);

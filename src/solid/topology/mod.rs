@@ -49,8 +49,8 @@ pub type Edge = [[i32; 3]; 2];
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Topology {
-    /// Triangles left out because two of their corners are one lattice point, or because no triangle
-    /// of their shell has an area.
+    /// Triangles left out because two of their corners are one lattice point, or because no
+    /// triangle of their shell has an area.
     pub collapsed: u64,
     /// Components connected through edges, whatever the number of triangles at an edge. Two cubes
     /// that share an edge are one shell, since the triangles at that edge cannot be told apart; two
@@ -123,7 +123,7 @@ impl Topology {
         (topology, boundary)
     }
 
-    /// The same, moved so that `origin` becomes the origin.
+    /// This topology, with its example moved so that `origin` becomes the origin.
     pub(crate) fn relative_to(mut self, origin: [i32; 3]) -> Self {
         for point in self.example.iter_mut().flatten() {
             *point = minus(*point, origin);
@@ -157,8 +157,8 @@ impl Topology {
 
     /// Whether repeated triangles change what is closed, where `once` is the topology without them:
     /// they add odd edges, or close all holes, as the rim of a sheet that is there twice has two
-    /// triangles. Elsewhere they may be faces of two parts, one of them inside out, that touch: then
-    /// edges have three triangles without them.
+    /// triangles. Elsewhere they may be faces of two parts, one of them inside out, that touch:
+    /// then edges have three triangles without them.
     pub(super) fn hides_holes_of(&self, once: &Self) -> bool {
         let are_all_open = once.odd_edges == once.open_edges;
         once.odd_edges < self.odd_edges || self.is_closed() && !once.is_closed() && are_all_open

@@ -32,8 +32,8 @@ pub(crate) struct Flips {
     /// Whether each triangle is flipped; `None` if none is, and if all are: a mesh that is inside
     /// out as a whole has the same solid.
     pub(crate) is_flipped: Option<Vec<bool>>,
-    /// The bounding box of each shell but cavities, which are known if all shells are closed; none if
-    /// there are one or more than [`MAX_SHELLS`] shells.
+    /// The bounding box of each shell but cavities, which are known if all shells are closed; none
+    /// if there are one or more than [`MAX_SHELLS`] shells.
     pub(crate) shells: Vec<Aabb>,
 }
 
@@ -226,7 +226,7 @@ impl Patches {
 /// The corners of a triangle in ascending order, and whether that is an odd permutation.
 type Canonical = (Triangle, bool);
 
-/// The same for all rotations of a triangle's corners.
+/// The canonical form of a triangle, which all rotations of its corners share.
 fn canonical(&[a, b, c]: &Triangle) -> Canonical {
     let mut sorted = [a, b, c];
     sorted.sort_unstable();

@@ -50,7 +50,7 @@ pub(super) fn faces_back(
 ) -> Vec<bool> {
     let bounds = mesh.bounds();
     let votes_along =
-        |columns: u32| Votes::of(mesh, patches, &Columns::new(&bounds, columns), progress);
+        |columns: u32| Votes::of(mesh, patches, &CoarseColumns::new(&bounds, columns), progress);
     let mut votes = votes_along(COLUMNS[0]);
     let crossings = votes.of_patches.iter().map(|patch| patch.crossings.load(Relaxed));
     let coarse_crossings: i64 = crossings.sum();
@@ -83,7 +83,7 @@ pub(super) fn bytes(triangles: usize) -> u64 {
 
 /// The sight along columns.
 struct Votes {
-    /// Of each patch, if all triangles are oriented like its root.
+    /// The sightings of each patch, if all its triangles are oriented like its root.
     of_patches: Vec<Sightings>,
     /// The sightings of fronts and of backs of the mesh as given.
     as_given: [i64; 2],
@@ -108,7 +108,7 @@ impl Sightings {
         front.max(back) >= (4 * front.min(back)).max(CLEAR)
     }
 
-    /// As [`most_face_back`]; `None` if too little is seen.
+    /// Whether [most sightings](most_face_back) are of the back; `None` if they are too few.
     fn faces_back(&self) -> Option<bool> {
         let [front, back] = self.sides();
         let is_seen = CROSSINGS_PER_SIGHTING * (front + back) >= self.crossings.load(Relaxed);
@@ -132,7 +132,7 @@ impl Votes {
     fn of(
         mesh: &PlacedMesh,
         patches: &Patches,
-        columns: &Columns,
+        columns: &CoarseColumns,
         progress: &dyn Progress,
     ) -> Self {
         let progress = Latch::new(progress);
@@ -202,14 +202,14 @@ impl Votes {
 
 /// Columns along all axes, in a coarse grid over the mesh's bounding box: padding and bounds of the
 /// voxel grid do not move them.
-struct Columns {
+struct CoarseColumns {
     /// The minimum corner.
     from: [i32; 3],
     fraction_bits: u32,
     dims: [i32; 3],
 }
 
-impl Columns {
+impl CoarseColumns {
     /// At most `most` columns along an axis. They are at least two lattice units wide, so that
     /// their centres are lattice points.
     fn new(&Aabb { lo, hi }: &Aabb, most: u32) -> Self {

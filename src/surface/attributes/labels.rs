@@ -100,7 +100,7 @@ fn solids_of_objects(
             continue;
         }
         let solid = unreported_solid(&object, Fill::Auto, true, memory - kept, progress);
-        let Some((solid, _)) = solid.map_err(|error| error.beside(kept, memory))? else {
+        let Some((solid, _)) = solid.map_err(|error| error.with_kept_bytes(kept, memory))? else {
             open.push(label);
             continue;
         };

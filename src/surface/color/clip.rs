@@ -6,8 +6,8 @@ use crate::base::vector::{cross, minus, norm};
 use crate::surface::color::floor;
 use crate::surface::color::polygon::{TexelPolygon, Vertices, area, bounds};
 
-/// A triangle, clipped, in voxels from the minimum corner of a brick. It has three corners, and each
-/// of a voxel's six planes adds at most one.
+/// A triangle, clipped, in voxels from the minimum corner of a brick. It has three corners, and
+/// each of a voxel's six planes adds at most one.
 pub(super) type Polygon = Vertices<3, 9>;
 
 impl Polygon {

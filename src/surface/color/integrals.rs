@@ -82,8 +82,8 @@ pub(super) struct Integrated<'a> {
 }
 
 impl Queues {
-    /// Queues a polygon on a texture with this filter, and calls `done` when a queue is full. Returns
-    /// `false` for a polygon of many texels, or of an area near the rounding error.
+    /// Queues a polygon on a texture with this filter, and calls `done` when a queue is full.
+    /// Returns `false` for a polygon of many texels, or of an area near the rounding error.
     #[inline(always)]
     pub(super) fn push<S: Simd>(
         &mut self,

@@ -32,7 +32,7 @@ pub(in crate::surface) struct BrickTriangles<'a> {
 pub(in crate::surface) struct Touched {
     /// By triangle.
     pub(in crate::surface) masks: Vec<Mask>,
-    /// Those of all triangles.
+    /// The voxels that any triangle touches.
     pub(in crate::surface) any: Mask,
 }
 

@@ -16,8 +16,8 @@ use crate::grid::{
 use crate::surface::color::visible::most_typical;
 use crate::surface::color::{Blend, LightSum, SurfaceColors};
 
-/// The voxels of a brick with a neighbour in the voxels `of` its brick, for each of the six faces: by
-/// axis, below and above.
+/// The voxels of a brick with a neighbour in the voxels `of` its brick, for each of the six faces:
+/// by axis, below and above.
 pub(super) fn with_neighbors(key: BrickKey, of: impl Fn(BrickKey) -> Mask) -> [[Mask; 2]; 3] {
     let (here, beside) = (of(key), key.beside());
     [0, 1, 2].map(|axis| {

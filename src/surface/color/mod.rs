@@ -7,8 +7,8 @@
 //! areas (`parts`). Triangles with a texture are clipped (`clip`): the mean of a texture (`shade`)
 //! is that of the texels in the polygon, weighted by covered area (`texels`, `coverage`,
 //! `integrals`). Sums are integers (`sums`), so their order has no effect. With
-//! [`Blend::Visible`] and [`Blend::None`] voxels of several shades have what rays through their open
-//! faces hit first (`visible`). All of it runs on the
+//! [`Blend::Visible`] and [`Blend::None`] voxels of several shades have what rays through their
+//! open faces hit first (`visible`). All of it runs on the
 //! CPU, for both backends, with basic floating-point operations only: the colours are the same on
 //! every machine, to the bit.
 //!
@@ -50,11 +50,11 @@ pub enum Blend {
     /// The mean of all, weighted by area.
     #[default]
     All,
-    /// The mean of the visible ones: 16 rays enter through each open face of the voxel, and count if
-    /// they hit the front of a triangle first. Where none does, as [`All`](Self::All).
+    /// The mean of the visible ones: 16 rays enter through each open face of the voxel, and count
+    /// if they hit the front of a triangle first. Where none does, as [`All`](Self::All).
     Visible,
-    /// The most typical colour of the visible ones, or where none is visible of all: samples are not
-    /// mixed, and textures not interpolated unless the caller chooses a filter.
+    /// The most typical colour of the visible ones, or where none is visible of all: samples are
+    /// not mixed, and textures not interpolated unless the caller chooses a filter.
     None,
 }
 

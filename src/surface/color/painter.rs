@@ -140,7 +140,7 @@ impl WithSimd for PaintBrick<'_> {
         if *blend != Blend::All && !is_empty(&mixed) {
             let occupied = grid.mask_of(brick.key);
             let covered = with_neighbors(brick.key, |key| grid.mask_of(key));
-            // Of a solid, other voxels give no voxel their colours.
+            // Other voxels of a solid give no voxel their colours.
             let is_used = |x: usize| {
                 covered.as_flattened().iter().fold(occupied[x], |any, mask| any | mask[x])
             };

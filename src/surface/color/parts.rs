@@ -8,11 +8,11 @@
 //! goes once around the polygon's part in the square, and all else of it lies on the square's
 //! border and encloses no area.
 //!
-//! No branch depends on a triangle. The integrals are continuous in its corners, so corners and edges
-//! in a face of a voxel need no special case. One remains: a triangle perpendicular to `w` is never
-//! divided, and a triangle in the face between two voxels counts in both. Corners are exact, at most
-//! `2^25` units from the voxel; interpolated corners have an error of at most `2^-50` of that, or
-//! `2^-29` voxels. A test compares areas and centroids with clipped polygons.
+//! No branch depends on a triangle. The integrals are continuous in its corners, so corners and
+//! edges in a face of a voxel need no special case. One remains: a triangle perpendicular to `w` is
+//! never divided, and a triangle in the face between two voxels counts in both. Corners are exact,
+//! at most `2^25` units from the voxel; interpolated corners have an error of at most `2^-50` of
+//! that, or `2^-29` voxels. A test compares areas and centroids with clipped polygons.
 
 use pulp::Simd;
 
@@ -29,7 +29,7 @@ pub(in crate::surface) struct Facet {
 }
 
 impl Facet {
-    /// Of a triangle with these corners, in voxels from the minimum corner of a brick.
+    /// A triangle with these corners, in voxels from the minimum corner of a brick.
     #[inline(always)]
     pub(in crate::surface) fn new(corners: &[[f64; 3]; 3]) -> Self {
         let plane = Plane::new(corners);
@@ -139,7 +139,7 @@ fn integrate(mut corners: [[Lanes; 3]; 3], lowest: &[Lanes; 3]) -> (Lanes, [Lane
         sums.add_edge([us[from], vs[from]], [us[to], vs[to]]);
     }
     let (u, v) = (mean(sums.u, sums.area, us), mean(sums.v, sums.area, vs));
-    // Those of clockwise polygons are negative.
+    // The areas of clockwise polygons are negative.
     (sums.area.abs(), [u + lowest[0], v + lowest[1]])
 }
 
@@ -218,8 +218,8 @@ impl Moments {
         self.add_row([between(u0 + (from - v0) * slope, u0, u1), from], [leaves, to]);
     }
 
-    /// Adds an edge with `v` in the square: a segment on its border, a segment inside, and a segment
-    /// on its border; some have no length.
+    /// Adds an edge with `v` in the square: a segment on its border, a segment inside, and a
+    /// segment on its border; some have no length.
     #[inline(always)]
     fn add_row(&mut self, [u0, v0]: [Lanes; 2], [u1, v1]: [Lanes; 2]) {
         let slope = (v1 - v0).ratio(u1 - u0);

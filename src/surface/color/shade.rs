@@ -23,7 +23,7 @@ pub(super) struct Shade {
     pub(super) light: [u16; 3],
     pub(super) opacity: u16,
     /// The share of the area that is not fully transparent.
-    pub(super) visible: u16,
+    pub(super) visible_share: u16,
 }
 
 impl Shade {
@@ -33,8 +33,8 @@ impl Shade {
         for (quantized, share) in quantized.iter_mut().zip(sample) {
             *quantized = (share * 65535.0 + 0.5) as u16;
         }
-        let [r, g, b, opacity, visible] = quantized;
-        Self { light: [r, g, b], opacity, visible }
+        let [r, g, b, opacity, visible_share] = quantized;
+        Self { light: [r, g, b], opacity, visible_share }
     }
 
     /// Its colour; `None` if it is transparent.

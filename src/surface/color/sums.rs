@@ -10,7 +10,7 @@ pub(super) struct Sums {
     light: [u64; 3],
     opacity: u64,
     /// The weight of the area that is not fully transparent, times 65,535.
-    visible: u64,
+    visible_weight: u64,
     /// The weight of all polygons.
     weight: u64,
 }
@@ -66,12 +66,12 @@ impl Sums {
     /// Adds a polygon.
     #[inline]
     pub(super) fn add(&mut self, weight: u64, shade: &Shade) {
-        let Shade { light, opacity, visible } = shade;
+        let Shade { light, opacity, visible_share } = shade;
         for (sum, &light) in self.light.iter_mut().zip(light) {
             *sum += weight * u64::from(light);
         }
         self.opacity += weight * u64::from(*opacity);
-        self.visible += weight * u64::from(*visible);
+        self.visible_weight += weight * u64::from(*visible_share);
         self.weight += weight;
     }
 
@@ -86,7 +86,7 @@ impl Sums {
     pub(super) fn mean(&self) -> Option<Linear> {
         /// The threshold exceeds the share of polygons without area.
         const INVERSE_MIN_OPACITY: u128 = 1024;
-        let Self { light: [r, g, b], opacity, visible, weight } = *self;
+        let Self { light: [r, g, b], opacity, visible_weight, weight } = *self;
         if u128::from(opacity) * INVERSE_MIN_OPACITY < u128::from(weight) * 65535 {
             return None;
         }
@@ -98,7 +98,8 @@ impl Sums {
             let sum = u128::from(sum) * 65535;
             (sum + u128::from(of / 2)).checked_div(of.into()).map(|mean| mean.min(65535) as u16)
         };
-        let mean_opacity = if opacity == visible { u16::MAX } else { mean(opacity, visible)? };
+        let mean_opacity =
+            if opacity == visible_weight { u16::MAX } else { mean(opacity, visible_weight)? };
         Some([mean(r, opacity)?, mean(g, opacity)?, mean(b, opacity)?, mean_opacity])
     }
 }
@@ -117,8 +118,8 @@ mod tests {
 
     #[test]
     fn a_voxel_is_seen_if_a_1024th_of_its_surface_is_opaque() {
-        let opaque = Shade { light: [65535, 0, 0], opacity: 65535, visible: 65535 };
-        let transparent = Shade { light: [0; 3], opacity: 0, visible: 0 };
+        let opaque = Shade { light: [65535, 0, 0], opacity: 65535, visible_share: 65535 };
+        let transparent = Shade { light: [0; 3], opacity: 0, visible_share: 0 };
         let mut sums = Sums::default();
         sums.add(1, &opaque);
         sums.add(1023, &transparent);

@@ -1,12 +1,12 @@
 //! The visible colour of a voxel: rays enter through its open faces, those without an occupied
 //! neighbour, and sample the surface that they hit first.
 //!
-//! So a surface behind a decal, or inside of another part, has no effect. Neither has a ray that hits
-//! the back of a triangle first: it begins inside the mesh.
+//! So a surface behind a decal, or inside of another part, has no effect. Neither has a ray that
+//! hits the back of a triangle first: it begins inside the mesh.
 //!
 //! Rays are parallel to the axes and hit triangles by the signs of areas in `f64`; corners are
-//! multiples of `2^-16` voxels near the brick, so that equal edges have equal signs. The samples of a
-//! voxel depend on its triangles alone.
+//! multiples of `2^-16` voxels near the brick, so that equal edges have equal signs. The samples of
+//! a voxel depend on its triangles alone.
 
 use crate::base::srgb::{Rgba, rgba_of};
 use crate::base::vector::{cross, minus};
@@ -60,8 +60,8 @@ pub(super) fn colors(
 }
 
 /// Samples the triangles `touching` a voxel through its face across an axis, the upper one if
-/// `from_above`: for each ray the shade at its first point that is not fully transparent, if that is
-/// on the front of its triangle. Of several triangles there the first of the mesh is hit.
+/// `from_above`: for each ray the shade at its first point that is not fully transparent, if that
+/// is on the front of its triangle. Of several triangles there the first of the mesh is hit.
 fn sample_face(
     of: Shaded,
     touching: impl Iterator<Item = usize>,
@@ -88,7 +88,7 @@ fn sample_face(
                 continue;
             }
             let shade = of.shadings[index].at(weights);
-            if shade.visible > 0 {
+            if shade.visible_share > 0 {
                 *first = Some((depth, triangle, facing.is_front, shade));
             }
         }
@@ -141,8 +141,8 @@ impl Facing {
         }
     }
 
-    /// The barycentric coordinates of a point: the areas of its triangles with the edges, in parts of
-    /// the area.
+    /// The barycentric coordinates of a point: the areas of its triangles with the edges, in parts
+    /// of the area.
     fn areas(&self, point: [f64; 2]) -> [f64; 3] {
         let [a, b, c] = self.corners.map(|corner| [corner[0] - point[0], corner[1] - point[1]]);
         let twice = |p: [f64; 2], q: [f64; 2]| p[0] * q[1] - p[1] * q[0];

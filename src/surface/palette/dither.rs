@@ -3,8 +3,8 @@
 //!
 //! A colour becomes a mixture of [`LEVELS`] palette colours, chosen greedily: each minimizes the
 //! distance to the remaining error in linear light, in which the eye mixes, plus a penalty for its
-//! distance to the colour in Oklab, which limits grain. Colours much farther than the nearest are not
-//! mixed, except of a palette that the user gives. The mixture is sorted from dark to light and
+//! distance to the colour in Oklab, which limits grain. Colours much farther than the nearest are
+//! not mixed, except of a palette that the user gives. The mixture is sorted from dark to light and
 //! indexed by the threshold of the voxel's position.
 
 use quantette::deps::palette::Oklab;

@@ -66,12 +66,12 @@ impl Matching {
         }
     }
 
-    /// The largest distance in Oklab, with the weight of lightness, of a colour that is mixed, where
-    /// the nearest is at `least`. Chosen by eye: a voxel of another hue stands out.
+    /// The largest distance in Oklab, with the weight of lightness, of a colour that is mixed,
+    /// where the nearest is at `least`. Chosen by eye: a voxel of another hue stands out.
     fn mixing_distance(self, least: f32) -> f32 {
         match self {
             Self::Chosen => least + 0.05,
-            // Of few colours any may be on the other side of the wanted one.
+            // Any of a few colours may be on the other side of the wanted one.
             Self::Given => f32::INFINITY,
             Self::Blocks => least + 0.01 + 3.0 * least * least,
         }

@@ -156,8 +156,8 @@ impl SceneBuffers {
 }
 
 impl Gpu {
-    /// Voxelizes a mesh by [`Rule::Conservative`](crate::backend::Rule::Conservative), and keeps the
-    /// voxels in GPU memory as a scene for ray tracing. Only counters are read back.
+    /// Voxelizes a mesh by [`Rule::Conservative`](crate::backend::Rule::Conservative), and keeps
+    /// the voxels in GPU memory as a scene for ray tracing. Only counters are read back.
     ///
     /// # Errors
     /// The triangles, the pairs or the voxels exceed a buffer; the device fails.

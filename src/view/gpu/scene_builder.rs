@@ -37,8 +37,8 @@ pub struct SceneCapacity {
     /// (triangle, brick) pairs: for each triangle, the bricks of 8 x 8 x 8 voxels that it touches.
     /// They take about 50 bytes each. [`brick_pairs`](crate::backend::brick_pairs) estimates them.
     pub pairs: u32,
-    /// Bricks that triangles touch. They take 72 bytes each, and 4 more in scenes with colours; those
-    /// in the interior of a solid take none.
+    /// Bricks that triangles touch. They take 72 bytes each, and 4 more in scenes with colours;
+    /// those in the interior of a solid take none.
     pub bricks: u32,
     /// Voxels with a colour. They take 4 bytes each; 0 for scenes without colours.
     pub voxels: u32,
@@ -82,8 +82,8 @@ pub struct SceneStatus {
     /// The reason if the scene is empty because a mesh is not valid or a buffer is too small;
     /// otherwise it is complete.
     pub failure: Option<SceneFailure>,
-    /// The number of triangles with bounds that meet the grid; of a thin surface, with a voxel centre
-    /// in a projection of these bounds.
+    /// The number of triangles with bounds that meet the grid; of a thin surface, with a voxel
+    /// centre in a projection of these bounds.
     pub triangles: u32,
     /// The number of bricks that triangles touch. After [`SceneFailure::Bricks`], those needed.
     pub bricks: u32,
@@ -100,10 +100,10 @@ pub enum SceneFailure {
     /// An index is not below the number of vertices.
     #[error("an index of a mesh is not below the number of its vertices")]
     Index,
-    /// A coordinate is NaN, or farther than `2^23` lattice units from the centre of the grid's cube,
-    /// whose edge is the longest of the grid, rounded up to a power of two, at least 64: a vertex
-    /// may be half of it outside the cube. Along `x`, a vertex of a solid may be less than half a
-    /// voxel outside the grid.
+    /// A coordinate is NaN, or farther than `2^23` lattice units from the centre of the grid's
+    /// cube, whose edge is the longest of the grid, rounded up to a power of two, at least 64: a
+    /// vertex may be half of it outside the cube. Along `x`, a vertex of a solid may be less than
+    /// half a voxel outside the grid.
     #[error(
         "a coordinate is NaN or too far from the grid: a vertex may be outside it by half its \
          longest side, but of a solid not along x. Enlarge the grid, or move the mesh by \
@@ -150,23 +150,23 @@ pub struct Source {
 }
 
 /// Voxelizes meshes in GPU memory into one [`GpuScene`], each time that [`record`](Self::record) is
-/// executed. All buffers are made once. Nothing is read back between the stages: their sizes stay on
-/// the card.
+/// executed. All buffers are made once. Nothing is read back between the stages: their sizes stay
+/// on the card.
 ///
 /// # Solids
 /// A solid is filled by parity along `x` ([`Fill::Parity`]): a voxel is inside if a column crosses
 /// the meshes an odd number of times up to the voxel's centre. Parts that overlap are outside where
-/// an even number of them does. The mesh must be closed, which is a property of its indices: examine
-/// them once by [`Topology`](crate::solid::topology::Topology). A brick entirely inside is a full cell
-/// of the tree, without a mask.
+/// an even number of them does. The mesh must be closed, which is a property of its indices:
+/// examine them once by [`Topology`](crate::solid::topology::Topology). A brick entirely inside is
+/// a full cell of the tree, without a mask.
 ///
 /// # Exactness
 /// The voxels of the rounded vertices are exact, and have the same bits on every card and on the
-/// CPU. The rounding is in `f32`: each coordinate is `round_ties_even(m0 x + m1 y + m2 z + m3)`, with
-/// a row of `voxels_from_mesh` times the lattice units per voxel. If no product and no sum rounds,
-/// as with a scale and an offset of powers of two and coordinates of few bits, the vertices equal
-/// those of [`place_on`](crate::place_on), on a lattice of as many fraction bits. Otherwise cards
-/// may differ, since compilers may fuse and reorder these operations.
+/// CPU. The rounding is in `f32`: each coordinate is `round_ties_even(m0 x + m1 y + m2 z + m3)`,
+/// with a row of `voxels_from_mesh` times the lattice units per voxel. If no product and no sum
+/// rounds, as with a scale and an offset of powers of two and coordinates of few bits, the vertices
+/// equal those of [`place_on`](crate::place_on), on a lattice of as many fraction bits. Otherwise
+/// cards may differ, since compilers may fuse and reorder these operations.
 ///
 /// # Overflow
 /// A scene is complete, or empty and its [`status`](Self::status) says why: no part of it is left
@@ -199,7 +199,7 @@ pub struct Source {
 pub struct SceneBuilder {
     device: Device,
     setting: Setting,
-    /// Of the vertices, in lattice units: the middle, and the largest distance from it.
+    /// The middle of the vertices, and their largest distance from it, in lattice units.
     center: [f32; 3],
     limit: [f32; 3],
     capacity: SceneCapacity,
@@ -214,9 +214,9 @@ pub struct SceneBuilder {
 
 impl SceneBuilder {
     /// Makes the buffers for scenes of a grid with the dimensions and fraction bits of `lattice`.
-    /// Its scale and origin are not used. The scene has at most `23 - log2 P` fraction bits, `P` being
-    /// the longest side rounded up to a power of two: 16 to 128 voxels, 15 to 256, 14 to 512. A finer
-    /// lattice is coarsened to that: see [`fraction_bits`](Self::fraction_bits).
+    /// Its scale and origin are not used. The scene has at most `23 - log2 P` fraction bits, `P`
+    /// being the longest side rounded up to a power of two: 16 to 128 voxels, 15 to 256, 14 to 512.
+    /// A finer lattice is coarsened to that: see [`fraction_bits`](Self::fraction_bits).
     ///
     /// # Errors
     /// The lattice is not valid, or larger than a grid; a solid is not to be filled by parity, has
@@ -247,16 +247,16 @@ impl SceneBuilder {
             let why = format!("no grid has {x} x {y} x {z} voxels on its lattice");
             return Err(GpuError::Scene(why));
         }
-        // A mesh that fills the cube would reach past all of the span by the rounding of floats, and
-        // one that moves by more: the cube takes half of it.
+        // A mesh that fills the cube would reach past all of the span by the rounding of floats,
+        // and one that moves by more: the cube takes half of it.
         let fraction_bits = fraction_bits.min(SPAN_BITS - 1 - cube.ilog2());
         let center = ((cube << fraction_bits) / 2) as f32;
         let limit = (1_u32 << (SPAN_BITS - 1)) as f32;
         let is_solid = rule.counting_axis().is_some();
         // Exact: half of at most 2^23 units, of 16 or more a voxel.
         let half_x = ((dims[0] << fraction_bits) / 2) as f32;
-        // Crossings less than half a voxel beside the grid flip its first or its last voxel, or that
-        // after it.
+        // Crossings less than half a voxel beside the grid flip its first or its last voxel, or
+        // that after it.
         let beyond = (1_u32 << (fraction_bits - 1)) as f32 - 1.0;
         let device = gpu.device().clone();
         // All rows of a solid end outside: there is room for the last crossings.
@@ -330,8 +330,8 @@ impl SceneBuilder {
     ///
     /// # Errors
     /// [`GpuError::Scene`]: the meshes exceed the capacity, or their buffers; a buffer has not the
-    /// usage or the alignment of [`MeshBuffers`]. The encoder is as before. Others: the device fails.
-    /// Drop the encoder then, which may not be finished.
+    /// usage or the alignment of [`MeshBuffers`]. The encoder is as before. Others: the device
+    /// fails. Drop the encoder then, which may not be finished.
     pub fn record(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -423,8 +423,8 @@ impl SceneBuilder {
         &self.scene
     }
 
-    /// Reads the status of the last scene that was submitted before the first poll. It is ready when
-    /// the GPU has executed that submission: poll it in later frames.
+    /// Reads the status of the last scene that was submitted before the first poll. It is ready
+    /// when the GPU has executed that submission: poll it in later frames.
     ///
     /// # Errors
     /// The device fails.
@@ -480,7 +480,8 @@ impl SceneBuilder {
         meshes.iter().enumerate().map(source).collect()
     }
 
-    /// The reason not to record a mesh: its buffers are too short, not aligned, or of another usage.
+    /// The reason not to record a mesh: its buffers are too short, not aligned, or of another
+    /// usage.
     fn problem_of(&self, mesh: &MeshBuffers) -> Option<String> {
         let MeshBuffers { vertex_count, triangle_count, .. } = *mesh;
         let index_bytes = u64::from(index_bits(mesh) / 8);

@@ -37,10 +37,10 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// The tree of a grid of `dims`, over a buffer for as many bricks as `found` counts. Their number
-    /// is in its counters, which the voxelization writes. With room for the colours of so many
-    /// `voxels`; no voxels have colours if it is 0. The bricks of a solid are filled by their `ranks`:
-    /// the bitmap, and the bricks before each word of it.
+    /// The tree of a grid of `dims`, over a buffer for as many bricks as `found` counts. Their
+    /// number is in its counters, which the voxelization writes. With room for the colours of so
+    /// many `voxels`; no voxels have colours if it is 0. The bricks of a solid are filled by their
+    /// `ranks`: the bitmap, and the bricks before each word of it.
     ///
     /// # Errors
     /// The nodes exceed the device's limit; the device fails.
@@ -54,8 +54,8 @@ impl Tree {
         let ResidentBricks { bricks, count: capacity, counters } = found;
         let top = top_of(dims);
         let nodes: u64 = (1..=top).map(|level| nodes_on(dims, level)).sum();
-        // Nodes that may be children: at most `top - 1` above each brick; of a solid also those with
-        // full cells only.
+        // Nodes that may be children: at most `top - 1` above each brick; of a solid also those
+        // with full cells only.
         let upper = match ranks {
             Some(_) => nodes - 1,
             None => (nodes - 1).min(u64::from(top - 1) * u64::from(capacity)),

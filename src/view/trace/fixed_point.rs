@@ -78,14 +78,14 @@ struct Crossings {
 struct Dda<'a> {
     /// The times at which the ray leaves the cell, per axis.
     exits: [i64; 3],
-    /// Of the cell in its node: `64 x + 8 y + z`.
+    /// The index of the cell in its node: `64 x + 8 y + z`.
     index: u32,
     /// The time at which the ray leaves the node.
     leave: i64,
     node: &'a Node,
 }
 
-/// As [`std::array::from_fn`], unrolled.
+/// An unrolled [`std::array::from_fn`].
 #[inline]
 fn each<T>(of_axis: impl Fn(usize) -> T) -> [T; 3] {
     [of_axis(0), of_axis(1), of_axis(2)]
@@ -201,7 +201,7 @@ impl Crossings {
 }
 
 impl Scene<'_> {
-    /// As [`first_touch_from`](Self::first_touch_from), if there is no tie.
+    /// The touch of [`first_touch_from`](Self::first_touch_from), if there is no tie.
     pub(crate) fn certain_touch(&self, ray: &Ray, start: Time) -> Result<Option<Touch>, Tie> {
         let Some(bounds) = self.bounds() else { return Ok(None) };
         let is_on_plane = |a: usize| ray.origin[a] & ((1 << FRACTION_BITS) - 1) == 0;

@@ -1,9 +1,9 @@
 //! Ray tracing against the voxels of a grid: the first voxel that a ray touches, exactly.
 //!
-//! A [`Ray`] is rounded once, to integers; all decisions after that are exact. A voxel is its closed
-//! cube, and a ray hits the voxel whose cube it touches first. A ray along a face, along an edge or
-//! through a corner hits too, so that no ray passes through a thin wall, or between two voxels that
-//! share only an edge or a corner.
+//! A [`Ray`] is rounded once, to integers; all decisions after that are exact. A voxel is its
+//! closed cube, and a ray hits the voxel whose cube it touches first. A ray along a face, along an
+//! edge or through a corner hits too, so that no ray passes through a thin wall, or between two
+//! voxels that share only an edge or a corner.
 //!
 //! # Ties
 //! - Of the voxels that a ray touches first at one point, it hits the one with the smallest `x`,
@@ -34,10 +34,10 @@
 //! In a node the ray steps from cell to cell through the nearest of three planes, a DDA (J.
 //! Amanatides and A. Woo, *A Fast Voxel Traversal Algorithm for Ray Tracing*, 1987), and descends
 //! into cells that are not empty. The times at which it crosses planes are rounded first, to fixed
-//! point. A ray whose next plane is not certain is searched for in exact times, among all cells that
-//! it touches. On a GPU all times of the traversal are exact; where a ray crosses planes of two or
-//! more axes at once, the up to eight voxels around that point are tested one by one. The hits are
-//! the same.
+//! point. A ray whose next plane is not certain is searched for in exact times, among all cells
+//! that it touches. On a GPU all times of the traversal are exact; where a ray crosses planes of
+//! two or more axes at once, the up to eight voxels around that point are tested one by one. The
+//! hits are the same.
 
 use thiserror::Error;
 

@@ -163,8 +163,8 @@ impl<'a> Scene<'a> {
         self.mask(at)[word] >> bit & 1 == 1
     }
 
-    /// The cells of a cell that are not empty, of `level`, and the minimum voxel of each; `corner` is
-    /// that of the cell.
+    /// The cells of a cell that are not empty, of `level`, and the minimum voxel of each; `corner`
+    /// is that of the cell.
     pub(crate) fn cells(
         &self,
         level: u32,

@@ -23,8 +23,8 @@ impl Scene<'_> {
         self.certain_touch(ray, start).unwrap_or_else(|_tie| self.exact_touch(ray, start))
     }
 
-    /// The same by exact times: a search of the cells that the ray touches, in the order of their
-    /// touches.
+    /// The first touch by exact times: a search of the cells that the ray touches, in the order of
+    /// their touches.
     #[cold]
     pub(crate) fn exact_touch(&self, ray: &Ray, start: Time) -> Option<Touch> {
         let root = self.nodes.len().checked_sub(1)?;

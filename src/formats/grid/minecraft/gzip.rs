@@ -1,5 +1,5 @@
-//! Gzip files (L. P. Deutsch, *GZIP file format specification version 4.3*, RFC 1952, 1996): written
-//! in parallel, and read as tags.
+//! Gzip files (L. P. Deutsch, *GZIP file format specification version 4.3*, RFC 1952, 1996):
+//! written in parallel, and read as tags.
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 

@@ -44,7 +44,7 @@ impl Palettes {
         if AIR.contains(&name) {
             return Ok(0);
         }
-        // Those that differ only in what is not shown have the same colour.
+        // Names that differ only past what is shown have the same colour.
         let shown = shortened(full_name, 255);
         if let Some(&kind) = self.kinds.get(&shown) {
             return Ok(kind);
@@ -97,8 +97,8 @@ impl<'a> Painter<'a> {
         }
     }
 
-    /// Puts a row of blocks along the width, from a place along the width, height and length on; air
-    /// changes nothing.
+    /// Puts a row of blocks along the width, from a place along the width, height and length on;
+    /// air changes nothing.
     pub(super) fn put_row(&mut self, at: [u32; 3], row: &[u16]) -> Result<(), ReadError> {
         let [x0, y, z] = self.frame.grid_from_game(at);
         let first = BrickKey::of_voxel([x0, y, z]);

@@ -34,7 +34,7 @@ pub(super) enum Kind {
     // Integers of 1, 2, 4 or 8 bytes: occupied unless zero.
     Unsigned,
     Signed,
-    /// Of 2, 4 or 8 bytes: 0 or 1.
+    /// Floats of 2, 4 or 8 bytes: 0 or 1.
     Float,
     /// Four bytes along the last axis.
     Rgba,
@@ -107,7 +107,7 @@ pub(crate) struct Rows {
 }
 
 impl Header {
-    /// That of bytes, `x` fastest: occupied unless zero.
+    /// The header of an array of bytes, `x` fastest: occupied unless zero.
     pub(crate) fn x_fastest(dims: [u32; 3]) -> Self {
         Self { dims, element: Element::BYTE, is_fortran: true }
     }

@@ -4,8 +4,8 @@
 //! holds both. Read in C or Fortran order, of either byte order, with leading axes of length 1, as
 //! `bool`; as integers, occupied unless zero; as floats that are 0 or 1; as `uint8` of shape `(nx,
 //! ny, nz, 4)`: red, green, blue and opacity in sRGB, occupied unless the opacity is zero; and as
-//! integers of shape `(n, 3)`: the coordinates of the occupied voxels. Only colours in Fortran order
-//! and coordinates are in memory as a whole: a file of 4096 cubed is 64 GiB, its grid about a
+//! integers of shape `(n, 3)`: the coordinates of the occupied voxels. Only colours in Fortran
+//! order and coordinates are in memory as a whole: a file of 4096 cubed is 64 GiB, its grid about a
 //! hundredth of that. Writing takes a few MiB besides the grid; reading takes a few times the grid,
 //! and 4 bytes per brick of a slice, 1 MiB at 4096 cubed. The format has no world position.
 //!
@@ -24,7 +24,7 @@ use std::io::{self, BufRead, Write};
 
 use self::header::{Fields, Header, Kind, MAGIC};
 use crate::formats::grid::dense;
-use crate::formats::grid::layers::{Layers, Part};
+use crate::formats::grid::layers::{LayerPart, Layers};
 use crate::formats::io::deflate::{CHUNK, Content, Deflater};
 use crate::formats::{GridSpec, LoadedGrid, Out, ReadError, WriteError, lost_colors, lost_place};
 use crate::grid::{BRICK, Colors, VoxelGrid};
@@ -53,7 +53,7 @@ pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     Ok(())
 }
 
-/// As [`write`](fn@write), in parallel.
+/// Writes an array, like [`write`](fn@write), in parallel.
 pub(super) fn deflate(grid: &VoxelGrid, out: &mut Deflater) -> io::Result<()> {
     out.write_all(&header("|b1", &grid.dims()))?;
     deflate_parts(grid, None, 1, out, |layers, part| layers.occupied(part))
@@ -78,7 +78,7 @@ fn deflate_parts(
     colors: Option<&Colors>,
     bytes: u32,
     out: &mut Deflater,
-    make: impl Fn(&Layers, &Part) -> Content<'static> + Sync,
+    make: impl Fn(&Layers, &LayerPart) -> Content<'static> + Sync,
 ) -> io::Result<()> {
     let mut parts = Layers::all_parts(grid, colors, bytes);
     let [_, ny, nz] = grid.dims().map(u64::from);

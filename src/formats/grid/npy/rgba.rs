@@ -24,7 +24,8 @@ pub(crate) struct ColorArray {
     pub(crate) bytes: u64,
 }
 
-/// Appends the voxel at bit `bit` of word `x` to a brick. Returns the growth of its list of colours.
+/// Appends the voxel at bit `bit` of word `x` to a brick. Returns the growth of its list of
+/// colours.
 fn push(brick: &mut ColorRun, x: usize, bit: usize, color: Rgba) -> u64 {
     let more = match &mut brick.colors {
         MaskColors::Each(colors) => {

@@ -7,10 +7,10 @@
 //! ignored. Without `occupied` the voxels are those of `rgba` that are not fully transparent;
 //! without either, those of the first suitable array.
 //!
-//! Attributes are arrays in the order of `coords`, the occupied voxels as `int32` of shape `(n, 3)`:
-//! `normal`, `float32` of shape `(n, 3)`; `triangle`, `material` and `label`, `int32`; `area`,
-//! `float32`. `material_names` and `label_names` are the names by index, in UTF-32. They are read
-//! if `coords` are the voxels in the order in which they are written.
+//! Attributes are arrays in the order of `coords`, the occupied voxels as `int32` of shape
+//! `(n, 3)`: `normal`, `float32` of shape `(n, 3)`; `triangle`, `material` and `label`, `int32`;
+//! `area`, `float32`. `material_names` and `label_names` are the names by index, in UTF-32. They
+//! are read if `coords` are the voxels in the order in which they are written.
 //!
 //! A file of distances has the arrays of [`write_distances`]; read as a grid, it is the solid
 //! inside.

@@ -64,8 +64,8 @@ impl<'a> Channel<'a> {
         }
     }
 
-    /// The value of empty voxels, as 32-bit numbers; `light` maps an sRGB value to linear light. For
-    /// colours it is the default colour, since renderers interpolate between empty and occupied
+    /// The value of empty voxels, as 32-bit numbers; `light` maps an sRGB value to linear light.
+    /// For colours it is the default colour, since renderers interpolate between empty and occupied
     /// voxels at a surface.
     pub(super) fn background(self, light: fn(u8) -> f32) -> Vec<f32> {
         match self {

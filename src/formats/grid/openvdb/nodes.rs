@@ -51,8 +51,8 @@ pub(super) struct Nodes {
     pub(super) distances: blake3::Hasher,
 }
 
-/// Whether a voxel of this density, or of this distance in a level set, is occupied. A centre on the
-/// surface that counts as inside has the distance -0.
+/// Whether a voxel of this density, or of this distance in a level set, is occupied. A centre on
+/// the surface that counts as inside has the distance -0.
 pub(in crate::formats::grid) fn is_occupied(number: f64, is_level_set: bool) -> bool {
     if is_level_set { number <= 0.0 && number.is_sign_negative() } else { number > 0.0 }
 }
@@ -175,15 +175,15 @@ impl FoundGrid {
         let described = text.as_deref().and_then(Description::parse);
         let leaves = nodes.leaves.iter().map(|(at, mask)| leaf_bounds(*at, mask));
         let bounds = leaves.chain(tiles.iter().map(Tile::bounds)).reduce(union_bounds);
-        let frame = match described {
-            Some(Description { dims, .. }) if holds(dims, bounds) => Frame { base: [0; 3], dims },
+        let grid_box = match described {
+            Some(Description { dims, .. }) if holds(dims, bounds) => GridBox { base: [0; 3], dims },
             Some(Description { dims: [x, y, z], .. }) => {
                 warnings.push(format!("there are voxels outside the {x}x{y}x{z} of the grid"));
-                Frame::around(bounds)?
+                GridBox::around(bounds)?
             }
-            None => Frame::around(bounds)?,
+            None => GridBox::around(bounds)?,
         };
-        VoxelGrid::empty(frame.dims)?;
+        VoxelGrid::empty(grid_box.dims)?;
         let of_colors = colors.as_ref().map_or(0, |colors| colors.nodes.bytes());
         let limit = limit.saturating_sub(of_colors);
         let full = full_rows(&tiles, nodes.limit.min(limit).saturating_sub(nodes.bytes()))?;
@@ -195,9 +195,9 @@ impl FoundGrid {
         });
         let rows = || merged(leaves.clone(), &full);
         check_apart(rows().map(|row| (row.at, row.len)))?;
-        let world = frame.world(described.map(|described| described.world), world_from_index);
-        let mut grid = in_order(frame.dims, world, &[()], |(), out| {
-            rows().for_each(|row| out.push(frame.key(row.at), row.len, row.mask));
+        let world = grid_box.world(described.map(|described| described.world), world_from_index);
+        let mut grid = in_order(grid_box.dims, world, &[()], |(), out| {
+            rows().for_each(|row| out.push(grid_box.key(row.at), row.len, row.mask));
         });
         if let Some(mut colors) = colors {
             // The leaves and rows of the voxels are still there.
@@ -207,7 +207,7 @@ impl FoundGrid {
             let is_aligned =
                 world_from_index.is_some() && colors.world_from_index == world_from_index;
             let found = if is_aligned {
-                let found = colors.nodes.into_colors(&grid, &frame, in_runs)?;
+                let found = colors.nodes.into_colors(&grid, &grid_box, in_runs)?;
                 found.map_err(|error| error.to_string())
             } else {
                 Err("they lie elsewhere than the voxels".to_owned())
@@ -253,12 +253,12 @@ impl Nodes {
         Ok(())
     }
 
-    /// The colours of `grid`, which is `frame`. The inner error says why there are none: too little
-    /// memory, or more than `in_runs` own colours in rows of full bricks.
+    /// The colours of `grid`, which is in `grid_box`. The inner error says why there are none: too
+    /// little memory, or more than `in_runs` own colours in rows of full bricks.
     fn into_colors(
         self,
         grid: &VoxelGrid,
-        frame: &Frame,
+        grid_box: &GridBox,
         in_runs: u64,
     ) -> Result<Result<Colors, ReadError>, ReadError> {
         let (taken, limit) = (self.bytes(), self.limit);
@@ -274,7 +274,7 @@ impl Nodes {
         leaves.sort_unstable_by_key(|leaf| canonical(leaf.at));
         let rows = || merged(leaves.iter().cloned(), &rows);
         check_apart(rows().map(|row| (row.at, row.len)))?;
-        let color_runs = rows().filter_map(|row| frame.color_run(row));
+        let color_runs = rows().filter_map(|row| grid_box.color_run(row));
         let memory = Budget { used: taken, limit };
         Ok(brick_colors::colors(grid, color_runs, self.background, memory, in_runs))
     }
@@ -298,8 +298,8 @@ fn joined(mut tiles: Vec<Tile>) -> Vec<Tile> {
     tiles
 }
 
-/// The number of rows of full bricks of joined tiles, which must not overlap. Tiles and rows take at
-/// most `limit` bytes of memory.
+/// The number of rows of full bricks of joined tiles, which must not overlap. Tiles and rows take
+/// at most `limit` bytes of memory.
 fn count_rows(tiles: &[Tile], limit: u64) -> Result<usize, ReadError> {
     for tiles in tiles.chunk_by(|a, b| a.edge == b.edge) {
         check_apart(tiles.iter().map(|tile| (tile.at, tile.len)))?;
@@ -372,13 +372,13 @@ fn holds(dims: [u32; 3], bounds: Option<Bounds>) -> bool {
 }
 
 /// The grid's box in index space.
-struct Frame {
+struct GridBox {
     /// In bricks.
     base: [i32; 3],
     dims: [u32; 3],
 }
 
-impl Frame {
+impl GridBox {
     fn around(bounds: Option<Bounds>) -> Result<Self, ReadError> {
         let [lo, hi] = bounds.ok_or_else(|| {
             content(
@@ -397,7 +397,7 @@ impl Frame {
         BrickKey::new([0, 1, 2].map(|a| (at[a] - self.base[a]) as u32))
     }
 
-    /// Clips a row of colours to the frame.
+    /// Clips a row of colours to the box.
     fn color_run<'a>(&self, row: Row<'a>) -> Option<ColorRun<'a>> {
         let edge = i64::from(MAX_DIM / BRICK);
         let [x, y, z] = [0, 1, 2].map(|a| i64::from(row.at[a]) - i64::from(self.base[a]));

@@ -58,7 +58,7 @@ pub(super) struct Upper {
     /// The minimum corner, in bricks.
     corner: [u32; 3],
     counts: Counts,
-    /// Of the active voxels; `None` if there is none.
+    /// The bounds of the active voxels; `None` if there is none.
     pub(super) bounds: Option<Bounds>,
 }
 
@@ -152,7 +152,7 @@ pub(super) struct Lower {
     masks: Vec<Mask>,
     /// In bricks.
     corner: [u32; 3],
-    /// Of the active voxels; `None` if there is none.
+    /// The bounds of the active voxels; `None` if there is none.
     pub(super) bounds: Option<Bounds>,
 }
 

@@ -19,7 +19,8 @@ const MAX_PLACED: u64 = 1 << 28;
 const MAX_BRICKS: u64 = 1 << 24;
 /// Bytes of memory for a brick of the scene: in a hash map and a list that grow, in the grid.
 const BRICK_BYTES: u64 = 320;
-/// Bytes of memory for a voxel of the scene: its palette index, and its colour in a list that grows.
+/// Bytes of memory for a voxel of the scene: its palette index, and its colour in a list that
+/// grows.
 const VOXEL_BYTES: u64 = 10;
 
 /// Bytes of memory for the label of a voxel: in two lists, and in the grid.
@@ -212,8 +213,8 @@ fn bounds(scene: &Scene, instances: &[Instance]) -> Result<[[i64; 3]; 2], ReadEr
     all.reduce(union_bounds).ok_or_else(|| content(format!("the scene graph places no {models}")))
 }
 
-/// The voxels of a model that are not empty, brick by brick, from the last to the first in the file:
-/// of several in one place, the last takes precedence. A counting sort.
+/// The voxels of a model that are not empty, brick by brick, from the last to the first in the
+/// file: of several in one place, the last takes precedence. A counting sort.
 fn by_brick(&Model { size, voxels }: &Model) -> Vec<[u8; 4]> {
     let [nx, ny, nz] = size.map(|d| d.div_ceil(8) as usize);
     let brick_of = |&[x, y, z, _]: &[u8; 4]| {
@@ -248,8 +249,8 @@ struct Placed<'a> {
 }
 
 impl Placed<'_> {
-    /// Calls `visit` with the voxels of an instance that are in one brick of the grid, each with its
-    /// [slot](crate::grid::brick_slot) and its palette index. A brick may come several times.
+    /// Calls `visit` with the voxels of an instance that are in one brick of the grid, each with
+    /// its [slot](crate::grid::brick_slot) and its palette index. A brick may come several times.
     fn each_brick_of(&self, instance: &Instance, mut visit: impl FnMut(BrickKey, &[(u16, u8)])) {
         let pose = self.grid_from_scene.after(&instance.pose);
         let (bricks, shares) = pose.of_bricks();
@@ -272,8 +273,8 @@ impl Placed<'_> {
         }
     }
 
-    /// The bricks of all instances in canonical order; they and their voxels, of so many bytes each,
-    /// take at most `limit` bytes of memory.
+    /// The bricks of all instances in canonical order; they and their voxels, of so many bytes
+    /// each, take at most `limit` bytes of memory.
     fn bricks(&self, voxel_bytes: u64, limit: u64) -> Result<Vec<(BrickKey, Mask)>, ReadError> {
         let of_instances = |counts: Vec<u64>| -> u64 {
             self.instances.iter().map(|instance| counts[instance.model]).sum()

@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::iter;
 
-use super::write::{Chunk, Voxels};
+use super::write::{Chunk, IndexedVoxels};
 use crate::base::numbers::counted;
 use crate::base::srgb::Rgba;
 use crate::formats::WriteOptions;
@@ -24,9 +24,9 @@ use crate::surface::palette::MAX_COLORS;
 
 pub(super) const ATTRIBUTES: [Attribute; 3] =
     [Attribute::Metallic, Attribute::Roughness, Attribute::Emission];
-/// The largest value of each.
+/// The largest value of each attribute.
 const MOST: [f32; 3] = [1.0, 1.0, 5.0];
-/// The same, and that of named parts: what a file with a scene graph holds.
+/// The attributes of a file with a scene graph, which has named parts too.
 pub(super) const ATTRIBUTES_AND_LABEL: [Attribute; 4] =
     [Attribute::Metallic, Attribute::Roughness, Attribute::Emission, Attribute::Label];
 
@@ -62,7 +62,7 @@ pub(super) fn lost(grid: &VoxelGrid, options: &WriteOptions) -> [Option<String>;
     if held(grid).is_empty() {
         return [None, None];
     }
-    let Some(Materials { sums, joined, .. }) = Voxels::new(grid, options).materials else {
+    let Some(Materials { sums, joined, .. }) = IndexedVoxels::new(grid, options).materials else {
         return [None, None];
     };
     let kinds = counted(joined, "kind");
@@ -83,7 +83,7 @@ fn held(grid: &VoxelGrid) -> AttributeSet {
 
 impl Materials {
     /// `None` if the voxels have no attributes of materials.
-    pub(super) fn new(voxels: &Voxels) -> Option<Self> {
+    pub(super) fn new(voxels: &IndexedVoxels) -> Option<Self> {
         let (grid, held) = (voxels.grid, held(voxels.grid));
         if held.is_empty() {
             return None;

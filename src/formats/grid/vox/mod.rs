@@ -30,10 +30,10 @@
 //! colours to paint with. Light adds to the colours of voxels that [emit](light) it.
 //!
 //! Reading uses the file's palette, or MagicaVoxel's default, without opacity, which has no effect
-//! in MagicaVoxel. It ignores materials (`MATL`), with a warning; [`materials`] writes them. `IMAP`,
-//! the display order of the palette, affects no voxel. Where models overlap, the last in the scene
-//! graph wins, and of a model's voxels at one position the last. A grid that was written without
-//! colours is read without colours.
+//! in MagicaVoxel. It ignores materials (`MATL`), with a warning; [`materials`] writes them.
+//! `IMAP`, the display order of the palette, affects no voxel. Where models overlap, the last in
+//! the scene graph wins, and of a model's voxels at one position the last. A grid that was written
+//! without colours is read without colours.
 
 mod assemble;
 mod light;
@@ -64,6 +64,7 @@ pub const SPEC: GridSpec = GridSpec {
     check_dims,
     lost,
     has_colors: true,
+    has_palette: true,
     attributes: |options| {
         if options.plain { &materials::ATTRIBUTES } else { &materials::ATTRIBUTES_AND_LABEL }
     },

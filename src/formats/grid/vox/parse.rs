@@ -197,8 +197,8 @@ impl Moment {
         (keys.iter().rposition(|&key| i64::from(key) <= frame).unwrap_or(0), frame)
     }
 
-    /// The frame of key number `index`: its attribute `_f`, or the index. Without a chosen frame the
-    /// attribute is not read.
+    /// The frame of key number `index`: its attribute `_f`, or the index. Without a chosen frame
+    /// the attribute is not read.
     fn frame_of(self, chunk: &Cursor, of: &Dict, index: usize) -> Result<u32, ReadError> {
         let text = find(of, "_f").filter(|_| self.frame.is_some()).map(String::from_utf8_lossy);
         let Some(text) = text else { return Ok(index as u32) };

@@ -169,8 +169,9 @@ impl Pose {
         }
     }
 
-    /// The pose of the voxels of a model of `size`, from that of its pivot. The centre of a voxel is
-    /// rotated about the pivot's minimum corner, then rounded down to the voxel's minimum corner.
+    /// The pose of the voxels of a model of `size`, from that of its pivot. The centre of a voxel
+    /// is rotated about the pivot's minimum corner, then rounded down to the voxel's minimum
+    /// corner.
     pub(super) fn of_voxels(&self, size: [u32; 3]) -> Self {
         let corner = self.apply(size.map(|d| -i64::from(d / 2)));
         // Along a reversed axis a voxel's maximum corner becomes its minimum corner.

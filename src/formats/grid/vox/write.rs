@@ -27,7 +27,7 @@ const CHUNK_HEAD: u64 = 12;
 /// Writes `grid`, in its colours or those of the options' palette.
 pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<(), WriteError> {
     let grid = &*light::lit(grid);
-    let voxels = Voxels::new(grid, options);
+    let voxels = IndexedVoxels::new(grid, options);
     let models = match voxels.labels {
         Some(labels) if grid.occupied() > 0 => Model::labeled(grid, labels),
         _ => Model::all(grid),
@@ -78,7 +78,7 @@ pub fn check_dims(dims: [u32; 3], options: &WriteOptions) -> Result<(), WriteErr
 }
 
 /// The voxels of a grid with their palette indices, from 1.
-pub(super) struct Voxels<'a> {
+pub(super) struct IndexedVoxels<'a> {
     pub(super) grid: &'a VoxelGrid,
     colors: Option<(&'a Colors, IndexedColors)>,
     pub(super) materials: Option<Materials>,
@@ -86,7 +86,7 @@ pub(super) struct Voxels<'a> {
     labels: Option<&'a Channel>,
 }
 
-impl<'a> Voxels<'a> {
+impl<'a> IndexedVoxels<'a> {
     pub(super) fn new(grid: &'a VoxelGrid, options: &WriteOptions) -> Self {
         let colors = grid.colors.as_ref().zip(options.indexed(grid));
         let channels =
@@ -223,8 +223,8 @@ impl Model {
         counts.into_iter().map(model).collect()
     }
 
-    /// The same of each label, by label, -1 last: boxes from its first voxel along each axis to its
-    /// last.
+    /// The models of each label, by label, -1 last: boxes from its first voxel along each axis to
+    /// its last.
     fn labeled(grid: &VoxelGrid, labels: &Channel) -> Vec<Self> {
         let voxels = || grid.voxels().zip(labels.of_voxels(grid).map(|[label, ..]| label));
         let mut bounds: HashMap<u32, [[u32; 3]; 2]> = HashMap::new();
@@ -275,8 +275,8 @@ impl Model {
     }
 }
 
-/// Transform 0 over group 1 over a transform and a shape for each model. A label with several models
-/// has a transform and a group over these. The highest transform of a label has its name.
+/// Transform 0 over group 1 over a transform and a shape for each model. A label with several
+/// models has a transform and a group over these. The highest transform of a label has its name.
 fn scene_graph(grid: &VoxelGrid, models: &[Model]) -> Vec<u8> {
     let scene = Frame { dims: grid.dims(), up: grid.world.up };
     let (mut parts, mut nodes) = (Vec::new(), Vec::new());

@@ -38,8 +38,8 @@ impl<'a> Blocks<'a> {
         Self { on_block, values: Vec::new(), len: 0, lengths: Vec::new() }
     }
 
-    /// Ends the last block. Returns the numbers before the array: of blocks, of bytes in a block and
-    /// in the last one (0 for a full one), and the compressed lengths.
+    /// Ends the last block. Returns the numbers before the array: of blocks, of bytes in a block
+    /// and in the last one (0 for a full one), and the compressed lengths.
     pub(super) fn finish(mut self) -> io::Result<Vec<u64>> {
         self.compress()?;
         let numbers: [u64; LENGTHS] =

@@ -127,7 +127,8 @@ fn name_of_names(attribute: Attribute) -> String {
     format!("{attribute}_names")
 }
 
-/// Writes `grid`. Takes 8 bytes of memory for each compressed block, and a constant for each thread.
+/// Writes `grid`. Takes 8 bytes of memory for each compressed block, and a constant for each
+/// thread.
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     let names = grid.attributes.iter().flat_map(Attributes::names);
     let names = names.map(|(attribute, names)| texts(&name_of_names(*attribute), names));

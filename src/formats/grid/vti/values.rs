@@ -98,7 +98,7 @@ impl<'a> Encoded<'a> {
         Ok((Box::new(values), len))
     }
 
-    /// As [`plain`](Self::plain), of a compressed array.
+    /// The values of a compressed array, and their length, like [`plain`](Self::plain).
     pub(super) fn inflated(
         self,
         size: u64,

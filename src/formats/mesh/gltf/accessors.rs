@@ -24,7 +24,7 @@ struct Component {
     size: usize,
     /// The integer that stands for 1 if they are normalized.
     most: f64,
-    /// As a float, which represents each of them exactly.
+    /// Reads a number as a float, which represents each of them exactly.
     read: fn(&[u8]) -> f64,
 }
 
@@ -78,7 +78,7 @@ impl<'a> Arrays<'a> {
         Ok(out)
     }
 
-    /// As [`numbers`](Self::numbers), added to `out`.
+    /// Adds the elements of [`numbers`](Self::numbers) to `out`.
     pub(super) fn add_numbers<const N: usize>(
         &self,
         index: usize,

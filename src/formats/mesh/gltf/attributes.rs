@@ -56,7 +56,7 @@ impl Faults {
         self.0.entry(what).or_default().entry(at).or_insert(why);
     }
 
-    /// Of each kind a warning, with the first fault and the number of others.
+    /// A warning for each kind, with its first fault and the number of others.
     fn warnings(&self) -> impl Iterator<Item = String> {
         self.0.iter().flat_map(|(what, faults)| {
             let more = match faults.len() - 1 {

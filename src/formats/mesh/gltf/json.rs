@@ -165,7 +165,7 @@ pub(super) struct SparseArray {
     pub(super) buffer_view: usize,
     #[serde(default)]
     pub(super) byte_offset: usize,
-    /// Of indices; that of values is the accessor's.
+    /// The type of indices; values have the accessor's.
     #[serde(default)]
     pub(super) component_type: u32,
 }
@@ -261,7 +261,7 @@ fn refuse_other_version(json: &[u8]) -> Result<(), ReadError> {
         return Ok(());
     };
     let is_object = |value: Option<&RawValue>| value.is_some_and(|v| v.get().starts_with('{'));
-    // Of another version, it may have another form.
+    // In another version, it may have another form.
     match asset.and_then(|asset| serde_json::from_str::<Asset>(asset.get()).ok()) {
         Some(asset) => refuse_version(&asset),
         None if is_object(meshes) || is_object(accessors) => Err(unsupported_version("1.0")),

@@ -12,9 +12,9 @@ use crate::mesh::appearance::{Alpha, Material};
 
 #[derive(Debug, Clone)]
 pub(super) struct Surface {
-    /// Without its textures.
+    /// The material without its textures.
     pub(super) material: Material,
-    /// Those of base colour, of metalness and roughness, and of emission.
+    /// The textures of base colour, of metalness and roughness, and of emission.
     pub(super) textures: [Option<PlacedTexture>; 3],
 }
 

@@ -125,7 +125,7 @@ pub(super) fn expanded<'a>(
     let counts = instances.iter().map(|instance| instancing_count(instance, arrays));
     let counts: Vec<usize> = counts.collect::<Result<_, _>>().map_err(content)?;
     let count = counts.iter().copied().fold(0, usize::saturating_add);
-    // Those of one node are one object.
+    // The instances of one node are one object.
     let for_object = |instance: &Instance| Labels::OBJECT + instance.name.len() as u64;
     memory.take(instances.iter().map(for_object).sum())?;
     memory.take((count as u64).saturating_mul(INSTANCE))?;

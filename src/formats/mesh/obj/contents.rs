@@ -222,8 +222,7 @@ impl<'a> Part<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Names {
     numbers: HashMap<String, u32>,
-    /// Of materials, whether any face has each; ends at the last that a face has. Empty of
-    /// libraries.
+    /// Whether any face has each material, up to the last that one has; empty for libraries.
     is_used: Vec<bool>,
 }
 

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use crate::base::divided;
 use crate::base::srgb::Linear;
 use crate::formats::io::tokens::shown;
 use crate::formats::mesh::flat_colors::{NO_COLOR, lacks_color};
@@ -11,7 +12,7 @@ use crate::formats::mesh::obj::contents::{Contents, Counts, Part};
 use crate::formats::mesh::obj::libraries::Materials;
 use crate::formats::mesh::obj::materials::Placement;
 use crate::formats::mesh::obj::text::{
-    Fault, Keyword, Words, after_keyword, divided, first_word, visit, without_comment,
+    Fault, Keyword, Words, after_keyword, first_word, visit, without_comment,
 };
 use crate::formats::mesh::obj::vertices::Vertices;
 use crate::formats::mesh::polygons::{FaceFaults, Triangulator};

@@ -33,8 +33,9 @@ pub(super) struct Materials {
 }
 
 impl Materials {
-    /// Those of a file with these contents. No material file is read that takes more than `limit`
-    /// bytes of memory; images besides those of colour and opacity count only with `maps`.
+    /// Reads the materials of a file with these contents. No material file is read that takes more
+    /// than `limit` bytes of memory; images besides those of colour and opacity count only with
+    /// `maps`.
     pub(super) fn read(contents: &Contents, sidecars: &Sidecars, limit: u64, maps: bool) -> Self {
         let (found, mut warnings) = find(contents, sidecars);
         let mut library = Library::default();
@@ -118,7 +119,7 @@ fn note_images(named: BTreeSet<[String; 2]>, sidecars: &Sidecars, folders: &[Pat
     sidecars.note_images(names, folders);
 }
 
-/// The material files that are there, each once, and what is to be said of others.
+/// The paths of the material files that exist, each once, and warnings about the others.
 fn find(contents: &Contents, sidecars: &Sidecars) -> (Vec<PathBuf>, Vec<String>) {
     let mut finder = Finder::new(sidecars);
     let mut found: Vec<PathBuf> = Vec::new();

@@ -104,7 +104,7 @@ pub(super) fn statements(text: &str) -> impl Iterator<Item = (usize, Cow<'_, str
     })
 }
 
-/// As `str::lines`, but faster for short lines.
+/// The lines of a text, like `str::lines`, but faster for short lines.
 fn each_line(mut rest: &str) -> impl Iterator<Item = &str> {
     std::iter::from_fn(move || {
         if rest.is_empty() {
@@ -237,16 +237,4 @@ pub(super) struct Fault {
     /// The line in the part, from 1.
     pub(super) line: usize,
     pub(super) what: String,
-}
-
-/// Consecutive parts of `whole`, of these lengths; all are empty if `whole` is.
-pub(super) fn divided<T>(whole: &mut [T], lens: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
-    let mut rest = whole;
-    let divide = |len: usize| {
-        let part = std::mem::take(&mut rest);
-        let (part, after) = part.split_at_mut(len.min(part.len()));
-        rest = after;
-        part
-    };
-    lens.map(divide).collect()
 }

@@ -2,12 +2,11 @@
 
 use rayon::prelude::*;
 
+use crate::base::divided;
 use crate::base::numbers::counted_as;
 use crate::formats::io::tokens::{number, shown};
 use crate::formats::mesh::obj::contents::{Contents, PAINTED_KEYWORD, Part};
-use crate::formats::mesh::obj::text::{
-    Fault, Keyword, Words, after_keyword, divided, first_word, visit,
-};
+use crate::formats::mesh::obj::text::{Fault, Keyword, Words, after_keyword, first_word, visit};
 
 /// The colour of a vertex without one.
 const NO_COLOR: [f64; 3] = [f64::NAN; 3];

@@ -103,7 +103,7 @@ impl<'a> Finder<'a> {
         Some(folder.join(&first.name))
     }
 
-    /// What was found, but perhaps not the right one.
+    /// The warning about names that several files have if case is ignored.
     pub(crate) fn warning(&self) -> Option<String> {
         let what = "several files have the name if case is ignored, and the first is used";
         self.ambiguous.warning(what)

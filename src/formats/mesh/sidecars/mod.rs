@@ -97,8 +97,8 @@ impl Sidecars {
         Self { mesh: path.file_name().map(Into::into), ..Self::folder(folder) }
     }
 
-    /// These files, each with its name relative to the mesh. No other file is opened. Of two files
-    /// of the same name the last counts. Their bytes are no part of [`ReadOptions::memory`].
+    /// The files of `files` alone, each with its name relative to the mesh. Of two files of the
+    /// same name the last counts. Their bytes are no part of [`ReadOptions::memory`].
     ///
     /// [`ReadOptions::memory`]: crate::formats::ReadOptions::memory
     #[must_use]
@@ -110,8 +110,8 @@ impl Sidecars {
         Self::new(Files::InMemory(Arc::new(files)), PathBuf::new())
     }
 
-    /// The same for a mesh of this name: the names in its file are relative to its folder, and an
-    /// OBJ mesh that names no material file has that of its own name.
+    /// These places for a mesh of this name: the names in its file are relative to its folder, and
+    /// an OBJ mesh that names no material file has that of its own name.
     #[must_use]
     pub fn of_mesh(self, name: &str) -> Self {
         let name = PathBuf::from(normalized(name));
@@ -237,7 +237,7 @@ impl Sidecars {
         names
     }
 
-    /// The same path for the same file.
+    /// One path for each file, whichever names lead to it.
     pub(super) fn canonical(&self, path: PathBuf) -> PathBuf {
         match &self.files {
             Files::OnDisk(_) => fs::canonicalize(&path).unwrap_or(path),

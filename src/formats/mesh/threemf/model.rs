@@ -49,7 +49,7 @@ pub(super) struct Object {
     pub(super) name: String,
     pub(super) positions: Vec<[f64; 3]>,
     pub(super) triangles: Vec<[u32; 3]>,
-    /// Of the first triangles; the others have none.
+    /// The paints of the first triangles; the others have none.
     pub(super) paints: Vec<Option<Paint>>,
     pub(super) components: Vec<Instance>,
     pub(super) counts: Counts,

@@ -1,5 +1,5 @@
-//! `voxelize render FOLDER`: a contact sheet, the small pictures of all grids and meshes of a folder
-//! with their names.
+//! `voxelize render FOLDER`: a contact sheet, the small pictures of all grids and meshes of a
+//! folder with their names.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -23,8 +23,8 @@ pub struct Axes {
 }
 
 impl Axes {
-    /// The labels of a slice of `grid` with these axes and this size in pixels. The `caption` is left
-    /// out where it does not fit; `None` if the slice is too small for the other labels.
+    /// The labels of a slice of `grid` with these axes and this size in pixels. The `caption` is
+    /// left out where it does not fit; `None` if the slice is too small for the other labels.
     pub fn new(
         grid: &VoxelGrid,
         [right, up]: [usize; 2],

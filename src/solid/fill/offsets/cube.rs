@@ -68,7 +68,7 @@ impl Expansion {
         self.taylor_error + self.constant_error
     }
 
-    /// The same polynomial in a ball within its own (local-to-local translation).
+    /// This polynomial, expanded in a ball within its own (local-to-local translation).
     pub(super) fn translated(&self, center: Point, radius: f64) -> Self {
         let gradient = self.taylor.gradient_at(minus(center, self.center));
         let taylor = Taylor { value: self.at(center), gradient, ..self.taylor };

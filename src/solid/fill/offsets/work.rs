@@ -11,7 +11,7 @@ use crate::solid::fill::loop_bvh::LoopBvh;
 use crate::solid::fill::offsets::cube::Cube;
 use crate::solid::topology::Boundary;
 
-/// The work of finer grids is that of this number of voxels along the longest axis.
+/// Voxels along the longest axis above which the estimated work does not grow.
 const MAX_VOXELS: f64 = 256.0;
 /// The size of the octree's root, relative to the smallest cubes all of whose children are visited.
 const VISITED_WHOLE: u32 = 8;

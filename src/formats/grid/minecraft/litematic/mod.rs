@@ -35,7 +35,8 @@ pub const SPEC: GridSpec = GridSpec {
     ..schem::SPEC
 };
 
-/// Of Minecraft 1.13.2 and later: what all versions of the mod with these block names read.
+/// The format version of Minecraft 1.13.2 and later, which all releases of the mod with these block
+/// names read.
 const VERSION: u32 = 5;
 
 /// The name of the region and, by default, of the schematic.

@@ -221,7 +221,7 @@ struct Blocks<'a> {
     region: &'a Region,
     low: [u32; 3],
     size: [u32; 3],
-    /// Of a number.
+    /// Bits of a number.
     bits: u32,
 }
 

@@ -2,8 +2,8 @@
 //! Specification*, version 3, 2021); by an option version 2, for readers that know no other.
 //!
 //! The number of a block is a variable-length integer of one or two bytes. The offset is 0: a
-//! schematic is pasted with its minimum corner at the player. WorldEdit reads version 3 from 7.3 on.
-//! Schematics of versions 1 to 3 are read.
+//! schematic is pasted with its minimum corner at the player. WorldEdit reads version 3 from 7.3
+//! on. Schematics of versions 1 to 3 are read.
 
 mod read;
 

@@ -43,7 +43,7 @@ impl Schematic {
     /// Reads the tags of a compound, and of the nested compounds that hold blocks or metadata.
     /// `depth` is the nesting level: 0 at the root.
     fn take_all(&mut self, tags: &mut TagReader, depth: u32) -> Result<(), ReadError> {
-        /// That of `Blocks` in `Schematic` in the root.
+        /// The level of `Blocks` in `Schematic` in the root.
         const DEEPEST: u32 = 2;
         while let Some((tag, name)) = tags.next()? {
             match (tag, name.as_str()) {
@@ -113,7 +113,7 @@ impl Schematic {
 /// The kinds of blocks by their numbers in the file.
 #[derive(Default)]
 struct Kinds {
-    /// Of numbers of up to three bytes; [`NONE`](Self::NONE) if there is none.
+    /// The kinds of numbers of up to three bytes; [`NONE`](Self::NONE) if there is none.
     short: Vec<u16>,
     long: HashMap<u32, u16>,
 }
@@ -195,7 +195,7 @@ fn paint(
 fn next_number(data: &mut &[u8], at: u64) -> Result<Option<u32>, ReadError> {
     let mut number = 0;
     for (n, &byte) in data.iter().enumerate() {
-        // Of the fifth byte four bits are left, and no byte follows it.
+        // Four bits are left for the fifth byte, and no byte follows it.
         ensure!(n < 4 || byte <= 0xf, "the number of block {at} has more than 32 bits");
         number |= u32::from(byte & 0x7f) << (7 * n);
         if byte < 0x80 {

@@ -34,9 +34,10 @@ const MAGIC: [u8; 8] = *b" BDV\0\0\0\0";
 const VERSION: u32 = 224;
 /// Compression flag: inactive values that equal the background are not stored.
 const ACTIVE_MASK: u32 = 2;
-/// Of a node's values: inactive values equal the background and are not stored.
+/// Code of a node's values: inactive values equal the background and are not stored.
 const BACKGROUND_ELSEWHERE: u8 = 0;
-/// The same: a mask follows of those that are the background, and the others are its negative.
+/// Code of a node's values: a mask of the inactive values that equal the background follows; the
+/// others are its negative.
 const SELECTED_BACKGROUND: u8 = 3;
 /// Bytes of an upper node's mask.
 const UPPER_MASK: usize = 4096;

@@ -29,9 +29,9 @@ const ALL: u8 = 6;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kind {
-    /// Of a number outside nodes.
+    /// The encoding of a number outside nodes.
     alone: Element,
-    /// Of a number in a node.
+    /// The encoding of a number in a node.
     in_node: Element,
     /// The numbers of a value.
     numbers: usize,
@@ -73,7 +73,7 @@ impl Kind {
 pub(super) struct Values {
     kind: Kind,
     compression: u32,
-    /// Of a level set: whether the background is inside (below 0), and whether its negation is.
+    /// Whether a level set's background is inside (below 0), and whether its negation is.
     level_set: Option<[bool; 2]>,
     /// The values of the node that was read last, as they are stored; at most those of an upper
     /// node, 384 KiB.
@@ -83,7 +83,7 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// Of a level set the voxels below 0 are taken, active or not; otherwise the active ones above 0.
+    /// A decoder that takes the active voxels above 0; in a level set all voxels below 0.
     pub(super) fn new(kind: Kind, compression: u32, is_level_set: bool) -> Result<Self, ReadError> {
         let unknown = compression & !(ZIP | BLOSC | ACTIVE_MASK);
         ensure!(unknown == 0, "compression {compression} is not supported");

@@ -342,13 +342,15 @@ impl PlaceOptions {
             }
             _ => {}
         }
-        // Without explicit dimensions, these include the padding.
-        if self.dims.is_some() && self.pad > limit {
-            let voxels = 2.0 * f64::from(self.pad);
-            return Err(PlaceError::TooManyVoxels { axis: 'x', voxels, limit });
-        }
-        if let Some(dims) = self.dims.filter(|dims| dims.iter().any(|d| !(1..=limit).contains(d))) {
-            return Err(PlaceError::Dims { dims, limit });
+        if let Some(dims) = self.dims {
+            if dims.iter().any(|d| !(1..=limit).contains(d)) {
+                return Err(PlaceError::Dims { dims, limit });
+            }
+            // Dimensions that are not given include the padding.
+            if self.pad > limit {
+                let voxels = f64::from(dims[0]) + 2.0 * f64::from(self.pad);
+                return Err(PlaceError::TooManyVoxels { axis: 'x', voxels, limit });
+            }
         }
         self.bounds.map_or(Ok(()), |bounds| bounds.check(self.dims.is_some()))
     }

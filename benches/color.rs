@@ -54,7 +54,7 @@ fn models() -> Vec<PathBuf> {
 fn print_row(what: &str, mesh: &PlacedMesh, patience: Patience) -> Result<()> {
     let mut grid = VoxelGrid::empty([1; 3])?;
     let surface = fastest(patience, || {
-        grid = voxelize(&Cpu, mesh, Mode::Surface, &Default::default(), &NoProgress)?.grid;
+        grid = voxelize(&Cpu, mesh, Mode::Surface, &Default::default(), &NoProgress)?.0;
         Ok(())
     })?;
     let (mut colored, mut peak) = (grid.clone(), 0);
@@ -63,7 +63,7 @@ fn print_row(what: &str, mesh: &PlacedMesh, patience: Patience) -> Result<()> {
         let grid = grid.clone();
         let before = ALLOCATOR.current_usage();
         ALLOCATOR.reset_peak_usage();
-        colored = color(mesh, grid, &options, &NoProgress)?.grid;
+        colored = color(mesh, grid, &options, &NoProgress)?.0;
         peak = ALLOCATOR.peak_usage() - before;
         Ok(())
     })?;

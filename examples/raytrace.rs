@@ -35,9 +35,9 @@ fn main() -> Result<()> {
 pub(crate) fn draw(mesh: &str, resolution: u32, side: u32) -> Result<RgbImage> {
     let mesh = trivox::formats::read_mesh(mesh)?.mesh;
     let placed = trivox::place(&mesh, &PlaceOptions::new(Sizing::Resolution(resolution)))?;
-    let grid = voxelize(&Cpu, &placed, Mode::Surface, &Default::default(), &NoProgress)?.grid;
+    let grid = voxelize(&Cpu, &placed, Mode::Surface, &Default::default(), &NoProgress)?.0;
     let colors = ColorOptions::new(Mode::Surface);
-    let grid = trivox::color(&placed, grid, &colors, &NoProgress)?.grid;
+    let grid = trivox::color(&placed, grid, &colors, &NoProgress)?.0;
     let scene = Scene::new(&grid);
 
     let [x, y, z] = grid.dims().map(f64::from);

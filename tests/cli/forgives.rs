@@ -5,11 +5,10 @@ use super::*;
 #[test]
 fn without_a_resolution_there_are_256_voxels_and_that_is_said() {
     let folder = folder();
-    says(&folder, "mesh.obj -o a.npy --backend cpu", "note: no resolution given: 256 voxels");
-    let grid = folder.grid("a.npy");
-    assert_eq!(grid.dims(), [256, 256, 64]);
-    let said = stderr(&voxelize(&folder, "mesh.obj -r 8 --backend cpu"));
-    assert!(!said.contains("resolution") && said.contains("note: no file is written"), "{said}");
+    folder.says("mesh.obj -o a.npy --backend cpu", "note: no resolution given: 256 voxels");
+    assert_eq!(folder.grid("a.npy").dims(), [256, 256, 64]);
+    let said = folder.says("mesh.obj -r 8 --backend cpu", "note: no file is written");
+    assert!(!said.contains("resolution"), "{said}");
 }
 
 #[test]
@@ -17,7 +16,9 @@ fn likely_mistakes_are_answered_with_what_was_likely_meant() {
     let folder = folder();
     let grid = "old.npy: is a grid of voxels, and not a mesh: use `voxelize convert`";
     let nameless = "vox: this is an extension without a name: use, for example, out.vox";
-    for (args, complaint) in [
+    let joined = "label: there is no such mesh: attributes are joined by commas, such as \
+                  --attributes normal,label";
+    folder.each("_").refuses(&[
         ("mesh.obj out.vox", "out.vox: there is no such file: did you mean -o out.vox?"),
         ("mesh.obj out.png", "out.png: there is no such file: did you mean --preview out.png?"),
         ("inof mesh.obj", "inof: is neither a command nor a file: did you mean `voxelize info`?"),
@@ -42,16 +43,10 @@ fn likely_mistakes_are_answered_with_what_was_likely_meant() {
         ("mesh.obj 64", "64: there is no such file: did you mean --res 64?"),
         ("area", "area: is neither a command nor a file"),
         ("mesh.obj --attributes label normal -o a.npz", "such as --attributes label,normal"),
-        (
-            "mesh.obj --attributes normal label -o a.npz",
-            "label: there is no such mesh: attributes are joined by commas, such as --attributes \
-             normal,label",
-        ),
+        ("mesh.obj --attributes normal label -o a.npz", joined),
         ("mesh.obj old.npy", grid),
         ("convert old.npy vox", nameless),
-    ] {
-        refuses(&folder, args, complaint);
-    }
+    ]);
 }
 
 #[test]
@@ -62,30 +57,22 @@ fn other_names_of_options_and_the_place_of_a_picture_are_understood() {
         "slice a.npz --z 0",
         "mesh.obj --dims 8x8x8 --mode Solid --backend=CPU",
         "render a.npz c.png --size 16,16 --samples 1 --view Front",
-        "render a.npz a.png --size 16x16 --samples 1",
-        "render a.npz -o b.png --size 16x16 --samples 1",
         "mesh.obj --res 8 -o out/ --format .VOX",
         "convert a.npz - --format Npy",
     ] {
-        succeeds(&folder, args);
+        folder.succeeds(args);
     }
-    assert_eq!(folder.read("a.png"), folder.read("b.png"));
-    for args in ["slice a.npz s.png", "diff a.npz a.npz s.png"] {
-        let (words, picture) = args.rsplit_once(' ').unwrap();
-        succeeds(&folder, args);
-        succeeds(&folder, &format!("{words} -o o.png"));
-        assert_eq!(folder.read(picture), folder.read("o.png"), "{args}");
+    for args in ["slice a.npz", "diff a.npz a.npz", "render a.npz --size 16x16 --samples 1"] {
+        folder.succeeds(format!("{args} a.png"));
+        folder.succeeds(format!("{args} -o b.png"));
+        assert_eq!(folder.read("a.png"), folder.read("b.png"), "{args}");
     }
 }
 
 #[test]
 fn the_size_along_one_axis_can_be_given() {
-    let folder = folder();
-    // 8 x 2 x 4 units.
-    let corner = |n: usize| format!("v {} {} {}\n", 8 * (n & 1), n & 2, n & 4);
-    let corners: String = (0..8).map(corner).collect();
-    folder.write("box.obj", corners + "f 1 2 4\nf 5 6 8\nf 1 4 8\n");
-    let dims = |args: &str| json_of(&folder, &format!("box.obj --json {args}"))["dims"].clone();
+    let folder = Folder::new();
+    folder.write("box.obj", cube_by(|[x, y, z]| [8.0 * x, 2.0 * y, 4.0 * z]));
     for (args, expected) in [
         ("--width 40", [40, 10, 20]),
         ("--height 30", [120, 30, 60]),
@@ -93,13 +80,13 @@ fn the_size_along_one_axis_can_be_given() {
         ("--up z --height 10", [20, 5, 10]),
         ("--up z --length 30 --pad 1", [122, 32, 62]),
     ] {
-        assert_eq!(dims(args), serde_json::json!(expected), "{args}");
+        assert_eq!(folder.dims(format!("box.obj {args}")), expected, "{args}");
     }
     for args in ["--res 8", "--dims 8,8,8", "--cube 8", "--voxel-size 1", "--width 3"] {
-        fails(&folder, &format!("box.obj --height 8 {args}"), "cannot be used with");
+        folder.fails(format!("box.obj --height 8 {args}"), "cannot be used with");
     }
     folder.write("flat.obj", "v 0 0 0\nv 1 0 0\nv 0 0 1\nf 1 2 3\n");
-    refuses(&folder, "flat.obj --height 8", "there is no length along the y axis to divide");
+    folder.refuses("flat.obj --height 8", "there is no length along the y axis to divide");
 }
 
 #[test]
@@ -153,17 +140,17 @@ fn options_that_other_programs_have_get_a_tip() {
         ("render a.npz a.png --resolution 512", "tip: use --size WxH for the pixels"),
         ("render mesh.obj a.png -o b.png", "cannot be used with"),
     ] {
-        let said = fails(&folder, args, tip);
+        let said = folder.fails(args, tip);
         // Clap's usage would be without the other arguments.
         assert!(!said.contains("Usage") && !said.contains("similar "), "{args}: {said}");
     }
     // Clap's tip to pass an option as a value helps only where there is such a file.
-    let said = || stderr(&voxelize(&folder, "mesh.obj --qqq"));
-    assert!(!said().contains("tip"), "{}", said());
+    let message = folder.fails("mesh.obj --qqq", "--qqq");
+    assert!(!message.contains("tip"), "{message}");
     folder.write("--qqq", MESH);
-    assert!(said().contains("tip: to pass '--qqq' as a value"), "{}", said());
+    folder.fails("mesh.obj --qqq", "tip: to pass '--qqq' as a value");
     folder.write("-dash.obj", MESH);
-    fails(&folder, "-dash.obj", "tip: write ./-dash.obj for the file");
+    folder.fails("-dash.obj", "tip: write ./-dash.obj for the file");
 }
 
 #[test]
@@ -171,46 +158,42 @@ fn a_folder_stands_for_the_meshes_in_it() {
     let folder = with_meshes(2);
     fs::create_dir_all(folder.join("deep/er")).unwrap();
     fs::rename(folder.join("1.obj"), folder.join("deep/er/1.obj")).unwrap();
-    let meshes = |args: &str| -> Vec<String> {
-        let run = voxelize(&folder, &format!("{args} --res 8 --json -q"));
-        let lines = json_lines(&run);
-        lines.iter().map(|line| line["mesh"].as_str().unwrap().to_owned()).collect()
-    };
-    assert_eq!(meshes("."), ["./0.obj", "./mesh.obj"]);
-    assert_eq!(meshes(". --recursive"), ["./0.obj", "./deep/er/1.obj", "./mesh.obj"]);
-    // As if it were in quotes.
-    assert_eq!(meshes("*.obj").len(), 2);
-    refuses(&folder, "deep --res 8", "deep: no mesh is in this folder");
+    for (args, expected) in [
+        (".", ["./0.obj", "./mesh.obj"].as_slice()),
+        (". --recursive", &["./0.obj", "./deep/er/1.obj", "./mesh.obj"]),
+        // As if it were in quotes.
+        ("*.obj", &["0.obj", "mesh.obj"]),
+    ] {
+        let run = folder.succeeds(format!("{args} --res 8 --json -q"));
+        assert_eq!(meshes(&run), expected, "{args}");
+    }
+    folder.refuses("deep --res 8", "deep: no mesh is in this folder");
     // A mesh that is not read is named.
     folder.write("deep/er/b.FBX", "");
-    let run = succeeds(&folder, "deep --recursive --res 8");
     let left_out = "warning: 1 mesh is left out, in formats that are not read: deep/er/b.FBX\n";
-    assert!(stderr(&run).contains(left_out), "{}", stderr(&run));
-    let sheet = succeeds(&folder, "render deep/er --res 8 -o sheet.png");
-    assert!(stderr(&sheet).contains(left_out), "{}", stderr(&sheet));
+    folder.says("deep --recursive --res 8", left_out);
+    folder.says("render deep/er --res 8 -o sheet.png", left_out);
     fs::remove_file(folder.join("deep/er/1.obj")).unwrap();
-    refuses(&folder, "deep/er --res 8", ".fbx files are not read: export glTF");
+    folder.refuses("deep/er --res 8", ".fbx files are not read: export glTF");
 }
 
 #[test]
 fn coordinates_far_from_the_origin_are_not_rounded_in_silence() {
-    let folder = folder();
-    let at = |x: f64, y: f64, scale: f64| {
-        let corner = |i: f64, j: f64, k: f64| [x + scale * i, y + scale * j, scale * k];
-        [corner(0.0, 0.0, 0.0), corner(1.0, 0.0, 0.0), corner(0.0, 1.0, 1.0)]
-    };
-    let binary = |name: &str, corners: [[f64; 3]; 3]| {
+    let folder = Folder::new();
+    // A triangle in 32-bit floats.
+    let binary = |name: &str, size: f32| {
+        let (x, y) = (500_000.25, 4_600_000.5);
+        let corners = [[x, y, 0.0], [x + size, y, 0.0], [x, y + size, size]];
+        let corners = corners.as_flattened().iter().flat_map(|c| c.to_le_bytes());
         let mut bytes = [[0; 80].as_slice(), &1_u32.to_le_bytes(), &[0; 12]].concat();
-        let words = corners.as_flattened().iter().map(|&c| (c as f32).to_le_bytes());
-        bytes.extend(words.flatten().chain([0; 2]));
+        bytes.extend(corners.chain([0; 2]));
         folder.write(name, bytes);
     };
-    let far = at(500_000.25, 4_600_000.5, 20.0);
-    binary("far.stl", far);
-    binary("large.stl", at(500_000.25, 4_600_000.5, 1e6));
+    binary("far.stl", 20.0);
+    binary("large.stl", 1e6);
     // No 32-bit floats.
-    let [a, b, c] = at(500_000.3, 4_600_000.6, 20.0).map(|[x, y, z]| format!("v {x} {y} {z}\n"));
-    folder.write("far.obj", format!("{a}{b}{c}f 1 2 3\n"));
+    let corners = "v 500000.3 4600000.6 0\nv 500020.3 4600000.6 0\nv 500000.3 4600020.6 20\n";
+    folder.write("far.obj", format!("{corners}f 1 2 3\n"));
     let coarse =
         "the mesh has 32-bit coordinates so far from the origin that they are 1 voxels apart";
     for (args, is_said) in [
@@ -221,69 +204,71 @@ fn coordinates_far_from_the_origin_are_not_rounded_in_silence() {
         ("large.stl --res 100", false),
         ("far.obj --voxel-size 0.5", false),
     ] {
-        let said = stderr(&succeeds(&folder, args)).contains(coarse);
-        assert_eq!(said, is_said, "{args}");
+        assert_eq!(folder.said(args).contains(coarse), is_said, "{args}");
     }
-    let said = stderr(&succeeds(&folder, "far.obj --voxel-size 0.5"));
-    assert!(said.contains("from (500000.3, 4600000.6, 0)"), "{said}");
+    folder.says("far.obj --voxel-size 0.5", "from (500000.3, 4600000.6, 0)");
 }
 
 #[test]
 fn info_of_a_mesh_tells_its_bounds_and_its_boundary() {
-    let folder = folder();
-    let far = "v -1e308 0 0\nv 1e308 0 0\nv 0 1 0\nf 1 2 3\n";
-    folder.write("far.obj", far);
-    let far = stdout(&voxelize(&folder, "info far.obj"));
-    assert!(far.contains("from (-1e308, 0, 0) to (1e308, 1, 0)"), "{far}");
+    let folder = Folder::new();
+    folder.write("far.obj", "v -1e308 0 0\nv 1e308 0 0\nv 0 1 0\nf 1 2 3\n");
+    folder.write("twice.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 1 2 3\n");
     let unknown = "warning: its topology is unknown: the mesh is more than 1.8e308 units long";
-    assert!(far.contains(unknown), "{far}");
-    let twice = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 1 2 3\n";
-    folder.write("twice.obj", twice);
-    let info = stdout(&voxelize(&folder, "info twice.obj"));
-    assert!(info.contains("2 loops of 6 boundary edges"), "{info}");
+    for (mesh, part) in [
+        ("far.obj", "from (-1e308, 0, 0) to (1e308, 1, 0)"),
+        ("far.obj", unknown),
+        ("twice.obj", "2 loops of 6 boundary edges"),
+    ] {
+        let info = folder.printed(format!("info {mesh}"));
+        assert!(info.contains(part), "{info}");
+    }
 }
 
 #[test]
 fn standard_input_is_read_wherever_a_file_is() {
     let folder = folder();
-    let from = |input: &str, args: &str| voxelize_from(&folder, input, args);
-    succeeds(&folder, "mesh.obj --res 8 -o a.npy");
-    let run = from("mesh.obj", "- --input-format obj --res 8 -o b.npy");
-    assert!(run.status.success(), "{}", stderr(&run));
-    assert!(from("a.npy", "diff - b.npy --input-format npy").status.success());
-    assert!(from("a.npy", "convert - -o c.npy --input-format npy").status.success());
-    assert_eq!(folder.read("a.npy"), folder.read("c.npy"));
-    // Its copy is not named.
-    let run = from("mesh.obj", "- --input-format obj --res 8 --json");
-    assert_eq!(json_lines(&run)[0]["mesh"], "standard input");
     folder.write("bad.obj", "v 0 0 0\nf 1 2 9\n");
-    let run = from("bad.obj", "- --input-format obj --res 8 -o bad.npy");
-    assert!(stderr(&run).starts_with("error: standard input: line 2: "), "{}", stderr(&run));
+    folder.succeeds("mesh.obj --res 8 -o a.npy");
+    let obj = "- --input-format obj --res 8";
+    // Its copy is not named.
+    for (input, args, code, printed, said) in [
+        ("mesh.obj", &*format!("{obj} -o b.npy"), 0, "", "mesh      standard input, "),
+        ("a.npy", "diff - b.npy --input-format npy", 0, "verdict   equal\n", ""),
+        ("a.npy", "convert - -o c.npy --input-format npy", 0, "", ""),
+        ("mesh.obj", &format!("{obj} --json"), 0, "\"mesh\":\"standard input\"", ""),
+        ("bad.obj", &format!("{obj} -o bad.npy"), 2, "", "error: standard input: line 2: "),
+    ] {
+        let run = folder.voxelize_from(input, args);
+        assert_eq!(run.status.code(), Some(code), "{args}: {}", stderr(&run));
+        assert!(stdout(&run).contains(printed), "{args}: {}", stdout(&run));
+        assert!(stderr(&run).contains(said), "{args}: {}", stderr(&run));
+    }
+    assert_eq!(folder.read("a.npy"), folder.read("c.npy"));
 }
 
 #[test]
 fn a_cube_holds_the_mesh_in_its_centre() {
     let folder = folder();
-    let voxels = |args: &str| {
-        let run = voxelize(&folder, &format!("mesh.obj {args} -o a.npy"));
-        assert!(run.status.success() && !stderr(&run).contains("warning"), "{}", stderr(&run));
-        let grid = folder.grid("a.npy");
-        (grid.dims(), grid.occupied_bounds().unwrap())
-    };
     // 4 x 4 x 1 units: 4 layers of voxels, and one on each side that it touches.
-    assert_eq!(voxels("--cube 16"), ([16; 3], [[0, 0, 5], [15, 15, 10]]));
-    assert_eq!(voxels("--dims 32,16,8").0, [32, 16, 8]);
-    let (dims, [min, max]) = voxels("--cube 32 --res 16");
-    assert_eq!((dims, min[0], max[0]), ([32; 3], 7, 24));
+    for (args, dims, min, max) in [
+        ("--cube 16", [16; 3], [0, 0, 5], [15, 15, 10]),
+        ("--dims 32,16,8", [32, 16, 8], [7, 0, 1], [24, 15, 6]),
+        ("--cube 32 --res 16", [32; 3], [7, 7, 13], [24, 24, 18]),
+    ] {
+        let said = folder.said(format!("mesh.obj {args} -o a.npy"));
+        assert!(!said.contains("warning"), "{said}");
+        let grid = folder.grid("a.npy");
+        assert_eq!((grid.dims(), grid.occupied_bounds()), (dims, Some([min, max])), "{args}");
+    }
 }
 
 #[test]
 fn meshes_are_scaled_rotated_and_centred_in_this_order() {
-    let folder = folder();
-    let json = json_of(&folder, "mesh.obj --res 8 --scale 2 --rotate x:90 --center --json");
+    let json = folder().json("mesh.obj --res 8 --scale 2 --rotate x:90 --center");
     // x stays, y goes to z, z to -y.
-    assert_eq!(json["dims"], serde_json::json!([8, 2, 8]));
-    assert_eq!(json["origin"], serde_json::json!([-4.0, -1.0, -4.0]));
+    assert_eq!(json["dims"], json!([8, 2, 8]));
+    assert_eq!(json["origin"], json!([-4.0, -1.0, -4.0]));
     assert_eq!(json["voxel_size"], 1.0);
 }
 
@@ -292,31 +277,30 @@ fn what_the_output_cannot_hold_is_said() {
     let folder = folder();
     folder.write("m.mtl", "newmtl red\nKd 1 0 0\n");
     folder.write("red.obj", format!("mtllib m.mtl\nusemtl red\n{MESH}"));
-    let note = "note: the mesh has colours, but .npy files hold none";
-    says(&folder, "red.obj --res 8 -o red.npy", note);
-    says(&folder, "mesh.obj --res 400 -o high.schem", "warning: the schematic is 400 blocks high");
+    folder.each("_").says(&[
+        ("red.obj --res 8 -o red.npy", "note: the mesh has colours, but .npy files hold none"),
+        ("mesh.obj --res 400 -o high.schem", "warning: the schematic is 400 blocks high"),
+    ]);
 }
 
 #[test]
 fn completions_and_the_manual_are_those_of_this_program() {
-    let folder = folder();
+    let folder = Folder::new();
     for shell in ["bash", "zsh", "fish", "powershell"] {
-        let script = voxelize(&folder, &format!("completions {shell}"));
-        let script = String::from_utf8(script.stdout).unwrap();
+        let script = folder.printed(format!("completions {shell}"));
         assert!(script.contains("voxel-size") && script.contains("turntable"), "{shell}");
     }
-    let page = stdout(&voxelize(&folder, "man"));
+    let page = folder.printed("man");
     assert!(page.starts_with(".ie") && page.contains("turntable"), "{page}");
-    let header = page.lines().find(|line| line.starts_with(".TH ")).unwrap();
-    assert!(header.contains(concat!("\"voxelize ", env!("CARGO_PKG_VERSION"), "\"")), "{header}");
-    let lines: Vec<&str> = page.lines().collect();
-    let items = lines.windows(3).filter(|lines| lines[0] == ".TP");
-    let untold: Vec<_> = items.clone().filter(|item| item[2].trim().is_empty()).collect();
-    assert!(items.count() > 150 && untold.is_empty(), "{untold:?}");
     assert!(page.contains("\\fBvoxelize\\fR [OPTIONS] <MESH>...\n"), "{page}");
+    let lines: Vec<&str> = page.lines().collect();
     let titles: Vec<_> = lines.iter().filter(|line| line.starts_with(".TH ")).collect();
-    assert!(titles.len() == 12 && titles[8].starts_with(".TH voxelize-render 1"), "{titles:?}");
-    let version = stdout(&voxelize(&folder, "--version"));
-    let number = format!("voxelize {}", env!("CARGO_PKG_VERSION"));
-    assert!(version.starts_with(&number) && version.contains("\nfeatures: "), "{version}");
+    let version = concat!("\"voxelize ", env!("CARGO_PKG_VERSION"), "\"");
+    assert!(titles.len() == 12 && titles[0].contains(version), "{titles:?}");
+    assert!(titles[8].starts_with(".TH voxelize-render 1"), "{titles:?}");
+    let items: Vec<_> = lines.windows(3).filter(|lines| lines[0] == ".TP").collect();
+    assert!(items.len() > 150 && items.iter().all(|item| !item[2].trim().is_empty()), "{items:?}");
+    let version = folder.printed("--version");
+    let number = concat!("voxelize ", env!("CARGO_PKG_VERSION"));
+    assert!(version.starts_with(number) && version.contains("\nfeatures: "), "{version}");
 }

@@ -2,21 +2,15 @@
 
 use super::*;
 
-fn meshes(output: &Output) -> Vec<String> {
-    assert!(output.status.success(), "{}", stderr(output));
-    let lines = json_lines(output);
-    lines.iter().map(|line| line["mesh"].as_str().unwrap().to_owned()).collect()
-}
-
 #[test]
 fn a_list_names_meshes_as_if_they_were_typed() {
     let folder = with_meshes(4);
     fs::copy(folder.join("3.obj"), folder.join("@3.obj")).unwrap();
     folder.write("list.txt", "# comment\n2.obj\r\n\n   \n./@3.obj\n1.obj");
-    let run = voxelize(&folder, "mesh.obj @list.txt 0.obj --res 8 --json -q");
+    let run = folder.succeeds("mesh.obj @list.txt 0.obj --res 8 --json -q");
     assert_eq!(meshes(&run), ["mesh.obj", "2.obj", "./@3.obj", "1.obj", "0.obj"]);
     folder.write("input", "1.obj\n0.obj\n");
-    let run = voxelize_from(&folder, "input", "@- --res 8 --json -q");
+    let run = folder.voxelize_from("input", "@- --res 8 --json -q");
     assert_eq!(meshes(&run), ["1.obj", "0.obj"]);
 }
 
@@ -24,12 +18,12 @@ fn a_list_names_meshes_as_if_they_were_typed() {
 fn a_list_of_one_mesh_is_treated_as_a_list() {
     let folder = folder();
     folder.write("list.txt", "mesh.obj\n");
-    let run = voxelize(&folder, "@list.txt --res 8 -o voxels --json");
+    let run = folder.succeeds("@list.txt --res 8 -o voxels --json");
     assert_eq!(meshes(&run), ["mesh.obj"]);
-    assert_eq!(files(&folder.join("voxels")), ["mesh.vox"]);
+    assert_eq!(folder.files_in("voxels"), ["mesh.vox"]);
     assert!(stderr(&run).contains("1 mesh: 1 voxelized"), "{}", stderr(&run));
     let complaint = "standard output takes the voxels of one";
-    refuses(&folder, "@list.txt --res 8 -o - --format vox", complaint);
+    folder.refuses("@list.txt --res 8 -o - --format vox", complaint);
 }
 
 #[cfg(target_os = "linux")]
@@ -37,10 +31,9 @@ fn a_list_of_one_mesh_is_treated_as_a_list() {
 fn a_list_may_name_files_whose_names_are_not_text() {
     use std::os::unix::ffi::OsStrExt;
     let folder = folder();
-    let name = std::ffi::OsStr::from_bytes(b"na\xefve.obj");
-    fs::copy(folder.join("mesh.obj"), folder.join(name)).unwrap();
+    folder.write(std::ffi::OsStr::from_bytes(b"na\xefve.obj"), MESH);
     folder.write("list.txt", b"mesh.obj\nna\xefve.obj\n");
-    let run = voxelize(&folder, "@list.txt --res 8 --json -q -o voxels");
+    let run = folder.succeeds("@list.txt --res 8 --json -q -o voxels");
     assert_eq!(meshes(&run).len(), 2);
     assert!(folder.join("voxels").join(std::ffi::OsStr::from_bytes(b"na\xefve.vox")).exists());
 }
@@ -51,7 +44,7 @@ fn lists_that_name_no_meshes_are_refused() {
     folder.write("empty.txt", "\n# nothing\n");
     folder.write("nested.txt", "mesh.obj\n@more.txt\n");
     folder.write("wide.txt", b"\xff\xfem\0e\0");
-    for (args, complaint) in [
+    folder.each("_ --res 8 -o voxels").refuses(&[
         ("@gone.txt", "gone.txt: cannot read the list of meshes: No such file"),
         ("@.", ".: cannot read the list of meshes"),
         ("@", "'@' names no list"),
@@ -62,9 +55,7 @@ fn lists_that_name_no_meshes_are_refused() {
         ("mesh.obj --blocks /dev/zero", "/dev/zero: has more than 64 MiB: name a smaller file"),
         ("mesh.obj --palette /dev/zero", "/dev/zero: has more than 256 MiB: name a smaller image"),
         ("@wide.txt", "wide.txt: the list is UTF-16 text: save it as UTF-8"),
-    ] {
-        refuses(&folder, &format!("{args} --res 8 -o voxels"), complaint);
-    }
+    ]);
 }
 
 #[test]
@@ -75,7 +66,7 @@ fn a_mesh_that_is_named_twice_is_made_once_with_a_warning() {
         ("@twice.txt", "warning: ./mesh.obj: the same mesh as mesh.obj, and made once\n"),
         ("mesh.obj mesh.obj", "warning: mesh.obj: the mesh is named twice, and made once\n"),
     ] {
-        let run = succeeds(&folder, &format!("{args} --res 8 -o voxels --json"));
+        let run = folder.succeeds(format!("{args} --res 8 -o voxels --json"));
         assert_eq!(json_lines(&run).len(), 1, "{args}");
         let said = stderr(&run);
         assert!(said.starts_with(warning) && said.contains("\n1 mesh: 1 voxelized, "), "{said}");
@@ -85,20 +76,17 @@ fn a_mesh_that_is_named_twice_is_made_once_with_a_warning() {
 #[test]
 fn shards_together_make_the_whole() {
     let folder = with_meshes(7);
-    let names: Vec<String> = (0..7).map(|number| format!("{number}.obj")).collect();
-    folder.write("list.txt", names.join("\n"));
-    succeeds(&folder, "@list.txt --res 20 -o whole");
-    let shard = |args: &str| voxelize(&folder, &format!("@list.txt --res 20 --json {args}"));
-    let parts: Vec<Vec<String>> =
-        (1..=3).map(|index| meshes(&shard(&format!("-o parts --shard {index}/3")))).collect();
+    folder.succeeds("@list.txt --res 20 -o whole");
+    let shard = |args: &str| folder.succeeds(format!("@list.txt --res 20 --json {args}"));
+    let parts = [1, 2, 3].map(|index| meshes(&shard(&format!("-o parts --shard {index}/3"))));
     assert!(parts.iter().all(|part| matches!(part.len(), 2 | 3) && part.is_sorted()), "{parts:?}");
     let mut together = parts.concat();
     together.sort();
-    assert_eq!(together, names);
-    assert_eq!(files(&folder.join("parts")), files(&folder.join("whole")));
-    for file in files(&folder.join("whole")) {
-        let bytes = |place: &str| folder.read(Path::new(place).join(&file));
-        assert!(bytes("parts") == bytes("whole"), "{file}");
+    assert_eq!(together, [0, 1, 2, 3, 4, 5, 6].map(|number| format!("{number}.obj")));
+    assert_eq!(folder.files_in("parts"), folder.files_in("whole"));
+    for file in folder.files_in("whole") {
+        let [part, whole] = ["parts", "whole"].map(|home| folder.read(format!("{home}/{file}")));
+        assert!(part == whole, "{file}");
     }
     let empty = shard("--shard 8/8");
     assert_eq!(meshes(&empty), Vec::<String>::new());
@@ -109,12 +97,16 @@ fn shards_together_make_the_whole() {
 fn brackets_in_a_pattern_are_those_of_names_where_there_are_such() {
     let folder = folder();
     fs::create_dir_all(folder.join("run[1]")).unwrap();
-    fs::copy(folder.join("mesh.obj"), folder.join("run[1]/a[2].obj")).unwrap();
-    fs::copy(folder.join("mesh.obj"), folder.join("b1.obj")).unwrap();
-    let found = |args: &str| meshes(&voxelize(&folder, &format!("{args} --res 8 --json -q")));
-    assert_eq!(found("run[1]/a[2].obj"), ["run[1]/a[2].obj"]);
-    assert_eq!(found("run[1]/*.obj"), ["run[1]/a[2].obj"]);
-    assert_eq!(found("?[1].obj"), ["b1.obj"]);
+    folder.write("run[1]/a[2].obj", MESH);
+    folder.write("b1.obj", MESH);
+    for (pattern, mesh) in [
+        ("run[1]/a[2].obj", "run[1]/a[2].obj"),
+        ("run[1]/*.obj", "run[1]/a[2].obj"),
+        ("?[1].obj", "b1.obj"),
+    ] {
+        let run = folder.succeeds(format!("{pattern} --res 8 --json -q"));
+        assert_eq!(meshes(&run), [mesh]);
+    }
 }
 
 #[cfg(unix)]
@@ -129,5 +121,5 @@ fn a_folder_that_cannot_be_read_is_the_one_that_is_named() {
         eprintln!("skipped: this user may read any folder");
         return;
     }
-    refuses(&folder, "in --recursive --res 8", "error: in/closed: Permission denied");
+    folder.refuses("in --recursive --res 8", "error: in/closed: Permission denied");
 }

@@ -17,17 +17,13 @@ fn bad_input_is_refused_in_one_sentence_and_changes_nothing() {
         ("range", b"v 0 0 0\nv 1 2 0\nv 1 1 1\n\nf 1 2 4\n", "line 5: vertex index 4"),
         ("zero", b"v 0 0 0\nv 1 2 0\nv 1 1 1\nf 0 1 2\n", "line 4: vertex index 0"),
         ("word", b"v 0 0 zero\n", "line 1: 'zero'"),
-        (
-            "point",
-            b"v 3 4 5\nv 3 4 5\nv 3 4 5\nf 1 2 3\n",
-            "all vertices are at one point (3, 4, 5)",
-        ),
+        ("point", b"v 3 4 5\nv 3 4 5\nf 1 2 1\n", "all vertices are at one point (3, 4, 5)"),
     ];
     for (name, content, complaint) in cases {
         folder.write(format!("{name}.obj"), content);
         let args = format!("{name}.obj --res 8 -o old.npy");
-        refuses(&folder, &args, complaint);
-        refuses(&folder, &args, &format!("{name}.obj"));
+        folder.refuses(&args, complaint);
+        folder.refuses(&args, &format!("{name}.obj"));
     }
 }
 
@@ -37,7 +33,7 @@ fn impossible_sizes_are_refused() {
     folder.write("far.obj", "v 0 0 0\nv 1e308 0 0\nv -1e308 1 0\nf 1 2 3\n");
     folder.write("large.obj", "v 0 0 0\nv 1e30 0 0\nv 0 1e30 0\nf 1 2 3\n");
     folder.write("tiny.obj", "v 0 0 0\nv 1e-320 0 0\nv 0 1e-321 0\nf 1 2 3\n");
-    for (args, complaint) in [
+    folder.each("_ -o old.npy").refuses(&[
         ("mesh.obj --res 0", "use 1 to 65,536"),
         ("mesh.obj --res 70000", "use 1 to 65,536"),
         ("mesh.obj --res 65536 --pad 1", "at most 65,536"),
@@ -52,26 +48,23 @@ fn impossible_sizes_are_refused() {
         ("mesh.obj --voxel-size 1 --bounds 0,0,2,1,1,1", "z axis"),
         ("mesh.obj --voxel-size 1 --bounds 0,nan,0,1,1,1", "y axis"),
         ("large.obj --voxel-size 1 --bounds 0,0,0,1,1,1", "larger voxels, cut the mesh"),
-    ] {
-        refuses(&folder, &format!("{args} -o old.npy"), complaint);
-    }
-    let digits = stderr(&voxelize(&folder, "mesh.obj --voxel-size 1e-300"));
+    ]);
+    let digits = folder.fails("mesh.obj --voxel-size 1e-300", "");
     assert!(digits.len() < 200, "{digits}");
     folder.write("flat.obj", "v 0 0 2\nv 4 0 2\nv 0 3 2\nf 1 2 3\n");
-    let flat = voxelize(&folder, "flat.obj --res 8 --bounds 0,0,2,4,3,2 --json");
-    assert_eq!(json(&flat)["dims"], serde_json::json!([8, 6, 1]), "{}", stderr(&flat));
+    assert_eq!(folder.dims("flat.obj --res 8 --bounds 0,0,2,4,3,2"), [8, 6, 1]);
     // A large mesh is no problem by itself: 1e30 units are divided into 8 voxels.
-    assert_eq!(json_of(&folder, "large.obj --res 8 --json")["dims"][0], 8);
+    assert_eq!(folder.dims("large.obj --res 8")[0], 8);
 }
 
 #[test]
 fn impossible_files_are_refused() {
     let folder = folder();
-    folder.write("mesh.xyz", "solid\n");
-    write_grid(&folder, "grid.npy", &VoxelGrid::empty([4; 3]).unwrap());
+    folder.write_grid("grid.npy", &VoxelGrid::empty([4; 3]).unwrap());
     let page = "\n<!DOCTYPE html>\n<html lang=en>";
     let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n";
     for (name, text) in [
+        ("mesh.xyz", "solid\n"),
         ("mesh.fbx", "; FBX\n"),
         ("part.step", "ISO-10303-21;\n"),
         ("pointer.glb", pointer),
@@ -80,7 +73,7 @@ fn impossible_files_are_refused() {
     ] {
         folder.write(name, text);
     }
-    for (args, complaint) in [
+    folder.each("_").refuses(&[
         ("info nothere", "nothere: No such file"),
         ("info grid.npy --confine", "grid.npy: is no mesh, so --confine has no effect"),
         ("info mesh.obj --memory 1kB", "mesh.obj: for reading the mesh the program needs at least"),
@@ -99,20 +92,17 @@ fn impossible_files_are_refused() {
         ("mesh.obj --res 8 -o out", "no file extension"),
         ("mesh.obj --res 8 -o -", "--format"),
         ("mesh.obj --res 8 -o gone/out.vox", "there is no folder 'gone'"),
-        ("mesh.obj --res 8 -o mesh.obj --format obj", "would overwrite an input: name another"),
         ("mesh.obj --res 8 -o a.npz --format vox", "a.npz: has the extension of another format"),
         ("mesh.obj --res 2001 -o a.vox", "a.vox: the grid is 2,001 voxels along the x axis"),
         ("info gone.vox", "gone.vox: No such file"),
         ("info old.npy", "old.npy"),
-    ] {
-        refuses(&folder, args, complaint);
-    }
+    ]);
 }
 
 #[test]
 fn options_without_effect_are_refused_or_reported() {
     let folder = folder();
-    for (args, complaint) in [
+    folder.each("_").refuses(&[
         ("mesh.obj --mode solid --keep-transparent", "--keep-transparent is for surfaces"),
         ("mesh.obj --distance 2 --keep-transparent", "--keep-transparent is for surfaces"),
         ("mesh.obj --distance 2 --interior-color red", "--interior-color is for voxels"),
@@ -126,16 +116,12 @@ fn options_without_effect_are_refused_or_reported() {
         ("mesh.obj --res 8 --json -o - --format npy", "leave one of them out"),
         ("mesh.obj --res 8 --resume -o - --format npy", "leave one of them out"),
         ("mesh.obj --lattice old.npy", "old.npy: is a grid, which does not store its lattice"),
-    ] {
-        refuses(&folder, args, complaint);
-    }
-    succeeds(&folder, "mesh.obj --res 8 -o a.npz");
-    for (args, warning) in [
+    ]);
+    folder.succeeds("mesh.obj --res 8 -o a.npz");
+    folder.each("_").says(&[
         ("join a.npz -o b.npz --dither", "--dither had no effect: .npz files hold no palette"),
         ("mesh.obj --distance 2 --color red -o a.vdb", "--color had no effect: distances hold no"),
-    ] {
-        says(&folder, args, warning);
-    }
+    ]);
 }
 
 #[test]
@@ -157,14 +143,12 @@ fn bad_usage_exits_with_2() {
         "mesh.obj --res 8 --shard 2",
         "info mesh.obj mesh.obj",
     ] {
-        assert!(fails(&folder, args, "error: ").starts_with("error: "), "{args}");
+        assert!(folder.fails(args, "error: ").starts_with("error: "), "{args}");
     }
-    fails(&folder, "mesh.obj --shard 0/3", "parts are counted from 1: write 1/3 to 3/3");
-    fails(&folder, "", "Examples:\n");
-    for args in
-        ["--help", "--version", "info --help", "adapters --help", "diff --help", "verify --help"]
-    {
-        succeeds(&folder, args);
+    folder.fails("mesh.obj --shard 0/3", "parts are counted from 1: write 1/3 to 3/3");
+    folder.fails("", "Examples:\n");
+    for command in ["", "info", "adapters", "diff", "verify"] {
+        folder.succeeds(format!("{command} --help"));
     }
 }
 
@@ -199,12 +183,11 @@ fn with_json_a_failure_is_one_object_with_its_code() {
         ("render word.obj other.png", "read.line"),
         ("slice gone.npz", "io"),
     ] {
-        let run = exits(&folder, &format!("{args} --json"), 2);
+        let run = folder.exits(format!("{args} --json"), 2);
         let lines = json_lines(&run);
         let [line] = &lines[..] else { panic!("{args}: {lines:?}") };
         assert_eq!(line["code"], code, "{args}: {line}");
-        let said: Vec<String> = stderr(&run).split_whitespace().map(String::from).collect();
-        let said = said.join(" ");
+        let said = stderr(&run).split_whitespace().collect::<Vec<_>>().join(" ");
         let error = line["error"].as_str().unwrap();
         let is_gone = error.starts_with("gone.") && error.contains(": No such file");
         assert!(is_gone || code != "io", "{args}: {error}");
@@ -216,7 +199,7 @@ fn with_json_a_failure_is_one_object_with_its_code() {
         ("render", "the following required arguments were not provided: <GRID|MESH|FOLDER>"),
         ("mesh.obj --backend x", "invalid value 'x' for '--backend <BACKEND>'; [possible values: "),
     ] {
-        let line = json_lines(&voxelize(&folder, &format!("{args} --json"))).remove(0);
+        let (line, _) = folder.report(args);
         assert!(line["error"].as_str().unwrap().starts_with(error), "{line}");
     }
 }

@@ -1,25 +1,33 @@
 //! `voxelize render`: what it draws and refuses.
 
+use image::imageops::crop_imm;
+
 use super::*;
 
 #[test]
 fn a_grid_is_drawn_to_a_png_and_that_is_said() {
     let folder = folder();
-    succeeds(&folder, "mesh.obj --res 21 -o a.vox");
-    let run = voxelize(&folder, "render a.vox -o a.png --size 40x30");
-    assert!(run.status.success() && run.stdout.is_empty(), "{}", stderr(&run));
+    folder.succeeds("mesh.obj --res 21 -o a.vox");
+    let run = folder.succeeds("render a.vox -o a.png --size 40x30");
     let said = stderr(&run);
     assert!(said.contains("drew      40 x 30 pixels in ") && said.contains("wrote     a.png, "));
+    assert!(run.stdout.is_empty());
     let bytes = folder.read("a.png");
     assert!(bytes.starts_with(b"\x89PNG\r\n\x1a\n"));
 
-    let json = json_of(&folder, "render a.vox -o b.png --size 40x30 --json -q --threads 1");
+    let json = folder.json("render a.vox -o b.png --size 40x30 -q --threads 1");
     assert_eq!((&json["file"], &json["output"]), (&"a.vox".into(), &"b.png".into()));
     assert_eq!((&json["width"], &json["height"]), (&40.into(), &30.into()));
-    assert_eq!(json["bytes"], bytes.len() as u64);
+    assert_eq!(json["bytes"], bytes.len());
     assert_eq!(folder.read("b.png"), bytes);
-    let run = voxelize(&folder, "render a.vox -o - --size 40x30 -q");
-    assert!(run.stdout == bytes && stderr(&run).is_empty());
+    let run = folder.succeeds("render a.vox -o - --size 40x30 -q");
+    assert!(run.stdout == bytes && run.stderr.is_empty());
+}
+
+/// The width of the screen window of a camera.
+fn window_width(camera: &Value) -> f64 {
+    let [left, right] = [0, 1].map(|i| camera["screen_window"][i].as_f64().unwrap());
+    right - left
 }
 
 #[test]
@@ -27,9 +35,8 @@ fn where_the_camera_is_is_said_in_the_meshs_units() {
     let folder = folder();
     // The mesh is 4 units wide, of which the grid's front shows 4 x 4.
     for unit in [0.5, 0.25] {
-        succeeds(&folder, &format!("mesh.obj --voxel-size {unit} -o a.vdb"));
-        let front = "render a.vdb -o a.png --view front --size 80x40 --json -q";
-        let said = json_of(&folder, front);
+        folder.succeeds(format!("mesh.obj --voxel-size {unit} -o a.vdb"));
+        let said = folder.json("render a.vdb -o a.png --view front --size 80x40 -q");
         let camera = &said["camera"];
         assert_eq!(camera["projection"], "orthographic");
         let [right, up, back] = ["right", "up", "back"].map(|axis| camera[axis].to_string());
@@ -41,10 +48,10 @@ fn where_the_camera_is_is_said_in_the_meshs_units() {
             assert!((edge - 2.0 - expected * half).abs() < 1e-12, "{edge}, {unit}: {said}");
         }
     }
-    let said = json_of(&folder, "render a.vdb -o a.png --size 80x40 --json -q");
+    let said = folder.json("render a.vdb -o a.png --size 80x40 -q");
     let camera = &said["camera"];
     assert_eq!(camera["projection"], "perspective");
-    let window: Vec<f64> = serde_json::from_value(camera["screen_window"].clone()).unwrap();
+    let window: [f64; 4] = serde_json::from_value(camera["screen_window"].clone()).unwrap();
     let [width, height] = [window[1] - window[0], window[3] - window[2]];
     assert!((width - 2.0 * height).abs() < 1e-12 && (0.3..0.8).contains(&height), "{said}");
     // From the front, the right and above.
@@ -57,11 +64,10 @@ fn where_the_camera_is_is_said_in_the_meshs_units() {
 #[test]
 fn view_zoom_light_and_edges_are_as_asked_for() {
     let folder = folder();
-    succeeds(&folder, "mesh.obj --res 9 -o a.npz");
+    folder.succeeds("mesh.obj --res 9 -o a.npz");
     let drawn = |args: &str| {
-        let render = format!("render a.npz -o a.png --size 60x60 --json -q {args}");
-        let said = voxelize(&folder, &render);
-        (json(&said)["camera"].clone(), folder.read("a.png"))
+        let mut said = folder.json(format!("render a.npz -o a.png --size 60x60 -q {args}"));
+        (said["camera"].take(), folder.read("a.png"))
     };
     let plain = drawn("");
     assert!(plain == drawn("--view three-quarter"));
@@ -69,16 +75,11 @@ fn view_zoom_light_and_edges_are_as_asked_for() {
     assert_eq!(drawn("--view iso").0["projection"], "orthographic");
     let (camera, _) = drawn("--azimuth -90 --elevation 30");
     assert_eq!(camera["projection"], "perspective");
-    let expected = [-(0.75_f64.sqrt()), 0.5, 0.0];
-    for (i, expected) in expected.into_iter().enumerate() {
+    for (i, expected) in [-(0.75_f64.sqrt()), 0.5, 0.0].into_iter().enumerate() {
         assert!((camera["back"][i].as_f64().unwrap() - expected).abs() < 1e-12, "{camera}");
     }
-    let close = drawn("--zoom 2").0;
-    let left = |camera: &serde_json::Value| {
-        let window: [f64; 4] = serde_json::from_value(camera["screen_window"].clone()).unwrap();
-        window[1] - window[0]
-    };
-    assert!((left(&plain.0) - 2.0 * left(&close)).abs() < 1e-12, "{close}");
+    let (close, _) = drawn("--zoom 2");
+    assert!((window_width(&plain.0) - 2.0 * window_width(&close)).abs() < 1e-12, "{close}");
     for option in ["--light -20,10", "--no-edges"] {
         let (camera, picture) = drawn(option);
         assert!(camera == plain.0 && picture != plain.1, "{option}");
@@ -87,9 +88,9 @@ fn view_zoom_light_and_edges_are_as_asked_for() {
 
 #[test]
 fn a_mesh_is_drawn_as_the_main_job_makes_it() {
-    let folder = super::color::in_colors();
+    let folder = color::in_colors();
     let small = "--size 60x60 --samples 1 --view right --camera perspective --up z -q";
-    let mut pictures = Vec::new();
+    let mut plain = None;
     for options in [
         "--res 25",
         "--voxel-size 0.25",
@@ -100,77 +101,60 @@ fn a_mesh_is_drawn_as_the_main_job_makes_it() {
         "--res 25 --color #C08040",
         "--res 25 --mode solid --fill flood",
     ] {
-        succeeds(&folder, &format!("three.obj {options} -o made.npz"));
-        let of_grid = voxelize(&folder, &format!("render made.npz -o - {small}"));
-        let of_mesh = succeeds(&folder, &format!("render three.obj {options} -o - {small}"));
-        assert!(of_grid.stdout == of_mesh.stdout, "{options}");
-        pictures.push(of_mesh.stdout);
-    }
-    for (n, picture) in pictures.iter().enumerate().skip(1) {
-        assert!(*picture != pictures[0], "option {n} has no effect");
+        folder.succeeds(format!("three.obj {options} -o made.npz"));
+        let of_grid = folder.succeeds(format!("render made.npz -o - {small}")).stdout;
+        let of_mesh = folder.succeeds(format!("render three.obj {options} -o - {small}")).stdout;
+        assert!(of_grid == of_mesh, "{options}");
+        assert!(plain.as_ref() != Some(&of_mesh), "{options} has no effect");
+        plain.get_or_insert(of_mesh);
     }
 }
 
 #[test]
 fn what_is_to_be_said_of_a_meshs_voxels_is_said_with_its_picture() {
-    let folder = super::color::in_colors();
+    let folder = color::in_colors();
     for (options, expected) in [
         ("", "voxels in which all is transparent were left out: --keep-transparent keeps them"),
         ("--mode solid", "warning: the fill is doubtful: "),
     ] {
-        let main = voxelize(&folder, &format!("three.obj --res 25 {options}"));
-        let main = stderr(&main);
-        let warnings: Vec<&str> = main.lines().filter(|l| l.starts_with("warning: ")).collect();
-        let render = format!("render three.obj --res 25 {options} -o a.png --size 9x9");
-        let said = says(&folder, &render, expected);
-        let drawn: Vec<&str> = said.lines().filter(|l| l.starts_with("warning: ")).collect();
-        assert_eq!(drawn, warnings);
+        let main = format!("three.obj --res 25 {options}");
+        let render = format!("render {main} -o a.png --size 9x9");
+        let [made, drawn] = [main, render].map(|args| -> Vec<String> {
+            let said = folder.says(args, expected);
+            said.lines().filter(|line| line.starts_with("warning: ")).map(str::to_owned).collect()
+        });
+        assert_eq!(drawn, made);
     }
-}
-
-#[test]
-fn a_mesh_past_the_bound_of_memory_is_refused() {
-    let folder = folder();
-    for (bound, what) in [("1kB", "reading the mesh"), ("60MiB", "the grid")] {
-        let args = format!("render mesh.obj --res 4096 --memory {bound} -o a.png");
-        refuses(&folder, &args, &format!("mesh.obj: for {what} the program needs"));
-    }
-}
-
-#[test]
-fn an_empty_grid_is_said_to_be_so() {
-    let folder = folder();
-    write_grid(&folder, "empty.npy", &VoxelGrid::empty([4, 5, 6]).unwrap());
-    says(&folder, "render empty.npy -o a.png --size 8x8", "warning: no voxel is occupied");
+    folder.write_grid("empty.npy", &VoxelGrid::empty([4, 5, 6]).unwrap());
+    folder.says("render empty.npy -o a.png --size 8x8", "warning: no voxel is occupied");
 }
 
 #[test]
 fn what_cannot_be_drawn_is_refused_and_changes_nothing() {
     let folder = folder();
-    write_grid(&folder, "one.npy", &VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap());
-    let jpg = "a.jpg: unknown file extension '.jpg': pictures are .png files";
-    for (args, complaint) in [
-        ("render old.npy -o a.png", "old.npy: "),
-        ("render one.npy -o a.jpg", jpg),
-        ("render one.npy -o a", "a: no file extension"),
-        ("render one.npy -o a.gif", "a.gif: a .gif is an animation: use --turntable N"),
-        ("render one.npy -o nowhere/a.png", "there is no folder 'nowhere'"),
-        ("render one.npy -o - --json", "both write to standard output"),
-        ("render mesh.obj --res 0 -o a.png", "use 1 to 65,536"),
-        ("render mesh.obj --voxel-size nan -o a.png", "mesh.obj: a voxel size of NaN is not"),
-        ("render mesh.obj --res 8 --fill flood -o a.png", "--fill is for solids"),
-        ("render mesh.obj --res 8 --mode thin --shell -o a.png", "--include-surface is for solids"),
-        ("render one.npy --res 8 -o a.png", "one.npy: is no mesh, so --res has no effect"),
-        ("render one.npy --voxel-size 8 -o a.png", "--voxel-size has no effect"),
-        ("render one.npy --mode surface -o a.png", "--mode has no effect"),
-        ("render one.npy --fill flood -o a.png", "--fill has no effect"),
-        ("render one.npy --shell -o a.png", "--include-surface has no effect"),
-        ("render one.npy --keep-transparent -o a.png", "--keep-transparent has no effect"),
-        ("render one.npy --color none -o a.png", "--color has no effect"),
-    ] {
-        refuses(&folder, args, complaint);
-    }
-    for (args, complaint) in [
+    folder.write_grid("one.npy", &VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap());
+    folder.each("render _").refuses(&[
+        ("old.npy -o a.png", "old.npy: "),
+        ("one.npy -o a.jpg", "a.jpg: unknown file extension '.jpg': pictures are .png files"),
+        ("one.npy -o a", "a: no file extension"),
+        ("one.npy -o a.gif", "a.gif: a .gif is an animation: use --turntable N"),
+        ("one.npy -o nowhere/a.png", "there is no folder 'nowhere'"),
+        ("one.npy -o - --json", "both write to standard output"),
+        ("mesh.obj --res 0 -o a.png", "use 1 to 65,536"),
+        ("mesh.obj --voxel-size nan -o a.png", "mesh.obj: a voxel size of NaN is not"),
+        ("mesh.obj --res 8 --fill flood -o a.png", "--fill is for solids"),
+        ("mesh.obj --res 8 --mode thin --shell -o a.png", "--include-surface is for solids"),
+        ("mesh.obj --res 4096 --memory 1kB -o a.png", "mesh.obj: for reading the mesh the program"),
+        ("mesh.obj --res 4096 --memory 60MiB -o a.png", "mesh.obj: for the grid the program needs"),
+        ("one.npy --res 8 -o a.png", "one.npy: is no mesh, so --res has no effect"),
+        ("one.npy --voxel-size 8 -o a.png", "--voxel-size has no effect"),
+        ("one.npy --mode surface -o a.png", "--mode has no effect"),
+        ("one.npy --fill flood -o a.png", "--fill has no effect"),
+        ("one.npy --shell -o a.png", "--include-surface has no effect"),
+        ("one.npy --keep-transparent -o a.png", "--keep-transparent has no effect"),
+        ("one.npy --color none -o a.png", "--color has no effect"),
+    ]);
+    folder.each("render one.npy -o a.png _").fails(&[
         ("--size 0x8", "width and height of 1 to 16,384 pixels"),
         ("--size 20000x8", "such as 1920x1080"),
         ("--view above", "'above' for '--view"),
@@ -188,26 +172,11 @@ fn what_cannot_be_drawn_is_refused_and_changes_nothing() {
         ("--turntable 2 --fps 0", "'0' for '--fps"),
         ("--fps 24", "--turntable <N>"),
         ("--res 8 --voxel-size 8", "cannot be used with"),
-    ] {
-        fails(&folder, &format!("render one.npy -o a.png {args}"), complaint);
-    }
+    ]);
     assert!(!folder.join("a.png").exists());
     // Without a name the picture has that of the grid, but not that of a texture.
-    succeeds(&folder, "render one.npy --size 8");
+    folder.succeeds("render one.npy --size 8");
     assert!(folder.join("one.voxels.png").is_file() && !folder.join("one.png").exists());
-}
-
-/// Pixels of the same rectangle in two sheets.
-fn is_same(
-    a: &image::RgbImage,
-    b: &image::RgbImage,
-    [left, top]: [u32; 2],
-    size: [u32; 2],
-) -> bool {
-    let part = |sheet: &image::RgbImage| {
-        image::imageops::crop_imm(sheet, left, top, size[0], size[1]).to_image().into_raw()
-    };
-    part(a) == part(b)
 }
 
 #[test]
@@ -217,32 +186,25 @@ fn a_folder_is_drawn_as_one_sheet_in_which_each_file_has_its_own_picture_and_nam
     for name in ["a.obj", "b.obj", "c.obj"] {
         folder.write(format!("models/{name}"), MESH);
     }
-    write_grid(&folder, "models/d.npy", &VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap());
+    folder.write_grid("models/d.npy", &VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap());
     folder.write("models/readme.txt", "no mesh");
     let args = "render models --res 16 --size 40x30 --samples 1";
-    let said = says(&folder, &format!("{args} -o sheet.png"), "4 pictures of 40 x 30 pixels in ");
-    assert!(
-        said.contains("read      models\n") && said.contains("wrote     sheet.png, "),
-        "{said}"
-    );
-    let sheet = image::open(folder.join("sheet.png")).unwrap().to_rgb8();
+    let said = folder.says(format!("{args} -o sheet.png"), "4 pictures of 40 x 30 pixels in ");
+    assert!(said.contains("read      models\n"), "{said}");
+    assert!(said.contains("wrote     sheet.png, "), "{said}");
+    let sheet = folder.picture("sheet.png");
     // Three columns and two rows: a picture, 12 pixels for its name, and 8 of space.
     assert_eq!(sheet.dimensions(), (8 + 3 * 48, 8 + 2 * 50));
-    let single = |name: &str| {
-        let file = format!("render models/{name} --size 40x30 --samples 1 -o one.png");
-        let mesh = if name.ends_with("obj") { " --res 16" } else { "" };
-        succeeds(&folder, &(file + mesh));
-        image::open(folder.join("one.png")).unwrap().to_rgb8()
-    };
-    for (n, name) in (0..).zip(["a.obj", "b.obj", "c.obj", "d.npy"]) {
+    for (n, file) in (0..).zip(["a.obj --res 16", "b.obj --res 16", "c.obj --res 16", "d.npy"]) {
+        folder.succeeds(format!("render models/{file} --size 40x30 --samples 1 -o one.png"));
         let [left, top] = [8 + 48 * (n % 3), 8 + 50 * (n / 3)];
-        let drawn = image::imageops::crop_imm(&sheet, left, top, 40, 30).to_image();
-        assert!(drawn == single(name), "{name}");
+        let drawn = crop_imm(&sheet, left, top, 40, 30).to_image();
+        assert!(drawn == folder.picture("one.png"), "{file}");
     }
 
     // Of a file that cannot be read the picture alone is another.
     folder.write("models/b.obj", "v 0 0 0\nf 1 2 9\n");
-    let run = exits(&folder, &format!("{args} -o failed.png --json"), 2);
+    let run = folder.exits(format!("{args} -o failed.png --json"), 2);
     let json = &json_lines(&run)[0];
     assert_eq!(
         (&json["pictures"], &json["failed"][0]["file"]),
@@ -250,21 +212,25 @@ fn a_folder_is_drawn_as_one_sheet_in_which_each_file_has_its_own_picture_and_nam
     );
     assert_eq!(json["failed"].as_array().unwrap().len(), 1);
     assert!(stderr(&run).contains("error: models/b.obj: line 2: "), "{}", stderr(&run));
-    let failed = image::open(folder.join("failed.png")).unwrap().to_rgb8();
-    assert!(is_same(&failed, &sheet, [0, 0], [56, 108]), "a.obj and d.npy");
-    assert!(!is_same(&failed, &sheet, [56, 8], [40, 30]), "the picture of b.obj");
-    assert!(is_same(&failed, &sheet, [56, 38], [96, 20]), "the names of b.obj and c.obj");
     // A shorter name than the others has other pixels.
     fs::rename(folder.join("models/c.obj"), folder.join("models/ca.obj")).unwrap();
-    exits(&folder, &format!("{args} -o renamed.png"), 2);
-    let renamed = image::open(folder.join("renamed.png")).unwrap().to_rgb8();
-    assert!(!is_same(&failed, &renamed, [104, 38], [48, 20]), "the name of c.obj");
+    folder.exits(format!("{args} -o renamed.png"), 2);
+    let (failed, renamed) = (folder.picture("failed.png"), folder.picture("renamed.png"));
+    for (what, other, [left, top, width, height], is_same) in [
+        ("a.obj and d.npy", &sheet, [0, 0, 56, 108], true),
+        ("the picture of b.obj", &sheet, [56, 8, 40, 30], false),
+        ("the names of b.obj and c.obj", &sheet, [56, 38, 96, 20], true),
+        ("the name of c.obj", &renamed, [104, 38, 48, 20], false),
+    ] {
+        let [a, b] = [&failed, other].map(|sheet| crop_imm(sheet, left, top, width, height));
+        assert_eq!(a.to_image() == b.to_image(), is_same, "{what}");
+    }
 
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink("gone.obj", folder.join("models/dangling.obj")).unwrap();
-        let run = exits(&folder, &format!("{args} -o dangling.png"), 2);
-        assert!(stderr(&run).contains("error: models/dangling.obj: No such file"), "{run:?}");
+        let complaint = "error: models/dangling.obj: No such file";
+        folder.fails(format!("{args} -o dangling.png"), complaint);
     }
 }
 
@@ -275,26 +241,21 @@ fn a_folder_that_cannot_be_a_sheet_is_refused() {
         fs::create_dir(folder.join(name)).unwrap();
         (0..files).for_each(|n| folder.write(format!("{name}/{n}.npy"), ""));
     }
-    for (args, complaint) in [
-        ("render empty -o a.png", "empty: no grid and no mesh is in this folder"),
-        ("render full -o a.png", "full: 401 grids and meshes are more than the 400 of a sheet"),
-        ("render one --turntable 3 -o a.png", "one: a folder becomes one picture"),
-        ("render one --res 8 -o a.png", "one/0.npy: is no mesh, so --res has no effect"),
-        ("render one --size 16384 -o a.png", "the sheet of 1 picture: use a smaller --size"),
-    ] {
-        fails(&folder, args, complaint);
-        assert!(!folder.join("a.png").exists(), "{args}");
-    }
+    folder.each("render _ -o a.png").fails(&[
+        ("empty", "empty: no grid and no mesh is in this folder"),
+        ("full", "full: 401 grids and meshes are more than the 400 of a sheet"),
+        ("one --turntable 3", "one: a folder becomes one picture"),
+        ("one --res 8", "one/0.npy: is no mesh, so --res has no effect"),
+        ("one --size 16384", "the sheet of 1 picture: use a smaller --size"),
+    ]);
+    assert!(!folder.join("a.png").exists());
 }
 
 #[test]
 fn the_picture_at_the_top_of_the_readme_is_what_the_program_draws() {
-    let folder = folder();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mesh = root.join("assets/lighthouse.obj");
-    let args = format!("render {} --res 128 --size 800 -o a.png -q", mesh.display());
-    succeeds(&folder, &args);
-    let pixels = |path: &Path| image::open(path).unwrap().to_rgb8().into_raw();
-    let [drawn, committed] = [folder.join("a.png"), root.join("docs/lighthouse.png")];
-    assert!(pixels(&drawn) == pixels(&committed), "voxelize {args}");
+    let folder = Folder::new();
+    let args = format!("render {LIGHTHOUSE} --res 128 --size 800 -o a.png -q");
+    folder.succeeds(&args);
+    let committed = image::open(Path::new(ROOT).join("docs/lighthouse.png")).unwrap().to_rgb8();
+    assert!(folder.picture("a.png") == committed, "voxelize {args}");
 }

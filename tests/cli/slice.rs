@@ -1,124 +1,123 @@
 //! `voxelize slice`: what it prints, draws and refuses.
 
-use super::*;
-
 use trivox::grid::Colors;
 
-const DIMS: [u32; 3] = [5, 4, 3];
+use super::*;
+
+const RED: [u8; 4] = [200, 10, 20, 255];
+
+fn grid_of(dims: [u32; 3], voxels: &[[u32; 3]]) -> VoxelGrid {
+    VoxelGrid::from_voxels(dims, voxels.iter().copied()).unwrap()
+}
 
 /// A folder with `a.npy`: an L in the layer z = 1, and one voxel above its foot.
 fn with_grid() -> Folder {
     let folder = folder();
     let voxels = [[0, 0, 1], [1, 0, 1], [2, 0, 1], [0, 1, 1], [0, 2, 1], [2, 0, 2]];
-    write_grid(&folder, "a.npy", &VoxelGrid::from_voxels(DIMS, voxels).unwrap());
+    folder.write_grid("a.npy", &grid_of([5, 4, 3], &voxels));
     folder
 }
 
 #[test]
-fn ascii_is_a_character_a_voxel_along_every_axis() {
+fn ascii_is_a_character_a_voxel_along_every_axis_and_blocks_are_two_rows_a_line() {
     let folder = with_grid();
-    for (place, expected) in [
-        ("-z 1", ".....\n#....\n#....\n###..\n"),
-        ("-z 2", ".....\n.....\n.....\n..#..\n"),
-        ("-y 0", "..#..\n###..\n.....\n"),
-        ("-x 0", "....\n###.\n....\n"),
-        ("-x 4", "....\n....\n....\n"),
-    ] {
-        let run = succeeds(&folder, &format!("slice a.npy {place} --ascii"));
-        assert_eq!(stdout(&run), expected, "{place}");
-    }
-}
-
-#[test]
-fn blocks_are_two_rows_a_line() {
-    let folder = with_grid();
-    let grid = VoxelGrid::from_voxels([2, 3, 1], [[0, 0, 0], [0, 1, 0], [1, 2, 0]]).unwrap();
-    write_grid(&folder, "red.npz", &grid.with_colors(Colors::uniform([200, 10, 10, 255])));
-    assert_eq!(stdout(&voxelize(&folder, "slice red.npz -z 0")), "▄▀\n▀ \n");
-    assert_eq!(stdout(&voxelize(&folder, "slice a.npy -z 1")), "▄    \n█▄▄  \n");
-    assert_eq!(stdout(&voxelize(&folder, "slice a.npy")), "▄    \n█▄▄  \n");
+    let grid = grid_of([2, 3, 1], &[[0, 0, 0], [0, 1, 0], [1, 2, 0]]);
+    folder.write_grid("red.npz", &grid.with_colors(Colors::uniform(RED)));
     // Full blocks, and a last row by itself.
-    let full = [[0, 0, 0], [0, 1, 0], [0, 2, 0], [1, 2, 0]];
-    write_grid(&folder, "full.npy", &VoxelGrid::from_voxels([2, 3, 1], full).unwrap());
-    assert_eq!(stdout(&voxelize(&folder, "slice full.npy")), "█▀\n▀ \n");
+    let full = grid_of([2, 3, 1], &[[0, 0, 0], [0, 1, 0], [0, 2, 0], [1, 2, 0]]);
+    folder.write_grid("full.npy", &full);
+    for (args, expected) in [
+        ("a.npy -z 1 --ascii", ".....\n#....\n#....\n###..\n"),
+        ("a.npy -z 2 --ascii", ".....\n.....\n.....\n..#..\n"),
+        ("a.npy -y 0 --ascii", "..#..\n###..\n.....\n"),
+        ("a.npy -x 0 --ascii", "....\n###.\n....\n"),
+        ("a.npy -x 4 --ascii", "....\n....\n....\n"),
+        ("a.npy -z 1", "▄    \n█▄▄  \n"),
+        ("a.npy", "▄    \n█▄▄  \n"),
+        ("red.npz -z 0", "▄▀\n▀ \n"),
+        ("full.npy", "█▀\n▀ \n"),
+    ] {
+        assert_eq!(folder.printed(format!("slice {args}")), expected, "{args}");
+    }
 }
 
 #[test]
 fn a_header_says_what_is_where() {
     let folder = with_grid();
-    let run = voxelize(&folder, "slice a.npy -y 0 --ascii");
+    let run = folder.succeeds("slice a.npy -y 0 --ascii");
     let header =
         "slice     y = 0, 4 voxels occupied; x to the right from 0 to 4, z upwards from 0 to 2\n";
     assert_eq!(stderr(&run), header);
-    let quiet = voxelize(&folder, "slice a.npy -y 0 --ascii -q");
+    let quiet = folder.succeeds("slice a.npy -y 0 --ascii -q");
     assert!(quiet.stdout == run.stdout && quiet.stderr.is_empty());
 }
 
 #[test]
 fn json_has_counts_and_no_voxels() {
     let folder = with_grid();
-    let found = json_of(&folder, "slice a.npy -x 0 --json -q");
-    assert_eq!((&found["file"], &found["occupied"]), (&"a.npy".into(), &6.into()));
-    assert_eq!(found["dims"], serde_json::json!(DIMS));
-    assert_eq!((&found["axis"], &found["index"]), (&"x".into(), &0.into()));
-    assert_eq!(found["plane"], serde_json::json!(["y", "z"]));
-    assert_eq!((&found["size"], &found["voxels"]), (&serde_json::json!([4, 3]), &3.into()));
-    assert_eq!(found["bounds"], serde_json::json!([[0, 1], [2, 1]]));
+    let found = folder.json("slice a.npy -x 0 -q");
+    for (field, expected) in [
+        ("file", json!("a.npy")),
+        ("occupied", json!(6)),
+        ("dims", json!([5, 4, 3])),
+        ("axis", json!("x")),
+        ("index", json!(0)),
+        ("plane", json!(["y", "z"])),
+        ("size", json!([4, 3])),
+        ("voxels", json!(3)),
+        ("bounds", json!([[0, 1], [2, 1]])),
+    ] {
+        assert_eq!(found[field], expected, "{field}");
+    }
     assert!(found.get("output").is_none());
-    let empty = json_of(&folder, "slice a.npy -x 4 --json -q");
+    let empty = folder.json("slice a.npy -x 4 -q");
     assert_eq!((&empty["voxels"], &empty["bounds"]), (&0.into(), &().into()));
 }
 
 /// Relative luminance, as WCAG 2 defines it.
-fn luminance(color: [u8; 3]) -> f64 {
-    let linear = color.map(|c| f64::from(trivox::base::srgb::linear_of(c)) / 65535.0);
+fn luminance([r, g, b, _]: [u8; 4]) -> f64 {
+    let linear = [r, g, b].map(|c| f64::from(trivox::base::srgb::linear_of(c)) / 65535.0);
     0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 }
 
 #[test]
 fn a_picture_has_so_many_pixels_a_voxel_in_its_colour() {
     let folder = with_grid();
-    let grid = VoxelGrid::from_voxels([3, 2, 1], [[0, 0, 0], [2, 1, 0]]).unwrap();
-    let red = [200, 10, 20, 255];
-    let grid = grid.with_colors(Colors::uniform(red));
-    write_grid(&folder, "red.npz", &grid);
+    let grid = grid_of([3, 2, 1], &[[0, 0, 0], [2, 1, 0]]).with_colors(Colors::uniform(RED));
+    folder.write_grid("red.npz", &grid);
     for (scale, has_lines) in [(1, false), (7, false), (8, true), (20, true)] {
-        let run = voxelize(&folder, &format!("slice red.npz -z 0 -o s.png --pixels {scale}"));
-        let said = stderr(&run);
-        assert!(run.status.success() && run.stdout.is_empty(), "{said}");
         let size = format!("wrote     s.png, {} x {} pixels, ", 3 * scale, 2 * scale);
-        assert!(said.contains(&size), "{said}");
+        folder.says(format!("slice red.npz -z 0 -o s.png --pixels {scale}"), &size);
         let picture = image::open(folder.join("s.png")).unwrap().to_rgba8();
         assert_eq!(picture.dimensions(), (3 * scale, 2 * scale));
         let of = |i: u32, j: u32| picture.get_pixel(i * scale + scale / 2, j * scale + scale / 2).0;
-        assert_eq!([of(2, 0), of(0, 1)], [red, red], "{scale}");
-        for (i, j) in [(0, 0), (1, 0), (1, 1), (2, 1)] {
-            let empty = of(i, j);
-            for voxel in [[255; 3], [0; 3]] {
-                let [a, b] = [voxel, [empty[0], empty[1], empty[2]]].map(luminance);
+        assert_eq!([of(2, 0), of(0, 1)], [RED, RED], "{scale}");
+        for empty in [of(0, 0), of(1, 0), of(1, 1), of(2, 1)] {
+            for voxel in [[255; 4], [0; 4]] {
+                let [a, b] = [voxel, empty].map(luminance);
                 let contrast = (a.max(b) + 0.05) / (a.min(b) + 0.05);
                 assert!(contrast > 3.0, "{scale}: {empty:?} beside {voxel:?}");
             }
         }
         // Left of the last voxel of the upper row, and above the first of the lower.
         let lines = [(2 * scale, 0), (0, scale)].map(|(x, y)| picture.get_pixel(x, y).0);
-        assert!(lines.iter().all(|&line| (line != red) == has_lines), "{scale}: {lines:?}");
-        assert_eq!(picture.get_pixel(3 * scale - 1, 0).0, red, "{scale}");
+        assert!(lines.iter().all(|&line| (line != RED) == has_lines), "{scale}: {lines:?}");
+        assert_eq!(picture.get_pixel(3 * scale - 1, 0).0, RED, "{scale}");
     }
-    let found = json_of(&folder, "slice a.npy -z 1 -o t.png --json");
+    let found = folder.json("slice a.npy -z 1 -o t.png");
     assert_eq!((&found["output"], &found["width"]), (&"t.png".into(), &160.into()));
     let bytes = folder.read("t.png");
-    assert_eq!(found["bytes"], bytes.len() as u64);
-    assert!(voxelize(&folder, "slice a.npy -z 1 -o - -q").stdout == bytes);
+    assert_eq!(found["bytes"], bytes.len());
+    assert!(folder.succeeds("slice a.npy -z 1 -o - -q").stdout == bytes);
 }
 
 #[test]
 fn axes_are_beside_the_voxels_of_a_picture() {
     let folder = with_grid();
-    succeeds(&folder, "mesh.obj --res 30 -o placed.npz");
+    folder.succeeds("mesh.obj --res 30 -o placed.npz");
     let draw = |args: &str| {
-        let run = succeeds(&folder, &format!("slice {args} -o s.png"));
-        (image::open(folder.join("s.png")).unwrap().to_rgb8(), stderr(&run))
+        let said = folder.said(format!("slice {args} -o s.png"));
+        (folder.picture("s.png"), said)
     };
     // Lines below: the numbers of voxels, and the ends in mesh units where the file has the place.
     for (args, lines) in [("a.npy -z 1", 1), ("placed.npz", 2), ("placed.npz -x 3", 2)] {
@@ -151,9 +150,9 @@ fn axes_are_beside_the_voxels_of_a_picture() {
 #[test]
 fn slices_that_cannot_be_are_refused_and_change_nothing() {
     let folder = with_grid();
-    write_grid(&folder, "long.npy", &VoxelGrid::empty([1000, 1, 1]).unwrap());
+    folder.write_grid("long.npy", &VoxelGrid::empty([1000, 1, 1]).unwrap());
     folder.write("mesh.xyz", "");
-    for (args, complaint) in [
+    folder.each("slice _").refuses(&[
         ("a.npy -z 3", "a.npy: there is no slice z = 3: use z from 0 to 2"),
         ("a.npy -x 5 -o s.png", "a.npy: there is no slice x = 5: use x from 0 to 4"),
         ("old.npy -z 0", "old.npy: "),
@@ -168,10 +167,8 @@ fn slices_that_cannot_be_are_refused_and_change_nothing() {
         ("a.npy -z 0 -o - --json", "both write to standard output"),
         ("long.npy -z 0 -o s.png --pixels 66", "s.png: 1,000 voxels of 66 pixels are more than"),
         ("long.npy -z 0 -o s.png --pixels 66", "use --pixels 65 or less"),
-    ] {
-        refuses(&folder, &format!("slice {args}"), complaint);
-    }
-    for (args, complaint) in [
+    ]);
+    folder.each("slice a.npy _").fails(&[
         ("-x 0 -z 0", "cannot be used with"),
         ("-z -1", "'-1' for '--z"),
         ("-z 0 --ascii --json", "cannot be used with"),
@@ -181,69 +178,54 @@ fn slices_that_cannot_be_are_refused_and_change_nothing() {
         ("-z 0 --ascii --pixels 4", "cannot be used with"),
         ("-z 0 --ascii --axes", "cannot be used with"),
         ("-z 0 -o s.png --pixels 0", "'0' for '--pixels"),
-    ] {
-        fails(&folder, &format!("slice a.npy {args}"), complaint);
-    }
+    ]);
     assert!(!folder.join("s.png").exists());
 }
 
 #[test]
 fn a_slice_of_a_mesh_is_that_of_its_voxels() {
-    let folder = with_grid();
+    let folder = folder();
     for (options, place) in [("--res 9", "-z 1"), ("--res 9 --mode thin --color red", "-x 2")] {
-        succeeds(&folder, &format!("mesh.obj {options} -o v.npz"));
-        let [of_grid, of_mesh] = ["v.npz", &format!("mesh.obj {options}")]
-            .map(|file| stdout(&succeeds(&folder, &format!("slice {file} {place} --ascii"))));
-        assert!(of_mesh == of_grid && of_mesh.contains('#'), "{options}: {of_mesh}");
-        let [of_grid, of_mesh] = ["v.npz", &format!("mesh.obj {options}")]
-            .map(|file| voxelize(&folder, &format!("slice {file} {place} -o - -q")).stdout);
-        assert!(of_mesh == of_grid && !of_mesh.is_empty(), "{options}");
+        folder.succeeds(format!("mesh.obj {options} -o v.npz"));
+        for output in ["--ascii", "-o -"] {
+            let [of_grid, of_mesh] = ["v.npz", &format!("mesh.obj {options}")]
+                .map(|file| folder.succeeds(format!("slice {file} {place} -q {output}")).stdout);
+            assert!(of_mesh == of_grid, "{options} {output}");
+            assert!(output != "--ascii" || of_mesh.contains(&b'#'), "{options}");
+        }
     }
-    let texture = image::RgbaImage::from_pixel(2, 2, image::Rgba([200, 10, 20, 255]));
-    texture.save(folder.join("t.png")).unwrap();
-    folder.write("t.mtl", "newmtl a\nmap_Kd t.png\n");
-    let text = "mtllib t.mtl\nusemtl a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nf 1/1 2/1 3/1\n";
-    folder.write("t.obj", text);
-    let overwrites = "would overwrite an input";
-    refuses(&folder, "slice t.obj --res 4 -o t.png", overwrites);
-    refuses(&folder, "slice t.obj --res 4 --color none -o t.png", overwrites);
 }
 
 #[cfg(unix)]
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
-    let folder = folder();
-    write_grid(&folder, "a.npy", &VoxelGrid::empty([60, 20000, 1]).unwrap());
-    let script = format!("({VOXELIZE} slice a.npy -z 0 --ascii -q; echo $? >&2) | head -n 1");
-    let run = bash(&folder, &script);
+    let folder = Folder::new();
+    folder.write_grid("a.npy", &VoxelGrid::empty([60, 20000, 1]).unwrap());
+    let run = format!("{VOXELIZE} slice a.npy -z 0 --ascii -q");
+    let run = folder.bash(format!("({run}; echo $? >&2) | head -n 1"));
     assert_eq!(stderr(&run), "0\n");
-}
-
-/// Runs `args` on a terminal of 10 columns, and returns all that it shows.
-#[cfg(target_os = "linux")]
-fn on_a_terminal(folder: &Path, args: &str) -> String {
-    let inside = format!("stty cols 10 rows 5; {VOXELIZE} {args}");
-    let run = Command::new("script")
-        .current_dir(folder)
-        .args(["-qec", &inside, "/dev/null"])
-        .output()
-        .unwrap();
-    assert!(run.status.success(), "{}", stdout(&run));
-    stdout(&run).replace('\r', "")
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_terminal_shows_as_many_columns_as_it_has() {
-    let folder = folder();
-    let grid = VoxelGrid::from_voxels([30, 1, 1], [[20, 0, 0], [24, 0, 0]]).unwrap();
-    write_grid(&folder, "red.npz", &grid.with_colors(Colors::uniform([200, 10, 20, 255])));
-    let shown = on_a_terminal(&folder, "slice red.npz -z 0");
+    let folder = Folder::new();
+    let grid = grid_of([30, 1, 1], &[[20, 0, 0], [24, 0, 0]]).with_colors(Colors::uniform(RED));
+    folder.write_grid("red.npz", &grid);
+    // What a terminal of 10 columns shows.
+    let shown = |args: &str| {
+        let inside = format!("stty cols 10 rows 5; {VOXELIZE} slice red.npz -z 0 {args}");
+        let run = folder.bash(format!("script -qec '{inside}' /dev/null"));
+        assert!(run.status.success(), "{}", stdout(&run));
+        stdout(&run).replace('\r', "")
+    };
+    let colored = shown("");
     // In clap's colour.
-    let warning = "\u{1b}[1m\u{1b}[33mwarning:\u{1b}[0m the slice is 30 voxels wide and the terminal 10: x from 17 to 26 is shown";
-    assert!(shown.contains(warning), "{shown}");
-    assert!(shown.ends_with("   ▀   ▀  \n"), "{shown:?}");
-    assert_eq!(on_a_terminal(&folder, "slice red.npz -z 0 --ascii -q"), "...#...#..\n");
-    let all = stdout(&voxelize(&folder, "slice red.npz -z 0 --ascii -q"));
+    let warning = "\u{1b}[1m\u{1b}[33mwarning:\u{1b}[0m the slice is 30 voxels wide and the \
+                   terminal 10: x from 17 to 26 is shown";
+    assert!(colored.contains(warning), "{colored}");
+    assert!(colored.ends_with("   ▀   ▀  \n"), "{colored:?}");
+    assert_eq!(shown("--ascii -q"), "...#...#..\n");
+    let all = folder.printed("slice red.npz -z 0 --ascii -q");
     assert_eq!(all.trim_end().len(), 30);
 }

@@ -1,14 +1,15 @@
 //! `voxelize render --turntable`: animations.
 
-use super::*;
-
 use image::AnimationDecoder;
+use image::codecs::gif::GifDecoder;
 use image::codecs::png::PngDecoder;
+
+use super::*;
 
 /// A folder with a grid.
 fn with_grid() -> Folder {
     let folder = folder();
-    succeeds(&folder, "mesh.obj --res 9 -o a.npz");
+    folder.succeeds("mesh.obj --res 9 -o a.npz");
     folder
 }
 
@@ -24,30 +25,25 @@ fn animated(bytes: &[u8]) -> Vec<(Vec<u8>, f64)> {
     frames.collect()
 }
 
-fn still(bytes: &[u8]) -> Vec<u8> {
-    image::load_from_memory(bytes).unwrap().to_rgba8().into_raw()
-}
-
-const SMALL: &str = "--size 40x30 --samples 1";
-
 #[test]
 fn an_animation_is_written_and_said_and_begins_with_the_still_picture() {
     let folder = with_grid();
     for background in ["gradient", "transparent"] {
-        let args = format!("render a.npz {SMALL} --background {background}");
-        let run = voxelize(&folder, &format!("{args} --turntable 3 --fps 10 -o a.png"));
+        let args = format!("--background {background} --turntable 3 --fps 10");
+        let args = format!("render a.npz --size 40x30 --samples 1 {args}");
+        let run = folder.succeeds(format!("{args} -o a.png"));
         let said = stderr(&run);
-        assert!(run.status.success() && run.stdout.is_empty(), "{said}");
         assert!(said.contains("drew      3 pictures of 40 x 30 pixels in "), "{said}");
-        assert!(said.contains("wrote     a.png, "), "{said}");
+        assert!(said.contains("wrote     a.png, ") && run.stdout.is_empty(), "{said}");
         let animation = folder.read("a.png");
         let frames = animated(&animation);
         assert_eq!(frames.len(), 3);
         assert!(frames.iter().all(|(_, milliseconds)| (milliseconds - 100.0).abs() < 1e-6));
         assert!(frames[0].0 != frames[1].0 && frames[1].0 != frames[2].0);
-        assert!(still(&animation) == frames[0].0, "where animations are not known");
-        let run = voxelize(&folder, &format!("{args} --turntable 3 --fps 10 -o - -q"));
-        assert!(run.stdout == animation && stderr(&run).is_empty());
+        let still = image::load_from_memory(&animation).unwrap().to_rgba8().into_raw();
+        assert!(still == frames[0].0, "where animations are not known");
+        let run = folder.succeeds(format!("{args} -o - -q"));
+        assert!(run.stdout == animation && run.stderr.is_empty());
     }
 }
 
@@ -56,8 +52,8 @@ fn without_fps_an_orbit_takes_four_seconds() {
     let folder = with_grid();
     // At least one picture a second, and at most what every format can.
     for (number, seconds) in [(1, 1.0), (2, 2.0), (8, 4.0), (300, 6.0)] {
-        let args = format!("render a.npz --size 4 --samples 1 --turntable {number} -o a.png");
-        succeeds(&folder, &args);
+        let options = format!("--size 4 --samples 1 --turntable {number}");
+        folder.succeeds(format!("render a.npz {options} -o a.png"));
         let frames = animated(&folder.read("a.png"));
         let time: f64 = frames.iter().map(|(_, milliseconds)| *milliseconds).sum();
         assert!(frames.len() == number && (time - 1000.0 * seconds).abs() < 1.0, "{time}");
@@ -66,11 +62,10 @@ fn without_fps_an_orbit_takes_four_seconds() {
 
 #[test]
 fn a_gif_is_an_animation() {
-    use image::AnimationDecoder;
     let folder = with_grid();
-    succeeds(&folder, &format!("render a.npz {SMALL} --turntable 3 --fps 10 -o a.GIF"));
-    let file = std::io::BufReader::new(fs::File::open(folder.join("a.GIF")).unwrap());
-    let gif = image::codecs::gif::GifDecoder::new(file).unwrap();
+    let options = "--size 40x30 --samples 1 --turntable 3 --fps 10";
+    folder.succeeds(format!("render a.npz {options} -o a.GIF"));
+    let gif = GifDecoder::new(std::io::Cursor::new(folder.read("a.GIF"))).unwrap();
     let frames = gif.into_frames().collect_frames().unwrap();
     assert_eq!(frames.len(), 3);
     assert!(frames.iter().all(|frame| frame.delay().numer_denom_ms() == (100, 1)));
@@ -79,32 +74,24 @@ fn a_gif_is_an_animation() {
 
 #[test]
 fn turntables_that_cannot_be_are_refused_and_change_nothing() {
-    let folder = with_grid();
-    for (args, complaint) in [
-        ("-o gone/a.png", "there is no folder 'gone'"),
-        ("-o b.gif --fps 51", "b.gif: a .gif has at most 50 pictures a second"),
-        (
-            "-o b.webp",
-            "b.webp: unknown file extension '.webp': pictures are .png files, animations",
-        ),
-        ("-o - --json", "both write to standard output"),
-        ("-o turn-%03d.png", "a turntable is one file"),
-    ] {
-        refuses(&folder, &format!("render a.npz --turntable 3 {args}"), complaint);
-    }
+    let pictures = "b.webp: unknown file extension '.webp': pictures are .png files, animations";
+    with_grid().each("render a.npz --turntable 3 -o _").refuses(&[
+        ("gone/a.png", "there is no folder 'gone'"),
+        ("b.gif --fps 51", "b.gif: a .gif has at most 50 pictures a second"),
+        ("b.webp", pictures),
+        ("- --json", "both write to standard output"),
+        ("turn-%03d.png", "a turntable is one file"),
+    ]);
 }
 
 #[cfg(unix)]
 #[test]
 fn an_interrupt_leaves_nothing() {
     let folder = with_grid();
-    let before = files(&folder);
-    let args = "render a.npz --size 400x400 --turntable 500 -o a.png";
-    let mut run = signalled();
-    let run = run.current_dir(&folder).args(args.split_whitespace());
-    let mut run = run.stderr(std::process::Stdio::null()).spawn().unwrap();
-    assert!(becomes(|| files(&folder).len() > before.len()), "no temporary file was seen");
+    let before = folder.files();
+    let mut run = folder.start("render a.npz --size 400x400 --turntable 500 -o a.png");
+    assert!(becomes(|| folder.files().len() > before.len()), "no temporary file was seen");
     send("INT", &run);
     assert_eq!(run.wait().unwrap().code(), Some(130));
-    assert_eq!(files(&folder), before);
+    assert_eq!(folder.files(), before);
 }

@@ -2,6 +2,8 @@
 //! that the processor has: on every triangle of a small lattice, for every shape of block and size
 //! of box, to the ends of the bit budget, and where `f64` cannot tell on which side of a box's
 //! corner a plane passes.
+use std::ops::RangeInclusive;
+
 use crate::common::lattice::lattice_triangles;
 use crate::common::pairs::{
     Family, Pair, SPAN, normal, pairs, triangle_from, triangle_past_the_origin,
@@ -24,7 +26,7 @@ fn solve(
 ) -> [BlockMask; LANES] {
     let mut pairs = Pairs::new(box_bits);
     placed.iter().for_each(|(triangle, lowest)| pairs.push(triangle, *lowest));
-    assert_eq!(pairs.is_empty(), placed.is_empty());
+    assert_eq!((pairs.len(), pairs.is_empty()), (placed.len(), placed.is_empty()));
     let masks = pairs.solve_by(set, extent);
     assert!(pairs.is_empty(), "the pairs are gone");
     masks
@@ -37,57 +39,57 @@ fn boxes([x, y, z]: [i32; 3]) -> impl Iterator<Item = ([i32; 3], BlockMask)> {
 
 /// The boxes of a block of which `holds` is true.
 fn mask_of(lowest: [i32; 3], holds: impl Fn([i32; 3]) -> bool) -> BlockMask {
-    boxes(lowest).filter(|&(at, _)| holds(at)).fold(0, |mask, (_, bit)| mask | bit)
+    boxes(lowest).filter(|&(at, _)| holds(at)).map(|(_, bit)| bit).sum()
 }
 
 /// The boxes that may be asked for: in the triangle's bounding box, and no farther from any of its
 /// corners than the bit budget allows.
 fn askable(triangle: &Triangle, box_bits: u32, lowest: [i32; 3]) -> BlockMask {
     let range = BoxRange::of_triangle(triangle, box_bits);
-    let size = 1i64 << box_bits;
-    let near = |at: i32, axis: usize| {
-        let [min, max] = [i64::from(at) * size, (i64::from(at) + 1) * size];
-        (triangle.iter().map(|corner| i64::from(corner[axis])))
-            .all(|c| (c - min).abs() <= i64::from(SPAN) && (c - max).abs() <= i64::from(SPAN))
+    let is_askable = |at: i32, axis: usize| {
+        let ends = [at, at + 1].map(|i| i64::from(i) << box_bits);
+        let is_near = |c: i32| ends.iter().all(|end| (i64::from(c) - end).abs() <= SPAN.into());
+        (range.lo[axis]..=range.hi[axis]).contains(&at)
+            && triangle.iter().all(|corner| is_near(corner[axis]))
     };
-    mask_of(lowest, |at| {
-        (0..3).all(|a| (range.lo[a]..=range.hi[a]).contains(&at[a]) && near(at[a], a))
-    })
+    mask_of(lowest, |at| (0..3).all(|axis| is_askable(at[axis], axis)))
 }
 
-/// Compares up to [`LANES`] pairs box by box; returns how many boxes are touched and not.
-fn check(placed: &[Placed], box_bits: u32, extent: [i32; 3]) -> [u32; 2] {
+/// Numbers of boxes that are touched, and that are not.
+type Seen = [u32; 2];
+
+fn add(a: Seen, b: Seen) -> Seen {
+    [a[0] + b[0], a[1] + b[1]]
+}
+
+/// Compares up to [`LANES`] pairs box by box.
+fn check(placed: &[Placed], box_bits: u32, extent: [i32; 3]) -> Seen {
     let half = 1 << (box_bits - 1);
     let mut expected = [(0, 0); LANES];
     let mut seen = [0, 0];
     for ((triangle, lowest), expected) in placed.iter().zip(&mut expected) {
         let asked = askable(triangle, box_bits, *lowest) & first_boxes(extent);
         let center = |at: [i32; 3]| at.map(|i| (i << box_bits) + half);
-        let mut mask = 0;
-        for (at, bit) in boxes(*lowest).filter(|(_, bit)| asked & bit != 0) {
-            mask |= if touches(triangle, center(at), half) { bit } else { 0 };
-        }
+        let touched = boxes(*lowest)
+            .filter(|&(at, bit)| asked & bit != 0 && touches(triangle, center(at), half));
+        let mask: BlockMask = touched.map(|(_, bit)| bit).sum();
         *expected = (asked, mask);
-        seen = [seen[0] + mask.count_ones(), seen[1] + (asked & !mask).count_ones()];
+        seen = add(seen, [mask.count_ones(), (asked & !mask).count_ones()]);
     }
     for set in InstructionSet::available() {
         let name = set.name();
         let masks = solve(set, placed, box_bits, extent);
         for (lane, (pair, mask)) in placed.iter().zip(masks).enumerate() {
             let (asked, expected) = expected[lane];
-            assert_eq!(mask & !first_boxes(extent), 0, "{name}, lane {lane}: outside {extent:?}");
-            assert_eq!(
-                mask & asked,
-                expected,
-                "{name}, lane {lane}: {pair:?}, extent {extent:?}, boxes of 2^{box_bits} units"
-            );
+            let found = (mask & !first_boxes(extent), mask & asked);
+            assert_eq!(found, (0, expected), "{name}, {lane}: {pair:?}, {extent:?}, {box_bits}");
         }
     }
     seen
 }
 
-fn total(seen: impl ParallelIterator<Item = [u32; 2]>) -> [u32; 2] {
-    seen.reduce(|| [0; 2], |a, b| [a[0] + b[0], a[1] + b[1]])
+fn total(seen: impl ParallelIterator<Item = Seen>) -> Seen {
+    seen.reduce(|| [0; 2], add)
 }
 
 fn random_extent(rng: &mut Rng) -> [i32; 3] {
@@ -96,7 +98,7 @@ fn random_extent(rng: &mut Rng) -> [i32; 3] {
 
 #[test]
 fn the_first_boxes_are_those_below_the_extent() {
-    for extent in (0..64).map(|i| [i >> 4, i >> 2 & 3, i & 3].map(|e: i32| e + 1)) {
+    for (extent, _) in boxes([1; 3]) {
         let expected = mask_of([0; 3], |at| (0..3).all(|a| at[a] < extent[a]));
         assert_eq!(first_boxes(extent), expected, "{extent:?}");
     }
@@ -118,15 +120,13 @@ fn every_triangle_of_the_small_lattice_stretched_to_the_whole_budget() {
     let stretch = |triangle: &Triangle| triangle.map(|p| p.map(|c| c * (SPAN / 4)));
     // Boxes as wide as two steps of the lattice, and as one, in eight blocks.
     let seen = total(triangles.par_chunks(LANES).map(|chunk| {
-        let block =
-            |lowest| -> Vec<Placed> { chunk.iter().map(|t| (stretch(t), lowest)).collect() };
-        let mut seen = check(&block([-1; 3]), 23, [4; 3]);
-        for corner in 0..8 {
-            let lowest = [corner >> 2, corner >> 1 & 1, corner & 1].map(|c| 2 * c);
-            let more = check(&block(lowest), 22, [3; 3]);
-            seen = [seen[0] + more[0], seen[1] + more[1]];
-        }
-        seen
+        let check_from = |lowest: [i32; 3], box_bits, extent| {
+            let placed: Vec<Placed> = chunk.iter().map(|t| (stretch(t), lowest)).collect();
+            check(&placed, box_bits, extent)
+        };
+        let wide = check_from([-1; 3], 23, [4; 3]);
+        let corners = voxels_in([0; 3], [2; 3]).map(|corner| corner.map(|c| 2 * c as i32));
+        corners.map(|corner| check_from(corner, 22, [3; 3])).fold(wide, add)
     }));
     assert!(seen.iter().all(|&n| n > 1_000_000), "{seen:?}");
 }
@@ -134,8 +134,8 @@ fn every_triangle_of_the_small_lattice_stretched_to_the_whole_budget() {
 #[test]
 fn every_shape_of_block_in_every_lane_and_vectors_that_are_not_full() {
     let triangles = lattice_triangles();
-    for extent in (0..64).map(|i| [i >> 4, i >> 2 & 3, i & 3].map(|e: i32| e + 1)) {
-        let mut rng = Rng::with_seed(extent.iter().fold(0, |seed, &e| 4 * seed + e as u64));
+    for (seed, (extent, _)) in boxes([1; 3]).enumerate() {
+        let mut rng = Rng::with_seed(seed as u64);
         let mut placed: Vec<Placed> = (0..LANES)
             .map(|_| (triangles[rng.usize(..triangles.len())], [-1; 3].map(|c| c + rng.i32(0..2))))
             .collect();
@@ -218,20 +218,34 @@ fn triangles_as_wide_as_the_budget_far_from_the_block() {
 /// `|s| - r` of the plane against a box, and the sum of its terms' absolute values.
 fn plane(triangle: &Triangle, box_bits: u32, at: [i32; 3]) -> [i128; 2] {
     let (n, half) = (normal(triangle), 1i128 << (box_bits - 1));
-    let term = |a: usize| n[a] * ((2 * i128::from(at[a]) + 1) * half - i128::from(triangle[0][a]));
-    let reach = half * n.iter().map(|n| n.abs()).sum::<i128>();
-    let terms = [term(0), term(1), term(2)];
-    let sum = terms.iter().sum::<i128>().abs();
-    [sum - reach, terms.iter().map(|t| t.abs()).sum::<i128>() + reach]
+    let center = at.map(|i| (2 * i128::from(i) + 1) * half);
+    let from_corner = minus(center, triangle[0].map(i128::from));
+    let terms = [0, 1, 2].map(|a| n[a] * from_corner[a]);
+    let radius = half * n.iter().map(|n| n.abs()).sum::<i128>();
+    let absolute = terms.iter().map(|t| t.abs()).sum::<i128>();
+    [terms.iter().sum::<i128>().abs() - radius, absolute + radius]
 }
 
 /// The same in `f64`, as if it were exact.
 fn plane_past_in_f64(triangle: &Triangle, box_bits: u32, at: [i32; 3]) -> f64 {
     let n = normal(triangle).map(|n| n as f64);
     let half = f64::from(1 << (box_bits - 1));
-    let term =
-        |a: usize| n[a] * ((2.0 * f64::from(at[a]) + 1.0) * half - f64::from(triangle[0][a]));
-    (term(0) + term(1) + term(2)).abs() - half * (n[0].abs() + n[1].abs() + n[2].abs())
+    let center = at.map(|i| (2.0 * f64::from(i) + 1.0) * half);
+    let along_normal = dot(n, minus(center, triangle[0].map(f64::from)));
+    along_normal.abs() - half * (n[0].abs() + n[1].abs() + n[2].abs())
+}
+
+/// Full vectors, each of boxes of a random size and of what `place` makes for them.
+fn random_vectors(
+    count: u64,
+    box_bits: RangeInclusive<u32>,
+    place: impl Fn(&mut Rng, u32) -> Placed,
+) -> impl Iterator<Item = (u32, Vec<Placed>)> {
+    (0..count).map(move |seed| {
+        let mut rng = Rng::with_seed(seed);
+        let box_bits = rng.u32(box_bits.clone());
+        (box_bits, (0..LANES).map(|_| place(&mut rng, box_bits)).collect())
+    })
 }
 
 #[test]
@@ -239,28 +253,23 @@ fn planes_that_pass_a_corner_by_less_than_f64_can_tell() {
     // What the exact sign is, and what it is in f64: separated, touching or neither.
     let mut signs = [[0; 3]; 3];
     let sign_of = |past: std::cmp::Ordering| (past as i8 + 1) as usize;
-    for seed in 0..4_000 {
-        let mut rng = Rng::with_seed(seed);
-        let box_bits = rng.u32(1..=21);
-        let block = |rng: &mut Rng| -> Placed {
-            let gap = rng.i32(-2..=2);
-            (triangle_past_the_origin(rng, gap, 23), [0; 3].map(|_: i32| -rng.i32(0..BLOCK)))
-        };
-        let placed: Vec<Placed> = (0..LANES).map(|_| block(&mut rng)).collect();
+    let place = |rng: &mut Rng, _| -> Placed {
+        let gap = rng.i32(-2..=2);
+        (triangle_past_the_origin(rng, gap, 23), [(); 3].map(|()| -rng.i32(0..BLOCK)))
+    };
+    for (box_bits, placed) in random_vectors(4_000, 1..=21, place) {
         check(&placed, box_bits, [BLOCK; 3]);
         for (triangle, lowest) in &placed {
             for (at, _) in boxes(*lowest) {
                 let [past, terms] = plane(triangle, box_bits, at);
                 // So much less than the error that is allowed for that it must be in doubt.
                 if past.abs() <= 2 && terms > 1 << 60 {
-                    let in_f64 = plane_past_in_f64(triangle, box_bits, at);
-                    let in_f64 = in_f64.partial_cmp(&0.0).unwrap();
+                    let in_f64 = plane_past_in_f64(triangle, box_bits, at).total_cmp(&0.0);
                     signs[sign_of(past.cmp(&0))][sign_of(in_f64)] += 1;
                 }
             }
         }
     }
-    println!("exact sign by sign in f64: {signs:?}");
     // All three are met often, and without the exact decision both mistakes would be made.
     assert!(signs.iter().all(|row| row.iter().sum::<u32>() > 1_000), "{signs:?}");
     let falsely_apart = signs[0][2] + signs[1][2];
@@ -273,20 +282,17 @@ fn planes_that_pass_a_corner_by_less_than_f64_can_tell() {
 #[test]
 fn planes_from_the_blocks_corner_past_a_corner_within() {
     let mut close = 0;
-    for seed in 0..4_000 {
-        let mut rng = Rng::with_seed(seed);
-        let box_bits = rng.u32(17..=20);
-        let block = |rng: &mut Rng| -> Placed {
-            loop {
-                let lowest: [i32; 3] = std::array::from_fn(|_| -rng.i32(1..BLOCK));
-                let start = lowest.map(|i| (i << box_bits) + rng.i32(-2..=2));
-                let gap = rng.i32(-2..=2);
-                if let Some(triangle) = triangle_from(rng, start, gap, 23) {
-                    return (triangle, lowest);
-                }
+    let place = |rng: &mut Rng, box_bits| -> Placed {
+        loop {
+            let lowest = [(); 3].map(|()| -rng.i32(1..BLOCK));
+            let start = lowest.map(|i| (i << box_bits) + rng.i32(-2..=2));
+            let gap = rng.i32(-2..=2);
+            if let Some(triangle) = triangle_from(rng, start, gap, 23) {
+                return (triangle, lowest);
             }
-        };
-        let placed: Vec<Placed> = (0..LANES).map(|_| block(&mut rng)).collect();
+        }
+    };
+    for (box_bits, placed) in random_vectors(4_000, 17..=20, place) {
         check(&placed, box_bits, [BLOCK; 3]);
         for (triangle, lowest) in &placed {
             let past = |(at, _)| plane(triangle, box_bits, at)[0];
@@ -300,26 +306,19 @@ fn planes_from_the_blocks_corner_past_a_corner_within() {
 /// the bit budget.
 #[test]
 fn boxes_past_the_budget_do_not_disturb_those_within() {
-    let mut seen = [0; 2];
-    for seed in 0..8_000 {
-        let mut rng = Rng::with_seed(seed);
-        let box_bits = rng.u32(20..=24);
+    let coordinate = |rng: &mut Rng| match rng.u32(0..3) {
+        0 => rng.i32(0..=SPAN),
+        1 => rng.i32(0..=4),
+        _ => SPAN - rng.i32(0..=4),
+    };
+    let place = |rng: &mut Rng, box_bits| -> Placed {
         let last = (SPAN >> box_bits) - 1;
-        let block = |rng: &mut Rng| -> Placed {
-            let corner = |rng: &mut Rng| -> [i32; 3] {
-                std::array::from_fn(|_| match rng.u32(0..3) {
-                    0 => rng.i32(0..=SPAN),
-                    1 => rng.i32(0..=4),
-                    _ => SPAN - rng.i32(0..=4),
-                })
-            };
-            let triangle = [(); 3].map(|()| corner(rng));
-            (triangle, std::array::from_fn(|_| (last - rng.i32(0..=3)).max(0)))
-        };
-        let placed: Vec<Placed> = (0..LANES).map(|_| block(&mut rng)).collect();
-        let more = check(&placed, box_bits, [BLOCK; 3]);
-        seen = [seen[0] + more[0], seen[1] + more[1]];
-    }
+        let triangle = [(); 3].map(|()| [(); 3].map(|()| coordinate(rng)));
+        (triangle, [(); 3].map(|()| i32::max(0, last - rng.i32(0..=3))))
+    };
+    let vectors = random_vectors(8_000, 20..=24, place);
+    let seen = vectors.map(|(box_bits, placed)| check(&placed, box_bits, [BLOCK; 3]));
+    let seen = seen.fold([0; 2], add);
     assert!(seen.iter().all(|&n| n > 10_000), "{seen:?}");
 }
 
@@ -331,10 +330,8 @@ fn coarser_boxes_are_those_that_hold_the_finer_ones() {
         let hi = lo.map(|lo| rng.i32(lo..lo + 70));
         let (range, bits) = (BoxRange { lo, hi }, rng.u32(0..5));
         let coarser = range.coarser(bits);
-        for a in 0..3 {
-            let holds =
-                |coarse: i32, fine: i32| (coarse << bits..(coarse + 1) << bits).contains(&fine);
-            assert!(holds(coarser.lo[a], lo[a]) && holds(coarser.hi[a], hi[a]), "{range:?}");
+        for (coarse, fine) in coarser.lo.iter().zip(lo).chain(coarser.hi.iter().zip(hi)) {
+            assert!((coarse << bits..(coarse + 1) << bits).contains(&fine), "{range:?}");
         }
         let extent = [0, 1, 2].map(|a| (lo[a]..=hi[a]).count() as i32);
         assert_eq!((range.extent(), Some(range.longest())), (extent, extent.into_iter().max()));

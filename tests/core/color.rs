@@ -1,17 +1,17 @@
 //! The colours of voxels: compared with many samples of each, and the same in any order.
 use crate::common::oklab::{Light, distance, oklab};
+use crate::common::paths::neighbours;
 use crate::common::prelude::*;
 use trivox::grid::Attribute;
-use trivox::lattice::Tiles;
 use trivox::mesh::appearance::TextureRef;
-use trivox::{Blend, ColorOptions, Colored, Tile, color};
+use trivox::{Blend, ColorOptions, color};
 
-fn painted(mesh: &PlacedMesh, mode: Mode) -> Colored {
-    color(mesh, in_mode(mesh, mode).grid, &ColorOptions::new(mode), &NoProgress).unwrap()
+fn painted(mesh: &PlacedMesh, mode: Mode) -> VoxelGrid {
+    color(mesh, in_mode(mesh, mode).grid, &ColorOptions::new(mode), &NoProgress).unwrap().0
 }
 
 fn surface_colors(mesh: &PlacedMesh) -> Colors {
-    painted(mesh, Mode::Surface).grid.colors.unwrap()
+    painted(mesh, Mode::Surface).colors.unwrap()
 }
 
 fn placed(mesh: &Mesh, voxel_size: f64) -> PlacedMesh {
@@ -45,14 +45,33 @@ fn read_linearly(wrap: [Wrap; 2]) -> TextureRef {
     TextureRef { texture: 0, wrap, filter: Filter::Linear }
 }
 
+/// A material of the first texture.
+fn of_texture(wrap: [Wrap; 2]) -> Material {
+    Material { texture: Some(read_linearly(wrap)), ..Material::default() }
+}
+
+/// Texture coordinates of the triangles of a square, with these at its corners.
+fn over_square([a, b, c, d]: [[f32; 2]; 4]) -> [[[f32; 2]; 3]; 2] {
+    [[a, b, c], [a, c, d]]
+}
+
+/// A whole texture.
+const WHOLE: [[f32; 2]; 4] = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
+
+/// `mesh`, where the corners of its triangles in turn have these colours.
+fn vertex_colored(mesh: Mesh, vertex_colors: Vec<[u16; 4]>) -> Mesh {
+    let materials = vec![Material { has_vertex_colors: true, ..plain([255; 4]) }];
+    let look = Appearance { materials, vertex_colors, ..Appearance::default() };
+    mesh.with_appearance(look).unwrap()
+}
+
+/// Patches of a colour, so that large footprints differ from one another.
 fn noise(rng: &mut Rng, size: [u32; 2]) -> Texture {
-    // Patches of a colour, so that large footprints differ from one another.
     let cell = size.map(|s| s.div_ceil(4));
     let hues: Vec<[u8; 3]> = (0..25).map(|_| [rng.u8(..), rng.u8(..), rng.u8(..)]).collect();
-    let texels = (0..size[1]).flat_map(|y| (0..size[0]).map(move |x| (x, y)));
-    let texels = texels.map(|(x, y)| {
-        let hue = hues[(y / cell[1] * 5 + x / cell[0]) as usize];
-        let [r, g, b] = hue.map(|c| c / 2 + rng.u8(..128));
+    let texels = (0..size[0] * size[1]).map(|i| {
+        let [x, y] = [i % size[0] / cell[0], i / size[0] / cell[1]];
+        let [r, g, b] = hues[(y * 5 + x) as usize].map(|c| c / 2 + rng.u8(..128));
         [r, g, b, 255]
     });
     Texture::new(size, texels.collect())
@@ -98,43 +117,35 @@ fn sampled(mesh: &PlacedMesh, spacing: f64, light: impl Fn(usize, [f64; 3]) -> L
         let [e, f, g] = [minus(b, a), minus(c, a), minus(c, b)];
         let n = (length(e).max(length(f)).max(length(g)) / spacing).ceil().max(1.0);
         let area = length(cross(e, f)) / 2.0 / (n * n);
-        for i in 0..n as u32 {
-            for j in 0..n as u32 - i {
-                for third in [1.0, 2.0] {
-                    if third == 2.0 && i + j + 1 == n as u32 {
-                        continue;
-                    }
-                    let [s, t] = [i, j].map(|k| (f64::from(k) + third / 3.0) / n);
-                    let point = [0, 1, 2].map(|k| a[k] + s * e[k] + t * f[k]);
-                    let light = light(index, [1.0 - s - t, s, t]);
-                    let voxel = point.map(|c| c.floor() as u32);
-                    let (sum, total) = voxels.entry(voxel).or_insert(([0.0; 3], 0.0));
-                    (0..3).for_each(|k| sum[k] += area * light[k]);
-                    *total += area;
-                }
+        // The centroids of n * n equal parts of the triangle, two of which make a parallelogram.
+        let pairs = (0..n as u32).flat_map(|i| (0..n as u32 - i).map(move |j| [i, j]));
+        for (place, third) in pairs.flat_map(|place| [(place, 1.0), (place, 2.0)]) {
+            let [s, t] = place.map(|k| (f64::from(k) + third / 3.0) / n);
+            if s + t > 1.0 {
+                continue;
             }
+            let light = light(index, [1.0 - s - t, s, t]);
+            let voxel = [0, 1, 2].map(|k| (a[k] + s * e[k] + t * f[k]).floor() as u32);
+            let (sum, total) = voxels.entry(voxel).or_insert(([0.0; 3], 0.0));
+            *sum = plus(*sum, light.map(|c| area * c));
+            *total += area;
         }
     }
+    voxels.values_mut().for_each(|(sum, total)| *sum = sum.map(|c| c / *total));
     voxels
-        .into_iter()
-        .map(|(voxel, (sum, total))| (voxel, (sum.map(|c| c / total), total)))
-        .collect()
 }
 
-/// The mean and the largest distance, in Oklab, of voxels that have at least a hundredth of a face
-/// in them.
-fn errors(colors: &Colors, expected: &Samples) -> (f64, f64, usize) {
+/// The mean distance, in Oklab, of voxels that have at least a hundredth of a face in them, and
+/// their number.
+fn error(colors: &Colors, expected: &Samples) -> (f64, usize) {
     let large = expected.iter().filter(|(_, (_, area))| *area > 0.01);
-    let distances: Vec<f64> = large
-        .map(|(&voxel, (light, _))| {
-            let [r, g, b, _] = colors.of(voxel);
-            let found = [r, g, b].map(|c| f64::from(linear_of(c)) / 65535.0);
-            distance(oklab(found), oklab(*light))
-        })
-        .collect();
-    let count = distances.len();
-    let mean = distances.iter().sum::<f64>() / count as f64;
-    (mean, distances.into_iter().fold(0.0, f64::max), count)
+    let distances = large.map(|(&voxel, (light, _))| {
+        let [r, g, b, _] = colors.of(voxel);
+        let found = [r, g, b].map(|c| f64::from(linear_of(c)) / 65535.0);
+        distance(oklab(found), oklab(*light))
+    });
+    let distances: Vec<f64> = distances.collect();
+    (distances.iter().sum::<f64>() / distances.len() as f64, distances.len())
 }
 
 #[test]
@@ -143,21 +154,19 @@ fn textures_are_seen_as_many_samples_in_each_voxel_see_them() {
     for (size, tiles) in [([5, 3], 1.0), ([64, 64], 1.0), ([256, 100], 1.0), ([1024, 512], 2.0)] {
         for wrap in [[Wrap::Repeat, Wrap::Clamp], [Wrap::Mirror, Wrap::Repeat]] {
             let mesh = float_soup(&mut rng, 40);
-            let uvs: Vec<[[f32; 2]; 3]> = (0..40)
-                .map(|_| [(); 3].map(|()| [(); 2].map(|()| tiles * (3.0 * rng.f32() - 1.0))))
-                .collect();
+            let mut coordinate = || tiles * (3.0 * rng.f32() - 1.0);
+            let uvs: Vec<[[f32; 2]; 3]> =
+                (0..40).map(|_| [(); 3].map(|()| [(); 2].map(|()| coordinate()))).collect();
             let texture = noise(&mut rng, size);
-            let material = Material { texture: Some(read_linearly(wrap)), ..Material::default() };
-            let mesh = placed(&textured(mesh, material, texture.clone(), &uvs), 0.4);
+            let mesh = textured(mesh, of_texture(wrap), texture.clone(), &uvs);
+            let mesh = placed(&mesh, 0.4);
             let expected = sampled(&mesh, 0.01, |triangle, weights| {
                 let corners = uvs[triangle].map(|uv| uv.map(f64::from));
                 let uv = [0, 1].map(|i| (0..3).map(|k| weights[k] * corners[k][i]).sum());
                 bilinear(&texture, uv, wrap)
             });
-            let (mean, worst, count) = errors(&surface_colors(&mesh), &expected);
-            println!("{size:?} {wrap:?}: mean {mean:.5}, worst {worst:.4} of {count}");
-            assert!(count > 200, "{count} voxels");
-            assert!(mean < 0.01, "{size:?} {wrap:?}: mean {mean}, worst {worst}");
+            let (mean, count) = error(&surface_colors(&mesh), &expected);
+            assert!(count > 200 && mean < 0.01, "{size:?} {wrap:?}: {mean} of {count} voxels");
         }
     }
 }
@@ -167,34 +176,14 @@ fn vertex_colours_are_seen_as_samples_see_them() {
     let mut rng = Rng::with_seed(2);
     let mesh = float_soup(&mut rng, 60);
     let color = |_| [rng.u16(..), rng.u16(..), rng.u16(..), u16::MAX];
-    let vertex_colors: Vec<[u16; 4]> = (0..180).map(color).collect();
-    let look = Appearance {
-        materials: vec![Material { has_vertex_colors: true, ..Material::default() }],
-        vertex_colors: vertex_colors.clone(),
-        ..Appearance::default()
-    };
-    let mesh = placed(&mesh.with_appearance(look).unwrap(), 0.3);
+    let colors: Vec<[u16; 4]> = (0..180).map(color).collect();
+    let mesh = placed(&vertex_colored(mesh, colors.clone()), 0.3);
     let expected = sampled(&mesh, 0.015, |triangle, weights| {
-        let corners = &vertex_colors[3 * triangle..];
+        let corners = &colors[3 * triangle..];
         [0, 1, 2].map(|i| (0..3).map(|k| weights[k] * f64::from(corners[k][i]) / 65535.0).sum())
     });
-    let (mean, worst, count) = errors(&surface_colors(&mesh), &expected);
-    assert!(count > 300, "{count} voxels");
-    assert!(mean < 0.003, "mean {mean}, worst {worst}");
-}
-
-/// A square across a voxel of 2 units from (1, 1, 1) on, the two halves of which look like this.
-fn two_halves(left: Material, right: Material, share: f64) -> Mesh {
-    let cut = 2.0 * share;
-    let part = |from: f64, to: f64| {
-        quad([[from, 0.0, 1.0], [to, 0.0, 1.0], [to, 2.0, 1.0], [from, 2.0, 1.0]])
-    };
-    let look = Appearance {
-        materials: vec![left, right],
-        material_of: vec![0, 0, 1, 1],
-        ..Appearance::default()
-    };
-    together(&[part(0.0, cut), part(cut, 2.0)]).with_appearance(look).unwrap()
+    let (mean, count) = error(&surface_colors(&mesh), &expected);
+    assert!(count > 300 && mean < 0.003, "{mean} of {count} voxels");
 }
 
 fn in_one_voxel(mesh: &Mesh) -> PlacedMesh {
@@ -202,68 +191,67 @@ fn in_one_voxel(mesh: &Mesh) -> PlacedMesh {
 }
 
 #[test]
-fn a_voxel_half_red_and_half_blue_is_their_mean_in_linear_light() {
-    let mesh = in_one_voxel(&two_halves(plain(RED), plain(BLUE), 0.5));
-    // Half of the light is the sRGB value 188, not 128.
-    assert_eq!(surface_colors(&mesh).of([0; 3]), [188, 0, 188, 255]);
-    let mesh = in_one_voxel(&two_halves(plain(RED), plain(BLUE), 0.25));
-    let part = |share: f64| rgba_of([(share * 65535.0) as u16, 0, 0, 0])[0];
-    assert_eq!(surface_colors(&mesh).of([0; 3]), [part(0.25), 0, part(0.75), 255]);
-}
-
-#[test]
-fn what_is_half_transparent_counts_half_and_what_is_altogether_so_not_at_all() {
-    let glass = |color: [u8; 4], opacity: u16| Material {
-        color: [linear_of(color[0]), linear_of(color[1]), linear_of(color[2]), opacity],
+fn a_voxels_colour_is_the_mean_in_linear_light_by_area_and_opacity() {
+    let blue = |opacity: u16| Material {
+        color: [0, 0, u16::MAX, opacity],
         alpha: Alpha::Blend,
         ..Material::default()
     };
-    let mesh = in_one_voxel(&two_halves(plain(RED), glass(BLUE, 32768), 0.5));
-    let [r, g, b, opacity] = surface_colors(&mesh).of([0; 3]);
-    let part = |share: f64| rgba_of([(share * 65535.0) as u16, 0, 0, 0])[0];
-    assert_eq!([r, g, b], [part(2.0 / 3.0), 0, part(1.0 / 3.0)]);
-    assert_eq!(opacity, 191, "three quarters");
-    let mesh = in_one_voxel(&two_halves(plain(RED), glass(BLUE, 0), 0.1));
-    assert_eq!(surface_colors(&mesh).of([0; 3]), RED);
+    let srgb = |share: f64| rgba_of([(share * 65535.0) as u16, 0, 0, 0])[0];
+    for (red_share, opacity, expected) in [
+        // Half of the light is the sRGB value 188, not 128.
+        (0.5, u16::MAX, [188, 0, 188, 255]),
+        (0.25, u16::MAX, [srgb(0.25), 0, srgb(0.75), 255]),
+        // What is half transparent counts half, and three quarters are opaque.
+        (0.5, 32768, [srgb(2.0 / 3.0), 0, srgb(1.0 / 3.0), 191]),
+        (0.1, 0, RED),
+    ] {
+        let part = |from: f64, to: f64| {
+            quad([[from, 0.0, 1.0], [to, 0.0, 1.0], [to, 2.0, 1.0], [from, 2.0, 1.0]])
+        };
+        let look = Appearance {
+            materials: vec![plain(RED), blue(opacity)],
+            material_of: vec![0, 0, 1, 1],
+            ..Appearance::default()
+        };
+        let mesh = together(&[part(0.0, 2.0 * red_share), part(2.0 * red_share, 2.0)]);
+        let mesh = in_one_voxel(&mesh.with_appearance(look).unwrap());
+        let found = surface_colors(&mesh).of([0; 3]);
+        assert_eq!(found, expected, "{red_share} red, opacity {opacity}");
+    }
 }
 
 #[test]
 fn colours_are_the_same_in_any_order_and_on_any_number_of_threads() {
     let mut rng = Rng::with_seed(3);
     let soup = float_soup(&mut rng, 900);
-    let mut triangles = soup.triangles().to_vec();
     let texture = noise(&mut rng, [64, 32]);
-    let mut uvs: Vec<[[f32; 2]; 3]> =
-        (0..900).map(|_| [(); 3].map(|()| [rng.f32(), rng.f32()])).collect();
-    let materials: Vec<Material> = (0..5)
-        .map(|i| Material {
-            color: [rng.u16(..), rng.u16(..), rng.u16(..), rng.u16(..)],
-            texture: (i > 2).then(|| read_linearly([Wrap::Repeat; 2])),
-            alpha: [Alpha::Opaque, Alpha::Blend][i % 2],
-            ..Material::default()
-        })
-        .collect();
-    let mut material_of: Vec<u32> = (0..900).map(|_| rng.u32(0..5)).collect();
+    let mut corner = || [rng.f32(), rng.f32()];
+    let uvs: Vec<_> = (0..900).map(|_| [corner(), corner(), corner()]).collect();
+    let material = |i: usize| Material {
+        color: [(); 4].map(|()| rng.u16(..)),
+        texture: (i > 2).then(|| read_linearly([Wrap::Repeat; 2])),
+        alpha: [Alpha::Opaque, Alpha::Blend][i % 2],
+        ..Material::default()
+    };
+    let materials: Vec<Material> = (0..5).map(material).collect();
+    let material_of: Vec<u32> = (0..900).map(|_| rng.u32(0..5)).collect();
+    let mut order: Vec<usize> = (0..900).collect();
     let mut all = Vec::new();
     for round in 0..4 {
         let look = Appearance {
             materials: materials.clone(),
-            material_of: material_of.clone(),
+            material_of: order.iter().map(|&i| material_of[i]).collect(),
             textures: vec![texture.clone()],
-            uvs: uvs.clone(),
+            uvs: order.iter().map(|&i| uvs[i]).collect(),
             ..Appearance::default()
         };
-        let mesh = with_triangles(&soup, triangles.clone()).with_appearance(look).unwrap();
+        let triangles = order.iter().map(|&i| soup.triangles()[i]).collect();
+        let mesh = with_triangles(&soup, triangles).with_appearance(look).unwrap();
         let mesh = placed(&mesh, 0.1);
         let colors = on_threads(1 + round % 3, || surface_colors(&mesh));
-        let bricks: Vec<_> = colors.bricks().map(|(k, m, own)| (k, m, own.to_vec())).collect();
-        all.push(bricks);
-        for i in (1..900).rev() {
-            let j = rng.usize(0..=i);
-            triangles.swap(i, j);
-            uvs.swap(i, j);
-            material_of.swap(i, j);
-        }
+        all.push(colors.bricks().map(|(k, m, own)| (k, m, own.to_vec())).collect::<Vec<_>>());
+        rng.shuffle(&mut order);
     }
     assert!(all[0].len() > 100);
     assert!(all.iter().all(|bricks| *bricks == all[0]));
@@ -280,13 +268,10 @@ fn repeated_triangles_count_as_often_as_they_are_there() {
         .flat_map(|copy| (0..12).filter(move |i| i % 4 >= copy).map(move |i| (i, copy as u32)))
         .collect();
     let mesh = |is_repeated: bool| {
-        let texture_of = Some(read_linearly([Wrap::Repeat; 2]));
+        let material_of = |&(_, copy): &_| if is_repeated { 0 } else { copy };
         let look = Appearance {
-            materials: vec![Material { texture: texture_of, ..Material::default() }; 4],
-            material_of: order
-                .iter()
-                .map(|&(_, copy)| if is_repeated { 0 } else { copy })
-                .collect(),
+            materials: vec![of_texture([Wrap::Repeat; 2]); 4],
+            material_of: order.iter().map(material_of).collect(),
             textures: vec![texture.clone()],
             uvs: order.iter().map(|&(triangle, _)| own[triangle]).collect(),
             ..Appearance::default()
@@ -312,7 +297,7 @@ fn every_voxel_of_a_surface_has_a_colour_of_its_own() {
     for voxel_size in [0.05, 0.5] {
         let mesh = float_soup(&mut rng, 300);
         let mesh = placed(&in_turn(mesh, vec![plain(RED), plain(BLUE)]), voxel_size);
-        let grid = painted(&mesh, Mode::Surface).grid;
+        let grid = painted(&mesh, Mode::Surface);
         assert_eq!(grid.colors.as_ref().unwrap().own_count(), grid.occupied());
     }
 }
@@ -320,10 +305,9 @@ fn every_voxel_of_a_surface_has_a_colour_of_its_own() {
 /// A texture of which one half along `u` is red and the other not there.
 fn half_a_leaf(alpha: Alpha) -> Mesh {
     let texels = (0..64 * 4).map(|i| if i % 64 < 32 { RED } else { [9, 9, 9, 0] });
-    let texture = Some(read_linearly([Wrap::Clamp; 2]));
-    let material = Material { texture, alpha, ..Material::default() };
-    let uvs = [[[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0]]];
-    textured(square(8.0, 0.5), material, Texture::new([64, 4], texels.collect()), &uvs)
+    let material = Material { alpha, ..of_texture([Wrap::Clamp; 2]) };
+    let texture = Texture::new([64, 4], texels.collect());
+    textured(square(8.0, 0.5), material, texture, &over_square(WHOLE))
 }
 
 #[test]
@@ -332,20 +316,20 @@ fn what_is_cut_out_leaves_no_voxels_unless_they_are_to_be_kept() {
         [(Alpha::Opaque, 64), (Alpha::Mask(32768), 32), (Alpha::Mask(0), 64), (Alpha::Blend, 32)]
     {
         let mesh = in_grid(&half_a_leaf(alpha), [8, 8, 1]);
-        let colored = painted(&mesh, Mode::Surface);
-        assert_eq!(colored.grid.occupied(), left, "{alpha:?}");
-        assert_eq!(colored.transparent, 64 - left, "{alpha:?}");
-        let seen = colored.grid.voxels().all(|voxel| {
-            let [r, g, b, a] = colored.grid.colors.as_ref().unwrap().of(voxel);
+        let mut options = ColorOptions::new(Mode::Surface);
+        let colored =
+            |options: &ColorOptions| color(&mesh, surface(&mesh), options, &NoProgress).unwrap();
+        let (grid, transparent) = colored(&options);
+        assert_eq!((grid.occupied(), transparent), (left, 64 - left), "{alpha:?}");
+        for voxel in grid.voxels() {
+            let [r, g, b, a] = grid.color(voxel).unwrap();
+            assert_eq!([r, g, b], if voxel[0] < 4 { [255, 0, 0] } else { [9; 3] }, "{alpha:?}");
             // What is opaque shows what its texture would hide.
-            let is_seen = alpha != Alpha::Opaque || a == 255;
-            is_seen && [r, g, b] == if voxel[0] < 4 { [255, 0, 0] } else { [9, 9, 9] }
-        });
-        assert!(seen, "{alpha:?}");
-        let mut keep = ColorOptions::new(Mode::Surface);
-        keep.keep_transparent = true;
-        let kept = color(&mesh, surface(&mesh), &keep, &NoProgress).unwrap();
-        assert_eq!((kept.grid.occupied(), kept.transparent), (64, 0));
+            assert!(alpha != Alpha::Opaque || a == 255);
+        }
+        options.keep_transparent = true;
+        let (grid, transparent) = colored(&options);
+        assert_eq!((grid.occupied(), transparent), (64, 0));
     }
 }
 
@@ -356,27 +340,19 @@ fn an_opacity_map_has_wrap_modes_of_its_own_however_far_the_coordinates_are() {
     for tile in [1.0, 2.0, 3.0, 8.0] {
         for (wrap, expected) in [(Wrap::Clamp, 64), (Wrap::Mirror, 32)] {
             let map = TextureRef { texture: 1, ..read_linearly([wrap; 2]) };
-            let uv = |u: f32, v: f32| [tile + 0.1 + 0.8 * u, tile + 0.1 + 0.8 * v];
+            let alpha = Alpha::Mask(32768);
+            let material = Material { opacity: Some(map), alpha, ..of_texture([Wrap::Repeat; 2]) };
+            let opacity = Texture::new([64, 4], opacity.clone().collect());
+            let within = WHOLE.map(|uv| uv.map(|c| tile + 0.1 + 0.8 * c));
             let look = Appearance {
-                materials: vec![Material {
-                    texture: Some(read_linearly([Wrap::Repeat; 2])),
-                    opacity: Some(map),
-                    alpha: Alpha::Mask(32768),
-                    ..Material::default()
-                }],
-                textures: vec![
-                    Texture::new([1, 1], vec![RED]),
-                    Texture::new([64, 4], opacity.clone().collect()),
-                ],
-                uvs: vec![
-                    [uv(0.0, 0.0), uv(1.0, 0.0), uv(1.0, 1.0)],
-                    [uv(0.0, 0.0), uv(1.0, 1.0), uv(0.0, 1.0)],
-                ],
+                materials: vec![material],
+                textures: vec![Texture::new([1, 1], vec![RED]), opacity],
+                uvs: over_square(within).to_vec(),
                 ..Appearance::default()
             };
             let mesh = square(8.0, 0.5).with_appearance(look).unwrap();
-            let colored = painted(&in_grid(&mesh, [8, 8, 1]), Mode::Surface);
-            assert_eq!(colored.grid.occupied(), expected, "{tile}, {wrap:?}");
+            let grid = painted(&in_grid(&mesh, [8, 8, 1]), Mode::Surface);
+            assert_eq!(grid.occupied(), expected, "{tile}, {wrap:?}");
         }
     }
 }
@@ -396,24 +372,20 @@ fn a_texture_whose_texels_do_not_fit_its_size_is_not_read() {
 fn of_a_solid_what_is_seen_looks_like_its_surface_and_the_rest_has_one_colour() {
     let mesh = in_turn(sphere(1.0, 40, 60), vec![plain(RED), plain(BLUE)]);
     let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(60)).with_pad(1)).unwrap();
-    let grid = painted(&mesh, Mode::Solid(Solid::default())).grid;
+    let grid = painted(&mesh, Mode::Solid(Solid::default()));
     let colors = grid.colors.as_ref().unwrap();
     let surface = surface(&mesh);
     let mut untouched = 0;
-    for (key, mask) in grid.bricks() {
-        let own = colors.of_brick(key).mask();
-        for voxel in trivox::grid::mask_voxels(key.position().map(|b| 8 * b), mask) {
-            let [x, y, z] = voxel.map(|c| c % 8);
-            let has_own = own[x as usize] >> (8 * y + z) & 1 == 1;
-            let mut around = crate::common::paths::neighbours(voxel, grid.dims());
-            let is_exposed = !around.all(|next| grid.contains(next));
-            assert_eq!(has_own, surface.contains(voxel) || is_exposed, "{voxel:?}");
-            untouched += u32::from(has_own && !surface.contains(voxel));
-        }
+    for voxel in grid.voxels() {
+        let own = colors.of_brick(BrickKey::new(voxel.map(|c| c / BRICK))).mask();
+        let [x, y, z] = voxel.map(|c| c % BRICK);
+        let has_own = own[x as usize] >> (8 * y + z) & 1 == 1;
+        let is_exposed = !neighbours(voxel, grid.dims()).all(|next| grid.contains(next));
+        assert_eq!(has_own, surface.contains(voxel) || is_exposed, "{voxel:?}");
+        untouched += u32::from(has_own && !surface.contains(voxel));
     }
     assert!(untouched > 100, "{untouched}");
-    let inside = colors.of([30; 3]);
-    assert_eq!(inside, colors.rest());
+    assert_eq!(colors.of([30; 3]), colors.rest());
 }
 
 #[test]
@@ -421,16 +393,14 @@ fn all_voxels_of_a_translucent_solid_have_its_opacity() {
     let glass = |color| Material { alpha: Alpha::Blend, ..plain(color) };
     let materials = vec![glass([255, 0, 0, 128]), glass([0, 0, 255, 128])];
     let mesh = placed(&in_turn(sphere(1.0, 40, 60), materials), 0.05);
-    let grid = painted(&mesh, Mode::Solid(Solid::default())).grid;
-    let colors = grid.colors.as_ref().unwrap();
-    let opacities = grid.voxels().map(|voxel| colors.of(voxel)[3]);
-    assert_eq!(opacities.collect::<std::collections::BTreeSet<_>>(), [128].into());
+    let grid = painted(&mesh, Mode::Solid(Solid::default()));
+    assert!(grid.voxels().all(|voxel| grid.color(voxel).unwrap()[3] == 128));
 }
 
 #[test]
 fn meshes_of_one_colour_take_no_memory_for_it_and_those_of_none_have_none() {
     let mesh = unit_cube();
-    assert!(painted(&at_resolution(&mesh, 20), Mode::Surface).grid.colors.is_none());
+    assert!(painted(&at_resolution(&mesh, 20), Mode::Surface).colors.is_none());
     let look = Appearance { materials: vec![plain(BLUE)], ..Appearance::default() };
     let mesh = mesh.with_appearance(look).unwrap();
     let colors = surface_colors(&at_resolution(&mesh, 20));
@@ -441,11 +411,10 @@ fn meshes_of_one_colour_take_no_memory_for_it_and_those_of_none_have_none() {
 fn a_texture_that_is_repeated_a_thousand_times_in_a_voxel_is_its_mean() {
     for size in [[1, 1], [2, 2], [64, 16]] {
         let texels = (0..size[0] * size[1]).map(|i| if i % 2 == 0 { RED } else { BLUE });
-        let texture = Some(read_linearly([Wrap::Repeat; 2]));
-        let material = Material { texture, ..Material::default() };
         let mesh = mesh_of(&[[[0.2, 0.2, 1.0], [1.8, 0.2, 1.0], [0.2, 1.8, 1.0]]]);
         let uvs = [[[0.3, 0.0], [1000.3, 0.0], [0.3, 1000.0]]];
-        let mesh = textured(mesh, material, Texture::new(size, texels.collect()), &uvs);
+        let texture = Texture::new(size, texels.collect());
+        let mesh = textured(mesh, of_texture([Wrap::Repeat; 2]), texture, &uvs);
         let expected = if size == [1, 1] { RED } else { [188, 0, 188, 255] };
         assert_eq!(surface_colors(&in_one_voxel(&mesh)).of([0; 3]), expected, "{size:?}");
     }
@@ -453,10 +422,9 @@ fn a_texture_that_is_repeated_a_thousand_times_in_a_voxel_is_its_mean() {
 
 /// A square over the whole of one voxel, with these texture coordinates of its corners.
 fn textured_square(texture: Texture, filter: Filter, uv: [[f32; 2]; 4]) -> Mesh {
-    let [a, b, c, d] = uv;
-    let of = TextureRef { texture: 0, wrap: [Wrap::Repeat; 2], filter };
+    let of = TextureRef { filter, ..read_linearly([Wrap::Repeat; 2]) };
     let material = Material { texture: Some(of), alpha: Alpha::Blend, ..Material::default() };
-    textured(square(2.0, 1.0), material, texture, &[[a, b, c], [a, c, d]])
+    textured(square(2.0, 1.0), material, texture, &over_square(uv))
 }
 
 #[test]
@@ -514,26 +482,20 @@ fn voxels_that_triangles_touch_only_in_points_have_their_colour() {
     ]);
     let [blue, red] = [BLUE, RED].map(linear_of_rgba);
     let faded = |[r, g, b, a]: [u16; 4]| [r / 2, g / 2, b / 2, a];
-    let look = Appearance {
-        materials: vec![Material { has_vertex_colors: true, ..plain([255; 4]) }],
-        vertex_colors: [blue, blue, faded(blue), blue, blue, faded(blue), red, red, faded(red)]
-            .to_vec(),
-        ..Appearance::default()
-    };
-    let mesh = at_resolution(&mesh.with_appearance(look).unwrap(), 36);
-    let grid = painted(&mesh, Mode::Surface).grid;
-    let colors = grid.colors.as_ref().unwrap();
-    assert_eq!(colors.own_count(), grid.occupied());
+    let corners = [blue, blue, red].map(|color| [color, color, faded(color)]);
+    let mesh = at_resolution(&vertex_colored(mesh, corners.concat()), 36);
+    let grid = painted(&mesh, Mode::Surface);
+    assert_eq!(grid.colors.as_ref().unwrap().own_count(), grid.occupied());
     for voxel in grid.voxels() {
-        let [r, _, b, _] = colors.of(voxel);
-        assert_eq!([r > 0, b > 0], if voxel[0] < 20 { [false, true] } else { [true, false] });
+        let [r, _, b, _] = grid.color(voxel).unwrap();
+        assert_eq!([r > 0, b > 0], [voxel[0] >= 20, voxel[0] < 20], "{voxel:?}");
     }
 }
 
 fn blended(mesh: &PlacedMesh, mode: Mode, blend: Blend) -> VoxelGrid {
     let mut options = ColorOptions::new(mode);
     options.blend = blend;
-    color(mesh, in_mode(mesh, mode).grid, &options, &NoProgress).unwrap().grid
+    color(mesh, in_mode(mesh, mode).grid, &options, &NoProgress).unwrap().0
 }
 
 /// A white box whose top has a red sheet in front of it, a hundredth of a voxel away, as a mesh on
@@ -579,51 +541,37 @@ fn surfaces_behind_others_are_not_seen() {
 fn without_blending_each_colour_is_one_of_the_texture() {
     let mut rng = Rng::with_seed(12);
     let texels: Vec<[u8; 4]> = (0..64).map(|_| [rng.u8(..), rng.u8(..), rng.u8(..), 255]).collect();
-    let (mesh, uvs) = (cuboid([0.0; 3], [8.0; 3]), [[[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]; 12]);
-    let material =
-        Material { texture: Some(read_linearly([Wrap::Clamp; 2])), ..Material::default() };
-    let mesh = textured(mesh, material, Texture::new([8, 8], texels.clone()), &uvs);
+    let texture = Texture::new([8, 8], texels.clone());
+    let uvs = [[[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]; 12];
+    let mesh = textured(cube([0.0; 3], 8.0), of_texture([Wrap::Clamp; 2]), texture, &uvs);
     for voxel_size in [1.0, 0.37, 2.5] {
         let mesh = placed(&mesh, voxel_size);
-        let colors = |blend| {
+        for (blend, expected) in [(Blend::None, true), (Blend::Visible, false)] {
             let grid = blended(&mesh, Mode::Surface, blend);
-            let colors: BTreeSet<_> = grid.voxels().map(|v| grid.color(v).unwrap()).collect();
-            colors
-        };
-        assert!(colors(Blend::None).iter().all(|color| texels.contains(color)), "{voxel_size}");
-        assert!(!colors(Blend::Visible).iter().all(|color| texels.contains(color)));
+            let are_texels = grid.voxels().all(|v| texels.contains(&grid.color(v).unwrap()));
+            assert_eq!(are_texels, expected, "{blend}, voxels of {voxel_size}");
+        }
     }
 }
 
 #[test]
 fn a_triangle_without_area_has_the_texel_of_its_first_corner() {
     let texture = Texture::new([4, 1], vec![RED, GREEN, BLUE, BLUE]);
-    let material =
-        Material { texture: Some(read_linearly([Wrap::Clamp; 2])), ..Material::default() };
     let line = mesh_of(&[[[1.5, 1.5, 1.5], [9.5, 5.5, 3.5], [5.5, 3.5, 2.5]]]);
-    let mesh = textured(line, material, texture, &[[[0.3, 0.5], [0.9, 0.5], [0.6, 0.5]]]);
+    let uvs = [[[0.3, 0.5], [0.9, 0.5], [0.6, 0.5]]];
+    let mesh = textured(line, of_texture([Wrap::Clamp; 2]), texture, &uvs);
     let grid = blended(&within(&mesh, 1.0, [0.0; 3], [12.0; 3]), Mode::Surface, Blend::None);
     assert!(grid.occupied() > 8 && grid.voxels().all(|v| grid.color(v) == Some(GREEN)));
 }
 
 #[test]
 fn what_is_cut_out_shows_what_is_behind_it() {
+    let cut_out = Material { alpha: Alpha::Mask(32768), ..of_texture([Wrap::Clamp; 2]) };
     let look = Appearance {
-        materials: vec![
-            plain(BLUE),
-            Material {
-                texture: Some(read_linearly([Wrap::Clamp; 2])),
-                alpha: Alpha::Mask(32768),
-                ..Material::default()
-            },
-        ],
+        materials: vec![plain(BLUE), cut_out],
         material_of: vec![0, 0, 1, 1],
         textures: vec![Texture::new([2, 1], vec![RED, [0; 4]])],
-        uvs: [
-            [[[0.0; 2]; 3]; 2],
-            [[[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0]]],
-        ]
-        .concat(),
+        uvs: [[[0.0; 2]; 4], WHOLE].map(over_square).concat(),
         ..Appearance::default()
     };
     let mesh = together(&[square(8.0, 0.4), square(8.0, 0.5)]).with_appearance(look).unwrap();
@@ -639,14 +587,10 @@ fn visible_colours_of_tiles_are_those_of_the_whole() {
     for mode in [Mode::Surface, Mode::Thin] {
         let voxelizer = Voxelizer::new().resolution(40).mode(mode).blend(Blend::Visible);
         let whole = voxelizer.run(&mesh).unwrap().grid;
-        for index in 0..8 {
-            let tile = Tile { index, of: Tiles::Along([2; 3]) };
-            let part = voxelizer.clone().tile(tile).run(&mesh).unwrap();
-            let from = part.window.unwrap().from;
-            for voxel in part.grid.voxels() {
-                let at = [0, 1, 2].map(|a| from[a] + voxel[a]);
-                assert_eq!(part.grid.color(voxel), whole.color(at), "{mode} {tile:?} {at:?}");
-            }
+        let joined = joined_tiles(&voxelizer, &mesh, [2; 3], whole.dims());
+        assert_eq!(joined, whole, "{mode}");
+        for voxel in whole.voxels() {
+            assert_eq!(joined.color(voxel), whole.color(voxel), "{mode} {voxel:?}");
         }
     }
 }

@@ -8,14 +8,12 @@ fn triangle_within(rng: &mut Rng, lo: [i32; 3], hi: [i32; 3]) -> Triangle {
     let mut triangle = [[0; 3]; 3];
     for a in 0..3 {
         // Past the face below, which the voxel before touches too, and short of the one above.
-        let (mut min, mut max) =
-            (lo[a] * UNIT + rng.i32(1..=UNIT), hi[a] * UNIT + rng.i32(0..UNIT));
-        if rng.u32(0..4) == 0 {
-            (min, max) = ((lo[a] + 1) * UNIT, hi[a] * UNIT);
-        }
-        if min > max {
-            (min, max) = (lo[a] * UNIT + 1, (lo[a] + 1) * UNIT - 1);
-        }
+        let (first, last) = (lo[a] * UNIT, hi[a] * UNIT);
+        let (min, max) = match rng.u32(0..4) {
+            0 => (first + UNIT, last),
+            _ => (first + rng.i32(1..=UNIT), last + rng.i32(0..UNIT)),
+        };
+        let (min, max) = if min > max { (first + 1, first + UNIT - 1) } else { (min, max) };
         let mut coordinates = [min, max, rng.i32(min..=max)];
         rng.shuffle(&mut coordinates);
         (0..3).for_each(|corner| triangle[corner][a] = coordinates[corner]);
@@ -23,21 +21,17 @@ fn triangle_within(rng: &mut Rng, lo: [i32; 3], hi: [i32; 3]) -> Triangle {
     triangle
 }
 
-/// Voxels along an edge of the cell that a triangle has to itself.
-const CELL: i32 = 16;
-
 #[test]
 fn triangles_of_every_extent_at_every_place_in_their_bricks() {
     let mut rng = Rng::with_seed(1);
-    let offsets = (0..512).map(|i| [i >> 6, i >> 3 & 7, i & 7]);
-    let extents = (0..125).map(|i| [i / 25, i / 5 % 5, i % 5]);
-    let all = offsets.flat_map(|offset| extents.clone().map(move |extent| (offset, extent)));
-    let all: Vec<([i32; 3], [i32; 3])> = all.collect();
-    for (group, kinds) in all.chunks(4096).enumerate() {
-        let triangles = kinds.iter().zip(0..).map(|(&(offset, extent), cell)| {
-            let cell = [cell >> 8, cell >> 4 & 15, cell & 15];
-            let lo: [i32; 3] = std::array::from_fn(|a| cell[a] * CELL + offset[a]);
-            triangle_within(&mut rng, lo, std::array::from_fn(|a| lo[a] + extent[a]))
+    let extents = voxels_in([0; 3], [5; 3]);
+    let all = voxels_in([0; 3], [8; 3]).flat_map(|at| extents.clone().map(move |e| (at, e)));
+    for (group, kinds) in all.collect::<Vec<_>>().chunks(4096).enumerate() {
+        // Each triangle has a cell of 16 x 16 x 16 voxels to itself.
+        let cells = voxels_in([0; 3], [16; 3]).map(|cell| cell.map(|c| 16 * c));
+        let triangles = kinds.iter().zip(cells).map(|(&(offset, extent), cell)| {
+            let lo = plus(cell, offset);
+            triangle_within(&mut rng, lo.map(|c| c as i32), plus(lo, extent).map(|c| c as i32))
         });
         let mut triangles: Vec<Triangle> = triangles.collect();
         if group % 2 == 1 {
@@ -104,15 +98,12 @@ fn a_triangle_as_large_as_the_largest_grid_in_a_slice_of_it() {
 fn grids_of_many_slabs() {
     let mut rng = Rng::with_seed(5);
     let extent = [20_000.0, 17_000.0, 600.0];
-    let number = |rng: &mut Rng, a: usize| extent[a] * rng.f64();
-    let mut triangles: Vec<_> = (0..300)
-        .map(|_| {
-            let base = [0, 1, 2].map(|a| number(&mut rng, a));
-            let size = [1.0, 10.0, 100.0][rng.usize(0..3)];
-            [(); 3].map(|()| [0, 1, 2].map(|a| (base[a] + size * rng.f64()).min(extent[a])))
-        })
-        .collect();
-    triangles.push([[0.0; 3], extent, [0.0, 3.0, 0.0]]);
+    let mut triangles = vec![[[0.0; 3], extent, [0.0, 3.0, 0.0]]];
+    triangles.extend((0..300).map(|_| {
+        let base = extent.map(|length| length * rng.f64());
+        let size = [1.0, 10.0, 100.0][rng.usize(0..3)];
+        [(); 3].map(|()| [0, 1, 2].map(|a| (base[a] + size * rng.f64()).min(extent[a])))
+    }));
     let mesh = within(&mesh_of(&triangles), 1.0, [0.0; 3], extent);
     let expected = oracle::voxelize_by_octree(&mesh);
     assert_same(&surface(&mesh), &expected, "as much memory as it takes");
@@ -150,19 +141,15 @@ fn every_number_of_triangles_around_a_group() {
 fn what_a_refusal_says_is_needed_suffices() {
     for seed in 0..12 {
         let mut rng = Rng::with_seed(seed);
-        let dims: [u32; 3] = std::array::from_fn(|_| rng.u32(1..=128));
-        let (count, size) = (rng.usize(1..=40), UNIT << rng.u32(0..=3));
-        let reach = dims.into_iter().min().unwrap() as i32 * UNIT;
-        let mut triangles = soup(&mut rng, count, reach, 1);
-        if dims.iter().all(|&d| d as i32 * UNIT > size) {
-            triangles.extend(small_triangles(seed, rng.usize(1..=4000), dims, size));
-        }
+        let dims = [(); 3].map(|()| rng.u32(1..=128));
+        let least = dims.into_iter().min().unwrap() as i32;
+        let (large, small) = (rng.usize(1..=40), rng.usize(1..=4000));
+        let mut triangles = soup(&mut rng, large, least * UNIT, 1);
+        triangles.extend(small_triangles(seed, small, dims, rng.i32(1..=least.min(8)) * UNIT));
         let mesh = placed(&triangles, dims);
         let expected = surface(&mesh);
         for threads in [1, 2, 5] {
-            let needed = memory_needed(threads, &mesh);
-            let grid = voxelize_within(threads, needed, &mesh);
-            let grid = grid.unwrap_or_else(|e| panic!("seed {seed}, {threads} threads: {e:?}"));
+            let grid = voxelize_within(threads, memory_needed(threads, &mesh), &mesh).unwrap();
             assert_same(&grid, &expected, &format!("seed {seed}, {threads} threads"));
         }
     }

@@ -35,9 +35,8 @@ fn disagreements(
 fn every_triangle_of_the_small_lattice_crosses_as_the_oracle_says() {
     let (wrong, crossing) =
         disagreements(&lattice_triangles(), 0, |column, found| found == oracle(column));
-    println!("{crossing} of {} columns cross", 333_375 * 75);
     assert_eq!(wrong, 0);
-    assert!(crossing > 1_000_000);
+    assert!(crossing > 1_000_000, "{crossing}");
 }
 
 #[test]
@@ -55,15 +54,17 @@ fn the_small_lattice_stretched_to_the_whole_budget_gives_the_same_answers() {
 }
 
 #[test]
-fn planted_mistakes_are_caught_on_the_small_lattice() {
+fn planted_mistakes_are_caught_on_the_small_lattice_and_by_adversarial_columns() {
     let triangles: Vec<Triangle> = lattice_triangles().into_iter().step_by(7).collect();
     for mistake in Mistake::ALL {
-        let (caught, _) =
+        let (on_lattice, _) =
             disagreements(&triangles, 0, |column, found| found == mistaken(mistake, column));
-        println!("{mistake:?}: caught {caught} times");
+        let wrong = |(_, column): &(Family, Column)| crosses(column) != mistaken(mistake, column);
+        let adversarial = par_columns(1, 160_000).filter(wrong).count();
         // The lattice cannot see overflow, nor reach below 0.
-        let hidden = matches!(mistake, Mistake::PlaneInI64 | Mistake::CutTowardsZero);
-        assert!(if hidden { caught == 0 } else { caught > 1_000 }, "{mistake:?}: {caught}");
+        let is_hidden = matches!(mistake, Mistake::PlaneInI64 | Mistake::CutTowardsZero);
+        let is_caught = if is_hidden { on_lattice == 0 } else { on_lattice > 1_000 };
+        assert!(is_caught && adversarial > 100, "{mistake:?}: {on_lattice} and {adversarial}");
     }
 }
 
@@ -79,16 +80,6 @@ fn random_adversarial_columns_match_the_oracle() {
     let count = environment::number("TRIVOX_PAIRS", 2_000_000);
     let wrong = par_columns(1, count).find_any(|(_, column)| crosses(column) != oracle(column));
     assert!(wrong.is_none(), "{wrong:?}");
-}
-
-#[test]
-fn planted_mistakes_are_caught_by_random_adversarial_columns() {
-    for mistake in Mistake::ALL {
-        let wrong = |(_, column): &(Family, Column)| crosses(column) != mistaken(mistake, column);
-        let caught = par_columns(1, 160_000).filter(wrong).count();
-        println!("{mistake:?}: caught {caught} times");
-        assert!(caught > 100, "{mistake:?}: caught {caught} times");
-    }
 }
 
 /// `column` and its triangle, moved so that its centre is that of a voxel, and that voxel's indices
@@ -108,41 +99,43 @@ fn center_of(index: i32, fraction_bits: u32) -> i32 {
     (index << fraction_bits) + (1 << (fraction_bits - 1))
 }
 
-/// Whether all columns of the block are within the budget of the triangle.
-fn is_in_budget(
-    triangle: &ProjectedCorners,
+/// Columns of voxels from `lowest` on, so many along both axes.
+#[derive(Clone, Copy)]
+struct Block {
     lowest: [i32; 2],
     extent: [i32; 2],
-    fraction_bits: u32,
-) -> bool {
-    let near = |axis: usize, index: i32| {
-        let center = center_of(index, fraction_bits);
-        center.abs() <= SPAN
-            && triangle.iter().all(|(across, _)| (across[axis] - center).abs() <= SPAN)
-    };
-    [0, 1].iter().all(|&a| near(a, lowest[a]) && near(a, lowest[a] + extent[a] - 1))
 }
 
-/// The crossings of the triangle of `column` with a block of columns, which are tested one by one.
-fn hits_of(
-    lane: usize,
-    column: &Column,
-    lowest: [i32; 2],
-    extent: [i32; 2],
-    position: Position,
-) -> Vec<Hit> {
-    let places = (0..extent[0]).flat_map(|i| (0..extent[1]).map(move |j| [i, j]));
-    let hit = |[i, j]: [i32; 2]| {
-        let index = [lowest[0] + i, lowest[1] + j];
-        let center = index.map(|index| center_of(index, column.fraction_bits));
-        let found = crosses(&Column { center, ..*column })?;
-        let along = match position {
-            Position::Voxel(_) => found.voxel,
-            Position::FirstCenter => found.first_center,
+impl Block {
+    fn columns(self) -> impl Iterator<Item = [i32; 2]> {
+        let [first, second] = [0, 1].map(|i| self.lowest[i]..self.lowest[i] + self.extent[i]);
+        first.flat_map(move |i| second.clone().map(move |j| [i, j]))
+    }
+
+    /// Whether all are within the budget of the triangle.
+    fn is_in_budget(self, triangle: &ProjectedCorners, fraction_bits: u32) -> bool {
+        let is_near = |axis: usize, index: i32| {
+            let center = center_of(index, fraction_bits);
+            center.abs() <= SPAN
+                && triangle.iter().all(|(across, _)| (across[axis] - center).abs() <= SPAN)
         };
-        Some(Hit { lane, column: index, along, winding: found.winding })
-    };
-    places.filter_map(hit).collect()
+        let Self { lowest, extent } = self;
+        (0..2).all(|a| is_near(a, lowest[a]) && is_near(a, lowest[a] + extent[a] - 1))
+    }
+
+    /// The crossings of the triangle of `column`, each column tested by itself.
+    fn hits(self, lane: usize, column: &Column, position: Position) -> Vec<Hit> {
+        let hit = |index: [i32; 2]| {
+            let center = index.map(|index| center_of(index, column.fraction_bits));
+            let found = crosses(&Column { center, ..*column })?;
+            let along = match position {
+                Position::Voxel(_) => found.voxel,
+                Position::FirstCenter => found.first_center,
+            };
+            Some(Hit { lane, column: index, along, winding: found.winding })
+        };
+        self.columns().filter_map(hit).collect()
+    }
 }
 
 fn projected(column: &Column) -> ProjectedCorners {
@@ -155,22 +148,21 @@ fn blocks_of_columns_are_crossed_as_each_of_them_is() {
     let crossed = compared.map(|([first, second], column)| {
         let (triangle, fraction_bits) = (projected(&column), column.fraction_bits);
         let mut crossed = 0;
-        for extent in (1..=BLOCK).flat_map(|first| (1..=BLOCK).map(move |second| [first, second])) {
+        for extent in (Block { lowest: [1; 2], extent: [BLOCK; 2] }).columns() {
             // The column at each place of the block in turn.
-            let places = (0..extent[0]).flat_map(|i| (0..extent[1]).map(move |j| [i, j]));
-            let lowest = places.map(|[i, j]| [first - i, second - j]);
-            let lowest: Vec<[i32; 2]> =
-                lowest.filter(|&at| is_in_budget(&triangle, at, extent, fraction_bits)).collect();
-            for lowest in lowest.chunks(LANES) {
+            let lowest = [first - extent[0] + 1, second - extent[1] + 1];
+            let blocks = Block { lowest, extent }.columns().map(|lowest| Block { lowest, extent });
+            let blocks = blocks.filter(|block| block.is_in_budget(&triangle, fraction_bits));
+            for blocks in blocks.collect::<Vec<_>>().chunks(LANES) {
                 for position in [Position::Voxel(column.count), Position::FirstCenter] {
-                    let hits = |(lane, &at)| hits_of(lane, &column, at, extent, position);
-                    let expected: Vec<Hit> = lowest.iter().enumerate().flat_map(hits).collect();
+                    let hits = |(lane, block): (_, &Block)| block.hits(lane, &column, position);
+                    let expected: Vec<Hit> = blocks.iter().enumerate().flat_map(hits).collect();
                     crossed += expected.len() as u64;
                     for set in InstructionSet::available() {
                         let mut pairs = Pairs::new(fraction_bits);
-                        lowest.iter().for_each(|&lowest| pairs.push(triangle, lowest));
-                        let hits = pairs.solve_by(set, extent, position);
-                        assert_eq!(hits, expected, "{column:?}, {}", set.name());
+                        blocks.iter().for_each(|block| pairs.push(triangle, block.lowest));
+                        let found = pairs.solve_by(set, extent, position);
+                        assert_eq!(found, expected, "{column:?}, {}", set.name());
                     }
                 }
             }
@@ -178,7 +170,6 @@ fn blocks_of_columns_are_crossed_as_each_of_them_is() {
         crossed
     });
     let crossed: u64 = crossed.sum();
-    println!("{crossed} crossings");
     assert!(crossed > 2_000_000, "{crossed}");
 }
 
@@ -199,7 +190,7 @@ fn lanes_of_a_block_do_not_mix_and_emptied_ones_are_forgotten() {
                 let lowest = [rng.i32(-1..=1), rng.i32(-1..=1)];
                 pairs.push(projected(&column), lowest);
                 assert_eq!((pairs.len(), pairs.is_empty()), (lane + 1, false));
-                expected.extend(hits_of(lane, &column, lowest, extent, position));
+                expected.extend(Block { lowest, extent }.hits(lane, &column, position));
             }
             crossed += expected.len();
             assert_eq!(pairs.solve_by(set, extent, position), expected, "{}", set.name());
@@ -234,8 +225,7 @@ fn is_of_its_family(family: Family, column: &Column) -> bool {
             area > 1 << 36 && [0, 1, i128::from(h.denominator()) - 1].contains(&past)
         }),
         Family::RangeEnds => {
-            let at_end = |c: &i32| *c <= 1 || *c >= SPAN - 1;
-            column.triangle.as_flattened().iter().all(at_end)
+            column.triangle.as_flattened().iter().all(|c| *c <= 1 || *c >= SPAN - 1)
         }
     }
 }
@@ -255,34 +245,26 @@ fn every_family_of_columns_is_what_it_says_and_keeps_the_budget() {
         }
         let found = crosses(&column);
         assert!(is_of_its_family(family, &column), "{family:?}: {column:?}");
-        crossing[Family::ALL.iter().position(|&f| f == family).unwrap()] +=
-            usize::from(found.is_some());
+        let index = Family::ALL.iter().position(|&f| f == family).unwrap();
+        crossing[index] += usize::from(found.is_some());
     }
     assert_eq!(longest, SPAN);
     for (family, crossing) in Family::ALL.iter().zip(crossing) {
-        println!("{family:?}: {crossing} of {EACH} cross");
         let some = *family != Family::Parallel;
         assert_eq!(crossing > EACH / 50, some, "{family:?}: {crossing}");
     }
 }
 
-/// A crossing of exactly this height: the triangle is flat around the column.
-fn at_height(height: i32, fraction_bits: u32, count: i32) -> Found {
-    let triangle = [[-9, -9, height], [9, -9, height], [0, 9, height]];
-    let column = Column { triangle, axis: Axis::Z, center: [0, 0], fraction_bits, count };
-    crosses(&column).unwrap()
-}
-
 #[test]
-fn a_crossing_at_a_centre_counts_as_before_it() {
-    // Centres are at 4, 12 and 20.
-    let first_centers = [3, 4, 5, 11, 12, 13].map(|height| at_height(height, 3, 4).first_center);
+fn a_crossing_at_a_centre_is_before_it_and_one_at_a_face_in_the_voxel_above_but_for_the_last() {
+    // Voxels of 8 units from 0 to 32, with centres at 4, 12, 20 and 28.
+    let at = |height: i32| {
+        let triangle = [[-9, -9, height], [9, -9, height], [0, 9, height]];
+        crosses(&Column { triangle, axis: Axis::Z, center: [0, 0], fraction_bits: 3, count: 4 })
+    };
+    let first_centers = [3, 4, 5, 11, 12, 13].map(|height| at(height).unwrap().first_center);
     assert_eq!(first_centers, [0, 0, 1, 1, 1, 2]);
-}
-
-#[test]
-fn a_crossing_at_a_face_is_in_the_voxel_above_but_on_the_far_face_in_the_last() {
-    let voxels = [-8, -1, 0, 7, 8, 31, 32, 33].map(|height| at_height(height, 3, 4).voxel);
+    let voxels = [-8, -1, 0, 7, 8, 31, 32, 33].map(|height| at(height).unwrap().voxel);
     assert_eq!(voxels, [-1, -1, 0, 0, 1, 3, 3, 4]);
 }
 
@@ -306,18 +288,11 @@ fn is_closed(found: (usize, i32)) -> bool {
 
 /// All tetrahedra with corners on a lattice of `side` points, repeats included.
 fn tetrahedra(side: i32) -> Vec<[[i32; 3]; 4]> {
-    let points: Vec<[i32; 3]> =
-        (0..side * side * side).map(|i| [i / (side * side), i / side % side, i % side]).collect();
-    let n = points.len();
-    let mut all = Vec::new();
-    for i in 0..n {
-        for j in i..n {
-            for k in j..n {
-                all.extend((k..n).map(|l| [i, j, k, l].map(|i| points[i])));
-            }
-        }
-    }
-    all
+    let n = side.pow(3);
+    let point = |i: i32| [i / (side * side), i / side % side, i % side];
+    let triangles = (0..n).flat_map(|i| (i..n).flat_map(move |j| (j..n).map(move |k| [i, j, k])));
+    let all = triangles.flat_map(|[i, j, k]| (k..n).map(move |l| [i, j, k, l]));
+    all.map(|corners| corners.map(point)).collect()
 }
 
 #[test]
@@ -325,18 +300,17 @@ fn columns_cross_every_tetrahedron_of_the_small_lattice_as_often_into_it_as_out(
     const SIDE: i32 = 4;
     let all = tetrahedra(SIDE);
     assert_eq!(all.len(), 766_480);
-    let crossing: usize = (all.par_iter())
-        .map(|&corners| {
-            let faces = tetrahedron(corners);
-            let centers = (0..SIDE * SIDE).map(|i| [i / SIDE, i % SIDE]);
-            let columns = centers.flat_map(|center| Axis::ALL.map(|axis| (axis, center)));
-            let found = columns.map(|(axis, center)| crossings(&faces, axis, center));
-            found.fold(0, |sum, found| {
-                assert!(is_closed(found), "{corners:?}: {found:?}");
-                sum + found.0
-            })
+    let crossing = all.par_iter().map(|&corners| {
+        let faces = tetrahedron(corners);
+        let centers = (0..SIDE * SIDE).map(|i| [i / SIDE, i % SIDE]);
+        let columns = centers.flat_map(|center| Axis::ALL.map(|axis| (axis, center)));
+        let found = columns.map(|(axis, center)| crossings(&faces, axis, center));
+        found.fold(0, |sum, found| {
+            assert!(is_closed(found), "{corners:?}: {found:?}");
+            sum + found.0
         })
-        .sum();
+    });
+    let crossing: usize = crossing.sum();
     assert!(crossing > 5_000_000, "{crossing}");
 }
 
@@ -386,16 +360,13 @@ fn a_point_projected_along_an_axis_is_put_together_again() {
 #[test]
 fn symmetries_vertex_orders_and_whole_voxel_shifts_change_what_they_should() {
     let shifted = par_columns(7, 80_000).filter(|(_, column)| {
-        let (found, [a, b, c]) = (crosses(column), column.triangle);
+        let found = crosses(column);
         let turned = found.map(|found| Found { winding: -found.winding, ..found });
-        for (expected, triangle) in [
-            (found, [b, c, a]),
-            (found, [c, a, b]),
-            (turned, [c, b, a]),
-            (turned, [b, a, c]),
-            (turned, [a, c, b]),
-        ] {
-            assert_eq!(crosses(&Column { triangle, ..*column }), expected, "{column:?}");
+        for first in 0..3 {
+            let [a, b, c] = [0, 1, 2].map(|i| column.triangle[(first + i) % 3]);
+            for (triangle, expected) in [([a, b, c], found), ([a, c, b], turned)] {
+                assert_eq!(crosses(&Column { triangle, ..*column }), expected, "{column:?}");
+            }
         }
         let triangle = column.triangle.map(|[x, y, z]| [z, x, y]);
         let axis = Axis::ALL[(column.axis as usize + 1) % 3];

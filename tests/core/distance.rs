@@ -8,43 +8,40 @@ use crate::common::prelude::*;
 use num_bigint::BigInt;
 use trivox::solid::distance::{DistanceField, MAX_WIDTH, distances};
 
+/// The distances of these triangles without an inside.
+fn unsigned(mesh: &PlacedMesh, width: f32) -> DistanceField {
+    field(mesh, VoxelGrid::empty(mesh.lattice().dims).unwrap(), width)
+}
+
 fn field(mesh: &PlacedMesh, inside: VoxelGrid, width: f32) -> DistanceField {
     distances(&Cpu, mesh, inside, width, u64::MAX, &NoProgress).unwrap()
 }
 
-fn nothing(mesh: &PlacedMesh) -> VoxelGrid {
-    VoxelGrid::empty(mesh.lattice().dims).unwrap()
+fn padded(mesh: &Mesh, options: PlaceOptions, pad: u32) -> PlacedMesh {
+    place(mesh, &options.with_pad(pad)).unwrap()
 }
 
 /// Checks all voxels of a field without an inside.
 fn check(mesh: &PlacedMesh, field: &DistanceField) {
-    let lattice = mesh.lattice();
-    let (mut expected, mut band) = (0, field.distances().collect::<Vec<_>>());
-    band.sort_by_key(|&(voxel, _)| voxel);
+    let bits = mesh.lattice().fraction_bits;
+    let mut band: HashMap<[u32; 3], f32> = field.distances().collect();
+    assert!(!band.is_empty());
     for voxel in voxels_in([0; 3], field.dims()) {
-        let p = voxel.map(|c| (i128::from(2 * c + 1) << lattice.fraction_bits) / 2);
+        let p = voxel.map(|c| (i128::from(2 * c + 1) << bits) / 2);
         let all = mesh.triangles().map(|triangle| squared(p, &triangle));
         let nearest = all.min_by(Fraction::cmp).unwrap();
-        let found = band.binary_search_by_key(&voxel, |&(voxel, _)| voxel);
-        match found {
-            Ok(at) => {
-                expected += 1;
-                let distance = band[at].1;
-                assert!(distance < field.width());
-                assert_eq!(field.get(voxel), distance);
-                let is_nearest = is_nearest(distance, &nearest, lattice.fraction_bits);
-                assert!(is_nearest, "{voxel:?}: {distance}");
-            }
-            Err(_) => {
-                assert_eq!(field.get(voxel), field.width());
-                let width = BigInt::from((field.width() * 1024.0) as i64) << lattice.fraction_bits;
-                let far = (&width * &width * &nearest.1).cmp(&(&nearest.0 << 20));
-                assert!(far != Ordering::Greater, "{voxel:?} is missing");
-            }
+        if let Some(distance) = band.remove(&voxel) {
+            assert!(distance < field.width());
+            assert_eq!(field.get(voxel), distance);
+            assert!(is_nearest(distance, &nearest, bits), "{voxel:?}: {distance}");
+        } else {
+            assert_eq!(field.get(voxel), field.width());
+            let width = BigInt::from((field.width() * 1024.0) as i64) << bits;
+            let far = (&width * &width * &nearest.1).cmp(&(&nearest.0 << 20));
+            assert!(far != Ordering::Greater, "{voxel:?} is missing");
         }
     }
-    assert_eq!(expected, band.len());
-    assert!(expected > 0);
+    assert_eq!(band, HashMap::new());
 }
 
 #[test]
@@ -52,14 +49,10 @@ fn every_distance_is_the_float_nearest_to_the_exact_one() {
     let mut random = fastrand::Rng::with_seed(15);
     for round in 0..60 {
         let mesh = random_mesh(random.usize(1..12), &mut random);
-        let sizing = match round % 2 {
-            0 => Sizing::Resolution(random.u32(3..14)),
-            _ => Sizing::VoxelSize(0.125),
-        };
-        let options = PlaceOptions::new(sizing).with_pad(random.u32(0..5));
-        let mesh = place(&mesh, &options).unwrap();
-        let width = [0.5, 1.0, 2.5, 3.0, 6.0][random.usize(0..5)];
-        let field = field(&mesh, nothing(&mesh), width);
+        let options =
+            if round % 2 == 0 { resolution(random.u32(3..14)) } else { voxel_size(0.125) };
+        let mesh = padded(&mesh, options, random.u32(0..5));
+        let field = unsigned(&mesh, [0.5, 1.0, 2.5, 3.0, 6.0][random.usize(0..5)]);
         if field.band().occupied() > 0 {
             check(&mesh, &field);
         }
@@ -72,7 +65,7 @@ fn culling_clusters_of_triangles_misses_no_nearest_one() {
     for width in [2.0, 7.5, 40.0] {
         let (small, large) = (random_mesh(200, &mut random), random_mesh(3, &mut random));
         let mesh = at_resolution(&together(&[small, large]), 18);
-        check(&mesh, &field(&mesh, nothing(&mesh), width));
+        check(&mesh, &unsigned(&mesh, width));
     }
 }
 
@@ -81,13 +74,13 @@ fn triangles_across_a_large_lattice_are_as_exact() {
     // A window of 16 voxels in the middle of triangles that span 2^24 lattice units.
     let mut random = fastrand::Rng::with_seed(16);
     for _ in 0..6 {
-        let far = |random: &mut fastrand::Rng| [0; 3].map(|_| (random.f64() - 0.5) * 200.0);
-        let triangles = [(); 3].map(|()| [(); 3].map(|()| far(&mut random)));
+        let mut far = || [0; 3].map(|_| (random.f64() - 0.5) * 200.0);
+        let triangles = [(); 3].map(|()| [far(), far(), far()]);
         let [a, b, c] = triangles[0];
         let center = plus(plus(a, b), c).map(|sum| sum / 3.0);
-        let mesh =
-            within(&mesh_of(&triangles), 1.0, center.map(|c| c - 8.0), center.map(|c| c + 8.0));
-        check(&mesh, &field(&mesh, nothing(&mesh), 4.0));
+        let [min, max] = [-8.0, 8.0].map(|half| center.map(|c| c + half));
+        let mesh = within(&mesh_of(&triangles), 1.0, min, max);
+        check(&mesh, &unsigned(&mesh, 4.0));
     }
 }
 
@@ -103,7 +96,7 @@ fn centres_in_the_plane_of_a_large_triangle_are_at_distance_0() {
         at(-units(10.0, 777.0), -units(25.0, 23457.0)),
     ]]);
     let mesh = in_grid(&mesh, [16; 3]);
-    let field = field(&mesh, nothing(&mesh), 1.5);
+    let field = unsigned(&mesh, 1.5);
     check(&mesh, &field);
     assert!(field.distances().filter(|&(_, distance)| distance == 0.0).count() > 50);
 }
@@ -111,8 +104,7 @@ fn centres_in_the_plane_of_a_large_triangle_are_at_distance_0() {
 #[test]
 fn a_sample_is_the_trilinear_interpolation_of_eight_voxels() {
     let mut random = fastrand::Rng::with_seed(21);
-    let mesh = random_mesh(8, &mut random);
-    let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(19)).with_pad(2)).unwrap();
+    let mesh = padded(&random_mesh(8, &mut random), resolution(19), 2);
     let dims = mesh.lattice().dims;
     let field = field(&mesh, scattered(dims, 900, &mut random), 2.5);
     assert_eq!(field.dims(), dims);
@@ -128,12 +120,9 @@ fn a_sample_is_the_trilinear_interpolation_of_eight_voxels() {
     for _ in 0..2000 {
         let point = dims.map(|d| random.f64() * f64::from(d));
         // The weight of each voxel is the overlap of unit cubes around it and around the point.
-        let near: [f64; 3] =
-            std::array::from_fn(|a| (point[a] - 0.5).clamp(0.0, f64::from(dims[a] - 1)));
-        let weight = |voxel: [usize; 3]| -> f64 {
-            let share = |a: usize| 1.0 - (near[a] - voxel[a] as f64).abs();
-            (0..3).map(share).product()
-        };
+        let near = [0, 1, 2].map(|a| (point[a] - 0.5).clamp(0.0, f64::from(dims[a] - 1)));
+        let share = |voxel: [usize; 3], a: usize| 1.0 - (near[a] - voxel[a] as f64).abs();
+        let weight = |voxel| (0..3).map(|a| share(voxel, a)).product::<f64>();
         let first = near.map(|c| c as usize);
         let corners = (0..8).map(|c| [0, 1, 2].map(|a| first[a] + (c >> a & 1)));
         let corners = corners.filter(|c| c[0] < nx && c[1] < ny && c[2] < nz);
@@ -151,24 +140,15 @@ fn a_sample_is_the_trilinear_interpolation_of_eight_voxels() {
 #[test]
 fn segments_and_points_have_distances() {
     let mesh = mesh_of(&[[[0.0; 3], [4.0, 3.0, 2.0], [8.0, 6.0, 4.0]], [[1.0, 7.0, 1.0]; 3]]);
-    let mesh = place(&mesh, &voxel_size(1.0).with_pad(2)).unwrap();
-    check(&mesh, &field(&mesh, nothing(&mesh), 2.0));
-}
-
-fn octahedron(resolution: u32, pad: u32) -> (Mesh, PlacedMesh) {
-    let mesh = crate::common::solids::octahedron(1.0);
-    let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(resolution)).with_pad(pad));
-    (mesh, placed.unwrap())
-}
-
-fn solid(mesh: &PlacedMesh) -> VoxelGrid {
-    in_mode(mesh, Mode::Solid(Default::default())).grid
+    let mesh = padded(&mesh, voxel_size(1.0), 2);
+    check(&mesh, &unsigned(&mesh, 2.0));
 }
 
 #[test]
 fn an_octahedron_has_the_distances_of_its_formula() {
-    let (_, mesh) = octahedron(96, 3);
-    let field = field(&mesh, solid(&mesh), 3.0);
+    let mesh = padded(&octahedron(1.0), resolution(96), 3);
+    let solid = in_mode(&mesh, Mode::Solid(Solid::default())).grid;
+    let field = field(&mesh, solid, 3.0);
     // The distances of more bricks than one thread copies.
     assert!(field.band().brick_count() > 500, "{field:?}");
     let mut faces = 0;
@@ -193,16 +173,13 @@ fn an_octahedron_has_the_distances_of_its_formula() {
 fn order_of_triangles_and_number_of_threads_change_nothing() {
     let mut random = fastrand::Rng::with_seed(17);
     let mesh = random_mesh(400, &mut random);
-    let placed =
-        |mesh: &Mesh| place(mesh, &PlaceOptions::new(Sizing::Resolution(60)).with_pad(3)).unwrap();
-    let first = placed(&mesh);
-    let expected = field(&first, nothing(&first), 3.0);
+    let expected = unsigned(&padded(&mesh, resolution(60), 3), 3.0);
     let mut triangles = mesh.triangles().to_vec();
     random.shuffle(&mut triangles);
     triangles.iter_mut().for_each(|triangle| triangle.rotate_left(random.usize(0..3)));
-    let shuffled = placed(&with_triangles(&mesh, triangles));
+    let shuffled = padded(&with_triangles(&mesh, triangles), resolution(60), 3);
     for threads in [1, 2, 5] {
-        let again = on_threads(threads, || field(&shuffled, nothing(&shuffled), 3.0));
+        let again = on_threads(threads, || unsigned(&shuffled, 3.0));
         assert!(again == expected, "{again:?}, {expected:?}");
         assert_eq!(again.hash(), expected.hash());
     }
@@ -215,16 +192,16 @@ fn a_repeated_triangle_is_one() {
         let mut triangles = vec![[0, 1, 2]; copies];
         triangles.push([1, 2, 3]);
         let mesh = Mesh::new(corners.clone(), triangles).unwrap();
-        let mesh = place(&mesh, &PlaceOptions::new(Sizing::VoxelSize(1.0)).with_pad(3)).unwrap();
-        field(&mesh, nothing(&mesh), 3.0)
+        unsigned(&padded(&mesh, voxel_size(1.0), 3), 3.0)
     };
     assert!(field_of(1) == field_of(1000));
 }
 
 #[test]
 fn progress_ends_at_its_total_and_cancelling_ends_the_work() {
-    let (_, mesh) = octahedron(60, 40);
-    let run = |progress: &Counts| distances(&Cpu, &mesh, nothing(&mesh), 2.0, u64::MAX, progress);
+    let mesh = padded(&octahedron(1.0), resolution(60), 40);
+    let inside = || VoxelGrid::empty(mesh.lattice().dims).unwrap();
+    let run = |progress: &Counts| distances(&Cpu, &mesh, inside(), 2.0, u64::MAX, progress);
     let progress = Counts::default();
     run(&progress).unwrap();
     let [total, done] = [progress.total, progress.done].map(AtomicU64::into_inner);
@@ -236,14 +213,13 @@ fn progress_ends_at_its_total_and_cancelling_ends_the_work() {
 
 #[test]
 fn impossible_widths_are_refused() {
-    let (mesh, placed) = octahedron(60, 40);
-    let voxelizer = Voxelizer::new().resolution(8);
+    let mesh = octahedron(1.0);
+    let placed = at_resolution(&mesh, 8);
     for width in [0.0, -1.0, MAX_WIDTH.next_up(), f32::INFINITY, f32::NAN] {
-        let run = || distances(&Cpu, &placed, nothing(&placed), width, u64::MAX, &NoProgress);
-        for error in [
-            run().unwrap_err().to_string(),
-            voxelizer.distances(&mesh, width).unwrap_err().to_string(),
-        ] {
+        let inside = surface(&placed);
+        let of_steps = distances(&Cpu, &placed, inside, width, u64::MAX, &NoProgress).unwrap_err();
+        let of_all = Voxelizer::new().resolution(8).distances(&mesh, width).unwrap_err();
+        for error in [of_steps.to_string(), of_all.to_string()] {
             assert!(error.starts_with("a width of ") && error.ends_with("at most 1024"), "{error}");
         }
     }
@@ -264,7 +240,7 @@ fn what_rounds_to_the_width_is_not_in_the_band() {
         let beyond = |axis: usize| [0, 1, 2].map(|a| corner[a] + f64::from(u8::from(a == axis)));
         let mesh = mesh_of(&[[corner, beyond(0), beyond(1)]]);
         let mesh = place_on(&mesh, &lattice).unwrap();
-        let field = field(&mesh, nothing(&mesh), in_voxels(MIDDLE + 1));
+        let field = unsigned(&mesh, in_voxels(MIDDLE + 1));
         assert_eq!(field.distances().collect::<Vec<_>>(), band);
     }
 }

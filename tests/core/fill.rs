@@ -1,7 +1,10 @@
 //! Filling sparse grids against the same on dense arrays, voxel by voxel, ray by ray.
+use std::cmp::Reverse;
 use std::sync::atomic::AtomicU64;
 
+use crate::common::paths::neighbours;
 use crate::common::prelude::*;
+use trivox::grid::{count, mask_voxels};
 use trivox::solid::fill::{AxisDisagreement, along_x, flood, vote};
 
 /// The reference: a bit for each voxel.
@@ -33,13 +36,6 @@ impl Dense {
         self.bits[index] ^= true;
     }
 
-    fn set_block(&mut self, lo: [u32; 3], hi: [u32; 3]) {
-        for voxel in voxels_in(lo, [0, 1, 2].map(|a| hi[a].min(self.dims[a]))) {
-            let index = self.index(voxel);
-            self.bits[index] = true;
-        }
-    }
-
     fn set(&self) -> impl Iterator<Item = [u32; 3]> + '_ {
         voxels(self.dims).filter(|&voxel| self.get(voxel))
     }
@@ -52,11 +48,9 @@ impl Dense {
     fn flips(&self, axis: usize) -> Self {
         Self::from_fn(self.dims, |mut voxel| {
             let here = self.get(voxel);
-            if voxel[axis] == 0 {
-                return here;
-            }
-            voxel[axis] -= 1;
-            here != self.get(voxel)
+            let is_first = voxel[axis] == 0;
+            voxel[axis] = voxel[axis].saturating_sub(1);
+            here != (!is_first && self.get(voxel))
         })
     }
 }
@@ -73,7 +67,11 @@ fn random(rng: &mut Rng, dims: [u32; 3]) -> Dense {
     for _ in 0..rng.u32(0..4) {
         let align = if rng.bool() { !7 } else { !0 };
         let lo = dims.map(|d| rng.u32(0..d) & align);
-        dense.set_block(lo, std::array::from_fn(|a| lo[a] + rng.u32(1..=40)));
+        let hi = [0, 1, 2].map(|a| dims[a].min(lo[a] + rng.u32(1..=40)));
+        for voxel in voxels_in(lo, hi) {
+            let index = dense.index(voxel);
+            dense.bits[index] = true;
+        }
     }
     dense
 }
@@ -85,25 +83,17 @@ fn random_dims(rng: &mut Rng) -> [u32; 3] {
 
 /// The voxels of the column through `voxel`.
 fn column(dims: [u32; 3], voxel: [u32; 3], axis: usize) -> impl Iterator<Item = [u32; 3]> {
-    (0..dims[axis]).map(move |c| {
-        let mut voxel = voxel;
-        voxel[axis] = c;
-        voxel
-    })
+    (0..dims[axis]).map(move |c| [0, 1, 2].map(|a| if a == axis { c } else { voxel[a] }))
 }
 
-fn flips_at_or_before(flips: &Dense, voxel: [u32; 3], axis: usize) -> usize {
-    let column = column(flips.dims, voxel, axis).take(voxel[axis] as usize + 1);
-    column.filter(|&v| flips.get(v)).count()
-}
-
-fn flips_in_column(flips: &Dense, voxel: [u32; 3], axis: usize) -> usize {
-    column(flips.dims, voxel, axis).filter(|&v| flips.get(v)).count()
+/// The number of flips in the column through `voxel` before the place `end`.
+fn flips_before(flips: &Dense, voxel: [u32; 3], axis: usize, end: u32) -> usize {
+    column(flips.dims, voxel, axis).take(end as usize).filter(|&v| flips.get(v)).count()
 }
 
 /// The voxels inside, and the number of columns inside at the grid's end.
 fn filled(flips: &Dense) -> (VoxelGrid, u64) {
-    let inside = Dense::from_fn(flips.dims, |v| flips_at_or_before(flips, v, 0) % 2 == 1);
+    let inside = Dense::from_fn(flips.dims, |v| flips_before(flips, v, 0, v[0] + 1) % 2 == 1);
     let last = flips.dims[0] - 1;
     let open_columns = inside.set().filter(|v| v[0] == last).count() as u64;
     (inside.grid(), open_columns)
@@ -113,21 +103,18 @@ fn voted(flips: &[Dense; 3]) -> (VoxelGrid, AxisDisagreement) {
     let dims = flips[0].dims;
     let (mut inside, mut disputed) = (Dense::empty(dims), Dense::empty(dims));
     for voxel in voxels(dims) {
-        let mut votes = [0, 0];
-        let mut columns = [0, 0];
+        let (mut votes, mut columns) = ([0, 0], [0, 0]);
         for (axis, flips) in flips.iter().enumerate() {
-            let before = flips_at_or_before(flips, voxel, axis);
-            let after = flips_in_column(flips, voxel, axis) - before;
+            let before = flips_before(flips, voxel, axis, voxel[axis] + 1);
+            let after = flips_before(flips, voxel, axis, dims[axis]) - before;
             votes[before % 2] += 1;
             votes[after % 2] += 1;
-            if before % 2 == after % 2 {
-                columns[before % 2] += 1;
-            }
+            columns[before % 2] += u32::from(before % 2 == after % 2);
         }
         if votes[1] > votes[0] {
             inside.flip(voxel);
         }
-        if columns.iter().min() != Some(&0) || columns.iter().sum::<u32>() < 2 {
+        if !columns.contains(&0) || columns[0] + columns[1] < 2 {
             disputed.flip(voxel);
         }
     }
@@ -143,16 +130,13 @@ fn disagreement(flips: &[Dense; 3], inside: &Dense, disputed: &Dense) -> AxisDis
         starts(0).filter(|&v| has(v)).count() as u64
     };
     let odd = [0, 1, 2].map(|axis| {
-        starts(axis).filter(|&v| flips_in_column(&flips[axis], v, axis) % 2 == 1).count() as u64
+        let is_odd = |v: &[u32; 3]| flips_before(&flips[axis], *v, axis, dims[axis]) % 2 == 1;
+        starts(axis).filter(is_odd).count() as u64
     });
     let grid = disputed.grid();
-    let first_of_most = grid
-        .bricks()
-        .max_by_key(|&(key, mask)| (trivox::grid::count(&mask), std::cmp::Reverse(key)));
-    let worst = first_of_most.map(|(key, mask)| {
-        let base = key.first_voxel();
-        trivox::grid::mask_voxels(base, mask).next().unwrap()
-    });
+    let number = |(key, mask): &(BrickKey, Mask)| (count(mask), Reverse(*key));
+    let first_of_most = grid.bricks().max_by_key(number);
+    let worst = first_of_most.and_then(|(key, mask)| mask_voxels(key.first_voxel(), mask).next());
     AxisDisagreement {
         voxels: grid.occupied(),
         columns: columns_with(&[disputed]),
@@ -169,16 +153,9 @@ fn flooded(surface: &Dense) -> (VoxelGrid, u64) {
     let on_border = |v: &[u32; 3]| (0..3).any(|a| v[a] == 0 || v[a] == dims[a] - 1);
     let mut next: Vec<[u32; 3]> = voxels(dims).filter(on_border).collect();
     while let Some(voxel) = next.pop() {
-        if surface.get(voxel) || !closed.get(voxel) {
-            continue;
-        }
-        closed.flip(voxel);
-        for axis in 0..3 {
-            for to in [voxel[axis].wrapping_sub(1), voxel[axis] + 1] {
-                let mut beside = voxel;
-                beside[axis] = to;
-                next.extend((to < dims[axis]).then_some(beside));
-            }
+        if closed.get(voxel) && !surface.get(voxel) {
+            closed.flip(voxel);
+            next.extend(neighbours(voxel, dims));
         }
     }
     let enclosed = closed.set().filter(|&v| !surface.get(v)).count() as u64;
@@ -189,12 +166,13 @@ fn flood_of(surface: &VoxelGrid) -> (VoxelGrid, u64) {
     flood(surface, u64::MAX, &NoProgress).unwrap()
 }
 
-fn vote_of(flips: &[VoxelGrid; 3]) -> (VoxelGrid, AxisDisagreement) {
-    vote(flips.each_ref(), u64::MAX, &NoProgress).unwrap()
+fn vote_of(flips: [&VoxelGrid; 3]) -> (VoxelGrid, AxisDisagreement) {
+    vote(flips, u64::MAX, &NoProgress).unwrap()
 }
 
-fn grids(flips: &[Dense; 3]) -> [VoxelGrid; 3] {
-    flips.each_ref().map(Dense::grid)
+/// The votes of these flips along the three axes.
+fn vote_of_dense(flips: &[Dense; 3]) -> (VoxelGrid, AxisDisagreement) {
+    vote_of(flips.each_ref().map(Dense::grid).each_ref())
 }
 
 fn filled_of(flips: &VoxelGrid) -> (VoxelGrid, u64) {
@@ -216,22 +194,13 @@ fn random_flips(rng: &mut Rng, dims: [u32; 3]) -> [Dense; 3] {
 }
 
 #[test]
-fn along_x_finds_inside_what_has_an_odd_number_of_flips_before_it() {
-    for seed in 0..2000 {
-        let rng = &mut Rng::with_seed(seed);
-        let dims = random_dims(rng);
-        let [flips, ..] = random_flips(rng, dims);
-        assert!(filled_of(&flips.grid()) == filled(&flips), "seed {seed}");
-    }
-}
-
-#[test]
-fn six_rays_vote_as_they_do_one_by_one() {
+fn flips_fill_along_x_and_six_rays_vote_as_they_do_one_by_one() {
     for seed in 0..2000 {
         let rng = &mut Rng::with_seed(seed);
         let dims = random_dims(rng);
         let flips = random_flips(rng, dims);
-        let (grid, disagreement) = vote_of(&grids(&flips));
+        assert!(filled_of(&flips[0].grid()) == filled(&flips[0]), "seed {seed}, {dims:?}");
+        let (grid, disagreement) = vote_of_dense(&flips);
         let (expected, expected_disagreement) = voted(&flips);
         assert_eq!(disagreement, expected_disagreement, "seed {seed}, {dims:?}");
         assert!(grid == expected, "seed {seed}, {dims:?}");
@@ -262,7 +231,7 @@ fn a_flip_more_or_less_is_noticed() {
         let voxel = dims.map(|d| rng.u32(0..d));
         wrong.iter_mut().for_each(|flips| flips.flip(voxel));
         assert!(filled_of(&wrong[0].grid()) != filled(&flips[0]), "seed {seed}");
-        let (_, disagreement) = vote_of(&grids(&wrong));
+        let (_, disagreement) = vote_of_dense(&wrong);
         assert!(disagreement.odd != voted(&flips).1.odd, "seed {seed}");
         let [(found, _), (expected, _)] = [flood_of(&wrong[0].grid()), flooded(&flips[0])];
         // Or the voxel was enclosed, and is.
@@ -286,7 +255,7 @@ fn a_row_of_bricks_without_flips_is_decided_by_the_columns_through_it() {
                 flips[axis].flip(at);
             }
         }
-        assert_eq!(vote_of(&grids(&flips)), voted(&flips), "{axes:?}");
+        assert_eq!(vote_of_dense(&flips), voted(&flips), "{axes:?}");
     }
 }
 
@@ -295,21 +264,20 @@ fn rows_as_long_as_they_get_are_filled_in_runs() {
     for dims in [[65_536, 1, 1], [65_536, 8, 8], [5_000, 9, 9], [5_001, 16, 8]] {
         let last = dims[0] - 1;
         for [from, to] in [[0, last], [3, last], [8, 16], [70, 4_999], [last, last]] {
-            let ends = voxels([1, dims[1], dims[2]]).flat_map(|[_, y, z]| {
-                [[from, y, z]].into_iter().chain((to < last).then_some([to, y, z]))
-            });
-            let flips = VoxelGrid::from_voxels(dims, ends.filter(|v| from < to || v[0] == from));
-            let (grid, open_columns) = filled_of(&flips.unwrap());
-            let end = if to < last { to } else { last + 1 };
+            // Columns that end at the last voxel have no second flip.
+            let is_open = to == last;
+            let ends = [from, to].into_iter().take(if is_open { 1 } else { 2 });
+            let flips = ends.flat_map(|x| voxels_in([x, 0, 0], [x + 1, dims[1], dims[2]]));
+            let (grid, open_columns) = filled_of(&VoxelGrid::from_voxels(dims, flips).unwrap());
+            let end = to + u32::from(is_open);
             let columns = u64::from(dims[1] * dims[2]);
             assert_eq!(grid.occupied(), columns * u64::from(end - from), "{dims:?}");
             let bounds = [[from, 0, 0], [end - 1, dims[1] - 1, dims[2] - 1]];
             assert_eq!(grid.occupied_bounds(), Some(bounds));
-            assert_eq!(open_columns, if to < last { 0 } else { columns });
-            let rows = dims[1].div_ceil(8) * dims[2].div_ceil(8);
+            assert_eq!(open_columns, if is_open { columns } else { 0 });
             if dims[1..].iter().all(|d| d % 8 == 0) {
-                let runs = grid.brick_runs().count();
-                assert!(runs <= 3 * rows as usize, "{dims:?} {from} {to}");
+                let rows = (dims[1] / 8 * dims[2] / 8) as usize;
+                assert!(grid.brick_runs().count() <= 3 * rows, "{dims:?} {from} {to}");
             }
         }
     }
@@ -358,12 +326,12 @@ fn a_corridor_through_hundreds_of_bricks_is_followed_to_its_end() {
         let corridor = sealed.bits.iter().filter(|bit| !**bit).count() as u64;
         assert!(corridor > 15_000);
         assert_eq!(flood_of(&sealed.grid()).1, corridor);
-        for (end, at) in [([1, 1, 0], "its beginning"), ([20, 39, 40], "its end")] {
+        for end in [[1, 1, 0], [20, 39, 40]] {
             let mut open = sealed.clone();
             let mut hole = [0; 3];
             (0..3).for_each(|i| hole[axes[i]] = end[i]);
             open.flip(hole);
-            assert_eq!(flood_of(&open.grid()).1, 0, "open at {at}, {axes:?}");
+            assert_eq!(flood_of(&open.grid()).1, 0, "open at {end:?}, {axes:?}");
         }
     }
 }
@@ -374,20 +342,17 @@ fn long_gaps_between_walls_are_enclosed_as_runs() {
     let dims = [65_536, 24, 24];
     // At the beginning of the longest rows that there are, and at their end.
     for begin in [0, 7_192] {
-        let is_wall = |x: u32, y: u32, z: u32| y != 1 || z != 1 || x == 0 || x == 999;
-        let positions = voxels_in([0; 3], [1000, 3, 3]);
-        let bricks = |open: Option<[u32; 3]>| {
+        let is_wall = |[x, y, z]: [u32; 3]| y != 1 || z != 1 || x == 0 || x == 999;
+        let tube = |open: Option<[u32; 3]>| {
             let walls =
-                positions.clone().filter(|&[x, y, z]| is_wall(x, y, z) && open != Some([x, y, z]));
-            let key = |[x, y, z]: [u32; 3]| BrickKey::new([begin + x, y, z]);
-            let full = walls.map(|brick| (key(brick), FULL));
+                voxels_in([0; 3], [1000, 3, 3]).filter(|&at| is_wall(at) && open != Some(at));
+            let full = walls.map(|[x, y, z]| (BrickKey::new([begin + x, y, z]), FULL));
             VoxelGrid::from_bricks(dims, full.collect()).unwrap()
         };
-        let (grid, enclosed) = flood_of(&bricks(None));
-        assert_eq!(enclosed, 998 * 512);
-        assert_eq!(grid.brick_runs().count(), 9);
+        let (grid, enclosed) = flood_of(&tube(None));
+        assert_eq!((enclosed, grid.brick_runs().count()), (998 * 512, 9));
         for hole in [[0, 1, 1], [999, 1, 1], [500, 0, 1], [500, 1, 2], [3, 1, 0], [998, 2, 1]] {
-            let open = bricks(Some(hole));
+            let open = tube(Some(hole));
             assert_eq!(flood_of(&open), (open, 0));
         }
     }
@@ -397,13 +362,10 @@ fn long_gaps_between_walls_are_enclosed_as_runs() {
 fn results_are_the_same_with_any_number_of_threads() {
     // More bricks than one task takes.
     let rng = &mut Rng::with_seed(7);
-    let grids = [0, 1, 2].map(|_| {
-        let voxels = (0..60_000).map(|_| [rng.u32(0..501), rng.u32(0..333), rng.u32(0..299)]);
-        VoxelGrid::from_voxels([501, 333, 299], voxels).unwrap()
-    });
+    let grids = [(); 3].map(|()| scattered([501, 333, 299], 60_000, rng));
     let all = || {
         let sets = grids[0].union(&grids[1]).subtract(&grids[2]);
-        (vote_of(&grids), filled_of(&grids[0]), flood_of(&grids[0]), sets)
+        (vote_of(grids.each_ref()), filled_of(&grids[0]), flood_of(&grids[0]), sets)
     };
     let one = on_threads(1, all);
     for threads in [2, 3, 7] {
@@ -435,18 +397,16 @@ fn progress_ends_at_its_total_and_cancelling_ends_the_fill() {
 
 #[test]
 fn grids_without_voxels_and_grids_of_one_are_filled() {
-    for dims in [[1; 3], [9, 1, 20]] {
-        let none = || VoxelGrid::empty(dims).unwrap();
-        assert_eq!(filled_of(&none()), (none(), 0));
-        assert_eq!(flood_of(&none()), (none(), 0));
-        let disagreement = AxisDisagreement::default();
-        assert_eq!(vote_of(&[(); 3].map(|()| none())), (none(), disagreement));
+    let one = block([1; 3], [0; 3], [1; 3]);
+    for none in [[1; 3], [9, 1, 20]].map(|dims| VoxelGrid::empty(dims).unwrap()) {
+        assert_eq!(vote_of([&none; 3]), (none.clone(), AxisDisagreement::default()));
+        for (grid, open_columns) in [(&none, 0), (&one, 1)] {
+            assert_eq!(filled_of(grid), (grid.clone(), open_columns));
+            assert_eq!(flood_of(grid), (grid.clone(), 0));
+        }
     }
-    let one = || VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap();
-    assert_eq!(filled_of(&one()), (one(), 1));
-    assert_eq!(flood_of(&one()), (one(), 0));
     // No column votes, so that nothing says inside.
-    let (grid, disagreement) = vote_of(&[(); 3].map(|()| one()));
+    let (grid, disagreement) = vote_of([&one; 3]);
     assert_eq!((grid.occupied(), disagreement.odd), (0, [1; 3]));
     assert_eq!(disagreement.worst, Some([0; 3]));
 }
@@ -458,7 +418,7 @@ fn flips_in_grids_of_different_size_vote_in_one_that_holds_all() {
         let grids = [0, 1, 2].map(|_| random_dims(rng)).map(|dims| random(rng, dims).grid());
         let dims = std::array::from_fn(|a| grids.iter().map(|g| g.dims()[a]).max().unwrap());
         let same = grids.each_ref().map(|g| VoxelGrid::from_voxels(dims, g.voxels()).unwrap());
-        assert!(vote_of(&grids) == vote_of(&same), "seed {seed}");
+        assert!(vote_of(grids.each_ref()) == vote_of(same.each_ref()), "seed {seed}");
     }
 }
 
@@ -468,6 +428,6 @@ fn what_is_filled_lies_where_the_flips_lie() {
     for voxels in [vec![], vec![[1, 2, 3]]] {
         let grid = VoxelGrid::from_voxels([8; 3], voxels).unwrap().with_world(world);
         assert_eq!([filled_of(&grid).0.world, flood_of(&grid).0.world], [world; 2]);
-        assert_eq!(vote_of(&[(); 3].map(|()| grid.clone())).0.world, world);
+        assert_eq!(vote_of([&grid; 3]).0.world, world);
     }
 }

@@ -21,16 +21,12 @@ fn faces(rectangle: &Rectangle) -> impl Iterator<Item = Face> {
 fn expected(grid: &VoxelGrid) -> BTreeMap<Face, Option<Rgba>> {
     let mut faces = BTreeMap::new();
     for voxel in grid.voxels() {
-        let color = grid.colors.as_ref().map(|colors| colors.of(voxel));
         for (axis, is_upper) in (0..3).flat_map(|axis| [(axis, false), (axis, true)]) {
             let mut beside = voxel;
-            beside[axis] = match is_upper {
-                true => voxel[axis] + 1,
-                // Of 0, a voxel in no grid.
-                false => voxel[axis].wrapping_sub(1),
-            };
+            // Below 0 is a voxel in no grid.
+            beside[axis] = if is_upper { voxel[axis] + 1 } else { voxel[axis].wrapping_sub(1) };
             if !grid.contains(beside) {
-                faces.insert((voxel, axis, is_upper), color);
+                faces.insert((voxel, axis, is_upper), grid.color(voxel));
             }
         }
     }
@@ -42,9 +38,9 @@ fn fault(grid: &VoxelGrid, found: &[Rectangle]) -> Option<String> {
     let mut left = expected(grid);
     for rectangle in found {
         for face in faces(rectangle) {
-            match left.remove(&face) {
-                Some(color) if color == rectangle.color => {}
-                other => return Some(format!("{face:?} of {rectangle:?} has {other:?}")),
+            let color = left.remove(&face);
+            if color != Some(rectangle.color) {
+                return Some(format!("{face:?} of {rectangle:?} has {color:?}"));
             }
         }
     }
@@ -77,15 +73,15 @@ fn grids() -> Vec<VoxelGrid> {
 
 /// The same grid with patches of few colours; full bricks in its interior have none of their own.
 fn painted(grid: &VoxelGrid, random: &mut fastrand::Rng) -> VoxelGrid {
-    let own = grid.bricks().filter(|(_, mask)| *mask != FULL || random.bool());
-    let own: Vec<_> = own.collect();
-    let own = own.into_iter().map(|(key, mask)| {
-        let few = random.u32(1..4);
-        let colors = (0..count(&mask)).map(|_| [random.u32(0..few) as u8, 9, 9, 255]).collect();
-        (key, mask, colors)
-    });
-    let colors = Colors::from_bricks(own.collect(), [1, 9, 9, 255]);
-    grid.clone().with_colors(colors)
+    let mut own = Vec::new();
+    for (key, mask) in grid.bricks() {
+        if mask != FULL || random.bool() {
+            let few = random.u32(1..4);
+            let color = |_| [random.u32(0..few) as u8, 9, 9, 255];
+            own.push((key, mask, (0..count(&mask)).map(color).collect()));
+        }
+    }
+    grid.clone().with_colors(Colors::from_bricks(own, [1, 9, 9, 255]))
 }
 
 #[test]
@@ -104,25 +100,22 @@ fn a_wrong_surface_is_noticed() {
     let mut random = fastrand::Rng::with_seed(9);
     let grid = painted(&random_grid([65, 20, 9], 900, &mut random), &mut random);
     let right = rectangles(&grid);
+    let mistakes: [fn(&mut Vec<Rectangle>, usize); 6] = [
+        |all, i| _ = all.remove(i),
+        |all, i| all.push(all[i]),
+        |all, i| {
+            let across = (all[i].axis + 1) % 3;
+            all[i].max[across] += 1;
+        },
+        |all, i| all[i].is_upper = !all[i].is_upper,
+        |all, i| all[i].color = Some([200, 9, 9, 255]),
+        |all, i| all[i].color = None,
+    ];
     for index in [0, right.len() / 2, right.len() - 1] {
-        let with = |change: fn(&mut Rectangle)| {
+        for (number, mistake) in mistakes.iter().enumerate() {
             let mut wrong = right.clone();
-            change(&mut wrong[index]);
-            wrong
-        };
-        let mut missing = right.clone();
-        missing.remove(index);
-        let mut twice = right.clone();
-        twice.push(right[index]);
-        for wrong in [
-            missing,
-            twice,
-            with(|r| r.max[(r.axis + 1) % 3] += 1),
-            with(|r| r.is_upper = !r.is_upper),
-            with(|r| r.color = Some([200, 9, 9, 255])),
-            with(|r| r.color = None),
-        ] {
-            assert!(fault(&grid, &wrong).is_some());
+            mistake(&mut wrong, index);
+            assert!(fault(&grid, &wrong).is_some(), "mistake {number} at {index}");
         }
     }
 }
@@ -144,17 +137,15 @@ fn rectangles_are_counter_clockwise_as_seen_from_outside() {
 
 #[test]
 fn faces_merge_up_to_the_edges_of_tiles_and_of_colours() {
-    let block = |dims: [u32; 3]| block(dims, [0; 3], dims);
-    assert_eq!(rectangles(&block([64, 64, 64])).len(), 6);
-    assert_eq!(rectangles(&block([5, 3, 9])).len(), 6);
     // Two tiles along x: all sides but the ends are in two.
-    assert_eq!(rectangles(&block([65, 3, 9])).len(), 10);
-    let halves = |voxels: &VoxelGrid, color: [u8; 4]| {
-        painted_by(voxels.clone(), [0, 0, 0, 255], |[_, y, _]| (y < 8).then_some(color))
-    };
-    let block = block([64, 16, 64]);
-    assert_eq!(rectangles(&halves(&block, [1, 0, 0, 255])).len(), 10);
-    assert_eq!(rectangles(&halves(&block, [0, 0, 0, 255])).len(), 6);
+    for (dims, expected) in [([64, 64, 64], 6), ([5, 3, 9], 6), ([65, 3, 9], 10)] {
+        assert_eq!(rectangles(&block(dims, [0; 3], dims)).len(), expected, "{dims:?}");
+    }
+    for (lower, expected) in [([1, 0, 0, 255], 10), ([0, 0, 0, 255], 6)] {
+        let grid = block([64, 16, 64], [0; 3], [64, 16, 64]);
+        let halves = painted_by(grid, [0, 0, 0, 255], |[_, y, _]| (y < 8).then_some(lower));
+        assert_eq!(rectangles(&halves).len(), expected, "{lower:?}");
+    }
 }
 
 #[test]

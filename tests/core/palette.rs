@@ -6,19 +6,17 @@ use crate::common::prelude::*;
 use trivox::surface::palette::{IndexedColors, MAX_COLORS, Palette, PaletteError, count_colors};
 
 /// Full bricks in a row, whose voxels have `colors` one after another; the last brick is filled up
-/// with that of the rest.
+/// with the first of them, the colour of the rest.
 fn grid_of(colors: &[Rgba]) -> VoxelGrid {
-    let bricks = colors.chunks(512).enumerate();
-    let bricks = bricks.map(|(brick, colors)| {
+    let brick = |(at, colors): (u32, &[Rgba])| {
         let bits = |word: usize| match colors.len().saturating_sub(64 * word) {
             64.. => u64::MAX,
             n => (1 << n) - 1,
         };
-        let at = brick as u32;
         let key = BrickKey::new([at % 4096, at / 4096, 0]);
         (key, std::array::from_fn(bits), colors.to_vec())
-    });
-    let bricks: Vec<_> = bricks.collect();
+    };
+    let bricks: Vec<_> = (0..).zip(colors.chunks(512)).map(brick).collect();
     let full = bricks.iter().map(|&(key, ..)| (key, FULL)).collect();
     let grid = VoxelGrid::from_bricks([32768, 4096, 8], full).unwrap();
     grid.with_colors(Colors::from_bricks(bricks, colors[0]))
@@ -29,15 +27,22 @@ fn random_colors(count: usize, seed: u64) -> Vec<Rgba> {
     (0..count).map(|_| [random.u8(..), random.u8(..), random.u8(..), 255]).collect()
 }
 
-/// The colour that each voxel gets.
-fn indexed(grid: &VoxelGrid, palette: Option<&Palette>, dither: bool) -> Vec<([u32; 3], Rgba)> {
-    let colors = grid.colors.as_ref().unwrap();
+/// The palette of a grid whose voxels have these colours.
+fn palette_of(colors: &[Rgba]) -> Palette {
+    Palette::of_grid(&grid_of(colors)).unwrap()
+}
+
+/// The colour of each voxel, and the one that it gets.
+fn indexed(grid: &VoxelGrid, palette: Option<&Palette>, dither: bool) -> Vec<(Rgba, Rgba)> {
     let indexed = IndexedColors::new(grid, palette, MAX_COLORS, dither).unwrap();
-    let of = |voxel| {
-        let index = indexed.index(voxel, &colors.of(voxel));
-        (voxel, indexed.palette().colors()[usize::from(index)])
-    };
-    grid.voxels().map(of).collect()
+    let both = |voxel| (grid.color(voxel).unwrap(), chosen(grid, &indexed, voxel));
+    grid.voxels().map(both).collect()
+}
+
+/// The colour of the palette that a voxel gets.
+fn chosen(grid: &VoxelGrid, indexed: &IndexedColors, voxel: [u32; 3]) -> Rgba {
+    let index = indexed.index(voxel, &grid.color(voxel).unwrap());
+    indexed.palette().colors()[usize::from(index)]
 }
 
 fn distance(a: Rgba, b: Rgba) -> f64 {
@@ -58,44 +63,38 @@ fn weighted_distance(a: Rgba, b: Rgba, lightness: f64) -> f64 {
 
 #[test]
 fn up_to_255_colours_are_kept_exactly_and_in_the_same_order_wherever_they_are() {
+    let distinct = BTreeSet::from_iter(random_colors(400, 1));
     for count in [1, 2, 17, 254, 255] {
-        let mut colors: Vec<Rgba> =
-            BTreeSet::from_iter(random_colors(400, 1)).into_iter().take(count).collect();
+        let mut colors: Vec<Rgba> = distinct.iter().copied().take(count).collect();
         let grid = grid_of(&colors);
         let palette = Palette::of_grid(&grid).unwrap();
         assert_eq!((palette.colors().len(), count_colors(&grid)), (count, count));
-        for (voxel, color) in indexed(&grid, None, false) {
-            assert_eq!(color, grid.colors.as_ref().unwrap().of(voxel));
-        }
+        assert!(indexed(&grid, None, false).iter().all(|(own, found)| own == found));
         colors.reverse();
         colors.extend_from_within(..count / 2);
-        assert_eq!(Palette::of_grid(&grid_of(&colors)).unwrap(), palette);
+        assert_eq!(palette_of(&colors), palette);
     }
 }
 
 #[test]
 fn opacity_makes_no_other_colour() {
-    let grid = grid_of(&[[9, 8, 7, 255], [9, 8, 7, 20], [1, 1, 1, 0]]);
-    assert_eq!(Palette::of_grid(&grid).unwrap().colors(), [[1, 1, 1, 255], [9, 8, 7, 255]]);
+    let palette = palette_of(&[[9, 8, 7, 255], [9, 8, 7, 20], [1, 1, 1, 0]]);
+    assert_eq!(palette.colors(), [[1, 1, 1, 255], [9, 8, 7, 255]]);
 }
 
 #[test]
 fn greys_come_first_and_hues_from_dark_to_light() {
-    let colors = [[255, 0, 0], [250; 3], [90, 0, 0], [0, 0, 255], [5; 3], [0, 90, 0], [0, 200, 0]];
-    let grid = grid_of(&colors.map(|[r, g, b]| [r, g, b, 255]));
-    let found: Vec<_> =
-        Palette::of_grid(&grid).unwrap().colors().iter().map(|&[r, g, b, _]| [r, g, b]).collect();
-    let expected =
-        [[5; 3], [250; 3], [90, 0, 0], [255, 0, 0], [0, 90, 0], [0, 200, 0], [0, 0, 255]];
-    assert_eq!(found, expected);
+    let [dark, light] = [[5, 5, 5, 255], [250, 250, 250, 255]];
+    let [dark_red, dark_green, green] = [[90, 0, 0, 255], [0, 90, 0, 255], [0, 200, 0, 255]];
+    let palette = palette_of(&[RED, light, dark_red, BLUE, dark, dark_green, green]);
+    assert_eq!(palette.colors(), [dark, light, dark_red, RED, dark_green, green, BLUE]);
 }
 
 #[test]
 fn more_than_255_colours_become_255_and_the_commonest_are_hardly_changed() {
     let mut colors = vec![[200, 30, 60, 255]; 20_000];
     colors.extend(random_colors(5_000, 2));
-    let grid = grid_of(&colors);
-    let palette = Palette::of_grid(&grid).unwrap();
+    let palette = palette_of(&colors);
     assert!((200..=MAX_COLORS).contains(&palette.colors().len()));
     assert!(palette.colors().iter().any(|&color| distance(color, colors[0]) < 0.005));
     assert_eq!(BTreeSet::from_iter(palette.colors()).len(), palette.colors().len());
@@ -103,17 +102,14 @@ fn more_than_255_colours_become_255_and_the_commonest_are_hardly_changed() {
 
 #[test]
 fn every_voxel_has_the_nearest_colour_of_the_palette() {
-    let grid = grid_of(&random_colors(3000, 3));
+    let colors = random_colors(3000, 3);
+    let (grid, own) = (grid_of(&colors), palette_of(&colors));
     let given = Palette::new(&random_colors(60, 4)).unwrap();
-    for palette in [None, Some(&given)] {
-        let own = Palette::of_grid(&grid).unwrap();
-        let candidates = palette.unwrap_or(&own).colors();
-        let weight = if palette.is_some() { 0.5 } else { 1.0 };
-        let distance = |a, b| weighted_distance(a, b, weight);
-        for (voxel, color) in indexed(&grid, palette, false) {
-            let exact = grid.colors.as_ref().unwrap().of(voxel);
-            let least = candidates.iter().map(|&c| distance(c, exact)).fold(9.0, f64::min);
-            let found = distance(color, exact);
+    for (palette, candidates, lightness) in [(None, &own, 1.0), (Some(&given), &given, 0.5)] {
+        for (exact, color) in indexed(&grid, palette, false) {
+            let distance = |color| weighted_distance(color, exact, lightness);
+            let least = candidates.colors().iter().map(|&c| distance(c)).fold(9.0, f64::min);
+            let found = distance(color);
             assert!(found <= least + 1e-5, "{exact:?}: {color:?} at {found}, not {least}");
         }
     }
@@ -126,19 +122,16 @@ fn a_given_palette_keeps_hues() {
     let palette = Palette::new(&[lavender, blue, grey]).unwrap();
     let sea = [31, 116, 191, 255];
     assert!(distance(sea, lavender) < distance(sea, blue));
-    for (_, color) in indexed(&grid_of(&[sea]), Some(&palette), false) {
-        assert_eq!(color, blue);
-    }
+    let found = indexed(&grid_of(&[sea]), Some(&palette), false);
+    assert!(found.iter().all(|(_, color)| *color == blue));
 }
 
 #[test]
 fn unused_and_repeated_indices_are_not_chosen() {
-    let palette = [[0; 4], [9, 9, 9, 255], [9, 9, 9, 255], [0; 4]];
-    let palette = Palette::new(&palette).unwrap();
+    let palette = Palette::new(&[[0; 4], [9, 9, 9, 255], [9, 9, 9, 255], [0; 4]]).unwrap();
     let grid = grid_of(&[[0, 0, 0, 255]]);
     let indexed = IndexedColors::new(&grid, Some(&palette), MAX_COLORS, true).unwrap();
-    let found: BTreeSet<u8> = grid.voxels().map(|v| indexed.index(v, &[0, 0, 0, 255])).collect();
-    assert_eq!(found, BTreeSet::from([1]));
+    assert!(grid.voxels().all(|voxel| indexed.index(voxel, &[0, 0, 0, 255]) == 1));
 }
 
 #[test]
@@ -154,7 +147,7 @@ fn palettes_and_indices_are_the_same_on_any_number_of_threads() {
 /// The result of an earlier version: another one changes users' files.
 #[test]
 fn a_palette_is_what_it_always_was() {
-    let palette = Palette::of_grid(&grid_of(&random_colors(20_000, 6))).unwrap();
+    let palette = palette_of(&random_colors(20_000, 6));
     let hash = blake3::hash(palette.colors().as_flattened()).to_hex();
     assert_eq!(&hash[..16], "a63807f384b18b3c", "{:?}", palette.colors());
 }
@@ -198,30 +191,23 @@ fn what_is_no_palette_is_refused_with_the_reason() {
     assert_eq!(Palette::read(&path).unwrap().colors(), [[1, 2, 3, 255], [4, 5, 6, 255]]);
 }
 
-/// The mean of colours in linear light.
-fn mean(colors: impl Iterator<Item = Rgba>) -> [f64; 3] {
-    let (mut sum, mut count) = ([0.0; 3], 0.0);
-    for color in colors {
-        (0..3).for_each(|c| sum[c] += f64::from(linear_of(color[c])));
-        count += 1.0;
-    }
-    sum.map(|sum| sum / count)
+/// How far the mean of a block of voxels of one colour, each with its colour of the palette, is
+/// from that colour, along each channel in linear light.
+fn error_of_mean(color: Rgba, palette: &Palette, dither: bool) -> [f64; 3] {
+    let found = indexed(&grid_of(&[color; 4096]), Some(palette), dither);
+    [0, 1, 2].map(|c| {
+        let sum: f64 = found.iter().map(|(_, found)| f64::from(linear_of(found[c]))).sum();
+        (sum / found.len() as f64 - f64::from(linear_of(color[c]))).abs() / 65535.0
+    })
 }
 
 #[test]
 fn dithered_areas_have_the_mean_of_their_colour() {
-    let ends = [[0, 0, 0], [255, 0, 0], [0, 255, 0], [0, 0, 255], [255; 3]];
-    let palette = Palette::new(&ends.map(|[r, g, b]| [r, g, b, 255])).unwrap();
+    let palette = Palette::new(&[[0, 0, 0, 255], RED, GREEN, BLUE, [255; 4]]).unwrap();
     for color in [[128, 128, 128, 255], [200, 90, 60, 255], [40, 50, 60, 255], [250, 240, 230, 255]]
     {
-        let grid = grid_of(&vec![color; 4096]);
-        let exact = mean([color].into_iter());
-        let off = |dither| {
-            let mean = mean(indexed(&grid, Some(&palette), dither).into_iter().map(|(_, c)| c));
-            (0..3).map(|c| (mean[c] - exact[c]).abs()).fold(0.0, f64::max) / 65535.0
-        };
-        let (dithered, plain) = (off(true), off(false));
-        println!("{color:?}: off by {dithered:.4}, without dithering {plain:.4}");
+        let [dithered, plain] = [true, false]
+            .map(|dither| error_of_mean(color, &palette, dither).into_iter().fold(0.0, f64::max));
         // Of sixteen colours in a mixture each counts for a sixteenth.
         assert!(dithered < 1.0 / 16.0 && dithered < 0.7 * plain, "{color:?}: {dithered}, {plain}");
     }
@@ -229,33 +215,25 @@ fn dithered_areas_have_the_mean_of_their_colour() {
 
 #[test]
 fn dithered_areas_are_nearer_to_their_colour_than_the_best_of_255() {
-    let palette = Palette::of_grid(&grid_of(&random_colors(20_000, 8))).unwrap();
-    let mut sums = [0.0; 2];
-    for color in random_colors(100, 9) {
-        let grid = grid_of(&[color; 512]);
-        let exact = mean([color].into_iter());
-        for (sum, dither) in sums.iter_mut().zip([true, false]) {
-            let mean = mean(indexed(&grid, Some(&palette), dither).into_iter().map(|(_, c)| c));
-            *sum += (0..3).map(|c| (mean[c] - exact[c]).abs() / 65535.0).sum::<f64>() / 300.0;
-        }
-    }
-    println!("off by {:.4}, without dithering {:.4}", sums[0], sums[1]);
-    assert!(sums[0] < sums[1] / 3.0, "{sums:?}");
+    let palette = palette_of(&random_colors(20_000, 8));
+    let [dithered, plain] = [true, false].map(|dither| {
+        let errors =
+            random_colors(100, 9).into_iter().flat_map(|c| error_of_mean(c, &palette, dither));
+        errors.sum::<f64>()
+    });
+    assert!(dithered < plain / 3.0, "{dithered}, {plain}");
 }
 
 #[test]
 fn no_voxel_stands_out_of_an_area_that_is_dithered_in_few_chosen_colours() {
     let grid = grid_of(&random_colors(2000, 4));
-    let colors = grid.colors.as_ref().unwrap();
     let [dithered, nearest] =
         [true, false].map(|dither| IndexedColors::new(&grid, None, 16, dither).unwrap());
     assert_eq!(dithered.palette(), nearest.palette());
-    let palette = nearest.palette().colors();
     let mut mixed = 0;
     for voxel in grid.voxels() {
-        let wanted = colors.of(voxel);
-        let [found, near] =
-            [&dithered, &nearest].map(|of| palette[usize::from(of.index(voxel, &wanted))]);
+        let wanted = grid.color(voxel).unwrap();
+        let [found, near] = [&dithered, &nearest].map(|indexed| chosen(&grid, indexed, voxel));
         let most = distance(near, wanted) + 0.051;
         assert!(distance(found, wanted) < most, "{wanted:?}: {found:?}, not {near:?}");
         mixed += u64::from(found != near);
@@ -274,16 +252,11 @@ fn colours_of_the_palette_are_not_dithered() {
 #[test]
 fn a_palette_has_at_most_the_colours_asked_for_and_more_of_them_are_nearer() {
     let grid = grid_of(&random_colors(4096, 5));
-    let colors = grid.colors.as_ref().unwrap();
     let error = |most: usize| {
         let indexed = IndexedColors::new(&grid, None, most, false).unwrap();
-        let palette = indexed.palette().colors();
-        assert!(palette.len() <= most, "{} of {most}", palette.len());
-        let off = |voxel| {
-            let color = colors.of(voxel);
-            distance(color, palette[usize::from(indexed.index(voxel, &color))])
-        };
-        grid.voxels().map(off).sum::<f64>() / grid.occupied() as f64
+        assert!(indexed.palette().colors().len() <= most, "{most}");
+        let off = |voxel| distance(grid.color(voxel).unwrap(), chosen(&grid, &indexed, voxel));
+        grid.voxels().map(off).sum::<f64>()
     };
     let errors = [1, 2, 16, 100, 255].map(error);
     assert!(errors.windows(2).all(|pair| pair[1] < 0.9 * pair[0]), "{errors:?}");

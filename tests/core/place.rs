@@ -1,6 +1,5 @@
 //! `place`: the bit budget, the sizes of grids, rounding, and what is refused.
 use crate::common::prelude::*;
-use crate::common::shapes::cuboid;
 use trivox::lattice::transform::CenteredGrid;
 use trivox::lattice::{
     MAX_DIM, MAX_FRACTION_BITS, MAX_SPAN_VOXELS, MIN_CUBE, MIN_FRACTION_BITS, SPAN_BITS,
@@ -19,21 +18,19 @@ fn extremes(placed: &PlacedMesh) -> [[i32; 2]; 3] {
     })
 }
 
-/// Resolutions around every power of two, and all small ones.
-fn resolutions() -> impl Iterator<Item = u32> {
-    let powers = (9..=16).map(|bits| 1u32 << bits).flat_map(|n| [n - 1, n, n + 1]);
-    (1..=300).chain(powers).filter(|&n| n <= MAX_DIM)
+/// The options for a grid of given dimensions about the centre of the mesh.
+fn centered(mesh: &Mesh, options: PlaceOptions, grid: CenteredGrid) -> PlaceOptions {
+    Transform { grid: Some(grid), ..Transform::default() }.place_options(mesh, options)
 }
 
 #[test]
 fn fraction_bits_follow_the_formula_at_every_resolution_and_padding() {
     let mesh = unit_cube();
-    for (n, pad) in resolutions().flat_map(|n| [0, 1, 5, 100].map(|pad| (n, pad))) {
-        let largest = n + 2 * pad;
-        if largest > MAX_DIM {
-            continue;
-        }
-        let lattice = lattice(&mesh, &resolution(n).with_pad(pad));
+    // All small resolutions, and those around every power of two.
+    let around_powers = (9..=16).flat_map(|bits| [(1 << bits) - 1, 1 << bits, (1 << bits) + 1]);
+    let requests = (1..=300).chain(around_powers).flat_map(|n| [0, 1, 5, 100].map(|pad| (n, pad)));
+    for (n, pad) in requests.filter(|(n, pad)| n + 2 * pad <= MAX_DIM) {
+        let (largest, lattice) = (n + 2 * pad, lattice(&mesh, &resolution(n).with_pad(pad)));
         let ceil_log2 = (0..).find(|&bits| 1u32 << bits >= largest).unwrap();
         assert_eq!(lattice.fraction_bits, 16.min(24 - ceil_log2), "{n} voxels, padding {pad}");
         assert_eq!(lattice.fraction_bits_of_grid(), lattice.fraction_bits);
@@ -41,17 +38,19 @@ fn fraction_bits_follow_the_formula_at_every_resolution_and_padding() {
     }
 }
 
+fn along(axis: usize, voxels: u32) -> PlaceOptions {
+    PlaceOptions::new(Sizing::Along { axis, voxels })
+}
+
 #[test]
 fn a_box_is_as_many_voxels_along_one_axis_as_asked_for() {
     let mut rng = Rng::with_seed(4);
     for n in 1..=300 {
         let size = 10f64.powi(rng.i32(-5..=5));
-        let min: [f64; 3] = std::array::from_fn(|_| (rng.f64() - 0.5) * 100.0 * size);
-        let edges: [f64; 3] = std::array::from_fn(|_| size * (0.1 + rng.f64()));
-        let mesh = cuboid(min, [0, 1, 2].map(|a| min[a] + edges[a]));
+        let min = [(); 3].map(|()| (rng.f64() - 0.5) * 100.0 * size);
+        let mesh = cuboid(min, min.map(|c| c + size * (0.1 + rng.f64())));
         for axis in 0..3 {
-            let options = PlaceOptions::new(Sizing::Along { axis, voxels: n });
-            let placed = place(&mesh, &options.with_pad(n % 3)).unwrap();
+            let placed = place(&mesh, &along(axis, n).with_pad(n % 3)).unwrap();
             let lattice = placed.lattice();
             let [low, high] = extremes(&placed)[axis];
             assert_eq!(high - low, n as i32 * lattice.units_per_voxel(), "{n} along {axis}");
@@ -60,16 +59,7 @@ fn a_box_is_as_many_voxels_along_one_axis_as_asked_for() {
     }
     // Along the longest axis it is the resolution.
     let mesh = cuboid([0.0; 3], [1.0, 3.0, 2.0]);
-    let along = |axis, voxels| PlaceOptions::new(Sizing::Along { axis, voxels });
     assert_eq!(lattice(&mesh, &along(1, 77)), lattice(&mesh, &resolution(77)));
-    let flat = cuboid([0.0; 3], [1.0, 0.0, 2.0]);
-    for axis in [1, 3] {
-        let refused = place(&flat, &along(axis, 8)).unwrap_err();
-        assert!(matches!(refused, PlaceError::NoLength(at) if at == axis), "{refused}");
-    }
-    assert!(matches!(place(&mesh, &along(0, 0)), Err(PlaceError::Resolution(0))));
-    let thin = cuboid([0.0; 3], [1e-6, 1.0, 1.0]);
-    assert!(matches!(place(&thin, &along(0, 9)), Err(PlaceError::TooManyVoxels { .. })));
 }
 
 #[test]
@@ -179,16 +169,6 @@ fn bounds_make_the_same_grid_for_all_meshes_however_far_they_reach() {
 }
 
 #[test]
-fn padding_past_any_lattice_is_refused() {
-    let far = voxel_size(1000.0).with_dims([10; 3]).with_pad(5_000_000);
-    let error = place(&unit_cube(), &far).unwrap_err();
-    assert!(matches!(error, PlaceError::TooManyVoxels { .. }), "{error}");
-    let infinite = voxel_size(1e308).with_pad(10);
-    let error = place(&unit_cube(), &infinite).unwrap_err();
-    assert!(matches!(error, PlaceError::Lattice(_)), "{error}");
-}
-
-#[test]
 fn a_resolution_divides_the_bounds_rather_than_the_mesh() {
     let bounds = Bounds { min: [0.0; 3], max: [8.0, 4.0, 2.0] };
     let lattice = lattice(&unit_cube(), &resolution(16).with_bounds(bounds).with_pad(1));
@@ -266,10 +246,8 @@ fn random_request(rng: &mut Rng) -> (Mesh, PlaceOptions) {
         1 => offset + size,
         _ => offset + size * rng.f64(),
     };
-    let triangles: [[[f64; 3]; 3]; 4] =
-        std::array::from_fn(|_| std::array::from_fn(|_| std::array::from_fn(|_| number())));
-    let n = 1 << rng.u32(0..=16);
-    let n = (n + rng.i32(-1..=1)).clamp(1, 1 << 16);
+    let triangles = [(); 4].map(|()| [(); 3].map(|()| [number(), number(), number()]));
+    let n = ((1 << rng.u32(0..=16)) + rng.i32(-1..=1)).clamp(1, 1 << 16);
     let sizing = match rng.u32(0..4) {
         0 | 1 => Sizing::VoxelSize(size / f64::from(n)),
         2 => Sizing::Resolution(n as u32),
@@ -279,7 +257,7 @@ fn random_request(rng: &mut Rng) -> (Mesh, PlaceOptions) {
     if rng.bool() {
         return (mesh_of(&triangles), options);
     }
-    let min: [f64; 3] = std::array::from_fn(|_| offset + size * (rng.f64() * 4.0 - 2.0));
+    let min = [(); 3].map(|()| offset + size * (rng.f64() * 4.0 - 2.0));
     let extent = size * 2f64.powi(rng.i32(-6..=6));
     let bounds = Bounds { min, max: min.map(|c| c + extent) };
     (mesh_of(&triangles), options.with_bounds(bounds))
@@ -300,14 +278,14 @@ fn random_requests_keep_the_bit_budget_and_waste_no_bit() {
         if placed.lattice().fraction_bits < MAX_FRACTION_BITS {
             fewer_bits += 1;
             // With one more bit everything is twice as far apart, but for the rounding.
-            let finer =
-                Lattice { fraction_bits: placed.lattice().fraction_bits + 1, ..*placed.lattice() };
+            let fraction_bits = placed.lattice().fraction_bits + 1;
+            let finer = Lattice { fraction_bits, ..*placed.lattice() };
             let twice = extremes(&placed).map(|[lo, hi]| [2 * lo - 1, 2 * hi + 1]);
             assert!(!keeps_the_budget_of_cube(&finer, &twice), "{options:?}");
         }
     }
-    println!("{placed_some} placed, {fewer_bits} with fewer than 16 bits, {refused} refused");
-    assert!(placed_some.min(refused).min(fewer_bits) > 1_000);
+    let counts = [placed_some, refused, fewer_bits];
+    assert!(counts.iter().all(|&count| count > 1_000), "{counts:?}");
 }
 
 /// The budget as it is defined: the whole cube, rather than the centres in it.
@@ -338,35 +316,70 @@ fn extremes_of_floating_point_are_placed_or_refused_but_never_wrong() {
         let refused = place(&cube(size), &resolution(100));
         assert!(matches!(refused, Err(PlaceError::ExtentRange { .. })), "{size:e}: {refused:?}");
     }
-    let wider_than_a_float = cuboid([-1.7e308; 3], [1.7e308; 3]);
-    let refused = place(&wider_than_a_float, &resolution(100));
-    assert_eq!(refused, Err(PlaceError::ExtentRange { extent: f64::INFINITY }));
-    let refused = place(&unit_cube(), &voxel_size(1e-320));
-    assert_eq!(refused, Err(PlaceError::ExtentRange { extent: 1.0 }));
 }
 
 #[test]
-fn the_largest_grid_is_placed_and_one_voxel_more_is_refused() {
+fn the_largest_grid_is_placed() {
     let mesh = unit_cube();
     assert_eq!(lattice(&mesh, &resolution(65_536)).fraction_bits, 8);
     assert_eq!(lattice(&mesh, &resolution(65_534).with_pad(1)).dims, [65_536; 3]);
-    let too_many = |voxels| Err(PlaceError::TooManyVoxels { axis: 'x', voxels, limit: 1 << 16 });
-    assert_eq!(place(&mesh, &resolution(65_536).with_pad(1)), too_many(65_538.0));
-    assert_eq!(place(&mesh, &voxel_size(1.0 / 65_537.0)), too_many(65_537.0));
-    assert_eq!(place(&mesh, &resolution(1).with_pad(u32::MAX)), too_many(8_589_934_591.0));
 }
 
 #[test]
-fn impossible_sizes_are_refused() {
-    let mesh = unit_cube();
-    for n in [0, 65_537, u32::MAX] {
-        assert_eq!(place(&mesh, &resolution(n)), Err(PlaceError::Resolution(n)));
-    }
-    for s in [0.0, -0.0, -1.0, f64::INFINITY, f64::NEG_INFINITY] {
-        assert_eq!(place(&mesh, &voxel_size(s)), Err(PlaceError::VoxelSize(s)));
+fn impossible_requests_are_refused_with_the_numbers() {
+    let (cube, point) = (unit_cube(), mesh_of(&[[[1.0, 2.0, 3.0]; 3]]));
+    let flat = cuboid([0.0; 3], [1.0, 0.0, 2.0]);
+    let thin = cuboid([0.0; 3], [1e-6, 1.0, 1.0]);
+    let wider_than_a_float = cuboid([-1.7e308; 3], [1.7e308; 3]);
+    let far = mesh_of(&[[[1e15, 0.0, 0.0], [1e15, 2.0, 0.0], [1e15 + 2.0, 0.0, 2.0]]]);
+    let no_bounds = Bounds { min: [1.0; 3], max: [1.0; 3] };
+    let filled = CenteredGrid { dims: [64; 3], fills: true };
+    let small = CenteredGrid { dims: [4; 3], fills: false };
+    let too_many = |axis, voxels| PlaceError::TooManyVoxels { axis, voxels, limit: MAX_DIM };
+    let wrong_dims = |dims| PlaceError::Dims { dims, limit: MAX_DIM };
+    for (mesh, options, error) in [
+        (&cube, resolution(0), PlaceError::Resolution(0)),
+        (&cube, resolution(65_537), PlaceError::Resolution(65_537)),
+        (&cube, resolution(u32::MAX), PlaceError::Resolution(u32::MAX)),
+        (&cube, along(0, 0), PlaceError::Resolution(0)),
+        (&cube, voxel_size(0.0), PlaceError::VoxelSize(0.0)),
+        (&cube, voxel_size(-0.0), PlaceError::VoxelSize(-0.0)),
+        (&cube, voxel_size(-1.0), PlaceError::VoxelSize(-1.0)),
+        (&cube, voxel_size(f64::INFINITY), PlaceError::VoxelSize(f64::INFINITY)),
+        (&cube, voxel_size(-f64::INFINITY), PlaceError::VoxelSize(-f64::INFINITY)),
+        (&cube, voxel_size(1e-320), PlaceError::ExtentRange { extent: 1.0 }),
+        (&wider_than_a_float, resolution(100), PlaceError::ExtentRange { extent: f64::INFINITY }),
+        (&point, resolution(8), PlaceError::NoExtent([1.0, 2.0, 3.0])),
+        (&point, centered(&point, resolution(8), filled), PlaceError::NoExtent([1.0, 2.0, 3.0])),
+        (&flat, along(1, 8), PlaceError::NoLength(1)),
+        (&flat, along(3, 8), PlaceError::NoLength(3)),
+        (&thin, along(0, 9), too_many('y', 9e6)),
+        (&cube, resolution(65_536).with_pad(1), too_many('x', 65_538.0)),
+        (&cube, voxel_size(1.0 / 65_537.0), too_many('x', 65_537.0)),
+        (&cube, resolution(1).with_pad(u32::MAX), too_many('x', 8_589_934_591.0)),
+        (&cube, resolution(8).with_dims([8, 0, 8]), wrong_dims([8, 0, 8])),
+        (&cube, resolution(8).with_dims([8, 8, 70_000]), wrong_dims([8, 8, 70_000])),
+        (
+            &cube,
+            voxel_size(1.0).with_bounds(no_bounds),
+            PlaceError::Bounds { axis: 'x', min: 1.0, max: 1.0 },
+        ),
+        // A grid smaller than the rounding of its place.
+        (
+            &far,
+            centered(&far, resolution(2000), small),
+            PlaceError::Unresolved { axis: 'x', at: 1e15 + 1.0 },
+        ),
+    ] {
+        assert_eq!(place(mesh, &options), Err(error), "{options:?}");
     }
     // NaN is not equal to itself.
-    assert!(matches!(place(&mesh, &voxel_size(f64::NAN)), Err(PlaceError::VoxelSize(_))));
+    assert!(matches!(place(&cube, &voxel_size(f64::NAN)), Err(PlaceError::VoxelSize(_))));
+    // Padding past any lattice.
+    let padded = voxel_size(1000.0).with_dims([10; 3]).with_pad(5_000_000);
+    assert!(matches!(place(&cube, &padded), Err(PlaceError::TooManyVoxels { .. })));
+    let infinite = voxel_size(1e308).with_pad(10);
+    assert!(matches!(place(&cube, &infinite), Err(PlaceError::Lattice(_))));
 }
 
 #[test]
@@ -387,58 +400,29 @@ fn impossible_bounds_are_refused_whatever_the_axis() {
 }
 
 #[test]
-fn a_flat_mesh_has_a_grid_of_its_own_bounds_but_a_point_is_none() {
+fn a_flat_mesh_has_a_grid_of_its_own_bounds() {
     let mesh = mesh_of(&[[[0.0, 0.0, 2.0], [4.0, 0.0, 2.0], [0.0, 3.0, 2.0]]]);
-    let own = place(&mesh, &resolution(4)).unwrap();
-    let options = resolution(4).with_bounds(mesh.bounds().into());
-    assert_eq!(place(&mesh, &options), Ok(own));
-    let point = Bounds::from([[1.0; 3]; 2]);
-    let refused = place(&mesh, &voxel_size(1.0).with_bounds(point));
-    assert_eq!(refused, Err(PlaceError::Bounds { axis: 'x', min: 1.0, max: 1.0 }));
+    let bounded = resolution(4).with_bounds(mesh.bounds().into());
+    assert_eq!(place(&mesh, &bounded), Ok(at_resolution(&mesh, 4)));
 }
 
 #[test]
-fn a_grid_smaller_than_the_rounding_of_its_place_is_refused_in_its_own_words() {
-    let corners = [[1e15, 0.0, 0.0], [1e15, 2.0, 0.0], [1e15 + 2.0, 0.0, 2.0]];
-    let grid = CenteredGrid { dims: [4; 3], fills: false };
-    let options = Transform { grid: Some(grid), ..Transform::default() }
-        .place_options(&mesh_of(&[corners]), resolution(2000));
-    let refused = place(&mesh_of(&[corners]), &options);
-    assert_eq!(refused, Err(PlaceError::Unresolved { axis: 'x', at: 1e15 + 1.0 }));
-    let text = refused.unwrap_err().to_string();
-    assert!(text.contains("ends of the grid") && !text.contains("bounds"), "{text}");
-}
-
-#[test]
-fn a_resolution_of_a_single_point_is_refused() {
-    let point = [1.0, 2.0, 3.0];
-    let refused = place(&mesh_of(&[[point; 3]]), &resolution(8));
-    assert_eq!(refused, Err(PlaceError::NoExtent(point)));
-}
-
-#[test]
-fn a_mesh_that_reaches_too_far_past_its_bounds_is_refused() {
+fn a_mesh_that_reaches_too_far_past_its_bounds_or_a_given_lattice_is_refused() {
     let options = resolution(1).with_bounds(Bounds { min: [0.0; 3], max: [1.0; 3] });
-    let reaching = |far: f64| place(&cuboid([0.0; 3], [far, 1.0, 1.0]), &options);
+    let reaching = |far: f64| cuboid([0.0; 3], [far, 1.0, 1.0]);
     let limit = f64::from(MAX_SPAN_VOXELS);
-    let too_far = Err(PlaceError::TooFar { voxels: limit + 1.0, limit: limit as u32 });
-    assert_eq!(reaching(limit).unwrap().lattice().fraction_bits, MIN_FRACTION_BITS);
-    assert_eq!(reaching(limit + 1.0), too_far);
+    let too_far = |limit| PlaceError::TooFar { voxels: f64::from(limit) + 1.0, limit };
+    assert_eq!(lattice(&reaching(limit), &options).fraction_bits, MIN_FRACTION_BITS);
+    assert_eq!(place(&reaching(limit + 1.0), &options), Err(too_far(MAX_SPAN_VOXELS)));
     // To the other side, the whole cube that the grid is rounded up to counts too.
-    let below = |far: f64| place(&cuboid([far, 0.0, 0.0], [1.0; 3]), &options);
-    assert_eq!(below(64.0 - limit).unwrap().lattice().fraction_bits, MIN_FRACTION_BITS);
-    assert_eq!(below(63.0 - limit), too_far);
-    assert!(matches!(reaching(1.7e308), Err(PlaceError::TooFar { .. })));
-}
-
-#[test]
-fn a_mesh_that_reaches_too_far_past_a_given_lattice_is_refused() {
-    let lattice = lattice(&unit_cube(), &resolution(1));
-    let reaching = |far: f64| place_on(&cuboid([0.0; 3], [far, 1.0, 1.0]), &lattice);
-    let limit = f64::from(1 << (SPAN_BITS - lattice.fraction_bits));
-    assert!(reaching(limit).is_ok());
-    let too_far = PlaceError::TooFar { voxels: limit + 1.0, limit: limit as u32 };
-    assert_eq!(reaching(limit + 1.0), Err(too_far));
+    let below = |far: f64| cuboid([far, 0.0, 0.0], [1.0; 3]);
+    assert_eq!(lattice(&below(64.0 - limit), &options).fraction_bits, MIN_FRACTION_BITS);
+    assert_eq!(place(&below(63.0 - limit), &options), Err(too_far(MAX_SPAN_VOXELS)));
+    assert!(matches!(place(&reaching(1.7e308), &options), Err(PlaceError::TooFar { .. })));
+    let given = lattice(&unit_cube(), &resolution(1));
+    let limit = 1 << (SPAN_BITS - given.fraction_bits);
+    assert!(place_on(&reaching(f64::from(limit)), &given).is_ok());
+    assert_eq!(place_on(&reaching(f64::from(limit) + 1.0), &given), Err(too_far(limit)));
 }
 
 #[test]
@@ -468,7 +452,9 @@ fn a_corner_one_unit_past_the_grid_is_outside_and_one_on_its_faces_is_not() {
 fn every_refusal_says_the_numbers_and_the_remedy() {
     let too_many = PlaceError::TooManyVoxels { axis: 'z', voxels: 7e4, limit: 1 << 16 };
     let too_far = PlaceError::TooFar { voxels: 2e6, limit: 1 << 20 };
-    let cases: [(PlaceError, &[&str]); 9] = [
+    let no_dims = PlaceError::Dims { dims: [8, 0, 8], limit: MAX_DIM };
+    let unresolved = PlaceError::Unresolved { axis: 'x', at: 1e15 };
+    let cases: [(PlaceError, &[&str]); 11] = [
         (PlaceError::Resolution(0), &["0", "use 1 to 65,536"]),
         (PlaceError::VoxelSize(-2.5), &["-2.5", "use a positive number"]),
         (PlaceError::VoxelSize(0.0), &["size of 0 is"]),
@@ -478,6 +464,8 @@ fn every_refusal_says_the_numbers_and_the_remedy() {
         (PlaceError::ExtentRange { extent: 1e-320 }, &["e-320", "scale the mesh"]),
         (too_many, &["70,000", "z axis", "65,536"]),
         (too_far, &["2,000,000", "1,048,576", "larger voxels"]),
+        (no_dims, &["a grid of 8 x 0 x 8 voxels is not possible: each must be from 1 to 65,536"]),
+        (unresolved, &["cannot tell the ends of the grid apart", "x axis: use larger voxels, or"]),
     ];
     for (error, parts) in cases {
         let text = error.to_string();
@@ -516,36 +504,18 @@ fn a_grid_of_given_dimensions_has_them_wherever_the_mesh_lies() {
         let corner = |k: [u8; 3]| [0, 1, 2].map(|a| base + f64::from(k[a]) * extent[a]);
         let mesh = mesh_of(&[[corner([0, 0, 0]), corner([1, 1, 0]), corner([0, 1, 1])]]);
         let dims = [(); 3].map(|()| rng.u32(1..=1000));
-        let grid = Some(CenteredGrid { dims, fills: true });
-        let transform = Transform { grid, ..Transform::default() };
-        let options = transform.place_options(&mesh, resolution(8));
-        let placed = place(&mesh, &options).unwrap();
-        assert_eq!(placed.lattice().dims, dims, "{base}, {extent:?}");
+        let options = centered(&mesh, resolution(8), CenteredGrid { dims, fills: true });
+        assert_eq!(lattice(&mesh, &options).dims, dims, "{base}, {extent:?}");
     }
-    let zero = resolution(8).with_dims([8, 0, 8]);
-    let triangle = mesh_of(&[[[0.0; 3], [1.0; 3], [0.0, 1.0, 0.0]]]);
-    let error = place(&triangle, &zero).unwrap_err();
-    let expected = "a grid of 8 x 0 x 8 voxels is not possible: each must be from 1 to 65,536";
-    assert_eq!(error.to_string(), expected);
-    let wide = resolution(8).with_dims([8, 8, 70_000]);
-    assert!(matches!(place(&triangle, &wide).unwrap_err(), PlaceError::Dims { .. }));
-    let point = mesh_of(&[[[1.0; 3]; 3]]);
-    let grid = Some(CenteredGrid { dims: [64; 3], fills: true });
-    let transform = Transform { grid, ..Transform::default() };
-    let options = transform.place_options(&point, resolution(8));
-    assert_eq!(place(&point, &options).unwrap_err(), PlaceError::NoExtent([1.0; 3]));
 }
 
 #[test]
 fn given_dimensions_cut_a_mesh_that_is_larger_and_pad_one_that_is_smaller() {
     let mesh = unit_cube();
-    let voxels = |options: &PlaceOptions| surface(&place(&mesh, options).unwrap());
-    let whole = voxels(&resolution(16));
-    let cut = voxels(&resolution(16).with_dims([5, 16, 20]));
+    let whole = surface(&at_resolution(&mesh, 16));
+    let cut = surface(&place(&mesh, &resolution(16).with_dims([5, 16, 20])).unwrap());
     assert_eq!(cut.dims(), [5, 16, 20]);
     assert!(cut.occupied() > 0);
-    let is_within = |&[x, ..]: &[u32; 3]| x < 5;
-    let expected: Vec<_> = whole.voxels().filter(is_within).collect();
-    let found: Vec<_> = cut.voxels().filter(|&[.., z]| z < 16).collect();
-    assert_eq!(found, expected);
+    let within_z = cut.voxels().filter(|&[.., z]| z < 16);
+    assert!(within_z.eq(whole.voxels().filter(|&[x, ..]| x < 5)));
 }

@@ -1,5 +1,7 @@
 //! Pictures: what is where in them, in which colour, and that they are the same however they are
 //! made.
+use std::io::Write;
+
 use crate::common::prelude::*;
 use trivox::grid::DEFAULT_COLOR;
 use trivox::view::render::{
@@ -7,16 +9,8 @@ use trivox::view::render::{
     RenderError, RenderOptions, Renderer, View,
 };
 
-const VIEWS: [View; 8] = [
-    View::Front,
-    View::Back,
-    View::Left,
-    View::Right,
-    View::Top,
-    View::Bottom,
-    View::Iso,
-    View::ThreeQuarter,
-];
+const ALONG_AXES: [View; 6] =
+    [View::Front, View::Back, View::Left, View::Right, View::Top, View::Bottom];
 
 /// Scattered voxels, with one at each end of a cube of 16.
 fn scattered() -> VoxelGrid {
@@ -56,15 +50,15 @@ fn draw(grid: &VoxelGrid, options: &RenderOptions) -> Picture {
 
 #[test]
 fn silhouettes_along_the_axes_are_the_voxels_projected_pixel_for_pixel() {
-    for up in [Up::Y, Up::Z] {
+    for &up in Up::ALL {
         let world = World::at([0.0; 3], 1.0, up);
         let grid = scattered().with_world(world);
-        for view in &VIEWS[..6] {
+        for view in ALONG_AXES {
             for scale in [1, 3] {
-                let picture = draw(&grid, &columns(*view, scale));
+                let picture = draw(&grid, &columns(view, scale));
                 for at in (0..256 * scale * scale).map(|n| [n % (16 * scale), n / (16 * scale)]) {
                     let column = at.map(|c| c / scale);
-                    let voxel = |depth| in_column(*view, up, column, depth);
+                    let voxel = |depth| in_column(view, up, column, depth);
                     let expected = (0..16).any(|depth| grid.contains(voxel(depth)));
                     let opacity = picture.at(at[0], at[1])[3];
                     assert_eq!(opacity, 255 * u8::from(expected), "{view:?}, {up:?} up, {at:?}");
@@ -79,10 +73,10 @@ fn the_nearest_voxel_of_a_column_is_seen_in_its_hue() {
     let hues = [[230, 20, 20, 255], [20, 230, 20, 255], [20, 20, 230, 255]];
     let grid = scattered();
     let grid = painted_by(grid, [0; 4], |[x, y, z]| Some(hues[((x + 2 * y + z) % 3) as usize]));
-    for view in &VIEWS[..6] {
-        let picture = draw(&grid, &columns(*view, 1));
+    for view in ALONG_AXES {
+        let picture = draw(&grid, &columns(view, 1));
         for at in (0..256).map(|n| [n % 16, n / 16]) {
-            let mut voxels = (0..16).map(|depth| in_column(*view, Up::Y, at, depth));
+            let mut voxels = (0..16).map(|depth| in_column(view, Up::Y, at, depth));
             let Some([x, y, z]) = voxels.find(|&voxel| grid.contains(voxel)) else { continue };
             let [r, g, b, _] = picture.at(at[0], at[1]);
             let brightest = [r, g, b].iter().position(|&c| c == r.max(g).max(b)).unwrap();
@@ -110,7 +104,7 @@ fn a_lit_face_is_about_as_bright_as_its_colour_and_a_shadow_darker() {
 #[test]
 fn the_whole_grid_is_in_the_picture_and_fills_it() {
     let grid = scattered();
-    for view in VIEWS {
+    for &view in View::ALL {
         for projection in [Projection::Perspective, Projection::Orthographic] {
             for size in [[90, 60], [60, 90]] {
                 let options = RenderOptions {
@@ -179,38 +173,74 @@ fn a_cancelled_picture_ends_after_a_few_rows() {
     assert_eq!(counts.done.into_inner(), 40);
 }
 
-#[test]
-fn a_png_has_the_pictures_pixels() {
-    for background in [Background::Transparent, Background::Gradient] {
-        let picture =
-            draw(&scattered(), &RenderOptions { background, ..RenderOptions::new([31, 17]) });
-        let mut bytes = Vec::new();
-        picture.write_png(&mut bytes).unwrap();
-        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
-        let mut read = vec![0; reader.output_buffer_size().unwrap()];
-        let info = reader.next_frame(&mut read).unwrap();
-        assert_eq!([info.width, info.height], picture.size());
-        let channels = if background == Background::Transparent { 4 } else { 3 };
-        let expected = picture.pixels().iter().flat_map(|pixel| &pixel[..channels]);
-        assert!(read.iter().eq(expected), "{background:?}");
-    }
+/// The pictures of a PNG, or of an animated one, and how long each is shown in seconds, as a
+/// fraction.
+fn of_png(bytes: Vec<u8>) -> (Vec<Vec<u8>>, Vec<Option<[u16; 2]>>) {
+    let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+    let animation = reader.info().animation_control;
+    assert_eq!(animation.map_or(0, |animation| animation.num_plays), 0);
+    let read = |_| {
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        reader.next_frame(&mut pixels).unwrap();
+        let control = reader.info().frame_control();
+        (pixels, control.map(|control| [control.delay_num, control.delay_den]))
+    };
+    (0..animation.map_or(1, |animation| animation.num_frames)).map(read).unzip()
+}
+
+/// The pictures of a turntable on a clear and on an opaque background.
+fn turntables() -> [(RenderOptions, Vec<Picture>); 2] {
+    [Background::Transparent, Background::Gradient].map(|background| {
+        let options = RenderOptions { background, ..RenderOptions::new([31, 17]) };
+        (options, options.turntable(5).map(|frame| draw(&lopsided(), &frame)).collect())
+    })
 }
 
 #[test]
-fn a_png_that_cannot_be_written_to_its_end_is_an_error() {
-    let picture = draw(&scattered(), &RenderOptions::new([31, 17]));
-    let mut bytes = Vec::new();
-    picture.write_png(&mut bytes).unwrap();
-    for room in [0, bytes.len() - 1] {
-        assert!(picture.write_png(&mut vec![0; room][..]).is_err(), "{room} bytes");
+fn a_png_has_the_pictures_pixels_and_an_animation_the_pictures_in_order() {
+    for (options, frames) in turntables() {
+        let (mut still, mut moving) = (Vec::new(), Vec::new());
+        frames[0].write_png(&mut still).unwrap();
+        let mut animation = PngAnimation::new(&mut moving, &options, 5, 12).unwrap();
+        frames.iter().for_each(|frame| animation.add(frame).unwrap());
+        animation.finish().unwrap();
+        let channels = if options.background == Background::Transparent { 4 } else { 3 };
+        let opaque = |frame: &Picture| -> Vec<u8> {
+            frame.pixels().iter().flat_map(|pixel| &pixel[..channels]).copied().collect()
+        };
+        let expected: Vec<Vec<u8>> = frames.iter().map(opaque).collect();
+        assert!(expected[0] != expected[1]);
+        assert!(of_png(still) == (expected[..1].to_vec(), vec![None]), "{options:?}");
+        assert!(of_png(moving) == (expected, vec![Some([1, 12]); 5]), "{options:?}");
     }
-    picture.write_png(&mut vec![0; bytes.len()][..]).unwrap();
+}
+
+type Writer<'a> = &'a dyn Fn(&mut dyn Write) -> std::io::Result<()>;
+
+#[test]
+fn a_picture_that_cannot_be_written_to_its_end_is_an_error() {
+    let options = RenderOptions::new([31, 17]);
+    let picture = draw(&scattered(), &options);
+    let png = |out: &mut dyn Write| picture.write_png(out);
+    let gif = |out: &mut dyn Write| {
+        let mut animation = GifAnimation::new(out, &options, 24)?;
+        animation.add(&picture)?;
+        animation.finish()
+    };
+    for (what, write) in [("PNG", &png as Writer<'_>), ("GIF", &gif)] {
+        let mut bytes = Vec::new();
+        write(&mut bytes).unwrap();
+        for room in [0, bytes.len() - 1] {
+            assert!(write(&mut &mut vec![0; room][..]).is_err(), "{what}, {room} bytes");
+        }
+        write(&mut &mut vec![0; bytes.len()][..]).unwrap();
+    }
 }
 
 #[test]
 fn an_empty_grid_is_a_picture_of_the_background() {
     let grid = VoxelGrid::empty([5, 6, 7]).unwrap();
-    for view in VIEWS {
+    for &view in View::ALL {
         let options = RenderOptions { view, ..RenderOptions::new([9, 5]) };
         let picture =
             draw(&grid, &RenderOptions { background: Background::Color([1, 2, 3]), ..options });
@@ -219,12 +249,19 @@ fn an_empty_grid_is_a_picture_of_the_background() {
 }
 
 #[test]
-fn the_largest_grids_are_in_reach_of_the_camera() {
+fn the_largest_grids_and_margins_are_in_reach_of_the_camera() {
     let ends = [[0, 0, 0], [65535, 65535, 65535]];
-    let grid = VoxelGrid::from_voxels([65536; 3], ends).unwrap();
-    for projection in [Projection::Perspective, Projection::Orthographic] {
-        let options = RenderOptions { projection: Some(projection), ..RenderOptions::new([8, 8]) };
-        assert_eq!(draw(&grid, &options).size(), [8, 8]);
+    let largest = VoxelGrid::from_voxels([65536; 3], ends).unwrap();
+    for projection in Projection::ALL.iter().copied().map(Some) {
+        let options = RenderOptions { projection, ..RenderOptions::new([8, 8]) };
+        assert_eq!(draw(&largest, &options).size(), [8, 8]);
+        for size in [[MAX_SIDE, 1], [1, MAX_SIDE]] {
+            for &view in View::ALL {
+                let empty = without_background(size);
+                let widest = RenderOptions { view, projection, margin: MAX_MARGIN, ..empty };
+                assert_eq!(draw(&scattered(), &widest).size(), size);
+            }
+        }
     }
 }
 
@@ -257,6 +294,8 @@ fn options_that_are_not_possible_are_refused() {
     ] {
         let message = Renderer::new(&grid).render(&options, &NoProgress).unwrap_err().to_string();
         assert!(message.contains(complaint), "{message}");
+        let camera = Camera::new(&grid, Up::Y, &options);
+        assert_eq!(camera.unwrap_err().to_string(), message);
     }
 }
 
@@ -269,7 +308,7 @@ fn lopsided() -> VoxelGrid {
 
 #[test]
 fn a_quarter_turn_further_is_the_next_view() {
-    for up in [Up::Y, Up::Z] {
+    for &up in Up::ALL {
         let grid = lopsided().with_world(World::at([0.0; 3], 1.0, up));
         let from = |view, turn| {
             let options = RenderOptions { view, turn: Some(turn), ..RenderOptions::new([60, 50]) };
@@ -337,75 +376,31 @@ fn the_pictures_of_a_turntable_are_evenly_around() {
     assert_eq!(options.turntable(0).len(), 0);
 }
 
-/// The pictures of an animated PNG, and how long each is shown in seconds, as a fraction.
-fn animated(bytes: Vec<u8>) -> (Vec<Vec<u8>>, Vec<(u16, u16)>) {
-    let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
-    let pictures = reader.info().animation_control.unwrap().num_frames;
-    assert_eq!(reader.info().animation_control.unwrap().num_plays, 0);
-    let read = |_| {
-        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
-        reader.next_frame(&mut pixels).unwrap();
-        let control = reader.info().frame_control().unwrap();
-        (pixels, (control.delay_num, control.delay_den))
-    };
-    (0..pictures).map(read).unzip()
-}
-
-/// The pictures of a turntable on a clear and on an opaque background.
-fn turntables() -> [(RenderOptions, Vec<Picture>); 2] {
-    [Background::Transparent, Background::Gradient].map(|background| {
-        let options = RenderOptions { background, ..RenderOptions::new([31, 17]) };
-        (options, options.turntable(5).map(|frame| draw(&lopsided(), &frame)).collect())
-    })
-}
-
-#[test]
-fn an_animation_has_the_pictures_in_order() {
-    for (options, frames) in turntables() {
-        let mut bytes = Vec::new();
-        let mut animation = PngAnimation::new(&mut bytes, &options, 5, 12).unwrap();
-        frames.iter().for_each(|frame| animation.add(frame).unwrap());
-        animation.finish().unwrap();
-        let channels = if options.background == Background::Transparent { 4 } else { 3 };
-        let (read, delays) = animated(bytes);
-        assert_eq!(delays, [(1, 12); 5]);
-        for (read, frame) in read.iter().zip(&frames) {
-            let expected = frame.pixels().iter().flat_map(|pixel| &pixel[..channels]);
-            assert!(read.iter().eq(expected), "{options:?}");
-        }
-        assert!(frames[0] != frames[1]);
-    }
-}
-
 #[test]
 fn animations_that_are_not_possible_are_refused() {
     let options = RenderOptions::new([8, 9]);
-    let picture = draw(&scattered(), &options);
-    let turned = draw(&scattered(), &RenderOptions::new([9, 8]));
-    let begin = |pictures, fps| PngAnimation::new(std::io::sink(), &options, pictures, fps);
-    assert!(begin(0, 24).is_err());
-    let message = begin(1, 0).err().unwrap().to_string();
+    let [picture, turned] =
+        [[8, 9], [9, 8]].map(|size| draw(&scattered(), &RenderOptions::new(size)));
+    let png = |pictures, fps| PngAnimation::new(std::io::sink(), &options, pictures, fps);
+    assert!(png(0, 24).is_err());
+    let message = png(1, 0).err().unwrap().to_string();
     assert!(message.contains("use 1 or more"), "{message}");
-    let mut animation = begin(2, 24).unwrap();
+    let mut animation = png(2, 24).unwrap();
     let message = animation.add(&turned).unwrap_err().to_string();
     assert!(message.contains("[9, 8]"), "{message}");
     animation.add(&picture).unwrap();
     assert!(animation.finish().is_err(), "one is missing");
-    let mut animation = begin(1, 24).unwrap();
+    let mut animation = png(1, 24).unwrap();
     animation.add(&picture).unwrap();
     assert!(animation.add(&picture).is_err(), "one too many");
-}
 
-#[test]
-fn the_largest_margin_leaves_every_ray_a_direction() {
-    for size in [[MAX_SIDE, 1], [1, MAX_SIDE]] {
-        for view in VIEWS {
-            let projection = Some(Projection::Perspective);
-            let options =
-                RenderOptions { view, projection, margin: MAX_MARGIN, ..without_background(size) };
-            assert_eq!(draw(&scattered(), &options).size(), size);
-        }
+    let gif = |size, fps| GifAnimation::new(std::io::sink(), &RenderOptions::new(size), fps);
+    for (size, fps) in [([8, 9], 0), ([8, 9], 51), ([65_536, 8], 24), ([8, 0], 24)] {
+        assert!(gif(size, fps).is_err(), "{size:?}, {fps}");
     }
+    let mut animation = gif([8, 9], 50).unwrap();
+    assert!(animation.add(&turned).is_err());
+    assert!(animation.finish().is_err(), "no picture");
 }
 
 /// Functions of floating-point numbers that each platform has its own of, with roundings of its
@@ -437,6 +432,10 @@ fn axes(options: &RenderOptions, up: Up) -> [[f64; 3]; 3] {
 #[test]
 fn azimuth_and_elevation_are_those_of_the_named_views() {
     let options = RenderOptions::new([50, 40]);
+    let from = |azimuth, elevation, up| {
+        let [azimuth, elevation] = [Some(azimuth), Some(elevation)];
+        axes(&RenderOptions { azimuth, elevation, ..options }, up)
+    };
     for (view, azimuth, elevation) in [
         (View::Front, 360.0, 0.0),
         (View::Right, 90.0, 0.0),
@@ -447,12 +446,9 @@ fn azimuth_and_elevation_are_those_of_the_named_views() {
         (View::Iso, 45.0, 0.5_f64.sqrt().atan().to_degrees()),
         (View::ThreeQuarter, 38.0, 28.0),
     ] {
-        for up in [Up::Y, Up::Z] {
+        for &up in Up::ALL {
             let named = axes(&RenderOptions { view, ..options }, up);
-            let given = axes(
-                &RenderOptions { azimuth: Some(azimuth), elevation: Some(elevation), ..options },
-                up,
-            );
+            let given = from(azimuth, elevation, up);
             let pairs = named.as_flattened().iter().zip(given.as_flattened());
             assert!(pairs.clone().all(|(a, b)| (a - b).abs() < 1e-12), "{view:?}, {up:?} up");
             let is_exact = !matches!(view, View::Iso | View::ThreeQuarter);
@@ -461,26 +457,10 @@ fn azimuth_and_elevation_are_those_of_the_named_views() {
     }
     // One of them alone leaves the other as in the view.
     let right = RenderOptions { view: View::Right, ..options };
-    let raised = axes(&RenderOptions { elevation: Some(30.0), ..right }, Up::Y);
-    assert_eq!(
-        raised,
-        axes(&RenderOptions { azimuth: Some(90.0), elevation: Some(30.0), ..options }, Up::Y)
-    );
-    assert_eq!(
-        axes(&RenderOptions { azimuth: Some(0.0), ..right }, Up::Y),
-        axes(&RenderOptions { view: View::Front, ..options }, Up::Y)
-    );
-}
-
-#[test]
-fn no_camera_has_impossible_options() {
-    let options = RenderOptions::new([50, 40]);
-    for impossible in [
-        RenderOptions { azimuth: Some(f64::NAN), ..options },
-        RenderOptions { zoom: 0.0, ..options },
-    ] {
-        assert!(Camera::new(&scattered(), Up::Y, &impossible).is_err(), "{impossible:?}");
-    }
+    let raised = RenderOptions { elevation: Some(30.0), ..right };
+    assert_eq!(axes(&raised, Up::Y), from(90.0, 30.0, Up::Y));
+    let turned = RenderOptions { azimuth: Some(0.0), ..right };
+    assert_eq!(axes(&turned, Up::Y), from(0.0, 0.0, Up::Y));
 }
 
 #[test]
@@ -500,7 +480,7 @@ fn an_isometric_picture_has_axes_of_equal_length_and_equal_angles() {
 #[test]
 fn twice_the_zoom_is_the_middle_of_twice_the_picture() {
     let grid = scattered();
-    for view in VIEWS {
+    for &view in View::ALL {
         // Not on a gradient, which is that of the whole picture.
         let options = |size| RenderOptions { view, ..without_background([size; 2]) };
         let [large, close] =
@@ -522,21 +502,18 @@ fn shadows_fall_away_from_the_sun_however_the_view_is_turned() {
     // the picture.
     let sides = [[113, 85], [57, 85], [85, 113], [85, 57]];
     for (azimuth, turn, in_shadow) in [
-        (90.0, 0.0, 1),
-        (-90.0, 0.0, 0),
-        (0.0, 0.0, 3),
-        (180.0, 0.0, 2),
-        (90.0, 180.0, 0),
-        (90.0, 90.0, 3),
+        (90.0, None, 1),
+        (-90.0, None, 0),
+        (0.0, None, 3),
+        (180.0, None, 2),
+        (90.0, Some(180.0), 0),
+        (90.0, Some(90.0), 3),
     ] {
-        let options = RenderOptions { sun: Some([azimuth, 45.0]), ..options };
-        let options =
-            if turn == 0.0 { options } else { RenderOptions { turn: Some(turn), ..options } };
-        let picture = draw(&grid, &options);
+        let picture = draw(&grid, &RenderOptions { sun: Some([azimuth, 45.0]), turn, ..options });
         let light = sides.map(|[column, row]| u32::from(picture.at(column, row)[1]));
         for (side, light_there) in light.into_iter().enumerate() {
             let is_dark = light_there * 10 < light.iter().max().unwrap() * 9;
-            assert_eq!(is_dark, side == in_shadow, "sun {azimuth}, turn {turn}: {light:?}");
+            assert_eq!(is_dark, side == in_shadow, "sun {azimuth}, turn {turn:?}: {light:?}");
         }
     }
 }
@@ -614,29 +591,4 @@ fn a_gif_has_the_pictures_in_order_in_256_colours_each() {
             }
         }
     }
-    let options = RenderOptions::new([8, 8]);
-    for fps in [0, 51] {
-        assert!(GifAnimation::new(Vec::new(), &options, fps).is_err(), "{fps}");
-    }
-    for size in [[65_536, 8], [8, 0]] {
-        assert!(GifAnimation::new(Vec::new(), &RenderOptions::new(size), 24).is_err());
-    }
-    // The last byte, the end of the file, does not fit.
-    let mut room = [0; 800];
-    let lengths: Vec<bool> = (0..2)
-        .map(|less| {
-            let mut bytes = Vec::new();
-            let write = |out: &mut dyn std::io::Write| {
-                let mut animation = GifAnimation::new(out, &options, 24)?;
-                animation.add(&draw(&lopsided(), &options))?;
-                animation.finish()
-            };
-            write(&mut bytes).unwrap();
-            write(&mut &mut room[..bytes.len() - less]).is_ok()
-        })
-        .collect();
-    assert_eq!(lengths, [true, false]);
-    let mut animation = GifAnimation::new(Vec::new(), &options, 50).unwrap();
-    assert!(animation.add(&draw(&lopsided(), &RenderOptions::new([8, 9]))).is_err());
-    assert!(animation.finish().is_err(), "no picture");
 }

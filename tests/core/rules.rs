@@ -1,4 +1,5 @@
-//! The CPU backend by every rule, against the slow oracle: triangles of every size, cut by bounds, on any number of threads and within any bound on memory.
+//! The CPU backend by every rule, against the slow oracle: triangles of every size, cut by bounds,
+//! on any number of threads and within any bound on memory.
 use crate::common::memory::assert_same_or_refused;
 use crate::common::pairs::triangle_past_the_origin;
 use crate::common::prelude::*;
@@ -74,9 +75,8 @@ fn any_number_of_threads_and_any_bound_on_memory_gives_the_same_grid_or_is_refus
     for rule in RULES {
         let expected = oracle(&mesh, rule);
         for threads in [1, 2, 3, 7] {
-            let what = format!("{rule:?}, {threads} threads");
             let grid = on_threads(threads, || run(&mesh, rule));
-            assert_same(&grid, &expected, &what);
+            assert_same(&grid, &expected, &format!("{rule:?}, {threads} threads"));
             let steps = if rule == Rule::Conservative { 20 } else { 10 };
             assert_same_or_refused(threads, &mesh, rule, &expected, steps);
         }

@@ -21,18 +21,12 @@ struct Case {
 
 impl Case {
     /// A square over the whole layer, at whose corners are these texture coordinates.
-    fn square(
-        texture: Texture,
-        wrap: Wrap,
-        [from, to]: [f32; 2],
-        alpha: Alpha,
-        count: u32,
-    ) -> Self {
+    fn square(texture: Texture, wrap: Wrap, uv: [f32; 2], alpha: Alpha, count: u32) -> Self {
         let n = f64::from(count);
         Self {
             corners: vec![[0.0, 0.0], [n, 0.0], [n, n], [0.0, n]],
             triangles: vec![[0, 1, 2], [0, 2, 3]],
-            uvs: vec![[[from, from], [to, from], [to, to]], [[from, from], [to, to], [from, to]]],
+            uvs: square_uvs([uv; 2]),
             texture,
             wrap: [wrap; 2],
             filter: Filter::Linear,
@@ -72,7 +66,7 @@ impl Case {
         let grid = in_mode(&mesh, mode).grid;
         let mut options = ColorOptions::new(mode);
         options.filter = filter;
-        color(&mesh, grid, &options, &NoProgress).unwrap().grid
+        color(&mesh, grid, &options, &NoProgress).unwrap().0
     }
 
     /// Of each voxel: the sums over area of light times opacity, of opacity, of what is not
@@ -92,7 +86,7 @@ impl Case {
                 let third = 1.0 - weights[0] - weights[1];
                 [0, 1].map(|i| weights[0] * uvs[0][i] + weights[1] * uvs[1][i] + third * uvs[2][i])
             };
-            for (x, y) in (0..self.count).flat_map(|x| (0..self.count).map(move |y| (x, y))) {
+            for [x, y, _] in voxels_in([0; 3], [self.count, self.count, 1]) {
                 let piece = clip(&clip(&[a, b, c], 0, x.into()), 1, y.into());
                 let real = area(&piece);
                 if real < 1e-9 {
@@ -150,12 +144,10 @@ impl Case {
             if area < 1e-3 || (1e-4..2e-3).contains(&share) {
                 continue;
             }
-            let is_seen = grid.contains([x, y, 0]);
+            let found = grid.color([x, y, 0]);
+            let is_seen = found.is_some();
             assert_eq!(is_seen, share >= 2e-3, "{:?} at {:?}: {share}", self.about(), [x, y]);
-            if !is_seen {
-                continue;
-            }
-            let found = grid.colors.as_ref().unwrap().of([x, y, 0]);
+            let Some(found) = found else { continue };
             let expected =
                 [srgb(r / opacity), srgb(g / opacity), srgb(b / opacity), opacity / seen];
             let difference = |i: usize| (f64::from(found[i]) - 255.0 * expected[i]).abs();
@@ -168,6 +160,12 @@ impl Case {
         let Self { wrap, filter, alpha, count, uvs, .. } = self;
         (self.texture.size(), *wrap, *filter, *alpha, *count, uvs.clone())
     }
+}
+
+/// The texture coordinates of a square, from the first to the second along each axis.
+fn square_uvs([[left, right], [low, high]]: [[f32; 2]; 2]) -> Vec<[[f32; 2]; 3]> {
+    let [a, b, c, d] = [[left, low], [right, low], [right, high], [left, high]];
+    vec![[a, b, c], [a, c, d]]
 }
 
 fn light(value: u8) -> f64 {
@@ -214,14 +212,17 @@ fn clip(polygon: &[[f64; 2]], axis: usize, low: f64) -> Vec<[f64; 2]> {
     half(&half(polygon, &|p| p[axis] - low), &|p| low + 1.0 - p[axis])
 }
 
-/// The mean and the largest of all.
-fn check(differences: &[f64], most: [f64; 2], about: &str) {
-    let count = differences.len();
+fn worst(differences: &[f64]) -> f64 {
+    differences.iter().copied().fold(0.0, f64::max)
+}
+
+/// No difference is above `most`, nor their mean above `most_mean`.
+fn check(differences: &[f64], most_mean: f64, most: f64) {
+    let (count, worst) = (differences.len(), worst(differences));
     let mean = differences.iter().sum::<f64>() / count as f64;
-    let worst = differences.iter().copied().fold(0.0, f64::max);
-    println!("{about}: mean {mean:.3}, worst {worst:.2} of {count}");
-    assert!(count > 1000, "{about}: {count} channels");
-    assert!(mean <= most[0] && worst <= most[1], "{about}: mean {mean}, worst {worst}");
+    println!("mean {mean:.3}, worst {worst:.2} of {count}");
+    assert!(count > 1000, "{count} channels");
+    assert!(mean <= most_mean && worst <= most, "mean {mean}, worst {worst}");
 }
 
 fn noise(rng: &mut Rng, size: [u32; 2]) -> Texture {
@@ -230,7 +231,7 @@ fn noise(rng: &mut Rng, size: [u32; 2]) -> Texture {
     Texture::new(size, (0..size[0] * size[1]).map(|_| texel(rng)).collect())
 }
 
-fn random_case(rng: &mut Rng, filter: Filter) -> Case {
+fn random_case(rng: &mut Rng) -> Case {
     let size = [[1, 1], [1, 7], [5, 3], [2, 2], [33, 64], [100, 37], [128, 128]][rng.usize(..7)];
     let wraps = [Wrap::Repeat, Wrap::Mirror, Wrap::Clamp];
     let alpha =
@@ -252,7 +253,7 @@ fn random_case(rng: &mut Rng, filter: Filter) -> Case {
         uvs: (0..2).map(|_| [uv(rng), uv(rng), uv(rng)]).collect(),
         texture: noise(rng, size),
         wrap: [wraps[rng.usize(..3)], wraps[rng.usize(..3)]],
-        filter,
+        filter: Filter::Nearest,
         alpha,
         color,
         vertex_color: rng.bool().then(|| [rng.u16(..), u16::MAX, 9000, vertex_opacity]),
@@ -265,13 +266,12 @@ fn unfiltered_textures_are_the_mean_of_their_texels_under_all_wraps_sizes_and_al
     let mut rng = Rng::with_seed(1);
     let mut all = Vec::new();
     for _ in 0..250 {
-        let case = random_case(&mut rng, Filter::Nearest);
+        let case = random_case(&mut rng);
         let found = case.differences();
-        let worst = found.iter().copied().fold(0.0, f64::max);
-        assert!(worst <= 4.0, "{:?}: {worst}", case.about());
+        assert!(worst(&found) <= 4.0, "{:?}: {}", case.about(), worst(&found));
         all.extend(found);
     }
-    check(&all, [0.5, 4.0], "nearest");
+    check(&all, 0.5, 4.0);
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn filtered_textures_of_many_texels_a_voxel_are_the_mean_of_their_texels() {
             }
         }
     }
-    check(&all, [1.5, 4.0], "linear");
+    check(&all, 1.5, 4.0);
 }
 
 #[test]
@@ -297,14 +297,10 @@ fn textures_repeated_more_often_than_tiles_are_walked_are_right_along_both_axes(
     for wrap in [[Wrap::Repeat, Wrap::Clamp], [Wrap::Mirror, Wrap::Repeat]] {
         let mut case =
             Case::square(noise(&mut rng, [5, 3]), Wrap::Repeat, [0.0, 1.0], Alpha::Blend, 2);
-        case.uvs = vec![
-            [[0.0, -0.4], [150.0, -0.4], [150.0, 1.5]],
-            [[0.0, -0.4], [150.0, 1.5], [0.0, 1.5]],
-        ];
+        case.uvs = square_uvs([[0.0, 150.0], [-0.4, 1.5]]);
         case.filter = Filter::Nearest;
         case.wrap = wrap;
-        let worst = case.differences().into_iter().fold(0.0, f64::max);
-        assert!(worst <= 4.0, "{wrap:?}: {worst}");
+        assert!(worst(&case.differences()) <= 4.0, "{wrap:?}");
     }
 }
 
@@ -315,24 +311,20 @@ fn large_textures_repeated_in_a_voxel_are_the_mean_of_their_texels() {
     for (wrap, alpha) in [(Wrap::Repeat, Alpha::Blend), (Wrap::Mirror, Alpha::Opaque)] {
         let mut case = Case::square(noise(&mut rng, [256, 300]), wrap, [-0.3, 4.8], alpha, 1);
         case.filter = Filter::Nearest;
-        let worst = case.differences().into_iter().fold(0.0, f64::max);
-        assert!(worst <= 2.0, "{:?}: {worst}", case.about());
+        assert!(worst(&case.differences()) <= 2.0, "{:?}", case.about());
     }
     // Black and white stripes of one texel.
     let stripe = |texel: u32| [[0, 0, 0, 255], [255; 4]][(texel % 2) as usize];
     let texture = Texture::new([512, 512], (0..512 * 512).map(stripe).collect());
     let case = Case::square(texture, Wrap::Repeat, [0.01, 3.51], Alpha::Opaque, 1);
-    let worst = case.differences().into_iter().fold(0.0, f64::max);
-    assert!(worst <= 2.0, "{worst}");
+    assert!(worst(&case.differences()) <= 2.0);
 }
 
 /// Opaque red in a border of `clear` texels that are transparent.
 fn decal(size: u32, clear: u32) -> Texture {
     let inside = |c: u32| (clear..size - clear).contains(&c);
-    let texel = |i: u32| match inside(i % size) && inside(i / size) {
-        true => RED,
-        false => [0, 255, 0, 0],
-    };
+    let is_inside = |i: u32| inside(i % size) && inside(i / size);
+    let texel = |i: u32| if is_inside(i) { RED } else { [0, 255, 0, 0] };
     Texture::new([size, size], (0..size * size).map(texel).collect())
 }
 
@@ -344,14 +336,14 @@ fn a_clamped_decal_with_a_transparent_border_ends_at_its_border_at_every_resolut
         let n = f64::from(count);
         let [from, to] = [1.0 + 8.0 / 1024.0, 2.0 - 8.0 / 1024.0].map(|c| c / 3.0 * n);
         let grid = case.grid(Mode::Surface);
-        for (x, y) in (0..count).flat_map(|x| (0..count).map(move |y| (x, y))) {
+        for [x, y, _] in voxels_in([0; 3], [count, count, 1]) {
             let cover = |c: u32| f64::from(c + 1).min(to) - f64::from(c).max(from);
             let share = cover(x).max(0.0) * cover(y).max(0.0);
             if !(1e-4..0.1).contains(&share) {
                 assert_eq!(grid.contains([x, y, 0]), share > 0.0, "{x} {y} of {count}: {share}");
             }
         }
-        assert!(grid.colors.unwrap().of([count / 2, count / 2, 0]) == RED);
+        assert_eq!(grid.color([count / 2, count / 2, 0]), Some(RED));
     }
 }
 
@@ -363,9 +355,8 @@ fn what_a_cutoff_hides_has_no_part_in_the_colour() {
         let mask = Alpha::Mask(32768);
         let grid = Case::square(texture.clone(), Wrap::Repeat, [0.0, 1.0], mask, count)
             .grid(Mode::Surface);
-        let colors = grid.colors.as_ref().unwrap();
         assert!(grid.occupied() > 0);
-        assert!(grid.voxels().all(|voxel| colors.of(voxel) == BLUE), "{count}");
+        assert!(grid.voxels().all(|voxel| grid.color(voxel) == Some(BLUE)), "{count}");
     }
 }
 
@@ -375,46 +366,36 @@ fn cut_outs_have_no_voxels_in_thin_surfaces_and_are_kept_in_solids() {
     assert_eq!(case.grid(Mode::Thin).occupied(), 64);
     let mesh = case.mesh();
     let solid = Mode::Solid(Solid::default());
-    let kept = color(&mesh, surface(&mesh), &ColorOptions::new(solid), &NoProgress).unwrap();
-    assert_eq!((kept.grid.occupied(), kept.transparent), (256, 0));
-}
-
-/// A voxel of the last row of a square of 4 x 4 voxels, whose texture has two texels in a row.
-fn last_row(texels: [[u8; 4]; 2], own: Filter, choice: FilterChoice, alpha: Alpha) -> [[u8; 4]; 4] {
-    let texture = Texture::new([2, 1], texels.to_vec());
-    let mut case = Case::square(texture, Wrap::Clamp, [0.0, 1.0], alpha, 4);
-    case.filter = own;
-    let grid = case.filtered(Mode::Surface, choice);
-    let colors = grid.colors.as_ref().unwrap();
-    [0, 1, 2, 3].map(|x| if grid.contains([x, 3, 0]) { colors.of([x, 3, 0]) } else { [0; 4] })
+    let options = ColorOptions::new(solid);
+    let (grid, transparent) = color(&mesh, surface(&mesh), &options, &NoProgress).unwrap();
+    assert_eq!((grid.occupied(), transparent), (256, 0));
 }
 
 /// Two texels over four voxels: their centres are at the boundaries of the first and the last.
 #[test]
-fn the_filter_is_the_textures_own_unless_one_is_chosen() {
+fn the_filter_is_the_textures_own_unless_one_is_chosen_and_a_cutoff_hides_whole_texels() {
     // The interpolant between the centres is the mean 3/4 and 1/4, and constant before and after.
     let [more, less] = [0.75, 0.25].map(|share: f64| (255.0 * srgb(share)).round() as u8);
     let squares = [RED, RED, BLUE, BLUE];
     let blend = [RED, [more, 0, less, 255], [less, 0, more, 255], BLUE];
-    for (own, choice, expected) in [
-        (Filter::Nearest, FilterChoice::Auto, squares),
-        (Filter::Linear, FilterChoice::Auto, blend),
-        (Filter::Linear, FilterChoice::Nearest, squares),
-        (Filter::Nearest, FilterChoice::Linear, blend),
-    ] {
-        let found = last_row([RED, BLUE], own, choice, Alpha::Opaque);
-        assert_eq!(found, expected, "{own:?}, {choice:?}");
-    }
-}
-
-#[test]
-fn a_cutoff_hides_whole_texels_under_every_filter() {
     // The interpolant would fall below the cutoff, 128, in the fourth voxel only.
-    let translucent = [0, 0, 255, 100];
-    let mask = Alpha::Mask(32768);
-    for filter in [FilterChoice::Auto, FilterChoice::Nearest, FilterChoice::Linear] {
-        let found = last_row([RED, translucent], Filter::Linear, filter, mask);
-        assert_eq!(found, [RED, RED, [0; 4], [0; 4]], "{filter:?}");
+    let (translucent, mask) = ([0, 0, 255, 100], Alpha::Mask(32768));
+    let cut = [RED, RED, [0; 4], [0; 4]];
+    for (second, alpha, own, choice, expected) in [
+        (BLUE, Alpha::Opaque, Filter::Nearest, FilterChoice::Auto, squares),
+        (BLUE, Alpha::Opaque, Filter::Linear, FilterChoice::Auto, blend),
+        (BLUE, Alpha::Opaque, Filter::Linear, FilterChoice::Nearest, squares),
+        (BLUE, Alpha::Opaque, Filter::Nearest, FilterChoice::Linear, blend),
+        (translucent, mask, Filter::Linear, FilterChoice::Auto, cut),
+        (translucent, mask, Filter::Linear, FilterChoice::Nearest, cut),
+        (translucent, mask, Filter::Linear, FilterChoice::Linear, cut),
+    ] {
+        let texture = Texture::new([2, 1], vec![RED, second]);
+        let mut case = Case::square(texture, Wrap::Clamp, [0.0, 1.0], alpha, 4);
+        case.filter = own;
+        let grid = case.filtered(Mode::Surface, choice);
+        let found = [0, 1, 2, 3].map(|x| grid.color([x, 3, 0]).unwrap_or_default());
+        assert_eq!(found, expected, "{own:?}, {choice:?}, {alpha:?}");
     }
 }
 

@@ -100,17 +100,17 @@ fn one_voxel_less_is_a_passage_where_it_parts_two_sides() {
     }
 }
 
-/// A sheet across `axis` that covers the grid of `n` voxels, at a height in lattice units.
-fn sheet(axis: Axis, n: u32, height: i32) -> PlacedMesh {
-    let end = n as i32 * UNIT;
-    let corner = |p: i32, q: i32| axis.unproject([p, q], height);
-    let [a, b, c, d] = [corner(0, 0), corner(end, 0), corner(end, end), corner(0, end)];
+/// A sheet across `axis` that covers the grid of `n` voxels along each axis, with the height at
+/// each corner in lattice units.
+fn sheet(axis: Axis, n: u32, height: impl Fn([i32; 2]) -> i32) -> PlacedMesh {
+    let end = n as i32;
+    let corner = |[p, q]: [i32; 2]| axis.unproject([p * UNIT, q * UNIT], height([p, q]));
+    let [a, b, c, d] = [[0, 0], [end, 0], [end, end], [0, end]].map(corner);
     placed(&[[a, b, c], [a, c, d]], [n; 3])
 }
 
 fn layer(axis: Axis, n: u32, index: u32) -> VoxelGrid {
-    let across = (0..n as i32).flat_map(|p| (0..n as i32).map(move |q| [p, q]));
-    let voxels = across.map(|pq| axis.unproject(pq, index as i32).map(|c| c as u32));
+    let voxels = voxels_in([0; 3], [n; 3]).filter(|voxel| voxel[axis as usize] == index);
     VoxelGrid::from_voxels([n; 3], voxels).unwrap()
 }
 
@@ -121,20 +121,16 @@ fn a_level_sheet_is_one_layer_thick_wherever_it_lies() {
         for voxel in 0..N {
             // A face, just past it, the centre and beside it, and just before the next face.
             for offset in [0, 1, UNIT / 2 - 1, UNIT / 2, UNIT / 2 + 1, 12_345, UNIT - 1] {
-                let mesh = sheet(axis, N, voxel as i32 * UNIT + offset);
-                let expected = layer(axis, N, voxel);
-                assert!(thin(&mesh) == expected, "{axis:?}, {voxel} and {offset}");
-                assert!(thin(&mesh) != layer(axis, N, (voxel + 1) % N));
+                let thin = thin(&sheet(axis, N, |_| voxel as i32 * UNIT + offset));
+                assert!(thin == layer(axis, N, voxel), "{axis:?}, {voxel} and {offset}");
+                assert!(thin != layer(axis, N, (voxel + 1) % N));
             }
         }
-    }
-}
-
-#[test]
-fn a_sheet_on_the_far_face_is_in_the_last_layer() {
-    for (axis, n) in Axis::ALL.into_iter().flat_map(|axis| [1, 7, 8, 9, 64].map(|n| (axis, n))) {
-        let mesh = sheet(axis, n, n as i32 * UNIT);
-        assert!(thin(&mesh) == layer(axis, n, n - 1), "{axis:?}, {n}");
+        // On the far face, in the last layer.
+        for n in [1, 7, 8, 9, 64] {
+            let mesh = sheet(axis, n, |_| n as i32 * UNIT);
+            assert!(thin(&mesh) == layer(axis, n, n - 1), "{axis:?}, {n}");
+        }
     }
     // A cube's far sides, too: its thin surface is the outermost layer of all six.
     let mesh = at_resolution(&cube([0.0; 3], 1.0), 10);
@@ -147,16 +143,11 @@ fn a_slanted_sheet_has_one_voxel_in_each_column_across_it() {
     let mut rng = Rng::with_seed(3);
     for round in 0..120 {
         let axis = Axis::ALL[round % 3];
-        // Heights at the corners of the grid; it rises less than a voxel from column to column.
-        let end = N as i32 * UNIT;
-        let mut slope = || rng.i32(-UNIT + 1..UNIT) / 3;
-        let [along_p, along_q] = [slope(), slope()];
-        let base = end / 2 - N as i32 * (along_p + along_q) / 2 + 257;
-        let corner =
-            |p: i32, q: i32| axis.unproject([p * UNIT, q * UNIT], base + p * along_p + q * along_q);
-        let n = N as i32;
-        let [a, b, c, d] = [corner(0, 0), corner(n, 0), corner(n, n), corner(0, n)];
-        let grid = thin(&placed(&[[a, b, c], [a, c, d]], [N; 3]));
+        // It rises less than a voxel from column to column.
+        let slope = [(); 2].map(|()| rng.i32(-UNIT + 1..UNIT) / 3);
+        let rise = |[p, q]: [i32; 2]| p * slope[0] + q * slope[1];
+        let base = N as i32 * UNIT / 2 + 257 - rise([N as i32 / 2; 2]);
+        let grid = thin(&sheet(axis, N, |corner| base + rise(corner)));
         let mut columns: BTreeMap<[i32; 2], u32> = BTreeMap::new();
         for voxel in grid.voxels() {
             *columns.entry(axis.project(voxel.map(|c| c as i32)).0).or_default() += 1;

@@ -19,10 +19,8 @@ const SHELL: Mode = Mode::Solid(Solid { fill: Fill::Winding, include_surface: tr
 /// The windows between `cuts` along each axis.
 fn windows(dims: [u32; 3], cuts: [&[u32]; 3]) -> Vec<Window> {
     let edges = [0, 1, 2].map(|a| {
-        let mut edges: Vec<u32> = cuts[a].iter().copied().filter(|&c| c < dims[a]).collect();
-        edges.insert(0, 0);
-        edges.push(dims[a]);
-        edges
+        let within = cuts[a].iter().copied().filter(|&cut| cut < dims[a]);
+        [0].into_iter().chain(within).chain([dims[a]]).collect::<Vec<u32>>()
     });
     let window = |at: [u32; 3]| {
         let edge = |end: usize| [0, 1, 2].map(|a| edges[a][at[a] as usize + end]);
@@ -31,8 +29,9 @@ fn windows(dims: [u32; 3], cuts: [&[u32]; 3]) -> Vec<Window> {
     voxels_in([0; 3], [0, 1, 2].map(|a| edges[a].len() as u32 - 1)).map(window).collect()
 }
 
+/// So many tiles along each axis, or as many as there are bricks.
 fn tiles(lattice: &Lattice, along: [u32; 3]) -> Vec<Window> {
-    let of = Tiles::Along(along);
+    let of = Tiles::Along([0, 1, 2].map(|a| along[a].min(lattice.dims[a].div_ceil(8))));
     (0..of.count()).map(|index| lattice.tile(&Tile { index, of }).unwrap()).collect()
 }
 
@@ -53,33 +52,24 @@ fn made(
     windows.iter().map(of_window).collect()
 }
 
-/// Fails unless `windows` put together are what `voxelizer` makes of the whole `mesh`.
-fn check(name: &str, voxelizer: &Voxelizer, mesh: &Mesh, options: PlaceOptions, along: [u32; 3]) {
-    let lattice = Lattice::of(mesh, &options).unwrap();
-    let bricks = lattice.dims.map(|d| d.div_ceil(8));
-    let along = [0, 1, 2].map(|a| along[a].min(bricks[a]));
-    check_windows(name, voxelizer, mesh, options, &tiles(&lattice, along));
-}
-
-fn check_windows(
+/// Fails unless in each mode the windows of `mesh` put together are the whole.
+fn check(
     name: &str,
-    voxelizer: &Voxelizer,
+    modes: &[Mode],
     mesh: &Mesh,
     options: PlaceOptions,
-    windows: &[Window],
+    windows: impl Fn(&Lattice) -> Vec<Window>,
 ) {
     let lattice = Lattice::of(mesh, &options).unwrap();
-    let whole = voxelizer.clone().place_options(options).run(mesh).unwrap().grid;
-    let together = assembled(lattice.dims, &made(name, voxelizer, mesh, &lattice, windows));
-    let differences: Vec<_> = whole.differing_voxels(&together).take(5).collect();
-    assert!(differences.is_empty(), "{name}, {} windows: {differences:?}", windows.len());
-    assert_eq!(together.hash(), whole.hash(), "{name}");
-    assert_eq!(together.world, whole.world, "{name}");
-    assert_eq!(together.colors.is_some(), whole.colors.is_some(), "{name}");
-    if let (Some(expected), Some(colors)) = (&whole.colors, &together.colors) {
-        for voxel in whole.voxels() {
-            assert_eq!(colors.of(voxel), expected.of(voxel), "{name}, {voxel:?}");
-        }
+    for mode in modes {
+        let (name, voxelizer) = (format!("{name}, {mode:?}"), on_cpu().mode(*mode));
+        let tiles = made(&name, &voxelizer, mesh, &lattice, &windows(&lattice));
+        let joined = assembled(lattice.dims, &tiles);
+        let whole = voxelizer.place_options(options).run(mesh).unwrap().grid;
+        assert_same(&joined, &whole, &format!("{name}, {} windows", tiles.len()));
+        assert_eq!(joined.world, whole.world, "{name}");
+        let wrong = whole.voxels().find(|&voxel| joined.color(voxel) != whole.color(voxel));
+        assert_eq!(wrong, None, "the colour, {name}");
     }
 }
 
@@ -96,25 +86,52 @@ fn soup(seed: u64, extent: [f64; 3], count: usize) -> Mesh {
     mesh_of(&triangles)
 }
 
-const SURFACES: [Mode; 2] = [Mode::Surface, Mode::Thin];
-
-fn all_modes() -> Vec<Mode> {
-    let fills = [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Vote].map(by_fill);
-    SURFACES.into_iter().chain(fills).chain([SHELL]).collect()
+fn all_modes() -> [Mode; 7] {
+    let [auto, parity, winding, vote] =
+        [Fill::Auto, Fill::Parity, Fill::Winding, Fill::Vote].map(by_fill);
+    [Mode::Surface, Mode::Thin, auto, parity, winding, vote, SHELL]
 }
 
 #[test]
-fn tiles_of_the_models_are_the_whole_in_every_mode() {
+fn tiles_of_models_of_parts_of_them_and_of_meshes_with_holes_and_overlaps_are_the_whole() {
+    let cubes =
+        [cube([0.0; 3], 10.0), cube([5.0, 4.0, 3.0], 10.0), lidless_cube([-7.0, 2.0, 1.0], 9.0)];
+    let outer = inside_out(&cube([20.0, 0.0, 0.0], 9.0));
+    let cavity = cube([22.0, 2.0, 2.0], 4.0);
+    let beside = inside_out(&lidless_cube([20.0, 0.0, 0.0], 6.0));
+    for (name, mesh) in [
+        ("lidless", lidless_cube([0.0; 3], 10.0)),
+        ("overlapping", together(&cubes[..2])),
+        ("all", together(&cubes)),
+        ("inside out", inside_out(&cubes[0])),
+        ("inside out in one", together(&[outer, cavity, cubes[0].clone()])),
+        ("inside out beside", together(&[cubes[2].clone(), beside])),
+        ("moebius", moebius_strip(40, 5)),
+        ("klein", klein_bottle(30, 20)),
+        ("torus", torus(10.0, 3.0, 40, 24)),
+    ] {
+        check(name, &all_modes(), &mesh, resolution(72), |lattice| tiles(lattice, [3, 2, 4]));
+    }
     for name in ["lighthouse.obj", "torus-knot.obj", "cube.obj", "tetrahedron.obj"] {
         let mesh = asset(name);
-        for mode in all_modes() {
-            let voxelizer = on_cpu().mode(mode);
-            let named = format!("{name}, {mode:?}");
-            check(&named, &voxelizer, &mesh, resolution(64), [2; 3]);
-            if [Mode::Thin, by_fill(Fill::Auto), SHELL].contains(&mode) {
-                check(&named, &voxelizer, &mesh, resolution(100).with_pad(3), [4; 3]);
-            }
-        }
+        check(name, &all_modes(), &mesh, resolution(64), |lattice| tiles(lattice, [2; 3]));
+        let modes = [Mode::Thin, by_fill(Fill::Auto), SHELL];
+        check(name, &modes, &mesh, resolution(100).with_pad(3), |lattice| tiles(lattice, [4; 3]));
+    }
+    let mesh = asset("lighthouse.obj");
+    let [min, max] = mesh.bounds();
+    let at = |t: f64| [0, 1, 2].map(|a| min[a] + t * (max[a] - min[a]));
+    let part = resolution(128).with_bounds(Bounds { min: at(0.21), max: at(0.83) });
+    check("a part", &all_modes(), &mesh, part, |lattice| tiles(lattice, [2, 3, 2]));
+}
+
+#[test]
+fn tiles_of_real_meshes_are_the_whole() {
+    let Some(folder) = environment::models() else { return };
+    let modes = [Mode::Surface, Mode::Thin, by_fill(Fill::Auto), by_fill(Fill::Parity)];
+    for name in ["bunny.obj", "fuze.obj", "spot.obj"] {
+        let mesh = read_mesh(folder.join(name)).unwrap().mesh;
+        check(name, &modes, &mesh, resolution(200), |lattice| tiles(lattice, [2; 3]));
     }
 }
 
@@ -131,8 +148,9 @@ fn tiles_of_a_solid_that_the_grid_cuts_are_the_whole_at_any_size() {
         let extent = f64::from(size);
         let cube = cube([5.0; 3], extent - 4.9).with_appearance(look.clone()).unwrap();
         let options = voxel_size(1.0).with_bounds(Bounds { min: [0.0; 3], max: [extent; 3] });
-        let voxelizer = on_cpu().mode(by_fill(Fill::Auto));
-        check(&format!("{size}"), &voxelizer, &cube, options, [2, 1, 3]);
+        let auto = by_fill(Fill::Auto);
+        check(&format!("{size}"), &[auto], &cube, options, |lattice| tiles(lattice, [2, 1, 3]));
+        let voxelizer = on_cpu().mode(auto);
         let colors = voxelizer.place_options(options).run(&cube).unwrap().grid.colors.unwrap();
         for axis in 0..3 {
             let mut last = [size / 2; 3];
@@ -150,15 +168,10 @@ fn tiles_of_a_grid_that_takes_all_bits_are_the_whole() {
         ("cube", cube([0.0; 3], 256.0)),
         ("sphere", sphere(128.0, 12, 20)),
     ] {
-        let lattice = Lattice::of(&mesh, &resolution(256)).unwrap();
-        assert_eq!(lattice.fraction_bits, 16);
-        for mode in all_modes() {
-            let voxelizer = on_cpu().mode(mode);
-            let cuts: [&[u32]; 3] = [&[8, 136, 248], &[96], &[16, 104]];
-            let windows = windows(lattice.dims, cuts);
-            let named = format!("{name}, {mode:?}");
-            check_windows(&named, &voxelizer, &mesh, resolution(256), &windows);
-        }
+        check(name, &all_modes(), &mesh, resolution(256), |lattice| {
+            assert_eq!(lattice.fraction_bits, 16);
+            windows(lattice.dims, [&[8, 136, 248], &[96], &[16, 104]])
+        });
     }
 }
 
@@ -188,52 +201,13 @@ fn a_window_with_too_few_triangles_for_the_mode_is_refused() {
     let modes = [(Mode::Surface, 0), (by_fill(Fill::Winding), 1), (by_fill(Fill::Vote), 2)];
     for (mode, least) in modes {
         assert_eq!(mode.reach(), reaches[least]);
-        for (at, &reach) in reaches.iter().enumerate() {
-            let found = within(reach, mode);
-            match at >= least {
-                true => assert!(found.is_ok(), "{mode:?}, {reach:?}"),
-                false => assert!(matches!(found, Err(BackendError::NotInTiles(_))), "{mode:?}"),
-            }
+        for reach in &reaches[least..] {
+            assert!(within(*reach, mode).is_ok(), "{mode:?}, {reach:?}");
         }
-    }
-}
-
-#[test]
-fn tiles_of_meshes_with_holes_and_overlaps_are_the_whole() {
-    let cubes =
-        [cube([0.0; 3], 10.0), cube([5.0, 4.0, 3.0], 10.0), lidless_cube([-7.0, 2.0, 1.0], 9.0)];
-    let outer = inside_out(&cube([20.0, 0.0, 0.0], 9.0));
-    let cavity = cube([22.0, 2.0, 2.0], 4.0);
-    let beside = inside_out(&lidless_cube([20.0, 0.0, 0.0], 6.0));
-    let meshes = [
-        ("lidless", lidless_cube([0.0; 3], 10.0)),
-        ("overlapping", together(&cubes[..2])),
-        ("all", together(&cubes)),
-        ("inside out", inside_out(&cubes[0])),
-        ("inside out in one", together(&[outer, cavity, cubes[0].clone()])),
-        ("inside out beside", together(&[cubes[2].clone(), beside])),
-        ("moebius", moebius_strip(40, 5)),
-        ("klein", klein_bottle(30, 20)),
-        ("torus", torus(10.0, 3.0, 40, 24)),
-    ];
-    for (name, mesh) in meshes {
-        for mode in all_modes() {
-            let voxelizer = on_cpu().mode(mode);
-            let named = format!("{name}, {mode:?}");
-            check(&named, &voxelizer, &mesh, resolution(72), [3, 2, 4]);
+        for reach in &reaches[..least] {
+            let refused = within(*reach, mode);
+            assert!(matches!(refused, Err(BackendError::NotInTiles(_))), "{mode:?}, {reach:?}");
         }
-    }
-}
-
-#[test]
-fn tiles_of_bounds_that_cut_the_mesh_are_the_whole() {
-    let mesh = asset("lighthouse.obj");
-    let [min, max] = mesh.bounds();
-    let at = |t: f64| [0, 1, 2].map(|a| min[a] + t * (max[a] - min[a]));
-    let bounds = Bounds { min: at(0.21), max: at(0.83) };
-    for mode in all_modes() {
-        let options = resolution(128).with_bounds(bounds);
-        check(&format!("{mode:?}"), &on_cpu().mode(mode), &mesh, options, [2, 3, 2]);
     }
 }
 
@@ -250,11 +224,11 @@ fn tiles_on_a_gpu_are_the_whole_on_the_cpu() {
         ("cube", cube([0.0; 3], 256.0), 256),
     ];
     for (name, mesh, n) in meshes {
+        let lattice = Lattice::of(&mesh, &resolution(n)).unwrap();
         for mode in all_modes() {
             let whole = on_cpu().mode(mode).place_options(resolution(n)).run(&mesh).unwrap().grid;
-            let lattice = Lattice::of(&mesh, &resolution(n)).unwrap();
-            let windows = tiles(&lattice, [2; 3]);
-            let made = made(name, &gpu.clone().mode(mode), &mesh, &lattice, &windows);
+            let gpu = gpu.clone().mode(mode);
+            let made = made(name, &gpu, &mesh, &lattice, &tiles(&lattice, [2; 3]));
             assert!(assembled(lattice.dims, &made) == whole, "{name}, {mode:?}");
         }
     }
@@ -304,11 +278,8 @@ fn a_tile_is_painted_once() {
 
 #[test]
 fn tiles_of_which_only_some_have_colours_are_refused() {
-    let red = |voxel| {
-        let grid = VoxelGrid::from_voxels([8, 8, 8], [voxel]).unwrap();
-        grid.with_colors(Colors::uniform(RED))
-    };
-    let (colored, plain) = (red([1, 2, 3]), VoxelGrid::from_voxels([8, 8, 8], [[4; 3]]).unwrap());
+    let one = |voxel| VoxelGrid::from_voxels([8; 3], [voxel]).unwrap();
+    let (colored, plain) = (one([1, 2, 3]).with_colors(Colors::uniform(RED)), one([4; 3]));
     let joined = |other: &VoxelGrid| {
         VoxelGrid::assemble([16, 8, 8], &[([0; 3], &colored), ([8, 0, 0], other)])
     };
@@ -474,24 +445,4 @@ fn another_mesh_on_the_same_lattice_has_its_voxels_there() {
     let grid = surface(&placed);
     assert_eq!(grid.dims(), [40; 3]);
     assert_eq!(grid.occupied_bounds(), Some([[19; 3], [30; 3]]));
-}
-
-#[test]
-fn tiles_of_real_meshes_are_the_whole() {
-    let Some(folder) = environment::models() else { return };
-    let mut found = 0;
-    for name in ["bunny.obj", "fuze.obj", "spot.obj"] {
-        let path = folder.join(name);
-        if !path.exists() {
-            eprintln!("skipped: no {name}");
-            continue;
-        }
-        found += 1;
-        let mesh = read_mesh(&path).unwrap().mesh;
-        for mode in [Mode::Surface, Mode::Thin, by_fill(Fill::Auto), by_fill(Fill::Parity)] {
-            let named = format!("{name}, {mode:?}");
-            check(&named, &on_cpu().mode(mode), &mesh, resolution(200), [2; 3]);
-        }
-    }
-    assert!(found > 0, "no mesh of {}", folder.display());
 }

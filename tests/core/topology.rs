@@ -15,30 +15,17 @@ fn topology_in_detail(mesh: &Mesh) -> Topology {
     Topology::of(&at_resolution(mesh, 256))
 }
 
-/// The counts that a test expects; those that are not named are zero.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Counts {
-    collapsed: u64,
-    shells: u64,
-    edges: u64,
-    open: u64,
-    non_manifold: u64,
-    inconsistent: u64,
-    odd: u64,
-    unbalanced: u64,
-}
+/// Collapsed triangles, shells and edges; of the edges the open, the non-manifold, the
+/// inconsistent, the odd and the unbalanced.
+type Counts = [u64; 8];
 
-fn counts(topology: &Topology) -> Counts {
-    Counts {
-        collapsed: topology.collapsed,
-        shells: topology.shells,
-        edges: topology.edges,
-        open: topology.open_edges,
-        non_manifold: topology.non_manifold_edges,
-        inconsistent: topology.inconsistent_edges,
-        odd: topology.odd_edges,
-        unbalanced: topology.unbalanced_edges,
-    }
+const CUBE: Counts = [0, 1, 18, 0, 0, 0, 0, 0];
+
+fn counts(of: &Topology) -> Counts {
+    let [open, non_manifold] = [of.open_edges, of.non_manifold_edges];
+    let [inconsistent, odd, unbalanced] =
+        [of.inconsistent_edges, of.odd_edges, of.unbalanced_edges];
+    [of.collapsed, of.shells, of.edges, open, non_manifold, inconsistent, odd, unbalanced]
 }
 
 /// `area` square mesh units.
@@ -49,19 +36,6 @@ fn square(area: f64) -> f64 {
 fn lattice_edge(one: [i32; 3], other: [i32; 3]) -> Option<Edge> {
     Some([one, other].map(|p| p.map(|c| c * UNIT)))
 }
-
-const NONE: Counts = Counts {
-    collapsed: 0,
-    shells: 0,
-    edges: 0,
-    open: 0,
-    non_manifold: 0,
-    inconsistent: 0,
-    odd: 0,
-    unbalanced: 0,
-};
-
-const CUBE: Counts = Counts { shells: 1, edges: 18, ..NONE };
 
 /// What is known of meshes of cubes: counts, six times the volume, the area, and the first edge at
 /// fault.
@@ -76,45 +50,41 @@ fn cubes_have_the_facts_that_are_counted_by_hand() {
     let line = mesh_of(&[[[1.0; 3], [2.0; 3], [3.0; 3]]]);
     let room = cube([4.0, 0.0, 0.0], 4.0);
     let rooms = together(&[one.clone(), with_triangles(&room, room.triangles()[2..].to_vec())]);
-    let flipped = with_flipped(&one, 0);
+    let beside = together(&[one.clone(), line.clone()]);
+    let (flipped, flipped_edge) = (with_flipped(&one, 0), lattice_edge([0; 3], [0, 0, 4]));
     let lidless = lidless_cube([0.0; 3], 4.0);
+    let collapsed = mesh_of(&[[[0.0; 3], [1.0, 2.0, 3.0], [0.0; 3]], [[1.0, 2.0, 3.0]; 3]]);
 
-    let two = Counts { shells: 2, edges: 36, ..CUBE };
-    let lid = Counts { edges: 17, open: 4, odd: 4, unbalanced: 4, ..CUBE };
-    let lower = Counts { inconsistent: 3, unbalanced: 3, ..CUBE };
-    // Four edges and the diagonal, each of four triangles.
-    let face = Counts { edges: 31, non_manifold: 5, ..CUBE };
-    let edge = Counts { edges: 35, non_manifold: 1, ..CUBE };
-    let doubled = Counts { non_manifold: 18, ..CUBE };
-    let flat = Counts { shells: 1, edges: 3, ..NONE };
-    let beside = Counts { collapsed: 1, ..CUBE };
-    let wall = Counts { edges: 31, non_manifold: 4, odd: 4, unbalanced: 4, ..CUBE };
+    let two = [0, 2, 36, 0, 0, 0, 0, 0];
     let lid_edge = lattice_edge([0, 0, 4], [0, 4, 4]);
     let wall_edge = lattice_edge([4, 0, 0], [4, 0, 4]);
     for (name, mesh, expected, volume, area, example) in [
         ("twelve edges and six diagonals", one.clone(), CUBE, 6 * 64, 96.0, None),
         // Of the six cones from the centre one is missing.
-        ("no lid", lidless, lid, 5 * 64, 80.0, lid_edge),
+        ("no lid", lidless, [0, 1, 17, 4, 0, 0, 4, 4], 5 * 64, 80.0, lid_edge),
         ("a cavity is a shell of its own", hollow, two, 6 * (64 - 8), 120.0, None),
         ("an overlap counts twice", and([1.0; 3]), two, 6 * 128, 192.0, None),
-        ("a common face", and([4.0, 0.0, 0.0]), face, 6 * 128, 192.0, None),
-        ("a common edge", and([4.0, 4.0, 0.0]), edge, 6 * 128, 192.0, None),
+        // Four edges and the diagonal, each of four triangles.
+        ("a face", and([4.0, 0.0, 0.0]), [0, 1, 31, 0, 5, 0, 0, 0], 6 * 128, 192.0, None),
+        ("an edge", and([4.0, 4.0, 0.0]), [0, 1, 35, 0, 1, 0, 0, 0], 6 * 128, 192.0, None),
         ("a common vertex", and([4.0; 3]), two, 6 * 128, 192.0, None),
         ("inside out", inside_out(&one), CUBE, -6 * 64, 96.0, None),
         // The lower half of the side towards negative x: the half of a cone counts against it.
-        ("a flipped triangle", flipped, lower, 5 * 64, 96.0, lattice_edge([0; 3], [0, 0, 4])),
-        ("all triangles twice", twice, doubled, 6 * 128, 192.0, None),
-        ("a line beside it", together(&[one.clone(), line.clone()]), beside, 6 * 64, 96.0, None),
-        ("nothing but a line", line, Counts { collapsed: 1, ..NONE }, 0, 0.0, None),
-        ("a triangle back to back", paper, flat, 0, 16.0, None),
-        ("a wall within: odd edges and no open ones", rooms, wall, 6 * 128, 176.0, wall_edge),
+        ("flipped", flipped, [0, 1, 18, 0, 0, 3, 0, 3], 5 * 64, 96.0, flipped_edge),
+        ("all triangles twice", twice, [0, 1, 18, 0, 18, 0, 0, 0], 6 * 128, 192.0, None),
+        ("a line beside it", beside, [1, 1, 18, 0, 0, 0, 0, 0], 6 * 64, 96.0, None),
+        ("nothing but a line", line, [1, 0, 0, 0, 0, 0, 0, 0], 0, 0.0, None),
+        ("a line there and back, and a point", collapsed, [2, 0, 0, 0, 0, 0, 0, 0], 0, 0.0, None),
+        ("a triangle back to back", paper, [0, 1, 3, 0, 0, 0, 0, 0], 0, 16.0, None),
+        // Odd edges and no open ones.
+        ("a wall within", rooms, [0, 1, 31, 0, 4, 0, 4, 4], 6 * 128, 176.0, wall_edge),
     ] {
         let found = topology(&mesh);
         assert_eq!(counts(&found), expected, "{name}");
         assert_eq!(found.volume_times_six, volume * i128::from(UNIT).pow(3), "{name}");
         assert_eq!((found.area, found.example), (square(area), example), "{name}");
-        let is_right = (found.is_closed(), found.is_oriented());
-        assert_eq!(is_right, (expected.odd == 0, expected.unbalanced == 0), "{name}");
+        let [.., odd, unbalanced] = expected;
+        assert_eq!([found.is_closed(), found.is_oriented()], [odd == 0, unbalanced == 0], "{name}");
     }
 }
 
@@ -130,15 +100,6 @@ fn what_is_welded_is_what_lies_at_one_lattice_point() {
         topology(&together(&[cube([0.0; 3], 4.0), cube([4.0 + gap, 0.0, 0.0], 4.0)])).shells
     };
     assert_eq!([apart(0.0), apart(0.4), apart(0.6)], [1, 1, 2]);
-}
-
-#[test]
-fn a_mesh_of_collapsed_triangles_has_no_edges_and_encloses_nothing() {
-    let [a, b] = [[0.0; 3], [1.0, 2.0, 3.0]];
-    let topology = topology(&mesh_of(&[[a, b, a], [b; 3]]));
-    assert_eq!(counts(&topology), Counts { collapsed: 2, ..NONE });
-    assert_eq!((topology.volume_times_six, topology.area), (0, 0.0));
-    assert!(topology.is_closed() && topology.is_oriented());
 }
 
 #[test]
@@ -164,8 +125,15 @@ fn volumes_are_exact_at_the_ends_of_the_lattice() {
     assert_eq!(beyond.volume_times_six, 6 * side.pow(3));
 }
 
-/// The facts by brute force, from the corners of the triangles alone.
-fn oracle(mesh: &PlacedMesh) -> (Counts, Option<Edge>, i128, f64) {
+/// The counts, the first edge at fault and six times the volume.
+type Facts = (Counts, Option<Edge>, i128);
+
+fn facts(topology: &Topology) -> Facts {
+    (counts(topology), topology.example, topology.volume_times_six)
+}
+
+/// The facts by brute force, from the corners of the triangles alone, and the area.
+fn oracle(mesh: &PlacedMesh) -> (Facts, f64) {
     let is_collapsed = |[a, b, c]: Triangle| a == b || b == c || c == a;
     let has_area = |corners: &Triangle| {
         let [a, b, c] = corners.map(|corner| corner.map(i64::from));
@@ -179,16 +147,16 @@ fn oracle(mesh: &PlacedMesh) -> (Counts, Option<Edge>, i128, f64) {
     let having = |is_one: &dyn Fn(usize, usize) -> bool| {
         edges.values().filter(|[up, down]| is_one(up.len(), down.len())).count() as u64
     };
-    let counts = Counts {
-        collapsed: (mesh.len() - triangles.len()) as u64,
-        shells: shells.len() as u64,
-        edges: edges.len() as u64,
-        open: having(&|up, down| up + down == 1),
-        non_manifold: having(&|up, down| up + down > 2),
-        inconsistent: having(&|up, down| up + down == 2 && up != down),
-        odd: having(&|up, down| (up + down) % 2 == 1),
-        unbalanced: having(&|up, down| up != down),
-    };
+    let counts = [
+        (mesh.len() - triangles.len()) as u64,
+        shells.len() as u64,
+        edges.len() as u64,
+        having(&|up, down| up + down == 1),
+        having(&|up, down| up + down > 2),
+        having(&|up, down| up + down == 2 && up != down),
+        having(&|up, down| (up + down) % 2 == 1),
+        having(&|up, down| up != down),
+    ];
     let find = |is_one: &dyn Fn(usize, usize) -> bool| {
         edges.iter().find(|(_, [up, down])| is_one(up.len(), down.len())).map(|(&edge, _)| edge)
     };
@@ -196,7 +164,7 @@ fn oracle(mesh: &PlacedMesh) -> (Counts, Option<Edge>, i128, f64) {
         .or_else(|| find(&|up, down| (up + down) % 2 == 1))
         .or_else(|| find(&|up, down| up != down));
     let (volume, area) = measures(mesh);
-    (counts, example, volume, area)
+    ((counts, example, volume), area)
 }
 
 /// The numbers of the triangles at each edge, of those that rise and of those that fall.
@@ -211,32 +179,29 @@ fn edges(triangles: &[Triangle]) -> BTreeMap<Edge, [Vec<usize>; 2]> {
     edges
 }
 
-/// The pieces that so many triangles are in, by colouring one after the other.
+/// The numbers of the triangles in each piece, of so many triangles.
 fn shells<'a>(
     triangles: usize,
-    edges: impl Iterator<Item = &'a [Vec<usize>; 2]>,
+    edges: impl Iterator<Item = &'a [Vec<usize>; 2]> + Clone,
 ) -> Vec<Vec<usize>> {
-    let mut neighbours = vec![Vec::new(); triangles];
-    for at_edge in edges {
-        let all = at_edge.concat();
-        for pair in all.windows(2) {
-            neighbours[pair[0]].push(pair[1]);
-            neighbours[pair[1]].push(pair[0]);
-        }
-    }
-    let (mut is_seen, mut shells) = (vec![false; triangles], Vec::new());
-    for start in 0..triangles {
-        let (mut open, mut shell) = (vec![start], Vec::new());
-        while let Some(triangle) = open.pop() {
-            if !std::mem::replace(&mut is_seen[triangle], true) {
-                open.extend(&neighbours[triangle]);
-                shell.push(triangle);
+    // At last, the lowest number of each triangle's piece.
+    let mut lowest: Vec<usize> = (0..triangles).collect();
+    let mut is_changed = true;
+    while is_changed {
+        is_changed = false;
+        for at_edge in edges.clone() {
+            let least = at_edge.iter().flatten().map(|&number| lowest[number]).min().unwrap();
+            for &number in at_edge.iter().flatten() {
+                is_changed |= lowest[number] != least;
+                lowest[number] = least;
             }
         }
-        shells.push(shell);
     }
-    shells.retain(|shell| !shell.is_empty());
-    shells
+    let mut shells: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (number, lowest) in lowest.into_iter().enumerate() {
+        shells.entry(lowest).or_default().push(number);
+    }
+    shells.into_values().collect()
 }
 
 /// Six times the volume as a sum of determinants, and the area from scalar products.
@@ -254,13 +219,12 @@ fn measures(mesh: &PlacedMesh) -> (i128, f64) {
     (mesh.triangles().map(determinant).sum(), mesh.triangles().map(area).sum())
 }
 
-fn assert_as_brute_force(mesh: &PlacedMesh) {
+fn assert_as_brute_force(mesh: &PlacedMesh) -> Topology {
     let topology = Topology::of(mesh);
-    let (expected, example, volume, area) = oracle(mesh);
-    assert_eq!(counts(&topology), expected);
-    assert_eq!(topology.example, example);
-    assert_eq!(topology.volume_times_six, volume);
+    let (expected, area) = oracle(mesh);
+    assert_eq!(facts(&topology), expected);
     assert!((topology.area - area).abs() <= 1e-6 * area, "{} and {area}", topology.area);
+    topology
 }
 
 /// The triangles by numbers of vertices that they share.
@@ -282,7 +246,7 @@ fn placed_indexed(triangles: &[Triangle], dims: [u32; 3]) -> PlacedMesh {
 #[test]
 fn soups_have_the_facts_that_brute_force_finds() {
     let mut rng = Rng::with_seed(1);
-    let mut seen = NONE;
+    let (mut seen, mut most_shells) = ([0; 8], 0);
     for round in 0..300 {
         // From two points an axis to seven, so that edges have many triangles or few.
         let reach = rng.i32(1..=6) * UNIT;
@@ -291,39 +255,22 @@ fn soups_have_the_facts_that_brute_force_finds() {
             0 => degenerate_soup(&mut rng, count, reach, UNIT),
             _ => soup(&mut rng, count, reach, UNIT),
         };
-        let mesh = placed(&triangles, [8; 3]);
-        assert_as_brute_force(&mesh);
-        let repeated = Topology::of(&mesh);
-        assert_eq!(Topology::of(&placed_indexed(&triangles, [8; 3])), repeated);
-        let now = counts(&repeated);
-        seen = Counts {
-            collapsed: seen.collapsed + now.collapsed,
-            shells: seen.shells.max(now.shells),
-            open: seen.open + now.open,
-            non_manifold: seen.non_manifold + now.non_manifold,
-            inconsistent: seen.inconsistent + now.inconsistent,
-            ..seen
-        };
+        let topology = assert_as_brute_force(&placed(&triangles, [8; 3]));
+        assert_eq!(Topology::of(&placed_indexed(&triangles, [8; 3])), topology);
+        let found = counts(&topology);
+        (0..8).for_each(|i| seen[i] += u64::from(found[i] > 0));
+        most_shells = most_shells.max(found[1]);
     }
-    let all = [seen.collapsed, seen.shells, seen.open, seen.non_manifold, seen.inconsistent];
-    assert!(all.iter().all(|&count| count > 10), "{seen:?}");
+    assert!(seen.iter().all(|&rounds| rounds > 10) && most_shells > 10, "{seen:?}, {most_shells}");
 }
 
 #[test]
 fn brute_force_tells_a_mesh_from_one_with_a_triangle_flipped_or_missing() {
     let mesh = torus(2.0, 1.0, 30, 20);
-    let facts = |mesh: &PlacedMesh| {
-        let topology = Topology::of(mesh);
-        (counts(&topology), topology.volume_times_six)
-    };
-    let expected = |mesh: &PlacedMesh| {
-        let (counts, _, volume, _) = oracle(mesh);
-        (counts, volume)
-    };
     let right = at_resolution(&mesh, 64);
-    assert_eq!(facts(&right), expected(&right));
+    let expected = assert_as_brute_force(&right);
     for wrong in [with_flipped(&mesh, 7), first_triangles(&mesh, mesh.triangles().len() - 1)] {
-        assert_ne!(facts(&at_resolution(&wrong, 64)), expected(&right));
+        assert_ne!(oracle(&at_resolution(&wrong, 64)).0, facts(&expected));
     }
 }
 
@@ -403,14 +350,12 @@ fn real_models_have_the_facts_that_are_known_of_them() {
         counts(&topology)
     };
     for name in ["spot", "fandisk", "rocker-arm", "fuze", "armadillo"] {
-        let expected = counts(&topology_in_detail(&cube([0.0; 3], 1.0)));
         let found = of(&format!("{name}.obj"));
-        assert_eq!(found, Counts { edges: found.edges, ..expected }, "{name}");
+        assert_eq!(found, [0, 1, found[2], 0, 0, 0, 0, 0], "{name}");
     }
-    let open = |open| Counts { open, odd: open, unbalanced: open, ..CUBE };
-    assert_eq!(of("bunny.obj"), Counts { edges: 104_288, ..open(223) });
-    let suzanne = of("suzanne.obj");
-    assert_eq!([suzanne.shells, suzanne.open, suzanne.non_manifold], [3, 42, 1]);
+    assert_eq!(of("bunny.obj"), [0, 1, 104_288, 223, 0, 0, 223, 223]);
+    let [_, shells, _, open, non_manifold, ..] = of("suzanne.obj");
+    assert_eq!([shells, open, non_manifold], [3, 42, 1]);
     // Of its vertices 2100 repeat others, along what its numbering alone takes for open edges.
-    assert_eq!(of("dragon.obj"), Counts { collapsed: 108, edges: 1_306_959, ..CUBE });
+    assert_eq!(of("dragon.obj"), [108, 1, 1_306_959, 0, 0, 0, 0, 0]);
 }

@@ -33,9 +33,7 @@ fn three_formulations_agree_on_adversarial_pairs_of_small_coordinates() {
     // Clipping needs numbers of up to six coordinates' length; 16 bits leave room in i128.
     let mut compared = [0, 0];
     for pair in pairs(21, 200_000) {
-        let reach = (0..3).flat_map(|i| (0..3).map(move |a| (i, a)));
-        let reach = reach.map(|(i, a)| (pair.triangle[i][a] - pair.center[a]).abs()).max().unwrap();
-        if reach.max(pair.half) < 1 << 16 {
+        if extent(&pair).max(pair.half) < 1 << 16 {
             let answer = touches(&pair.triangle, pair.center, pair.half);
             let clipped = oracle::clipping::<i128>(&pair.triangle, pair.center, pair.half);
             assert_eq!(answer, clipped, "{pair:?}");
@@ -197,21 +195,14 @@ fn pairs_built_to_touch_or_to_miss_by_one_unit_do() {
     assert!(seen.iter().all(|&n| n > 20_000), "{seen:?}");
 }
 
-#[test]
-fn pairs_keep_the_bit_budget_and_reach_its_ends() {
-    let mut longest = 0;
-    for pair in pairs(4, 100_000) {
-        assert!((8..=1 << 23).contains(&pair.half), "{pair:?}");
-        let [a, b, c] = pair.triangle;
-        let all = [a, b, c, pair.center];
-        for axis in 0..3 {
-            let values = all.map(|p| p[axis]);
-            let length = values.iter().max().unwrap() - values.iter().min().unwrap();
-            assert!(length <= SPAN, "{pair:?}");
-            longest = longest.max(length);
-        }
-    }
-    assert_eq!(longest, SPAN);
+/// The longest extent of a pair's four points along an axis.
+fn extent(pair: &Pair) -> i32 {
+    let [a, b, c] = pair.triangle;
+    let of_axis = |axis: usize| {
+        let values = [a, b, c, pair.center].map(|p| p[axis]);
+        values.iter().max().unwrap() - values.iter().min().unwrap()
+    };
+    (0..3).map(of_axis).max().unwrap()
 }
 
 /// Whether the pair is what its family says.
@@ -241,11 +232,13 @@ fn is_of_its_family(pair: &Pair) -> bool {
 }
 
 #[test]
-fn every_family_is_what_it_says_and_gives_both_answers() {
+fn every_family_is_what_it_says_gives_both_answers_and_keeps_the_bit_budget_up_to_its_ends() {
     const EACH: usize = 20_000;
-    let (mut touching, mut long) = ([0; Family::ALL.len()], 0);
+    let (mut touching, mut long, mut longest) = ([0; Family::ALL.len()], 0, 0);
     for pair in pairs(5, EACH * Family::ALL.len()) {
         assert!(is_of_its_family(&pair), "{pair:?}");
+        assert!((8..=1 << 23).contains(&pair.half) && extent(&pair) <= SPAN, "{pair:?}");
+        longest = longest.max(extent(&pair));
         let [e, f, normal] = pair.edges_and_normal();
         let is_long = [e, f].iter().all(|e| e.iter().any(|c| c.abs() > 1 << 12));
         let is_nearly = pair.family == Family::NearlyDegenerate && normal != [0; 3];
@@ -258,6 +251,7 @@ fn every_family_is_what_it_says_and_gives_both_answers() {
         assert!((EACH / 20..=EACH - EACH / 20).contains(&touching), "{family:?}: {touching}");
     }
     assert!(long > EACH / 10, "{long} nearly degenerate ones are long");
+    assert_eq!(longest, SPAN);
 }
 
 /// The 48 symmetries of the cube: an order of the axes, and which of them are mirrored.

@@ -7,12 +7,27 @@ use trivox::engine::verify::{
 };
 use trivox::grid::mask_place;
 
-fn exact(mesh: &Mesh, options: &PlaceOptions) -> VoxelGrid {
-    surface(&place(mesh, options).unwrap())
+const SOLID: Mode = Mode::Solid(Solid { fill: Fill::Auto, include_surface: false });
+
+/// The grid of a mesh at this resolution, and options that state it.
+fn stated(mesh: &Mesh, n: u32, pad: u32, mode: Mode) -> (VoxelGrid, VerifyOptions) {
+    let options = resolution(n).with_pad(pad);
+    let mut stated = VerifyOptions::default();
+    (stated.placement.sizing, stated.placement.pad) = (Some(options.sizing), Some(pad));
+    (in_mode(&place(mesh, &options).unwrap(), mode).grid, stated)
 }
 
-fn at_resolution(mesh: &Mesh, resolution: u32) -> VoxelGrid {
-    exact(mesh, &PlaceOptions::new(Sizing::Resolution(resolution)))
+fn at_resolution(mesh: &Mesh, n: u32) -> VoxelGrid {
+    stated(mesh, n, 0, Mode::Surface).0
+}
+
+fn exactly(mode: Mode) -> impl FnMut(&PlacedMesh) -> Result<VoxelGrid, BackendError> {
+    move |placed| Ok(in_mode(placed, mode).grid)
+}
+
+/// Judges as `mode` has it.
+fn judge_mode(mesh: &Mesh, grid: &VoxelGrid, mode: Mode, options: &VerifyOptions) -> Verdict {
+    verify(mesh, grid, options, &mut exactly(mode)).unwrap()
 }
 
 fn judge(mesh: &Mesh, grid: &VoxelGrid, options: &VerifyOptions) -> Verdict {
@@ -21,6 +36,11 @@ fn judge(mesh: &Mesh, grid: &VoxelGrid, options: &VerifyOptions) -> Verdict {
 
 fn judge_unaided(mesh: &Mesh, grid: &VoxelGrid) -> Verdict {
     judge(mesh, grid, &VerifyOptions::default())
+}
+
+/// Judges by a grid that is made already.
+fn judge_by(right: &VoxelGrid, mesh: &Mesh, grid: &VoxelGrid, options: &VerifyOptions) -> Verdict {
+    verify(mesh, grid, options, &mut |_: &PlacedMesh| Ok(right.clone())).unwrap()
 }
 
 /// Sheets so close that all voxels are occupied, at a resolution of 16.
@@ -57,17 +77,6 @@ fn fault_at(grid: &VoxelGrid, voxel: [u32; 3]) -> Fault {
     if grid.contains(voxel) { Fault::Missing } else { Fault::Spurious }
 }
 
-fn exactly(mode: Mode) -> impl FnMut(&PlacedMesh) -> Result<VoxelGrid, BackendError> {
-    move |placed| Ok(in_mode(placed, mode).grid)
-}
-
-/// Judges as `mode` has it.
-fn judge_mode(mesh: &Mesh, grid: &VoxelGrid, mode: Mode, options: &VerifyOptions) -> Verdict {
-    verify(mesh, grid, options, &mut exactly(mode)).unwrap()
-}
-
-const SOLID: Mode = Mode::Solid(Solid { fill: Fill::Auto, include_surface: false });
-
 #[test]
 fn every_planted_fault_is_found_where_and_as_it_is_in_runs_of_full_bricks_too() {
     let mut rng = Rng::with_seed(4);
@@ -85,15 +94,11 @@ fn every_planted_fault_is_found_where_and_as_it_is_in_runs_of_full_bricks_too() 
         (asset("torus-knot.obj"), 90, 9, Mode::Thin),
         (cube([0.0; 3], 1.0), 64, 9, Mode::Thin),
     ] {
-        let options = PlaceOptions::new(Sizing::Resolution(resolution)).with_pad(pad);
-        let right = in_mode(&place(&mesh, &options).unwrap(), mode).grid;
-        let mut named = VerifyOptions::default();
-        (named.placement.sizing, named.placement.pad) = (Some(options.sizing), Some(pad));
-        assert!(judge_mode(&mesh, &right, mode, &named).is_right());
+        let (right, stated) = stated(&mesh, resolution, pad, mode);
+        assert!(judge_mode(&mesh, &right, mode, &stated).is_right());
         for voxel in targets(&mut rng, &right, 700) {
             let wrong = flipped(&right, &BTreeSet::from([voxel]));
-            let verdict = verify(&mesh, &wrong, &named, &mut |_: &PlacedMesh| Ok(right.clone()));
-            let verdict = verdict.unwrap();
+            let verdict = judge_by(&right, &mesh, &wrong, &stated);
             let fault = fault_at(&right, voxel);
             let counts = [Fault::Missing, Fault::Spurious].map(|kind| u64::from(fault == kind));
             assert_eq!([verdict.missing, verdict.spurious], counts, "{voxel:?}");
@@ -101,8 +106,7 @@ fn every_planted_fault_is_found_where_and_as_it_is_in_runs_of_full_bricks_too() 
             assert_eq!((found.voxel, found.fault), (voxel.map(i64::from), fault), "{voxel:?}");
             assert_eq!(verdict.bounds, Some([voxel.map(i64::from); 2]), "{voxel:?}");
             assert!(verdict.alignment.is_identity(), "{voxel:?}");
-            let key = BrickKey::of_voxel(voxel);
-            in_full_bricks += u32::from(right.mask_of(key) == FULL);
+            in_full_bricks += u32::from(right.mask_of(BrickKey::of_voxel(voxel)) == FULL);
             planted += 1;
         }
     }
@@ -112,8 +116,7 @@ fn every_planted_fault_is_found_where_and_as_it_is_in_runs_of_full_bricks_too() 
 #[test]
 fn the_fill_is_that_of_the_placement_of_the_verdict() {
     let mesh = torus(1.0, 0.6, 48, 24);
-    let placed = place(&mesh, &PlaceOptions::new(Sizing::Resolution(40))).unwrap();
-    let grid = in_mode(&placed, SOLID).grid;
+    let (grid, _) = stated(&mesh, 40, 0, SOLID);
     // All placements are tried, as none is right; the first has the fewest wrong voxels.
     let voxel = grid.voxels().next().unwrap();
     let faulty = flipped(&grid, &BTreeSet::from([voxel]));
@@ -123,19 +126,17 @@ fn the_fill_is_that_of_the_placement_of_the_verdict() {
     assert_eq!(verified.fill_report.unwrap().lattice, verified.verdict.lattice);
 }
 
-/// A cube with a bump, so that nothing but the identity leaves it as it is.
-fn bumpy() -> Mesh {
-    together(&[cube([0.0; 3], 32.0), cuboid([3.5, 10.5, 32.0], [9.5, 20.5, 35.5])])
+/// A cube with a bump up to `end`: nothing but the identity leaves it as it is.
+fn with_bump(end: [f64; 3]) -> Mesh {
+    together(&[cube([0.0; 3], 32.0), cuboid([3.5, 10.5, 32.0], end)])
 }
 
 #[test]
 fn a_grid_of_another_mode_is_wrong_and_doubtful() {
     let mesh = asset("torus-knot.obj");
-    let options = PlaceOptions::new(Sizing::Resolution(48));
-    let placed = place(&mesh, &options).unwrap();
     let modes = [Mode::Surface, Mode::Thin, SOLID];
     for (made, judged) in modes.into_iter().flat_map(|made| modes.map(|judged| (made, judged))) {
-        let grid = in_mode(&placed, made).grid;
+        let (grid, _) = stated(&mesh, 48, 0, made);
         let verdict = judge_mode(&mesh, &grid, judged, &VerifyOptions::default());
         assert_eq!(verdict.is_right(), made == judged, "{made:?} judged as {judged:?}");
         assert_eq!(verdict.is_doubtful(), made != judged, "{made:?} judged as {judged:?}");
@@ -154,12 +155,10 @@ fn many_faults_at_once_are_all_found() {
         let found: BTreeSet<_> = verdict.first.iter().map(|w| (w.voxel, w.fault)).collect();
         let expected = planted.iter().map(|&v| (v.map(i64::from), fault_at(&right, v)));
         assert_eq!(found, expected.collect::<BTreeSet<_>>());
-        let inside = verdict.bounds.unwrap();
-        for axis in 0..3 {
-            let along = || planted.iter().map(|v| i64::from(v[axis]));
-            let ends = [along().min().unwrap(), along().max().unwrap()];
-            assert_eq!([inside[0][axis], inside[1][axis]], ends);
-        }
+        let along = |axis: usize| planted.iter().map(move |voxel| i64::from(voxel[axis]));
+        let least = [0, 1, 2].map(|axis| along(axis).min().unwrap());
+        let most = [0, 1, 2].map(|axis| along(axis).max().unwrap());
+        assert_eq!(verdict.bounds, Some([least, most]));
         assert_eq!(verdict.agreeing, right.occupied() - verdict.missing);
     }
 }
@@ -179,8 +178,7 @@ fn grids_of_ours_are_right_whatever_they_were_made_with() {
         (voxel_size(0.07).with_bounds(part).with_pad(2), PlacementSource::FileBounds),
     ] {
         let placed = place(&mesh, &options).unwrap();
-        let world = World::of(placed.lattice(), Up::Y);
-        let grid = surface(&placed).with_world(world);
+        let grid = surface(&placed).with_world(World::of(placed.lattice(), Up::Y));
         let verdict = judge_unaided(&mesh, &grid);
         assert!(verdict.is_right() && verdict.alignment.is_identity(), "{options:?}");
         assert_eq!((verdict.source, verdict.contradicted), (source, None), "{options:?}");
@@ -197,9 +195,9 @@ fn without_a_place_in_the_world_common_fits_are_found() {
     let slope = quad([[0.0; 3], [4.0, 0.0, 0.0], [4.0, 4.0, 1.0], [0.0, 4.0, 1.0]]);
     for mesh in [asset("torus-knot.obj"), crooked(), slope] {
         for (resolution, pad) in [(30, 0), (30, 1), (28, 3)] {
-            let options = PlaceOptions::new(Sizing::Resolution(resolution)).with_pad(pad);
-            let verdict = judge_unaided(&mesh, &exact(&mesh, &options));
-            assert!(verdict.is_right(), "{options:?}");
+            let (grid, _) = stated(&mesh, resolution, pad, Mode::Surface);
+            let verdict = judge_unaided(&mesh, &grid);
+            assert!(verdict.is_right(), "{resolution}, {pad}");
             assert_eq!(verdict.source, PlacementSource::Fitted { resolution, pad });
         }
     }
@@ -210,7 +208,7 @@ fn what_is_stated_counts_and_contradictions_are_told() {
     let mesh = crooked();
     let bounds = Bounds { min: [-1.0; 3], max: [13.0; 3] };
     let options = voxel_size(0.5).with_bounds(bounds).with_pad(1);
-    let grid = exact(&mesh, &options);
+    let grid = surface(&place(&mesh, &options).unwrap());
     let mut stated = VerifyOptions::default();
     let sizing = Some(Sizing::VoxelSize(0.5));
     stated.placement = KnownPlacement { sizing, bounds: Some(bounds), pad: Some(1), dims: None };
@@ -251,21 +249,19 @@ fn all_symmetries() -> Vec<Alignment> {
 #[test]
 fn all_48_symmetries_with_shifts_are_recognised() {
     assert_eq!(all_symmetries().len(), 48);
-    for (mesh, resolution, mode) in
-        [(crooked(), 24, Mode::Surface), (bumpy(), 64, SOLID), (asset("torus-knot.obj"), 45, SOLID)]
-    {
-        let options = PlaceOptions::new(Sizing::Resolution(resolution));
-        let right = in_mode(&place(&mesh, &options).unwrap(), mode).grid;
-        let mut stated = VerifyOptions::default();
-        stated.placement.sizing = Some(options.sizing);
+    for (mesh, resolution, mode) in [
+        (crooked(), 24, Mode::Surface),
+        (with_bump([9.5, 20.5, 35.5]), 64, SOLID),
+        (asset("torus-knot.obj"), 45, SOLID),
+    ] {
+        let (right, mut stated) = stated(&mesh, resolution, 0, mode);
         let shifts = [([0, 0, 0], 0), ([0, 1, 0], 2), ([2, 0, 1], 2), ([3, 9, 17], 40)];
         for (symmetry, (shift, room)) in
             all_symmetries().into_iter().flat_map(|symmetry| shifts.map(|shift| (symmetry, shift)))
         {
             let alignment = Alignment { shift, ..symmetry };
             let grid = moved(&right, &alignment, room);
-            let verdict = verify(&mesh, &grid, &stated, &mut |_: &PlacedMesh| Ok(right.clone()));
-            let verdict = verdict.unwrap();
+            let verdict = judge_by(&right, &mesh, &grid, &stated);
             assert!(verdict.is_right(), "{alignment}: {}", verdict.differing());
             assert_eq!(moved(&right, &verdict.alignment, room), grid, "{alignment}");
             if mode != Mode::Surface {
@@ -305,11 +301,9 @@ fn faults_in_a_grid_that_lies_otherwise_are_told_in_its_own_voxels() {
 #[test]
 fn voxels_clipped_by_a_shift_are_missing_at_their_negative_places() {
     let mesh = crooked();
-    let right = at_resolution(&mesh, 24);
+    let (right, mut stated) = stated(&mesh, 24, 0, Mode::Surface);
     let kept = right.voxels().filter(|v| v[0] >= 2).map(|[x, y, z]| [x - 2, y, z]);
     let clipped = VoxelGrid::from_voxels(right.dims(), kept).unwrap();
-    let mut stated = VerifyOptions::default();
-    stated.placement.sizing = Some(Sizing::Resolution(24));
     stated.named = usize::MAX;
     let verdict = judge(&mesh, &clipped, &stated);
     assert_eq!(verdict.alignment, Alignment { shift: [-2, 0, 0], ..Alignment::IDENTITY });
@@ -322,9 +316,8 @@ fn voxels_clipped_by_a_shift_are_missing_at_their_negative_places() {
 
 #[test]
 fn the_nearly_symmetric_is_told_apart() {
-    // A cube with a bump: 47 symmetries are right but for a few voxels.
-    let bump = cuboid([3.5, 10.5, 32.0], [3.6, 10.6, 33.5]);
-    let mesh = together(&[cube([0.0; 3], 32.0), bump]);
+    // 47 symmetries are right but for a few voxels.
+    let mesh = with_bump([3.6, 10.6, 33.5]);
     let right = at_resolution(&mesh, 67);
     for symmetry in all_symmetries() {
         let verdict = judge_unaided(&mesh, &moved(&right, &symmetry, 0));
@@ -347,23 +340,26 @@ fn another_mesh_is_wrong_in_every_alignment() {
 fn impossible_placements_are_errors_that_say_whose() {
     let mesh = crooked();
     let grid = at_resolution(&mesh, 24);
-    let far = World::at([1e9; 3], 0.5, Up::Y);
-    let far = grid.clone().with_world(far);
+    let far = grid.clone().with_world(World::at([1e9; 3], 0.5, Up::Y));
+    let point = mesh_of(&[[[1.0; 3]; 3]]);
+    let refused = |mesh: &Mesh, grid: &VoxelGrid, options: &VerifyOptions| {
+        verify(mesh, grid, options, &mut exactly(Mode::Surface)).unwrap_err()
+    };
     let mut options = VerifyOptions::default();
-    let error = verify(&mesh, &far, &options, &mut exactly(Mode::Surface)).unwrap_err();
-    assert!(error.to_string().contains("where the grid's file says"), "{error}");
+    for (mesh, grid, whose) in
+        [(&mesh, &far, "where the grid's file says"), (&point, &grid, "so that it fills the grid")]
+    {
+        let message = refused(mesh, grid, &options).to_string();
+        assert!(message.contains(whose), "{message}");
+    }
     options.placement.pad = Some(12);
-    let error = verify(&mesh, &grid, &options, &mut exactly(Mode::Surface)).unwrap_err();
+    let error = refused(&mesh, &grid, &options);
     let VoxelizeError::Verify(error) = error else { panic!("{error}") };
     assert_eq!(error, VerifyError::Pad { pad: 12, voxels: 24 });
     options.placement.sizing = Some(Sizing::Resolution(0));
-    let error = verify(&mesh, &grid, &options, &mut exactly(Mode::Surface)).unwrap_err();
+    let error = refused(&mesh, &grid, &options);
     let VoxelizeError::Verify(VerifyError::Place { error, by }) = error else { panic!("{error}") };
     assert_eq!((error, by), (PlaceError::Resolution(0), PlacementSource::Options));
-    let point = mesh_of(&[[[1.0; 3]; 3]]);
-    let error =
-        verify(&point, &grid, &VerifyOptions::default(), &mut exactly(Mode::Surface)).unwrap_err();
-    assert!(error.to_string().contains("so that it fills the grid"), "{error}");
 }
 
 #[test]

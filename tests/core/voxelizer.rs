@@ -4,7 +4,7 @@ use crate::common::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[cfg(feature = "gpu")]
 use rayon::prelude::*;
@@ -23,10 +23,7 @@ fn on_cpu() -> Voxelizer {
 #[test]
 fn everything_may_go_to_another_thread() {
     fn check<T: Send + Sync>() {}
-    check::<Voxelizer>();
-    check::<Voxelized>();
-    check::<VoxelizeError>();
-    check::<Box<dyn Progress>>();
+    check::<(Voxelizer, Voxelized, VoxelizeError, Box<dyn Progress>)>();
     fn check_send<T: Send>() {}
     check_send::<Many<String>>();
 }
@@ -94,28 +91,19 @@ impl Progress for Slow {
 }
 
 #[test]
-fn each_mesh_of_a_batch_has_a_time_limit() {
-    for (limit, is_late) in [(Duration::ZERO, true), (Duration::MAX, false)] {
-        let meshes = (0..3).map(|n| (n, octahedron(1.0)));
-        let results = on_cpu().time_limit(limit).many(meshes).unwrap();
-        let is_cancelled = |result: Result<_, VoxelizeError>| {
-            result.as_ref().is_err_and(VoxelizeError::is_cancelled)
-        };
-        assert!(results.map(|(_, result)| is_cancelled(result)).eq([is_late; 3]), "{limit:?}");
-    }
-    // Together they take longer than the limit of each.
-    let voxelizer = on_cpu().threads(1).progress(Arc::new(Slow)).time_limit(Duration::from_secs(2));
-    let meshes = (0..4).map(|n| (n, octahedron(1.0)));
-    assert!(voxelizer.many(meshes).unwrap().all(|(_, result)| result.is_ok()));
-}
-
-#[test]
-fn one_mesh_has_a_time_limit_too() {
+fn each_mesh_has_a_time_limit() {
     let voxelizer = on_cpu().time_limit(Duration::ZERO);
-    let error = voxelizer.run(octahedron(1.0)).unwrap_err();
-    assert!(error.is_cancelled(), "{error}");
-    let error = voxelizer.distances(octahedron(1.0), 2.0).unwrap_err();
-    assert!(error.is_cancelled(), "{error}");
+    assert!(voxelizer.run(octahedron(1.0)).unwrap_err().is_cancelled());
+    assert!(voxelizer.distances(octahedron(1.0), 2.0).unwrap_err().is_cancelled());
+    let meshes = || (0..4).map(|n| (n, octahedron(1.0)));
+    let mut late = voxelizer.many(meshes()).unwrap();
+    assert!(late.all(|(_, result)| result.is_err_and(|error| error.is_cancelled())));
+    // Together they take longer than the limit of each.
+    let slow = on_cpu().threads(1).progress(Arc::new(Slow));
+    for limit in [Duration::from_secs(2), Duration::MAX] {
+        let mut in_time = slow.clone().time_limit(limit).many(meshes()).unwrap();
+        assert!(in_time.all(|(_, result)| result.is_ok()), "{limit:?}");
+    }
 }
 
 #[test]
@@ -200,23 +188,36 @@ fn a_mesh_of_few_voxels_is_doubted_unless_few_are_asked_for() {
 
 #[test]
 fn a_batch_is_in_order_and_has_errors_of_items() {
-    let solid = Mode::Solid(Solid::default());
-    let voxelizer = on_cpu().voxel_size(0.25).mode(solid).threads(4);
-    let item = |i: usize| match i % 5 {
+    let voxelizer = on_cpu().voxel_size(0.25).mode(Mode::Solid(Solid::default())).threads(4);
+    let radius = |i: usize| 1.0 + i as f64;
+    let item = move |i: usize| match i % 5 {
         3 => (i, MeshSource::from("not there.obj")),
-        _ => (i, octahedron(1.0 + i as f64).into()),
+        _ => (i, octahedron(radius(i)).into()),
     };
-    let results = voxelizer.many((0..30).map(item)).unwrap();
-    for (expected, (i, result)) in results.enumerate() {
-        assert_eq!(i, expected);
+    let (mut runs, mut distances) = (0, 0);
+    for (i, result) in voxelizer.many((0..30).map(item)).unwrap() {
+        assert_eq!(i, runs);
         match result {
             Err(VoxelizeError::Read(_)) => assert_eq!(i % 5, 3),
             result => {
-                let alone = voxelizer.run(octahedron(1.0 + i as f64)).unwrap();
+                let alone = voxelizer.run(octahedron(radius(i))).unwrap();
                 assert_eq!(result.unwrap().grid, alone.grid, "{i}");
             }
         }
+        runs += 1;
     }
+    for (i, result) in voxelizer.many_distances((0..6).map(item), 2.5).unwrap() {
+        assert_eq!(i, distances);
+        match result {
+            Err(VoxelizeError::Read(_)) => assert_eq!(i, 3),
+            result => {
+                let alone = voxelizer.distances(octahedron(radius(i)), 2.5).unwrap();
+                assert!(result.unwrap().field == alone.field, "{i}");
+            }
+        }
+        distances += 1;
+    }
+    assert_eq!([runs, distances], [30, 6]);
 }
 
 #[cfg(feature = "gpu")]
@@ -229,61 +230,26 @@ fn threads_of_one_rayon_pool_may_share_a_gpu() {
     }
     let expected = on_cpu().resolution(40).run(octahedron(1.0)).unwrap();
     // Many small steps in each, so that a thread that waits finds work to steal.
-    let of_one_pool = |voxelizer: &Voxelizer| {
+    let are_equal = |voxelizer: &Voxelizer| {
         let run = |_| voxelizer.run(octahedron(1.0)).unwrap().grid;
-        (0..24).into_par_iter().map(run).collect::<Vec<_>>()
+        (0..24).into_par_iter().map(run).all(|grid| grid == expected.grid)
     };
     let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap());
     let within = shared.clone().pool(Arc::clone(&pool));
-    assert!(pool.install(|| of_one_pool(&within)).iter().all(|grid| *grid == expected.grid));
-    for own in [None, Some(2)] {
-        let voxelizer = own.map_or(shared.clone(), |threads| shared.clone().threads(threads));
-        let grids: Vec<_> =
-            (0..24).into_par_iter().map(|_| voxelizer.run(octahedron(1.0))).collect();
-        assert!(grids.into_iter().all(|made| made.unwrap().grid == expected.grid));
-    }
-}
-
-#[test]
-fn distances_of_a_batch_are_those_of_each_mesh() {
-    let voxelizer = on_cpu().voxel_size(0.25).threads(3);
-    let item = |i: usize| match i {
-        2 => (i, MeshSource::from("not there.obj")),
-        _ => (i, octahedron(1.0 + i as f64).into()),
-    };
-    let results: Vec<_> = voxelizer.many_distances((0..6).map(item), 2.5).unwrap().collect();
-    assert_eq!(results.len(), 6);
-    for (i, result) in results {
-        if i == 2 {
-            assert!(matches!(result, Err(VoxelizeError::Read(_))));
-            continue;
-        }
-        let alone = voxelizer.distances(octahedron(1.0 + i as f64), 2.5).unwrap();
-        assert!(result.unwrap().field == alone.field, "{i}");
-    }
-}
-
-/// `mesh` as an OBJ file.
-fn obj(mesh: &Mesh) -> String {
-    let vertex = |[x, y, z]: &[f64; 3]| format!("v {x} {y} {z}\n");
-    let face = |corners: &[u32; 3]| {
-        let [a, b, c] = corners.map(|index| index + 1);
-        format!("f {a} {b} {c}\n")
-    };
-    let vertices = mesh.positions().iter().map(vertex);
-    vertices.chain(mesh.triangles().iter().map(face)).collect()
+    assert!(pool.install(|| are_equal(&within)));
+    assert!(are_equal(&shared) && are_equal(&shared.clone().threads(2)));
 }
 
 #[test]
 fn a_mesh_of_a_batch_that_needs_more_than_its_share_has_all_memory() {
-    let mesh = octahedron(1.0);
+    let (path, mesh) = (asset_path("tetrahedron.obj"), asset("tetrahedron.obj"));
     let voxelizer = on_cpu().resolution(512).threads(4);
     let needed = (16..40)
         .map(|bits| 1 << bits)
         .find(|&memory: &u64| voxelizer.clone().memory(memory).run(&mesh).is_ok());
     let voxelizer = voxelizer.memory(needed.unwrap());
     let mut items: Vec<(usize, MeshSource)> = (0..5).map(|i| (i, mesh.clone().into())).collect();
-    let (bytes, spec) = (obj(&mesh).into_bytes().into(), MeshSpec::of_extension(".obj").unwrap());
+    let (bytes, spec) = (fs::read(&path).unwrap().into(), MeshSpec::of_path(&path).unwrap());
     items.push((5, MeshSource::Bytes { bytes, spec, sidecars: Sidecars::none() }));
     assert!(voxelizer.many(items.clone()).unwrap().all(|(_, result)| result.is_ok()));
     let too_little = voxelizer.memory(1 << 12);
@@ -314,20 +280,32 @@ fn steps_advance_by_their_totals() {
     assert!(steps.0.lock().unwrap().contains(&("load".to_owned(), bytes, bytes)), "{steps:?}");
 }
 
+/// Cancelled from the question `after` on, the work ends with an error before many more questions.
+fn assert_cancelled(voxelizer: &Voxelizer, mesh: &Mesh, after: usize, what: &str) {
+    let cancel = cancel(after..usize::MAX);
+    let voxelizer = voxelizer.clone().threads(2).progress(cancel.clone());
+    let error = voxelizer.run(mesh).expect_err("cancelled");
+    assert!(matches!(error, VoxelizeError::Backend(BackendError::Cancelled)), "{error}");
+    let asked = cancel.asked.load(Ordering::SeqCst);
+    assert!(asked < after + 60, "{what}: asked {asked} times, cancelled at {after}");
+}
+
 #[test]
 fn cancelling_ends_the_work_soon_whenever_it_is() {
     for mode in [Mode::Surface, Mode::Thin, Mode::Solid(Solid::default())] {
-        let voxelizer = on_cpu().resolution(4096).mode(mode);
-        let voxelizer = voxelizer.color(ColorSource::None);
+        let voxelizer = on_cpu().resolution(4096).mode(mode).color(ColorSource::None);
         for after in [0, 1, 3, 10] {
-            let began = Instant::now();
-            let result = voxelizer.clone().progress(cancel(after..usize::MAX)).run(octahedron(1.0));
-            let error = result.expect_err("cancelled");
-            assert!(error.is_cancelled(), "{error}");
-            assert!(matches!(error, VoxelizeError::Backend(BackendError::Cancelled)));
-            assert!(began.elapsed() < Duration::from_secs(2), "{mode:?} {:?}", began.elapsed());
+            assert_cancelled(&voxelizer, &octahedron(1.0), after, &format!("{mode:?}"));
         }
     }
+    let no_memory = on_cpu().resolution(65_536).memory(1 << 20);
+    let error = no_memory.run(octahedron(1.0)).expect_err("too little memory");
+    assert!(error.is_memory(), "{error}");
+    assert_cancelled(&no_memory, &octahedron(1.0), 3, "the search for too large a grid");
+    // Large triangles, each a patch: to look at all of them takes many seconds.
+    let soup = mesh_of(&large_triangles(30_000));
+    let voxelizer = on_cpu().resolution(64).mode(Mode::Solid(Solid::default()));
+    assert_cancelled(&voxelizer, &soup, 40, "the search for flipped triangles");
 }
 
 #[test]
@@ -351,88 +329,58 @@ fn a_grid_is_whole_even_if_the_cancellation_is_withdrawn() {
 }
 
 #[test]
-fn the_search_for_too_large_a_grid_is_cancelled_too() {
-    let voxelizer = on_cpu().resolution(65_536).memory(1 << 20);
-    let error = voxelizer.run(octahedron(1.0)).expect_err("too little memory");
-    assert!(error.is_memory(), "{error}");
-    let error =
-        voxelizer.progress(cancel(3..usize::MAX)).run(octahedron(1.0)).expect_err("cancelled");
-    assert!(error.is_cancelled(), "{error}");
-}
-
-#[test]
 fn options_are_checked_as_runs_use_them() {
-    let lattice =
-        Lattice::of(&octahedron(1.0), &PlaceOptions::new(Sizing::Resolution(20))).unwrap();
-    let voxelizer = || on_cpu().resolution(0);
-    assert!(voxelizer().check().is_err());
-    // The lattice has a voxel size.
-    voxelizer().lattice(lattice).check().unwrap();
-    voxelizer().lattice(lattice).run(octahedron(1.0)).unwrap();
+    let lattice = Lattice::of(&octahedron(1.0), &resolution(20)).unwrap();
     let wrong = Lattice { scale: 2.0 * lattice.scale, ..lattice };
-    assert!(voxelizer().lattice(wrong).check().is_err());
-    assert!(voxelizer().lattice(wrong).run(octahedron(1.0)).is_err());
-}
-
-#[test]
-fn cancelling_ends_the_search_for_flipped_triangles() {
-    // Large triangles, each a patch: to look at all of them takes many seconds.
-    let soup = mesh_of(&large_triangles(30_000));
-    let cancel = cancel(40..usize::MAX);
-    let voxelizer = on_cpu().resolution(64).mode(Mode::Solid(Solid::default()));
-    let began = Instant::now();
-    let error = voxelizer.progress(cancel.clone()).run(&soup).expect_err("cancelled");
-    assert!(error.is_cancelled(), "{error}");
-    let asked = cancel.asked.load(Ordering::SeqCst);
-    assert!(asked < 100, "asked {asked} times, {:?}", began.elapsed());
+    // A lattice has a voxel size of its own.
+    let none = on_cpu().resolution(0);
+    for (voxelizer, is_possible) in
+        [(none.clone(), false), (none.clone().lattice(lattice), true), (none.lattice(wrong), false)]
+    {
+        assert_eq!(voxelizer.check().is_ok(), is_possible, "{voxelizer:?}");
+        assert_eq!(voxelizer.run(octahedron(1.0)).is_ok(), is_possible, "{voxelizer:?}");
+    }
 }
 
 #[test]
 fn impossible_transforms_are_refused() {
-    let refused = |change: &dyn Fn(&mut Transform)| {
-        let mut transform = Transform::default();
-        change(&mut transform);
-        on_cpu().transform(transform).run(octahedron(1.0)).unwrap_err()
-    };
+    let refused = |transform| on_cpu().transform(transform).run(octahedron(1.0)).unwrap_err();
     for scale in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let error = refused(&|transform| transform.scale = Some(scale));
+        let error = refused(Transform { scale: Some(scale), ..Transform::default() });
         assert!(matches!(error, VoxelizeError::Transform(TransformError::Scale(_))), "{error}");
     }
-    let error =
-        refused(&|transform| transform.rotations = vec![Rotation { axis: 3, degrees: 90.0 }]);
+    let rotations = vec![Rotation { axis: 3, degrees: 90.0 }];
+    let error = refused(Transform { rotations, ..Transform::default() });
     assert!(matches!(error, VoxelizeError::Transform(TransformError::Axis(3))), "{error}");
-    let grid = CenteredGrid { dims: [4, 0, 4], fills: true };
-    let error = refused(&|transform| transform.grid = Some(grid));
+    let grid = Some(CenteredGrid { dims: [4, 0, 4], fills: true });
+    let error = refused(Transform { grid, ..Transform::default() });
     assert!(matches!(error, VoxelizeError::Place(PlaceError::Dims { .. })), "{error}");
 }
 
 #[test]
 fn given_dimensions_are_not_padded_for_distances() {
     let grid = Some(CenteredGrid { dims: [24; 3], fills: false });
-    let centered = Transform { grid, ..Transform::default() };
-    let inside = |voxelizer: Voxelizer| {
+    let around = on_cpu().resolution(16);
+    let centered = around.clone().transform(Transform { grid, ..Transform::default() });
+    let inside = |voxelizer: &Voxelizer| {
         let field = voxelizer.distances(octahedron(1.0), 3.0).unwrap().field;
         (field.dims(), field.inside().occupied())
     };
-    let whole = inside(on_cpu().resolution(16));
-    assert_eq!(whole.0, [22; 3]);
-    assert_eq!(inside(on_cpu().resolution(16).transform(centered.clone())), ([24; 3], whole.1));
-    let warnings = |voxelizer: Voxelizer, width: f32| {
-        voxelizer.distances(octahedron(1.0), width).unwrap().warnings
-    };
-    // Four voxels are around the mesh: the centre of the fifth is at 4.5.
-    let voxelizer = on_cpu().resolution(16).transform(centered);
-    assert_eq!(warnings(voxelizer.clone(), 4.5), []);
-    assert_eq!(warnings(voxelizer, 4.75), [Warning::CutBand { width: 4.75 }]);
-    assert_eq!(warnings(on_cpu().resolution(16), 4.75), []);
-}
-
-#[test]
-fn a_vertex_of_no_triangle_cuts_no_band() {
-    let octahedron = octahedron(1.0);
-    let positions = [octahedron.positions(), &[[1e3; 3]]].concat();
-    let mesh = Mesh::new(positions, octahedron.triangles().to_vec()).unwrap();
-    assert_eq!(on_cpu().resolution(16).distances(&mesh, 3.0).unwrap().warnings, []);
+    let (dims, occupied) = inside(&around);
+    assert_eq!(dims, [22; 3]);
+    assert_eq!(inside(&centered), ([24; 3], occupied));
+    // Four voxels are around the mesh: the centre of the fifth is at 4.5. A vertex of no triangle
+    // cuts no band.
+    let positions = [octahedron(1.0).positions(), &[[1e3; 3]]].concat();
+    let vertex = Mesh::new(positions, octahedron(1.0).triangles().to_vec()).unwrap();
+    for (voxelizer, mesh, width, warnings) in [
+        (&centered, octahedron(1.0), 4.5, vec![]),
+        (&centered, octahedron(1.0), 4.75, vec![Warning::CutBand { width: 4.75 }]),
+        (&around, octahedron(1.0), 4.75, vec![]),
+        (&around, vertex, 3.0, vec![]),
+    ] {
+        assert_eq!(voxelizer.distances(mesh, width).unwrap().warnings, warnings, "{width}");
+    }
 }
 
 #[test]

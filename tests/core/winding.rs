@@ -5,8 +5,8 @@ use crate::common::inside;
 use crate::common::prelude::*;
 use rayon::prelude::*;
 
-fn at_resolution(mesh: &Mesh, resolution: u32) -> PlacedMesh {
-    place(mesh, &PlaceOptions::new(Sizing::Resolution(resolution)).with_pad(2)).unwrap()
+fn at_resolution(mesh: &Mesh, n: u32) -> PlacedMesh {
+    place(mesh, &resolution(n).with_pad(2)).unwrap()
 }
 
 /// The generalized winding number at a voxel's centre.
@@ -86,8 +86,8 @@ fn holes_before_the_grid_are_capped_within_it() {
     for (name, mesh) in broken_meshes() {
         let [mut lo, hi] = mesh.bounds();
         lo[0] = 0.6 * lo[0] + 0.4 * hi[0];
-        let options = PlaceOptions::new(Sizing::Resolution(24));
-        let mesh = place(&mesh, &options.with_bounds(Bounds { min: lo, max: hi })).unwrap();
+        let bounds = Bounds { min: lo, max: hi };
+        let mesh = place(&mesh, &resolution(24).with_bounds(bounds)).unwrap();
         let (grid, filling) = solid(&mesh, Fill::Winding);
         inside += assert_as_sum(&mesh, &grid, &name)[0];
         with_caps += usize::from(filling.findings.boundary_loops.is_some());
@@ -97,7 +97,8 @@ fn holes_before_the_grid_are_capped_within_it() {
 
 #[test]
 fn a_tube_that_begins_before_the_grid_is_filled_up_to_its_end_within_it() {
-    // Columns that begin inside cross no wall. In some bricks, columns on both sides of a wall begin.
+    // Columns that begin inside cross no wall. In some bricks, columns on both sides of a wall
+    // begin.
     let tube = cuboid([-12.3, 3.3, 5.2], [30.4, 21.7, 27.9]);
     let tube = without(&tube, |index| index < 4);
     let mesh = in_grid(&tube, [40, 26, 35]);
@@ -110,25 +111,17 @@ fn a_tube_that_begins_before_the_grid_is_filled_up_to_its_end_within_it() {
 #[test]
 fn closed_meshes_that_lost_their_caps_keep_their_volume() {
     let ball = sphere(5.0, 24, 48);
-    let count = ball.triangles().len();
     let long = torus(6.0, 1.0, 96, 24);
-    let cases = [
+    for (name, whole, broken) in [
         ("a ball", &ball, without(&ball, |index| index < 48 * 5)),
         ("a torus in two parts", &long, without(&long, |index| index % 2304 < 48)),
-        ("a ball with a thousand holes", &ball, without(&ball, |index| index % 7 == 0)),
+        ("a ball with hundreds of holes", &ball, without(&ball, |index| index % 7 == 0)),
         ("a ball of triangles apart", &ball, apart(&ball, 0.97)),
-    ];
-    assert!(count > 2000);
-    for (name, whole, broken) in cases {
-        let [whole, broken] = [whole, &broken].map(|mesh| {
-            let placed = at_resolution(mesh, 100);
-            let size = placed.lattice().voxel_size;
-            let (grid, filling) = solid(&placed, Fill::Auto);
-            (grid.occupied() as f64 * size.powi(3), filling)
-        });
-        let share = broken.0 / whole.0;
-        let loops = broken.1.findings.boundary_loops;
-        println!("{name}: {share} of the volume; {loops:?} loops");
+    ] {
+        let [whole, broken] =
+            [whole, &broken].map(|mesh| solid(&at_resolution(mesh, 100), Fill::Auto).1);
+        let share = broken.voxel_volume / whole.voxel_volume;
+        println!("{name}: {share} of the volume; {:?} loops", broken.findings.boundary_loops);
         assert!((share - 1.0).abs() < 0.01, "{name}: {share}");
     }
 }
@@ -136,48 +129,41 @@ fn closed_meshes_that_lost_their_caps_keep_their_volume() {
 #[test]
 fn parts_that_face_the_wrong_way_are_flipped_and_counted() {
     let ball = without(&sphere(5.0, 16, 24), |index| index % 50 == 7);
-    let (expected, filling) = solid(&at_resolution(&ball, 40), Fill::Auto);
-    assert_eq!(filling.flips.flipped_triangles, 0);
-    let flipped = |is_flipped: &dyn Fn(usize) -> bool| {
-        let turn = |(index, &[a, b, c]): (usize, &[u32; 3])| match is_flipped(index) {
-            true => [a, c, b],
-            false => [a, b, c],
+    let count = ball.triangles().len();
+    let both = together(&[ball.clone(), shifted(ball.clone(), [11.0, 0.0, 0.0])]);
+    let turned = |mesh: &Mesh, is_turned: &mut dyn FnMut(usize) -> bool| {
+        let turn = |(index, &[a, b, c]): (usize, &[u32; 3])| {
+            if is_turned(index) { [a, c, b] } else { [a, b, c] }
         };
-        with_triangles(&ball, ball.triangles().iter().enumerate().map(turn).collect())
+        with_triangles(mesh, mesh.triangles().iter().enumerate().map(turn).collect())
     };
-    for (is_flipped, turned) in [
-        (&(|index: usize| index == 100) as &dyn Fn(usize) -> bool, 1),
-        (&|index: usize| index.is_multiple_of(3), ball.triangles().len().div_ceil(3) as u64),
-        (&|_: usize| true, ball.triangles().len() as u64),
+    for (what, right, wrong, triangles) in [
+        ("a triangle", &ball, turned(&ball, &mut |index| index == 100), 1),
+        ("each third", &ball, turned(&ball, &mut |index| index % 3 == 0), count.div_ceil(3)),
+        ("all", &ball, inside_out(&ball), count),
+        ("a part beside another", &both, turned(&both, &mut |index| index >= count), count),
     ] {
-        let (grid, filling) = solid(&at_resolution(&flipped(is_flipped), 40), Fill::Auto);
-        assert!(grid == expected, "{turned}");
-        let summary = filling.flips;
-        assert_eq!(summary.flipped_patches, 1);
-        assert_eq!(summary.flipped_triangles, turned);
-        assert_eq!(filling.doubts, []);
+        let (expected, as_given) = solid(&at_resolution(right, 40), Fill::Auto);
+        let (grid, filling) = solid(&at_resolution(&wrong, 40), Fill::Auto);
+        assert!(grid == expected, "{what}");
+        assert_eq!(as_given.flips.flipped_triangles, 0, "{what}");
+        let flips = filling.flips;
+        assert_eq!(
+            [flips.flipped_patches, flips.flipped_triangles],
+            [1, triangles as u64],
+            "{what}"
+        );
+        assert_eq!(filling.doubts, [], "{what}");
     }
     // Triangles that are all apart, with gaps between them, each a patch of its own.
     let apart = apart(&sphere(5.0, 24, 48), 0.95);
     let mut rng = Rng::with_seed(9);
-    let turn = |&[a, b, c]: &[u32; 3]| if rng.bool() { [a, c, b] } else { [a, b, c] };
-    let mixed = with_triangles(&apart, apart.triangles().iter().map(turn).collect());
+    let mixed = turned(&apart, &mut |_| rng.bool());
     let [expected, found] =
         [&apart, &mixed].map(|mesh| solid(&at_resolution(mesh, 40), Fill::Auto));
     assert!(found.0 == expected.0);
     assert_eq!(found.1.fill, Fill::Winding);
     assert_eq!(found.1.findings.boundary_loops, Some(apart.triangles().len() as u64));
-
-    // A part of its own, beside another.
-    let aside = shifted(ball.clone(), [11.0, 0.0, 0.0]);
-    let both = at_resolution(&together(&[ball.clone(), aside.clone()]), 40);
-    let (expected, _) = solid(&both, Fill::Auto);
-    let mesh = at_resolution(&together(&[ball.clone(), inside_out(&aside)]), 40);
-    let (grid, filling) = solid(&mesh, Fill::Auto);
-    assert!(grid == expected);
-    let summary = filling.flips;
-    assert_eq!(summary.flipped_patches, 1);
-    assert_eq!(summary.flipped_triangles, aside.triangles().len() as u64);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Sidecar files in memory: they are found, and nothing else is opened.
 
-use crate::common::files::png_of;
+use crate::common::files::{self, floats, png_of, without_buffer};
 use crate::common::prelude::*;
 
 use trivox::MeshSource;
@@ -22,32 +22,25 @@ fn mtl(image: &str) -> String {
     format!("newmtl a\nmap_Kd {image}\n")
 }
 
-/// A triangle whose positions are in the file `buffer`, with the texture `image`.
-fn gltf(buffer: &str, image: &str) -> String {
-    let json = r#"{
-        "asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
+/// A triangle with the texture `image`, whose numbers are in the file `buffer`; and the bytes of
+/// that file.
+fn gltf(buffer: &str, image: &str) -> (String, Vec<u8>) {
+    let sections = r#""scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
         "meshes": [{"primitives": [
             {"attributes": {"POSITION": 0, "TEXCOORD_0": 1}, "material": 0}
         ]}],
         "materials": [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}],
-        "textures": [{"source": 0}], "images": [{"uri": "IMAGE"}],
-        "accessors": [
-            {"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"},
-            {"bufferView": 1, "componentType": 5126, "count": 3, "type": "VEC2"}
-        ],
-        "bufferViews": [
-            {"buffer": 0, "byteLength": 36}, {"buffer": 0, "byteOffset": 36, "byteLength": 24}
-        ],
-        "buffers": [{"uri": "BUFFER", "byteLength": 60}]
-    }"#;
-    json.replace("BUFFER", buffer).replace("IMAGE", image)
-}
-
-/// The positions and the texture coordinates of the triangle.
-fn buffer() -> Vec<u8> {
-    let positions = [0.0_f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0];
-    let texcoords = [0.0, 0.0, 1.0, 0.0, 0.0, 1.0];
-    positions.into_iter().chain(texcoords).flat_map(f32::to_le_bytes).collect()
+        "textures": [{"source": 0}], "images": [{"uri": "IMAGE"}]"#;
+    let kind = |kind: &str| format!(r#""componentType": 5126, "count": 3, "type": "{kind}""#);
+    let positions = floats(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
+    let texcoords = floats(&[0.0, 0.0, 1.0, 0.0, 0.0, 1.0]);
+    let arrays = [(kind("VEC3"), positions), (kind("VEC2"), texcoords)];
+    let document = files::gltf(&sections.replace("IMAGE", image), &arrays);
+    let (document, bytes) = without_buffer(&document);
+    (
+        document.replace(r#""byteLength": 60"#, &format!(r#""byteLength": 60, "uri": "{buffer}""#)),
+        bytes,
+    )
 }
 
 fn spec(name: &str) -> &'static MeshSpec {
@@ -83,12 +76,14 @@ fn buffers_and_images_of_a_gltf_in_memory_are_found() {
         ("A B.BIN", "textures/T.png"),
         ("C:\\\\me\\\\a b.bin", "C:\\\\me\\\\t.png"),
     ] {
-        let sidecars = Sidecars::in_memory([("a b.bin", buffer()), ("t.png", png())]);
-        let loaded = read("a.gltf", &gltf(named, image), &sidecars).unwrap();
+        let (document, buffer) = gltf(named, image);
+        let sidecars = Sidecars::in_memory([("a b.bin", buffer), ("t.png", png())]);
+        let loaded = read("a.gltf", &document, &sidecars).unwrap();
         assert!(is_textured(loaded), "{named}");
     }
-    let cut_off = Sidecars::in_memory([("a.bin", &buffer()[..59])]);
-    let said = read("a.gltf", &gltf("a.bin", ""), &cut_off).unwrap_err().to_string();
+    let (document, buffer) = gltf("a.bin", "");
+    let cut_off = Sidecars::in_memory([("a.bin", &buffer[..59])]);
+    let said = read("a.gltf", &document, &cut_off).unwrap_err().to_string();
     assert!(said.contains("has 59 bytes where the document says 60"), "{said}");
 }
 
@@ -101,22 +96,24 @@ fn no_file_is_opened_for_untrusted_bytes() {
         path.to_str().unwrap().replace('\\', "/")
     };
     let image = there("t.png", &png());
-    let (library, buffer) = (there("m.mtl", mtl(&image).as_bytes()), there("a.bin", &buffer()));
+    let obj = obj(&there("m.mtl", mtl(&image).as_bytes()));
+    let (gltf, buffer) = gltf("BUFFER", &image);
+    let data = "data:;base64,".to_owned() + &"A".repeat(80);
+    let with_data = gltf.replace("BUFFER", &data);
+    let gltf = gltf.replace("BUFFER", &there("a.bin", &buffer));
     let ply = format!(
         "ply\nformat ascii 1.0\ncomment TextureFile {image}\nelement vertex 3\nproperty float x\n\
          property float y\nproperty float z\nelement face 1\nproperty list uchar int vertex_indices\n\
          property list uchar float texcoord\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2 6 0 0 1 0 0 1\n"
     );
-    let data = "data:;base64,".to_owned() + &"A".repeat(80);
-    let (obj, gltf) = (obj(&library), gltf(&buffer, &image));
-    let with_data = gltf.replace(&buffer, &data);
     let textures = |loaded: LoadedMesh| loaded.mesh.appearance().map_or(0, |a| a.textures.len());
+    let files = [("a.obj", &obj), ("a.ply", &ply)];
     // The names are right: with a folder on disk all are read.
-    for (name, file) in [("a.obj", &obj), ("a.ply", &ply), ("a.gltf", &gltf)] {
+    for (name, file) in files.into_iter().chain([("a.gltf", &gltf)]) {
         assert_eq!(textures(read(name, file, &Sidecars::folder("")).unwrap()), 1, "{name}");
     }
     for sidecars in [Sidecars::none(), Sidecars::in_memory([("else", "")])] {
-        for (name, file) in [("a.obj", &obj), ("a.ply", &ply), ("a.gltf", &with_data)] {
+        for (name, file) in files.into_iter().chain([("a.gltf", &with_data)]) {
             let loaded = read(name, file, &sidecars).unwrap();
             assert!(!loaded.warnings.is_empty(), "{name}");
             assert_eq!(textures(loaded), 0, "{name}");

@@ -355,7 +355,7 @@ fn every_constant_that_host_and_shaders_share_has_one_value() {
         ("CROSSINGS", data::CROSSINGS as u32),
         ("CHILDREN", data::CHILDREN as u32),
         ("SCENE_VOXELS", data::SCENE_VOXELS as u32),
-        ("LEAVES", data::LEAVES),
+        ("EXITS", data::EXITS),
         ("PAIRS_FULL", data::PAIRS_FULL),
         ("BRICKS_FULL", data::BRICKS_FULL),
         ("TOO_MANY_CANDIDATES", data::TOO_MANY_CANDIDATES),

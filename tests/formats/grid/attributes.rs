@@ -1,14 +1,13 @@
 //! Attributes of voxels: what NumPy and VTK read is what the grid holds.
 
-use trivox::grid::{Attribute, Attributes, Channel, count};
+use trivox::grid::{Attribute, Channel, count, mask_voxels};
 use trivox::mesh::Labels;
 use trivox::surface::palette::Palette;
 
-use super::colored::colored;
+use super::colored::{for_others, in_a_folder};
 use super::npy::{VTK, openvdb_python, python};
 use super::nvdb::nanovdb;
 use super::*;
-use crate::common::environment::python_with;
 
 pub(crate) fn bent() -> VoxelGrid {
     bent_with(Attribute::ALL)
@@ -38,67 +37,71 @@ fn bent_with(attributes: &[Attribute]) -> VoxelGrid {
     Voxelizer::new().voxel_size(1.0).pad(2).attributes(attributes).run(&mesh).unwrap().grid
 }
 
-#[test]
-fn numpy_and_vtk_read_attributes_voxel_for_voxel() {
-    let grid = bent();
-    let folder = tempfile::tempdir().unwrap();
-    for format in [GridFormat::Npz, GridFormat::Vti] {
-        write_into(&folder, &grid, format);
-    }
-    let attributes = grid.attributes.as_ref().unwrap();
-    let line = |([x, y, z], of): ([u32; 3], trivox::grid::VoxelSample)| {
-        let [a, b, c] = of.normal;
-        let (triangle, area) = (of.triangle, of.area);
+/// Writes a list of each attribute: a voxel and the bits of its numbers a line.
+fn write_lists(grid: &VoxelGrid, folder: &TempDir) {
+    for (attribute, channel) in grid.attributes.iter().flat_map(Attributes::channels) {
         let line =
-            format!("{x} {y} {z} {a} {b} {c} {triangle} {} {} {area}", of.material, of.label);
-        let [r, g, b] = of.emission;
-        let [u, v] = of.uv;
-        format!("{line} {} {} {r} {g} {b} {} {u} {v}\n", of.metallic, of.roughness, of.alpha)
-    };
-    let list: String = grid.voxels().zip(attributes.of_voxels(&grid)).map(line).collect();
-    std::fs::write(folder.path().join("grid.txt"), list).unwrap();
+            |([x, y, z], [a, b, c]): ([u32; 3], [u32; 3])| format!("{x} {y} {z} {a} {b} {c}\n");
+        let list: String = grid.voxels().zip(channel.of_voxels(grid)).map(line).collect();
+        fs::write(folder.path().join(format!("{attribute}.txt")), list).unwrap();
+    }
+}
+
+#[test]
+fn numpy_and_vtk_read_colours_and_attributes_voxel_for_voxel() {
     let script = "
-import numpy
+import os, numpy
 file = numpy.load('grid.npz')
 lines = numpy.loadtxt('grid.txt')
-coords = file['coords']
-assert (coords == lines[:, :3]).all() and file['occupied'].sum() == len(coords)
-assert file['occupied'][tuple(coords.T)].all()
-for name, kind, columns in [
-    ('normal', 'f4', slice(3, 6)), ('triangle', 'i4', 6), ('material', 'i4', 7), ('label', 'i4', 8),
-    ('area', 'f4', 9), ('metallic', 'f4', 10), ('roughness', 'f4', 11),
-    ('emission', 'f4', slice(12, 15)), ('alpha', 'f4', 15), ('uv', 'f4', slice(16, 18)),
-]:
+voxels = tuple(lines[:, :3].astype(int).T)
+occupied, rgba = file['occupied'], file['rgba']
+assert occupied[voxels].all() and occupied.sum() == len(lines)
+assert rgba.dtype == 'uint8' and rgba.flags.c_contiguous and rgba.any()
+assert (rgba[voxels] == lines[:, 3:7]).all() and (rgba[~occupied] == 0).all()
+INDICES = ['triangle', 'material', 'label']
+FLOATS = ['normal', 'area', 'metallic', 'roughness', 'emission', 'alpha', 'uv']
+attributes = INDICES + FLOATS if os.path.exists('normal.txt') else []
+for name in attributes:
+    lines = numpy.loadtxt(name + '.txt', dtype='u4')
     found = file[name]
-    assert found.dtype == kind, name
-    assert (found == lines[:, columns].astype(kind)).all(), name
-assert set(file['triangle']) == {0, 1, 2, 3}
-assert file['metallic'].max() > 0.6 and file['emission'].max() > 29 and file['uv'].min() < -1
-assert set(file['material']) == {0, 1, 2} and set(file['label']) == {0, 1}
-assert file['material_names'].tolist() == ['steel', '', 'blé']
-assert file['label_names'].tolist() == ['wheel', 'long name of an axle']
+    numbers = {'uv': 2, 'normal': 3, 'emission': 3}.get(name, 1)
+    assert found.dtype == ('i4' if name in INDICES else 'f4'), name
+    assert found.shape == ((len(lines), numbers) if numbers > 1 else (len(lines),)), name
+    assert (file['coords'] == lines[:, :3]).all()
+    assert (found.view('u4').reshape(-1, numbers) == lines[:, 3:3 + numbers]).all(), name
+if attributes:
+    assert set(file['triangle']) == {0, 1, 2, 3}
+    assert file['metallic'].max() > 0.6 and file['emission'].max() > 29 and file['uv'].min() < -1
+    assert set(file['material']) == {0, 1, 2} and set(file['label']) == {0, 1}
+    assert file['material_names'].tolist() == ['steel', '', 'blé']
+    assert file['label_names'].tolist() == ['wheel', 'long name of an axle']
 ";
-    let Some(_) = python(script, folder.path()) else { return };
-    let Some(_) = python_with("vtkmodules") else { return };
-    let script = format!(
-        "{VTK}
-nx, ny, nz = (n - 1 for n in image.GetDimensions())
-file = numpy.load('grid.npz')
-indices = ['triangle', 'material', 'label']
-floats = ['normal', 'area', 'metallic', 'roughness', 'emission', 'alpha', 'uv']
-for name, empty in [(name, -1) for name in indices] + [(name, 0) for name in floats]:
-    array = vtk_to_numpy(image.GetCellData().GetArray(name))
-    array = array.reshape(nz, ny, nx, *array.shape[1:]).swapaxes(0, 2)
+    // Of the arrays that NumPy reads, VTK reads the same.
+    let of_vtk = "
+cells = image.GetCellData()
+def dense(name):
+    array = vtk_to_numpy(cells.GetArray(name))
+    return array.reshape(*occupied.shape[::-1], *array.shape[1:]).swapaxes(0, 2)
+assert (dense('color') == rgba).all() and dense('color').dtype == rgba.dtype
+for name in attributes:
+    array = dense(name)
     assert array.dtype == file[name].dtype, name
     assert (array[tuple(file['coords'].T)] == file[name]).all(), name
-    assert (array[~file['occupied']] == empty).all(), name
-for name in ['material_names', 'label_names']:
+    assert (array[~occupied] == (-1 if name in INDICES else 0)).all(), name
+for name in ['material_names', 'label_names'] if attributes else []:
     array = image.GetFieldData().GetAbstractArray(name)
     names = [array.GetValue(i) for i in range(array.GetNumberOfValues())]
     assert names == file[name].tolist(), names
-"
-    );
-    python(&script, folder.path()).unwrap();
+";
+    for grid in [for_others(false), colored(&bent(), false)] {
+        let folder = in_a_folder(&grid, Npz);
+        write_into(&folder, &grid, Vti);
+        write_lists(&grid, &folder);
+        let Some(_) = python(script, folder.path()) else { return };
+        if python_with("vtkmodules").is_some() {
+            python(&format!("{VTK}{script}{of_vtk}"), folder.path()).unwrap();
+        }
+    }
 }
 
 #[test]
@@ -107,12 +110,11 @@ fn trimesh_reads_points_with_colours_and_attributes() {
     let points = WriteOptions { points: true, ..WriteOptions::default() };
     for (origin, is_opaque) in [(-2.5, true), (1e6, false)] {
         let mut grid = colored(&bent(), is_opaque);
-        grid.attributes = bent().attributes;
         grid.world = World::at([origin, 0.5, 3.0], 0.125, Up::Y);
-        let folder = tempfile::tempdir().unwrap();
-        write_into(&folder, &grid, GridFormat::Npz);
-        let bytes = written_with(&grid, GridFormat::Ply, &points);
-        std::fs::write(folder.path().join("grid.ply"), bytes).unwrap();
+        let folder = tempdir().unwrap();
+        write_into(&folder, &grid, Npz);
+        let bytes = written_with(&grid, Ply, &points);
+        fs::write(folder.path().join("grid.ply"), bytes).unwrap();
         let script = "
 import numpy, trimesh
 cloud = trimesh.load('grid.ply')
@@ -132,7 +134,7 @@ for name in 'normal triangle material label area metallic roughness emission alp
     assert (numpy.stack(columns, -1).reshape(file[name].shape) == file[name]).all(), name
 ";
         python(script, folder.path()).unwrap();
-        let lost = GridFormat::Ply.lost(&grid, &points);
+        let lost = Ply.lost(&grid, &points);
         assert_eq!(lost, ["the names of materials and objects are not kept"]);
     }
 }
@@ -147,25 +149,23 @@ fn openvdb_and_nanovdb_read_each_attribute_as_a_grid_of_its_name() {
         Attribute::Coverage,
         Attribute::Area,
     ]);
-    for mut grid in [bent(), solid.run(asset("cube.obj")).unwrap().grid] {
-        let folder = tempfile::tempdir().unwrap();
-        write_into(&folder, &grid, GridFormat::Npz);
+    for grid in [bent(), solid.run(asset("cube.obj")).unwrap().grid] {
+        let folder = tempdir().unwrap();
+        write_into(&folder, &grid, Npz);
         // OpenVDB's Python module has no grids of integers.
-        let mut bytes = written(&grid, GridFormat::Vdb);
+        let mut bytes = written(&grid, Vdb);
         // Reading leaves attributes out, and says so.
-        for format in [GridFormat::Vdb, GridFormat::Nvdb] {
+        for format in [Vdb, Nvdb] {
             write_into(&folder, &grid, format);
             let loaded = load(&folder, "grid", format).unwrap();
             let said = "only the grid density is read, not ";
             assert!(loaded.grid == grid && loaded.warnings[0].starts_with(said), "{format:?}");
         }
-        for at in 0..bytes.len() - 16 {
-            if &bytes[at..at + 16] == b"Tree_int32_5_4_3" {
-                bytes[at..at + 16].copy_from_slice(b"Tree_float_5_4_3");
-            }
+        while let Some(at) = bytes.windows(10).position(|part| part == b"Tree_int32") {
+            bytes = patched(&bytes, at, b"Tree_float");
         }
-        std::fs::write(folder.path().join("grid.vdb"), bytes).unwrap();
-        let attributes = grid.attributes.take().unwrap();
+        fs::write(folder.path().join("grid.vdb"), bytes).unwrap();
+        let attributes = attributes_of(&grid);
         let names: Vec<&str> = attributes.set().iter().map(|of| of.name()).collect();
         let script = "
 import numpy, sys
@@ -189,16 +189,13 @@ print(len(names))
         .replace("NAMES", &names.join(" "));
         let Some(said) = openvdb_python(&script, folder.path()) else { return };
         assert_eq!(said.trim(), names.len().to_string());
-        for (attribute, channel) in attributes.channels() {
+        write_lists(&grid, &folder);
+        for attribute in attributes.set() {
             let kind = match (attribute.components(), attribute.is_float()) {
                 (1, true) => "float",
                 (1, false) => "int",
                 _ => "vector",
             };
-            let line =
-                |([x, y, z], [a, b, c]): ([u32; 3], [u32; 3])| format!("{x} {y} {z} {a} {b} {c}\n");
-            let list: String = grid.voxels().zip(channel.of_voxels(&grid)).map(line).collect();
-            std::fs::write(folder.path().join(format!("{attribute}.txt")), list).unwrap();
             let Some(said) = nanovdb(&["attribute", attribute.name(), kind], folder.path()) else {
                 return;
             };
@@ -211,8 +208,7 @@ print(len(names))
 /// Metal, roughness and the strength of light of each voxel of `grid`, and its colour, as `dot_vox`
 /// reads them from the file of one model.
 fn magica_materials(grid: &VoxelGrid, options: &WriteOptions) -> Vec<([f32; 3], Rgba)> {
-    let bytes =
-        written_with(grid, GridFormat::Vox, &WriteOptions { plain: true, ..options.clone() });
+    let bytes = written_with(grid, Vox, &WriteOptions { plain: true, ..options.clone() });
     let data = dot_vox::load_bytes(&bytes).unwrap();
     let materials: BTreeMap<u32, [f32; 3]> = (data.materials.iter())
         .map(|material| {
@@ -233,16 +229,14 @@ fn magica_materials(grid: &VoxelGrid, options: &WriteOptions) -> Vec<([f32; 3], 
 fn vox_has_metal_roughness_and_light_as_materials_of_palette_entries() {
     let mut grid = bent();
     grid.world.up = Up::Z;
-    let samples: Vec<_> = grid.attributes.as_ref().unwrap().of_voxels(&grid).collect();
     // The light of the materials is brighter than the brightest that the format holds.
-    let expected: Vec<_> = samples.iter().map(|of| [of.metallic, of.roughness, 5.0]).collect();
+    let samples = attributes_of(&grid).of_voxels(&grid);
+    let expected: Vec<_> = samples.map(|of| [of.metallic, of.roughness, 5.0]).collect();
     let light = "light and surface have one colour, their sum, and light a strength up to 5";
     let palette = Palette::new(&[RED, [0; 4]]).unwrap();
     let given = WriteOptions { palette: Some(palette), ..WriteOptions::default() };
-    for (colors, options, color) in [
-        (None, WriteOptions::default(), [200, 200, 200, 255]),
-        (Some(Colors::uniform(RED)), given, RED),
-    ] {
+    let (none, grey) = (WriteOptions::default(), [200, 200, 200, 255]);
+    for (colors, options, color) in [(None, none, grey), (Some(Colors::uniform(RED)), given, RED)] {
         grid.colors = colors;
         let found = magica_materials(&grid, &options);
         for ((found, own), expected) in found.iter().zip(&expected) {
@@ -251,20 +245,19 @@ fn vox_has_metal_roughness_and_light_as_materials_of_palette_entries() {
         }
         let metals: BTreeSet<u32> = found.iter().map(|(of, _)| of[0].to_bits()).collect();
         assert!((4..12).contains(&metals.len()), "{metals:?}");
-        let lost = GridFormat::Vox.lost(&grid, &options);
+        let lost = Vox.lost(&grid, &options);
         assert!(lost.iter().any(|lost| lost == light) && !lost.concat().contains("room"));
     }
 
     // Where all entries are taken, each has the mean of its voxels; light would change colours.
     let surface = bent_with(&[Attribute::Metallic, Attribute::Roughness]);
     grid.attributes = surface.attributes;
-    let mut next = 0..;
-    let mut own = |of: &Mask| -> Vec<Rgba> {
-        let numbers = next.by_ref().take(count(of) as usize);
-        numbers.map(|n: u32| [(n % 255) as u8, 7, 9, 255]).collect()
-    };
-    let bricks = grid.bricks().map(|(key, mask)| (key, mask, own(&mask))).collect();
-    grid.colors = Some(Colors::from_bricks(bricks, RED));
+    let mut next = (0..=254).cycle();
+    let bricks = grid.bricks().map(|(key, mask)| {
+        let own = next.by_ref().take(count(&mask) as usize).map(|n| [n, 7, 9, 255]);
+        (key, mask, own.collect())
+    });
+    grid.colors = Some(Colors::from_bricks(bricks.collect(), RED));
     let found = magica_materials(&grid, &WriteOptions::default());
     for (n, (of, color)) in found.iter().enumerate() {
         assert_eq!(*color, [(n % 255) as u8, 7, 9, 255]);
@@ -272,7 +265,7 @@ fn vox_has_metal_roughness_and_light_as_materials_of_palette_entries() {
         let mean = alike.iter().sum::<f32>() / alike.len() as f32;
         assert!((of[0] - mean).abs() < 0.001, "{of:?}, {mean}");
     }
-    let lost = GridFormat::Vox.lost(&grid, &WriteOptions::default()).concat();
+    let lost = lost(&grid, Vox);
     assert!(lost.contains("the palette has no room for") && lost.contains("means are kept"));
 
     // Without light the type is that of the metalness, 0 in one of the materials.
@@ -280,7 +273,7 @@ fn vox_has_metal_roughness_and_light_as_materials_of_palette_entries() {
         (&[Attribute::Roughness][..], &["_diffuse"][..], &["_rough", "_type"][..]),
         (&[Attribute::Metallic], &["_diffuse", "_metal"], &["_metal", "_type"]),
     ] {
-        let bytes = written(&bent_with(attributes), GridFormat::Vox);
+        let bytes = written(&bent_with(attributes), Vox);
         let materials = dot_vox::load_bytes(&bytes).unwrap().materials;
         let found: BTreeSet<&str> = materials.iter().map(|of| &*of.properties["_type"]).collect();
         assert_eq!(Vec::from_iter(found), types);
@@ -288,39 +281,50 @@ fn vox_has_metal_roughness_and_light_as_materials_of_palette_entries() {
         assert_eq!(Vec::from_iter(BTreeSet::from_iter(of_all)), properties);
     }
 
-    let bytes = |grid: &VoxelGrid| written(grid, GridFormat::Vox);
-    let run = Voxelizer::new().resolution(9).attributes([Attribute::Normal]);
-    let mut others = run.run(asset("cube.obj")).unwrap().grid;
-    let with_others = bytes(&others);
+    let mut others = bent_with(&[Attribute::Normal]);
+    let with_others = written(&others, Vox);
     others.attributes = None;
-    assert!(with_others == bytes(&others));
+    assert!(with_others == written(&others, Vox));
+}
+
+/// Some of everything: colours, attributes and their names, and a place of many digits.
+pub(crate) fn everything() -> VoxelGrid {
+    let grid = colored(&bent(), false);
+    let Place { origin, voxel_size } = place_of(&grid);
+    grid.with_world(World::at(origin.map(|c| c / 3.0), voxel_size / 7.0, Up::Z))
 }
 
 #[test]
-fn npz_gives_back_the_attributes_that_were_written() {
+fn npz_and_vti_give_back_attributes_and_their_names() {
     let solid = Voxelizer::new().resolution(9).mode(Mode::Solid(Solid::default()));
     let solid = solid.attributes([Attribute::Normal, Attribute::Label, Attribute::Coverage]);
-    for grid in [bent(), solid.run(asset("tetrahedron.obj")).unwrap().grid] {
-        let bytes = written(&grid, GridFormat::Npz);
-        let loaded = load_bytes(GridFormat::Npz, &bytes).unwrap();
-        assert_eq!(loaded.warnings, Vec::<String>::new());
-        let [one, two] = [&grid, &loaded.grid].map(|grid| grid.attributes.as_ref().unwrap());
+    let solid = solid.run(asset("tetrahedron.obj")).unwrap().grid;
+    for (grid, format) in
+        [bent(), solid, everything()].iter().flat_map(|grid| [(grid, Npz), (grid, Vti)])
+    {
+        let bytes = written(grid, format);
+        let back = load_silently(format, &bytes);
+        assert!(back == *grid && back.world == grid.world, "{format:?}");
+        let [one, two] = [grid, &back].map(attributes_of);
         assert_eq!((one.set(), one.names()), (two.set(), two.names()));
-        assert!(written(&loaded.grid, GridFormat::Npz) == bytes);
+        assert!(one.of_voxels(grid).eq(two.of_voxels(&back)), "{format:?}");
+        assert!(written(&back, format) == bytes, "{format:?}");
         // Memory is in proportion to the surface.
-        let count = |all: &Attributes| all.channels()[&Attribute::Normal].own_count();
-        assert_eq!(count(one), count(two));
-        let little = ReadOptions { memory: 1000, ..ReadOptions::default() };
-        let refused = read_grid_from(&mut &bytes[..], GridFormat::Npz, &little);
-        assert!(matches!(refused, Err(ReadError::Memory { .. })));
+        let own = |all: &Attributes| all.channels()[&Attribute::Normal].own_count();
+        assert_eq!(own(one), own(two), "{format:?}");
+        refused_within(1000, format, &bytes);
+        if format == Vti {
+            refused_within(3 * bytes.len() as u64, format, &bytes);
+        }
     }
 }
 
 #[test]
-fn npz_refuses_values_that_no_voxel_can_have() {
+fn npz_and_vti_refuse_values_that_no_voxel_can_have() {
     let mut grid = bent();
+    let row = grid.occupied() - 1;
     let (key, mask) = grid.bricks().last().unwrap();
-    let first = grid.occupied() - u64::from(count(&mask));
+    let voxel = mask_voxels(key.first_voxel(), mask).last().unwrap();
     let index = i32::cast_unsigned;
     for (attribute, value, names, said) in [
         (Attribute::Normal, f32::NAN.to_bits(), None, "NaN is not possible: use -1 to 1"),
@@ -336,20 +340,25 @@ fn npz_refuses_values_that_no_voxel_can_have() {
         (Attribute::Label, index(2), Some(2), "2 is not possible: use -1 to 1"),
         (Attribute::Material, 0, Some(0), "0 is not possible: use -1, as there are no names"),
     ] {
-        let values = vec![[value, 0, 0]; count(&mask) as usize];
+        // Of the last brick, the last voxel.
+        let absent = if attribute.is_float() { 0 } else { index(-1) };
+        let mut values = vec![[absent, 0, 0]; count(&mask) as usize];
+        values.last_mut().unwrap()[0] = value;
         let channel = Channel::from_bricks(attribute, vec![(key, mask, values)]);
         let names = names.map(|count| (attribute, vec![String::new(); count]));
         let channels = BTreeMap::from([(attribute, channel)]);
         grid.attributes = Some(Attributes::new(names.into_iter().collect(), channels));
-        let refused = load_bytes(GridFormat::Npz, &written(&grid, GridFormat::Npz)).unwrap_err();
-        assert_eq!(refused.to_string(), format!("{attribute}.npy, row {first}: {said}"));
+        let error = load_bytes(Npz, &written(&grid, Npz)).unwrap_err();
+        assert_eq!(error.to_string(), format!("{attribute}.npy, row {row}: {said}"));
+        let vti = format!("the array '{attribute}': voxel {voxel:?}: {said}");
+        refused(Vti, &written(&grid, Vti), &vti);
     }
 }
 
 #[test]
 fn arrays_that_are_no_attributes_of_the_voxels_are_ignored_or_a_grid() {
-    let folder = tempfile::tempdir().unwrap();
-    write_into(&folder, &bent(), GridFormat::Npz);
+    let folder = tempdir().unwrap();
+    write_into(&folder, &bent(), Npz);
     let script = "
 import numpy
 file = dict(numpy.load('grid.npz'))
@@ -379,17 +388,14 @@ numpy.savez('dense.npz', label=file['occupied'].astype('i4') * 7)
         ("unnamed", 1, ALL),
         ("dense", 0, ""),
     ] {
-        let loaded = read_grid(folder.path().join(format!("{name}.npz"))).unwrap();
+        let loaded = load(&folder, name, Npz).unwrap();
         assert!(loaded.grid == grid, "{name}");
         let set = loaded.grid.attributes.as_ref().map(|all| all.set()).unwrap_or_default();
         let names: Vec<&str> = set.iter().map(|of| of.name()).collect();
         assert_eq!(names.join(" "), attributes, "{name}");
         if attributes == ALL && ignored == 0 {
-            let [found, expected] = [&loaded.grid, &grid].map(|grid| {
-                let attributes = grid.attributes.as_ref().unwrap();
-                attributes.of_voxels(grid).map(|of| format!("{of:?}")).collect::<Vec<_>>()
-            });
-            assert_eq!(found, expected, "{name}");
+            let [found, expected] = [&loaded.grid, &grid].map(|of| attributes_of(of).of_voxels(of));
+            assert!(found.eq(expected), "{name}");
         }
         let said = "ignored: an attribute has a row for each occupied voxel";
         let said = loaded.warnings.iter().filter(|warning| warning.contains(said));
@@ -399,20 +405,22 @@ numpy.savez('dense.npz', label=file['occupied'].astype('i4') * 7)
 }
 
 #[test]
-fn formats_without_attributes_say_so() {
+fn formats_say_which_attributes_they_do_not_keep() {
+    use Attribute::{Emission, Label, Metallic, Roughness};
     let grid = bent();
-    let attributes = grid.attributes.as_ref().unwrap();
+    let all = attributes_of(&grid).set();
     for format in GridFormat::ALL {
-        let options = WriteOptions::default();
-        let held = format.spec().attributes(&options);
-        let is_lost = format
-            .lost(&grid, &WriteOptions::default())
-            .iter()
-            .any(|lost| lost.contains("attributes"));
-        assert_eq!(is_lost, !attributes.set().iter().all(|of| held.contains(of)), "{format:?}");
-        for attribute in attributes.set() {
-            let checked = format.check_attributes(&[attribute].into(), &options);
-            assert_eq!(checked.is_ok(), held.contains(&attribute), "{format:?}: {attribute}");
+        let kept = match format {
+            Npz | Vti | Vdb | Nvdb => all.clone(),
+            Vox => BTreeSet::from([Emission, Label, Metallic, Roughness]),
+            _ => BTreeSet::new(),
+        };
+        let names: Vec<&str> = all.difference(&kept).map(|of| of.name()).collect();
+        let said = format!("the voxels' attributes are not kept: {}", names.join(", "));
+        assert_eq!(lost(&grid, format).contains(&said), kept != all, "{format:?}");
+        for &attribute in &all {
+            let checked = format.check_attributes(&[attribute].into(), &WriteOptions::default());
+            assert_eq!(checked.is_ok(), kept.contains(&attribute), "{format:?}: {attribute}");
         }
     }
 }

@@ -3,19 +3,17 @@
 
 use std::time::{Duration, Instant};
 
-use fastnbt::{Value, nbt};
-use flate2::{Compress, Compression, FlushCompress};
-use trivox::VoxelGrid;
-use trivox::formats::{GridFormat, ReadError, ReadOptions, read_grid, read_grid_from};
-
 use super::litematic::place;
 use super::vox::{file, group, model, shape, transform};
+use super::*;
 use crate::common::files::gzipped;
+use fastnbt::{Value, nbt};
+use flate2::{Compress, Compression, FlushCompress};
 
 /// The time that this thread has computed, which other tests do not lengthen; that of a clock where
 /// the system does not tell.
 fn computed(since: Instant) -> Duration {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let told = fs::read_to_string("/proc/thread-self/schedstat").ok();
     let nanoseconds = told.and_then(|told| told.split(' ').next()?.parse().ok());
     nanoseconds.map_or_else(|| since.elapsed(), Duration::from_nanos)
 }
@@ -24,9 +22,9 @@ fn computed(since: Instant) -> Duration {
 /// most a minute here, without all optimizations and on a slow machine.
 fn read_in_time(format: GridFormat, bytes: &[u8]) -> Result<VoxelGrid, ReadError> {
     assert!(bytes.len() <= 1_000_000, "{} bytes", bytes.len());
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let path = folder.path().join("a").with_extension(format.extension());
-    std::fs::write(&path, bytes).unwrap();
+    fs::write(&path, bytes).unwrap();
     let clock = Instant::now();
     let begun = computed(clock);
     let read = read_grid(&path).map(|loaded| loaded.grid);
@@ -92,9 +90,8 @@ fn schematics_of_hundreds_of_millions_of_blocks_are_read_in_seconds() {
         "minecraft:stone": 0, "minecraft:air": 1, "minecraft:cave_air": 2,
         "minecraft:red_wool": 128, "minecraft:void_air": 129,
     });
-    let read = |size, pattern: &[u8], bytes| {
-        read_in_time(GridFormat::Schem, &schem(size, &palette, pattern, bytes))
-    };
+    let read =
+        |size, pattern: &[u8], bytes| read_in_time(Schem, &schem(size, &palette, pattern, bytes));
     assert_eq!(read([640; 3], &[1, 0], 1).unwrap().occupied(), 131_072_000);
     assert_eq!(read([1, 8000, 30_000], &[1, 2, 1], 1).unwrap().occupied(), 0);
     assert_eq!(read([500; 3], &[128, 1, 129, 1], 2).unwrap().occupied(), 62_500_000);
@@ -105,7 +102,7 @@ fn large_solids_of_two_blocks_keep_both_colours() {
     let palette = nbt!({ "minecraft:dirt": 0, "minecraft:sand": 1 });
     let row = [[0; 256], [1; 256]].concat();
     let bytes = schem([512, 520, 520], &palette, &row, 1);
-    let grid = read_in_time(GridFormat::Schem, &bytes).unwrap();
+    let grid = read_in_time(Schem, &bytes).unwrap();
     let color = |x| grid.color([x, 519, 7]).unwrap();
     assert!(color(0) == color(255) && color(255) != color(256) && color(256) == color(511));
 }
@@ -114,17 +111,14 @@ fn large_solids_of_two_blocks_keep_both_colours() {
 fn schematics_that_need_too_much_memory_are_refused() {
     let palette = nbt!({ "minecraft:stone": 0, "minecraft:red_wool": 1, "minecraft:air": 2 });
     let mixed = schem([640; 3], &palette, &[0, 1], 1);
-    let error = read_in_time(GridFormat::Schem, &mixed).unwrap_err();
+    let error = read_in_time(Schem, &mixed).unwrap_err();
     assert!(matches!(error, ReadError::Memory { .. }), "{error}");
-    // Colours of all voxels; bricks of one height, which are all in one slice, and of one block across.
+    // Colours of all voxels; bricks of one height, which are all in one slice, and of one block
+    // across.
     for (size, pattern) in
         [([256; 3], &[0_u8, 1][..]), ([4000, 1, 8000], &[0, 2]), ([1, 4000, 8000], &[0, 2])]
     {
-        let bytes = schem(size, &palette, pattern, 1);
-        let options = ReadOptions { memory: 192 << 20, ..ReadOptions::default() };
-        let read = read_grid_from(&mut &bytes[..], GridFormat::Schem, &options);
-        let error = read.map(|loaded| loaded.grid).unwrap_err();
-        assert!(matches!(error, ReadError::Memory { .. }), "{size:?}: {error}");
+        refused_within(192 << 20, Schem, &schem(size, &palette, pattern, 1));
     }
 }
 
@@ -142,7 +136,7 @@ fn litematics_of_half_a_billion_blocks_are_read_in_seconds() {
     // Eight blocks of one kind, then eight of the other.
     let pattern = [0x55, 0x55, 0, 0, 0x55, 0x55, 0, 0];
     let zipped = repeated(&head, ["\x0c", "BlockStates"], [bytes / 8, bytes], &pattern, 3);
-    let read = read_in_time(GridFormat::Litematic, &zipped);
+    let read = read_in_time(Litematic, &zipped);
     assert_eq!(read.unwrap().occupied(), 1 << 28);
 }
 
@@ -162,9 +156,9 @@ fn thousands_of_regions_are_put_together_in_the_time_that_their_blocks_take() {
         let bytes = gzipped(&tags);
         let clock = Instant::now();
         let begun = computed(clock);
-        let read = read_grid_from(&mut &bytes[..], GridFormat::Litematic, &ReadOptions::default());
+        let read = read(Litematic, &bytes);
         let took = (computed(clock) - begun).as_secs_f64();
-        assert_eq!(read.unwrap().grid.occupied(), 60_000 * 32);
+        assert_eq!(read.unwrap().occupied(), 60_000 * 32);
         took
     };
     let [flat, tall] = [seconds(|n| [0, 0, n]), seconds(|n| [0, n, 0])];
@@ -203,13 +197,13 @@ fn thousands_of_instances_in_one_place_are_placed_in_seconds() {
         .collect();
     fastrand::Rng::with_seed(1).shuffle(&mut large);
     for (voxels, least) in [(large, 40_000), (sparse(), 1_000_000)] {
-        let grid = read_in_time(GridFormat::Vox, &instances(&voxels, 6000, 1)).unwrap();
+        let grid = read_in_time(Vox, &instances(&voxels, 6000, 1)).unwrap();
         assert!(grid.occupied() > least, "{}", grid.occupied());
     }
     // Voxels in nearly all bricks of a model of 256 cubed.
     let mut random = fastrand::Rng::with_seed(1);
     let spread: Vec<[u8; 4]> = (0..44_000).map(|_| [(); 4].map(|()| random.u8(1..))).collect();
-    let error = read_in_time(GridFormat::Vox, &instances(&spread, 6000, 1)).unwrap_err();
+    let error = read_in_time(Vox, &instances(&spread, 6000, 1)).unwrap_err();
     assert!(error.to_string().contains("fill more than 16777216 bricks"), "{error}");
 }
 
@@ -220,12 +214,13 @@ fn a_vox_file_that_does_not_fit_the_memory_twice_is_refused_before_it_is_parsed(
     let twice = 2 * bytes.len() as u64;
     let read = |memory| {
         let options = ReadOptions { memory, ..ReadOptions::default() };
-        read_grid_from(&mut &bytes[..], GridFormat::Vox, &options).unwrap_err()
+        read_grid_from(&mut &bytes[..], Vox, &options).unwrap_err()
     };
     for memory in [0, 1000, twice - 2, twice - 1] {
-        let error = read(memory);
-        let is_whole = matches!(error, ReadError::Memory { needed, limit } if (needed, limit) == (twice, memory));
-        assert!(is_whole, "{memory}: {error}");
+        match read(memory) {
+            ReadError::Memory { needed, limit } => assert_eq!((needed, limit), (twice, memory)),
+            error => panic!("{memory}: {error}"),
+        }
     }
     // What follows the last chunk.
     assert!(matches!(read(twice), ReadError::Content(_)));
@@ -233,7 +228,7 @@ fn a_vox_file_that_does_not_fit_the_memory_twice_is_refused_before_it_is_parsed(
 
 #[test]
 fn instances_that_need_too_much_memory_are_refused_while_they_are_placed() {
-    let error = read_in_time(GridFormat::Vox, &instances(&sparse(), 6000, 300)).unwrap_err();
+    let error = read_in_time(Vox, &instances(&sparse(), 6000, 300)).unwrap_err();
     let error = error.to_string();
     assert!(error.contains("GiB are left for that: allow more"), "{error}");
 }

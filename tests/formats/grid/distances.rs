@@ -1,13 +1,13 @@
 //! Distances in files: as NumPy, OpenVDB and NanoVDB read them, against the field itself; and
 //! against the distances that OpenVDB computes.
 
-use crate::common::prelude::*;
 use trivox::DistanceField;
-use trivox::formats::{WriteError, write_distances};
+use trivox::formats::write_distances;
 
 use super::npy::{VTK, openvdb_python, python};
 use super::nvdb::nanovdb;
-use crate::common::environment::python_with;
+use super::*;
+use crate::common::files::floats;
 
 fn written(field: &DistanceField, format: GridFormat) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -54,23 +54,22 @@ fn fields() -> [(&'static str, DistanceField); 5] {
 }
 
 /// A folder with each field in all formats.
-fn folder() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
+fn folder() -> TempDir {
+    let folder = tempdir().unwrap();
     for (name, field) in fields() {
-        for format in GridFormat::ALL.into_iter().filter(|format| format.spec().has_distances()) {
-            let path = folder.path().join(name).with_extension(format.extension());
-            fs::write(path, written(&field, format)).unwrap();
+        let path = folder.path().join(name);
+        for format in [Npy, Npz, Vti, Vdb, Nvdb] {
+            fs::write(path.with_extension(format.extension()), written(&field, format)).unwrap();
         }
         let mut values = vec![0.0_f32; field.dims().iter().map(|&d| d as usize).product()];
         field.fill_dense(&mut values);
-        let dense: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-        fs::write(folder.path().join(name).with_extension("raw"), dense).unwrap();
+        fs::write(path.with_extension("raw"), floats(&values)).unwrap();
         let world = field.world().place.unwrap();
         let [x, y, z] = world.origin;
         let [nx, ny, nz] = field.dims();
         let (width, size) = (field.width(), world.voxel_size);
         let text = format!("{nx} {ny} {nz} {width} {size:?} {x:?} {y:?} {z:?}");
-        fs::write(folder.path().join(name).with_extension("txt"), text).unwrap();
+        fs::write(path.with_extension("txt"), text).unwrap();
     }
     folder
 }
@@ -78,14 +77,13 @@ fn folder() -> tempfile::TempDir {
 #[test]
 fn other_formats_refuse_distances_and_say_which_hold_them() {
     let field = sheet();
-    let mut refused = 0;
     for format in GridFormat::ALL.into_iter().filter(|format| !format.spec().has_distances()) {
         let refusal = write_distances(&field, format, &mut Vec::new());
         let Err(WriteError::Unsupported(why)) = refusal else { panic!("{format:?}: {refusal:?}") };
         assert!(why.contains("use one of .npy, .npz, .vti, .vdb, .nvdb"), "{why}");
-        refused += 1;
     }
-    assert_eq!(refused, GridFormat::ALL.len() - 5);
+    let holding = GridFormat::ALL.into_iter().filter(|format| format.spec().has_distances());
+    assert_eq!(holding.count(), 5);
 }
 
 #[test]
@@ -93,13 +91,13 @@ fn distances_that_no_float_holds_are_refused_in_world_units() {
     for (size, fits) in [(1e30, true), (1e-30, true), (1e39, false), (1e-37, false)] {
         let mesh = mesh_of(&[[[0.0; 3], [size, 0.0, 0.0], [0.0, size, 0.0]]]);
         let field = Voxelizer::new().resolution(8).distances(&mesh, 3.0).unwrap().field;
-        for format in [GridFormat::Vdb, GridFormat::Nvdb, GridFormat::Vti] {
+        for format in [Vdb, Nvdb, Vti] {
             match write_distances(&field, format, &mut Vec::new()) {
                 Ok(()) => assert!(fits, "{size}"),
                 Err(error) => assert!(!fits && error.to_string().contains("write .npz"), "{size}"),
             }
         }
-        assert!(!written(&field, GridFormat::Npz).is_empty());
+        assert!(!written(&field, Npz).is_empty());
     }
 }
 
@@ -130,10 +128,9 @@ fn vtk_reads_the_distances_that_were_written() {
     let folder = folder();
     let Some(_) = python_with("vtkmodules") else { return };
     for (name, _) in fields() {
-        fs::copy(folder.path().join(name).with_extension("vti"), folder.path().join("grid.vti"))
-            .unwrap();
+        let vtk = VTK.replace("grid.vti", &format!("{name}.vti"));
         let script = format!(
-            "{VTK}
+            "{vtk}
 nx, ny, nz, width, size, *origin = map(float, open('{name}.txt').read().split())
 shape = int(nx), int(ny), int(nz)
 raw = numpy.fromfile('{name}.raw', '<f4').reshape(shape)
@@ -153,11 +150,9 @@ assert numpy.array_equal(numpy.signbit(found), numpy.signbit(raw))
 #[test]
 fn distances_are_read_as_the_solid_inside() {
     for (name, field) in fields() {
-        use GridFormat::{Npz, Nvdb, Vdb, Vti};
         for format in [Vdb, Nvdb, Npz, Vti] {
             let bytes = written(&field, format);
-            let LoadedGrid { grid, warnings, distances, .. } =
-                read_grid_from(&mut &bytes[..], format, &ReadOptions::default()).unwrap();
+            let LoadedGrid { grid, warnings, distances, .. } = load_bytes(format, &bytes).unwrap();
             assert!(distances.is_some(), "{name}, {format:?}");
             assert!(grid == *field.inside(), "{name}, {format:?}: {} voxels", grid.occupied());
             assert_eq!(grid.world, field.inside().world, "{name}, {format:?}");
@@ -211,8 +206,8 @@ for name in ['box', 'knot', 'sheet']:
 
 #[test]
 fn openvdb_computes_nearly_the_same_distances() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("knot.vdb"), written(&knot(3.0), GridFormat::Vdb)).unwrap();
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("knot.vdb"), written(&knot(3.0), Vdb)).unwrap();
     fs::copy(asset_path("torus-knot.obj"), folder.path().join("mesh.obj")).unwrap();
     let script = "
 import numpy as np

@@ -1,116 +1,88 @@
 //! Litematica's `.litematic`, read and written by `fastnbt`.
 
-use std::collections::HashSet;
-
 use fastnbt::{LongArray, Value, nbt};
-use serde::Deserialize;
 use trivox::formats::MAX_BLOCKS;
 
-use super::colored::{colored, listed};
-use super::schem::{GREY, RED_WOOL, changed, of_blocks, turned, unzipped, zipped_tags};
+use super::colored::listed;
+use super::schem::{
+    GREY, RED_WOOL, VERSIONS, changed, of_blocks, turned, turned_size, unzipped, world_tags,
+    zipped_tags,
+};
 use super::*;
 use crate::common::files::gzipped;
 
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase", deny_unknown_fields)]
-struct File {
-    minecraft_data_version: i32,
-    version: i32,
-    metadata: Metadata,
-    regions: HashMap<String, Region>,
+type Tags = HashMap<String, Value>;
+
+fn compound(tags: &mut Tags, name: &str) -> Tags {
+    let Some(Value::Compound(tags)) = tags.remove(name) else { panic!("a compound {name}") };
+    tags
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct Metadata {
-    enclosing_size: Place,
-    region_count: i32,
-    total_blocks: i32,
-    total_volume: i32,
-    time_created: i64,
-    time_modified: i64,
-}
-
-#[derive(Deserialize, Clone, Copy, PartialEq, Debug)]
-struct Place {
-    x: i32,
-    y: i32,
-    z: i32,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+/// The only region of a file: the blocks of its palette, and their numbers.
 struct Region {
-    position: Place,
-    size: Place,
-    block_state_palette: Vec<State>,
-    block_states: LongArray,
-    entities: Vec<Value>,
-    tile_entities: Vec<Value>,
-    pending_block_ticks: Vec<Value>,
-    pending_fluid_ticks: Vec<Value>,
-}
-
-#[derive(Deserialize, PartialEq, Debug)]
-#[serde(rename_all = "PascalCase", deny_unknown_fields)]
-struct State {
-    name: String,
-    #[serde(default)]
-    properties: BTreeMap<String, String>,
-}
-
-/// The only region of a file that was written, after checks of what surrounds it.
-fn region(bytes: &[u8]) -> Region {
-    let File { minecraft_data_version, version, metadata, mut regions } =
-        fastnbt::from_bytes(&unzipped(bytes)).unwrap();
-    assert_eq!((version, regions.len()), (5, 1));
-    let versions = [1631, 2566, 2724, 3105, 3463];
-    assert!(versions.contains(&minecraft_data_version), "{minecraft_data_version}");
-    let region = regions.remove("trivox").unwrap();
-    let Place { x, y, z } = region.size;
-    assert_eq!(region.position, Place { x: 0, y: 0, z: 0 });
-    assert_eq!((metadata.region_count, metadata.enclosing_size), (1, region.size));
-    assert_eq!((metadata.time_created, metadata.time_modified), (0, 0));
-    assert_eq!(i64::from(metadata.total_volume), i64::from(x) * i64::from(y) * i64::from(z));
-    assert_eq!(metadata.total_blocks as usize, region.named().len());
-    for list in [&region.entities, &region.tile_entities] {
-        assert!(list.is_empty());
-    }
-    assert!(region.pending_block_ticks.is_empty() && region.pending_fluid_ticks.is_empty());
-    region
+    size: [i32; 3],
+    palette: Vec<Value>,
+    states: LongArray,
 }
 
 impl Region {
+    /// The region of a file of `grid`, whose other tags are as they should be.
+    fn of(bytes: &[u8], grid: &VoxelGrid) -> Self {
+        let mut file: Tags = fastnbt::from_bytes(&unzipped(bytes)).unwrap();
+        let mut regions = compound(&mut file, "Regions");
+        let mut region = compound(&mut regions, "trivox");
+        let mut metadata = compound(&mut file, "Metadata");
+        let size = turned_size(grid).map(u32::cast_signed);
+        let Some(Value::List(palette)) = region.remove("BlockStatePalette") else { panic!() };
+        let Some(Value::LongArray(states)) = region.remove("BlockStates") else { panic!() };
+        let expected = nbt!({
+            "Position": place([0; 3]), "Size": place(size), "Entities": [], "TileEntities": [],
+            "PendingBlockTicks": [], "PendingFluidTicks": [],
+        });
+        assert_eq!((Value::Compound(region), regions.len()), (expected, 0));
+        assert_eq!(metadata.remove("trivox"), world_tags(&grid.world));
+        let expected = nbt!({
+            "Name": "trivox", "Author": "trivox", "Description": "", "TimeCreated": 0_i64,
+            "TimeModified": 0_i64, "RegionCount": 1, "TotalBlocks": grid.occupied() as i32,
+            "TotalVolume": size.iter().product::<i32>(), "EnclosingSize": place(size),
+        });
+        assert_eq!(Value::Compound(metadata), expected);
+        let Some(Value::Int(version)) = file.remove("MinecraftDataVersion") else { panic!() };
+        assert!(VERSIONS.contains(&version), "{version}");
+        assert_eq!(file, HashMap::from([("Version".to_owned(), Value::Int(5))]));
+        Self { size, palette, states }
+    }
+
     /// The number of each block, bit by bit.
     fn numbers(&self) -> Vec<usize> {
-        let bits = (2..).find(|&bits| self.block_state_palette.len() <= 1 << bits).unwrap();
-        let Place { x, y, z } = self.size;
-        let volume = (x * y * z) as usize;
-        assert_eq!(self.block_states.len(), (volume * bits).div_ceil(64));
-        let bit = |at: usize| (self.block_states[at / 64] >> (at % 64) & 1) as usize;
+        let bits = (2..).find(|&bits| self.palette.len() <= 1 << bits).unwrap();
+        let volume = self.size.iter().product::<i32>() as usize;
+        assert_eq!(self.states.len(), (volume * bits).div_ceil(64));
+        let bit = |at: usize| (self.states[at / 64] >> (at % 64) & 1) as usize;
         let number = |n| (0..bits).map(|b| bit(n * bits + b) << b).sum();
         (0..volume).map(number).collect()
     }
 
     /// The block at each place but air.
-    fn named(&self) -> HashMap<[u32; 3], &State> {
-        let [width, length] = [self.size.x, self.size.z].map(|edge| edge as u32);
+    fn named(&self) -> HashMap<[u32; 3], &Value> {
+        let [width, _, length] = self.size.map(i32::cast_unsigned);
         let place = |at: u32| [at % width, at / width / length, at / width % length];
-        let numbers = self.numbers().into_iter();
-        let named =
-            (0..).zip(numbers).map(|(at, number)| (place(at), &self.block_state_palette[number]));
-        named.filter(|(_, state)| state.name != "minecraft:air").collect()
+        let air = nbt!({"Name": "minecraft:air"});
+        let air = self.palette.iter().position(|state| *state == air);
+        let blocks = (0..).zip(self.numbers()).filter(|&(_, number)| Some(number) != air);
+        blocks.map(|(at, number)| (place(at), &self.palette[number])).collect()
     }
 }
 
 #[test]
 fn fastnbt_reads_a_litematic_block_for_block() {
     for grid in grids_of(0..300_000) {
-        let region = region(&written(&grid, GridFormat::Litematic));
+        let region = Region::of(&written(&grid, Litematic), &grid);
         let named = region.named();
         assert_eq!(named.len() as u64, grid.occupied());
+        let stone = nbt!({"Name": "minecraft:stone"});
         for voxel in grid.voxels() {
-            assert_eq!(named[&turned(voxel, &grid)].name, "minecraft:stone", "{voxel:?}");
+            assert_eq!(*named[&turned(voxel, &grid)], stone, "{voxel:?}");
         }
     }
 }
@@ -119,12 +91,16 @@ fn fastnbt_reads_a_litematic_block_for_block() {
 fn a_litematic_has_the_blocks_of_a_schem() {
     for grid in grids_of(10..20_000) {
         let grid = colored(&grid, false);
-        let bytes = written(&grid, GridFormat::Litematic);
-        let region = region(&bytes);
-        let kinds: HashSet<&str> = region.named().values().map(|state| &*state.name).collect();
-        assert_eq!(region.block_state_palette.len(), 1 + kinds.len());
-        let back = read(GridFormat::Litematic, &bytes).unwrap();
-        assert!(back == read(GridFormat::Schem, &written(&grid, GridFormat::Schem)).unwrap());
+        let bytes = written(&grid, Litematic);
+        let region = Region::of(&bytes, &grid);
+        let named = region.named();
+        assert_eq!(named.len() as u64, grid.occupied());
+        // Only blocks that occur are in the palette, with air.
+        let is_named = |state: &Value| named.values().any(|&other| other == state);
+        let unnamed = region.palette.iter().filter(|state| !is_named(state));
+        assert_eq!(unnamed.collect::<Vec<_>>(), [&nbt!({"Name": "minecraft:air"})]);
+        let back = read(Litematic, &bytes).unwrap();
+        assert!(back == reread(&grid, Schem));
     }
 }
 
@@ -135,19 +111,20 @@ fn numbers_of_every_count_of_bits_are_packed() {
         let width = 8 * count as u32;
         let grid = block([width + 1, 1, 1], [0; 3], [width, 1, 1]);
         let (grid, options) = of_blocks(count, "[axis=y,a=b]", grid);
-        let bytes = written_with(&grid, GridFormat::Litematic, &options);
-        let region = region(&bytes);
-        let properties = [("axis", "y"), ("a", "b")].map(|(k, v)| (k.to_owned(), v.to_owned()));
-        for (voxel, state) in region.named() {
-            let name = format!("minecraft:block_{}", voxel[0] as usize % count);
-            assert_eq!(*state, State { name, properties: properties.clone().into() });
+        let bytes = written_with(&grid, Litematic, &options);
+        let region = Region::of(&bytes, &grid);
+        let named = region.named();
+        assert_eq!(named.len() as u64, grid.occupied());
+        for ([x, ..], state) in named {
+            let name = format!("minecraft:block_{}", x as usize % count);
+            assert_eq!(*state, nbt!({"Name": name, "Properties": {"axis": "y", "a": "b"}}));
         }
-        assert_eq!(read(GridFormat::Litematic, &bytes).unwrap().occupied(), grid.occupied());
+        assert_eq!(read(Litematic, &bytes).unwrap().occupied(), grid.occupied());
     }
 }
 
 fn loaded(tags: &Value) -> LoadedGrid {
-    load_bytes(GridFormat::Litematic, &zipped_tags(tags)).unwrap()
+    load_bytes(Litematic, &zipped_tags(tags)).unwrap()
 }
 
 pub(crate) fn place([x, y, z]: [i32; 3]) -> Value {
@@ -206,7 +183,7 @@ fn later_regions_replace_earlier_ones_wherever_they_begin() {
     ];
     let head = b"\x0a\0\0\x03\0\x07Version\0\0\0\x05\x0a\0\x07Regions";
     let bytes = gzipped(&[&head[..], &regions.concat(), &[0; 2]].concat());
-    let grid = read(GridFormat::Litematic, &bytes).unwrap();
+    let grid = read(Litematic, &bytes).unwrap();
     let expected = [(6, RED_WOOL), (7, RED_WOOL), (8, GREY), (9, RED_WOOL)];
     assert_eq!(listed(&grid), expected.map(|(y, color)| ([0, y, 0], color)).into());
 }
@@ -229,7 +206,7 @@ fn blocks_of_many_palettes_are_one_kind_by_name() {
     let many = Value::List((0..65_535).map(state).collect());
     let region = changed(region(0), |tags| _ = tags.insert("BlockStatePalette".into(), many));
     let tags = zipped_tags(&nbt!({"Version": 5, "Regions": {"r": region}}));
-    refused(GridFormat::Litematic, &tags, "more than 65534 kinds of blocks");
+    refused(Litematic, &tags, "more than 65534 kinds of blocks");
 }
 
 #[test]
@@ -264,11 +241,11 @@ fn malformed_litematics_are_refused() {
         (nbt!({"Regions": {}}), "not a Litematica schematic: it has no 'Version'"),
         (nbt!({"Version": 5, "Regions": {"r": 1}}), "the region 'r' is not a compound"),
     ] {
-        let error = refused(GridFormat::Litematic, &zipped_tags(&tags), why);
+        let error = refused(Litematic, &zipped_tags(&tags), why);
         assert!(matches!(error, ReadError::Content(_)), "{error:?}");
     }
-    let schem = written(&tiny(), GridFormat::Schem);
-    refused(GridFormat::Litematic, &schem, "not a Litematica schematic: it has no 'Version'");
+    let schem = written(&tiny(), Schem);
+    refused(Litematic, &schem, "not a Litematica schematic: it has no 'Version'");
 }
 
 /// Tags that say that there are `words` words of block numbers, of which few follow.
@@ -286,7 +263,7 @@ fn lengths_that_lie_are_refused_before_they_are_read() {
         (1 << 28, "2147483648 bytes"),
         ((1 << 28) - 1, "ends before its blocks do"),
     ] {
-        refused(GridFormat::Litematic, &lying(words, 1000), why);
+        refused(Litematic, &lying(words, 1000), why);
     }
 }
 
@@ -300,7 +277,7 @@ fn a_litematic_has_the_name_that_is_given() {
         (Some("a\0b"), "trivox"),
     ] {
         let options = WriteOptions { name: given.map(str::to_owned), ..WriteOptions::default() };
-        let bytes = unzipped(&written_with(&tiny(), GridFormat::Litematic, &options));
+        let bytes = unzipped(&written_with(&tiny(), Litematic, &options));
         let tag = [&b"\x08\0\x04Name\0"[..], &[name.len() as u8], name.as_bytes()].concat();
         assert!(bytes.windows(tag.len()).any(|window| window == tag), "{name}");
     }

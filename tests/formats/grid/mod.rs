@@ -20,10 +20,16 @@ mod vti;
 
 use std::ops::Range;
 
-use crate::common::prelude::*;
+use GridFormat::*;
 use rayon::prelude::*;
-use tempfile::TempDir;
+use tempfile::{TempDir, tempdir};
+use trivox::Place;
 use trivox::formats::{Reporting, WriteError, read_grid_with, write_grid, write_grid_with};
+use trivox::grid::Attributes;
+
+use crate::common::environment::python_with;
+use crate::common::prelude::*;
+use colored::colored;
 
 fn written(grid: &VoxelGrid, format: GridFormat) -> Vec<u8> {
     written_with(grid, format, &WriteOptions::default())
@@ -58,21 +64,85 @@ fn refused(format: GridFormat, bytes: &[u8], why: &str) -> ReadError {
 /// Reads the file of that name and of the format's extension.
 fn load(folder: &TempDir, name: &str, format: GridFormat) -> Result<LoadedGrid, ReadError> {
     let path = folder.path().join(name).with_extension(format.extension());
-    load_bytes(format, &std::fs::read(path).unwrap())
+    load_bytes(format, &fs::read(path).unwrap())
 }
 
 /// The grid as a file `grid` in `folder`.
 fn write_into(folder: &TempDir, grid: &VoxelGrid, format: GridFormat) {
     let path = folder.path().join("grid").with_extension(format.extension());
-    std::fs::write(path, written(grid, format)).unwrap();
+    fs::write(path, written(grid, format)).unwrap();
 }
 
 fn load_bytes(format: GridFormat, mut bytes: &[u8]) -> Result<LoadedGrid, ReadError> {
     read_grid_from(&mut bytes, format, &ReadOptions::default())
 }
 
+/// Reads `bytes` without a warning.
+fn load_silently(format: GridFormat, bytes: &[u8]) -> VoxelGrid {
+    let loaded = load_bytes(format, bytes).unwrap();
+    assert_eq!(loaded.warnings, Vec::<String>::new());
+    loaded.grid
+}
+
+/// Refuses `bytes` for the memory that they need.
+fn refused_within(memory: u64, format: GridFormat, mut bytes: &[u8]) {
+    let options = ReadOptions { memory, ..ReadOptions::default() };
+    let read = read_grid_from(&mut bytes, format, &options).map(|loaded| loaded.grid);
+    assert!(matches!(read, Err(ReadError::Memory { .. })), "{memory} bytes: {read:?}");
+}
+
 fn read(format: GridFormat, bytes: &[u8]) -> Result<VoxelGrid, ReadError> {
     load_bytes(format, bytes).map(|loaded| loaded.grid)
+}
+
+/// The grid as its file gives it back.
+fn reread(grid: &VoxelGrid, format: GridFormat) -> VoxelGrid {
+    read(format, &written(grid, format)).unwrap()
+}
+
+/// What is said that a file does not keep of the grid.
+fn lost(grid: &VoxelGrid, format: GridFormat) -> String {
+    format.lost(grid, &WriteOptions::default()).join("; ")
+}
+
+fn assert_bytes(found: &[u8], expected: &[u8]) {
+    assert_eq!(found.escape_ascii().to_string(), expected.escape_ascii().to_string());
+}
+
+/// The same bytes, but for `new` ones at a place.
+fn patched(bytes: &[u8], at: usize, new: &[u8]) -> Vec<u8> {
+    [&bytes[..at], new, &bytes[at + new.len()..]].concat()
+}
+
+/// Where `part` first lies in the bytes.
+fn position(bytes: &[u8], part: &[u8]) -> usize {
+    bytes.windows(part.len()).position(|window| window == part).unwrap()
+}
+
+/// Numbers of a binary file, in little-endian order.
+fn u32s(numbers: &[u32]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+fn u64s(numbers: &[u64]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+fn f64s(numbers: &[f64]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+/// The numbers of a line of text.
+fn numbers(line: &str) -> Vec<f64> {
+    line.split(' ').map(|number| number.parse().unwrap()).collect()
+}
+
+fn place_of(grid: &VoxelGrid) -> Place {
+    grid.world.place.unwrap_or(Place { origin: [0.0; 3], voxel_size: 1.0 })
+}
+
+fn attributes_of(grid: &VoxelGrid) -> &Attributes {
+    grid.attributes.as_ref().unwrap()
 }
 
 /// Grids of all sizes that matter, sparse and dense, lying in all ways.
@@ -112,7 +182,12 @@ fn grids_of(occupied: Range<u64>) -> impl Iterator<Item = VoxelGrid> {
 }
 
 fn voxel_set(grid: &VoxelGrid) -> BTreeSet<[i64; 3]> {
-    grid.voxels().map(|v| v.map(i64::from)).collect()
+    voxels_from([0; 3], grid)
+}
+
+/// The voxels of a grid that begins at `base`.
+fn voxels_from(base: [i64; 3], grid: &VoxelGrid) -> BTreeSet<[i64; 3]> {
+    grid.voxels().map(|voxel| plus(base, voxel.map(i64::from))).collect()
 }
 
 /// Two voxels, y up: the one at the origin, and the last.
@@ -123,40 +198,53 @@ fn tiny() -> VoxelGrid {
 
 #[test]
 fn files_have_the_bytes_they_always_had() {
-    for (format, expected) in [
-        (GridFormat::Vox, &vox::tiny_vox()[..]),
-        (GridFormat::Npy, npy::TINY_NPY),
-        (GridFormat::Vdb, &vdb::tiny_vdb()),
-        (GridFormat::Binvox, dense::TINY_BINVOX),
-        (GridFormat::Bricks, &dense::tiny_bricks()),
-        (GridFormat::Vti, dense::TINY_VTI),
-        (GridFormat::Vol, dense::TINY_VOL),
+    let (painted, painted_vox) = vox::tiny_painted();
+    for (grid, format, expected) in [
+        (&tiny(), Vox, &vox::tiny_vox()[..]),
+        (&painted, Vox, &painted_vox),
+        (&tiny(), Npy, npy::TINY_NPY),
+        (&tiny(), Vdb, &vdb::tiny_vdb()),
+        (&tiny(), Binvox, dense::TINY_BINVOX),
+        (&tiny(), Bricks, &dense::tiny_bricks()),
+        (&colored::tiny_colored(), Bricks, &colored::tiny_colored_bricks()),
+        (&tiny(), Vti, dense::TINY_VTI),
+        (&tiny(), Vol, dense::TINY_VOL),
     ] {
-        let bytes = written(&tiny(), format);
-        assert_eq!(bytes.escape_ascii().to_string(), expected.escape_ascii().to_string());
+        assert_bytes(&written(grid, format), expected);
     }
 }
 
+/// What is said of a grid of unknown place in a file that always has one.
+const ASSUMED: &str = "where the grid lies is not known: the file says that it begins at (0, 0, \
+                       0), in voxels of 1";
+
+/// The grid, its place and its colours are read back, and written again they are the same bytes.
 fn assert_given_back(grid: &VoxelGrid, format: GridFormat) {
+    let (world, said) = match grid.world {
+        World { place: None, up } if format == Vti => (World::at([0.0; 3], 1.0, up), ASSUMED),
+        world => (world, ""),
+    };
     let bytes = written(grid, format);
     let back = read(format, &bytes).unwrap();
     assert!(back == *grid && back.hash() == grid.hash(), "{format:?}: {grid:?}, read {back:?}");
-    assert_eq!(back.world, grid.world, "{format:?}: {grid:?}");
-    assert!(back.colors.is_none(), "{format:?}: {grid:?}");
+    assert_eq!(back.world, world, "{format:?}: {grid:?}");
+    assert_eq!(back.colors.is_some(), grid.colors.is_some(), "{format:?}: {grid:?}");
+    let same = |voxel: [u32; 3]| back.color(voxel) == grid.color(voxel);
+    assert!(grid.voxels().all(same), "{format:?} changes colours of {grid:?}");
     assert!(bytes == written(&back, format), "{format:?}: other bytes for {grid:?}");
+    assert_eq!(lost(grid, format), said, "{format:?}: {grid:?}");
 }
 
 #[test]
 fn files_give_back_the_grid_that_was_written() {
-    use GridFormat::{Bricks, Litematic, Npz, Nvdb, Schem, Vdb, Vox};
     grids().into_par_iter().for_each(|grid| {
-        for format in [Vox, Npz, Bricks, Vdb, Nvdb, Schem, Litematic] {
+        for format in [Vox, Npz, Bricks, Vdb, Nvdb, Schem, Litematic, Vti] {
             assert_given_back(&grid, format);
         }
-        // A file always has a place.
-        if grid.world.place.is_some() {
-            assert_given_back(&grid, GridFormat::Vti);
-        }
+        // An .npy has no place.
+        let bare = grid.clone().with_world(World::default());
+        assert_given_back(&bare, Npy);
+        assert!(written(&bare, Npy) == written(&grid, Npy), "{grid:?}");
     });
     for grid in [vdb::blocks(), vdb::far()] {
         assert_given_back(&grid, Vdb);
@@ -164,38 +252,30 @@ fn files_give_back_the_grid_that_was_written() {
     }
 }
 
-#[test]
-fn npy_gives_back_the_voxels_that_were_written() {
-    for mut grid in grids() {
-        let back = read(GridFormat::Npy, &written(&grid, GridFormat::Npy)).unwrap();
-        grid.world = World::default();
-        assert!(back == grid, "{grid:?}, read {back:?}");
-    }
-}
-
 /// A small file of each format, in several models' and several bricks' worth of structure.
-fn small_files() -> [(GridFormat, Vec<u8>); 17] {
+fn small_files() -> [(GridFormat, Vec<u8>); 18] {
     let voxels = [[0, 0, 0], [8, 1, 2], [8, 9, 2]];
     let grid = VoxelGrid::from_voxels([9, 10, 3], voxels).unwrap();
     [
-        (GridFormat::Vox, vox::tiny_vox()),
-        (GridFormat::Npy, npy::TINY_NPY.to_vec()),
-        (GridFormat::Npy, written(&grid, GridFormat::Npy)),
-        (GridFormat::Vdb, vdb::tiny_vdb()),
-        (GridFormat::Vdb, written(&grid, GridFormat::Vdb)),
-        (GridFormat::Nvdb, nvdb::tiny_nvdb()),
-        (GridFormat::Npz, written(&tiny(), GridFormat::Npz)),
-        (GridFormat::Binvox, dense::TINY_BINVOX.to_vec()),
-        (GridFormat::Schem, written(&tiny(), GridFormat::Schem)),
-        (GridFormat::Litematic, written(&tiny(), GridFormat::Litematic)),
-        (GridFormat::Bricks, dense::tiny_bricks()),
-        (GridFormat::Bricks, written(&grid, GridFormat::Bricks)),
-        (GridFormat::Bricks, colored::tiny_colored_bricks()),
-        (GridFormat::Npz, written(&colored::tiny_colored(), GridFormat::Npz)),
-        (GridFormat::Vdb, written(&colored::tiny_colored(), GridFormat::Vdb)),
+        (Vox, vox::tiny_vox()),
+        (Npy, npy::TINY_NPY.to_vec()),
+        (Npy, written(&grid, Npy)),
+        (Vdb, vdb::tiny_vdb()),
+        (Vdb, written(&grid, Vdb)),
+        (Nvdb, nvdb::tiny_nvdb()),
+        (Npz, written(&tiny(), Npz)),
+        (Binvox, dense::TINY_BINVOX.to_vec()),
+        (Schem, written(&tiny(), Schem)),
+        (Litematic, written(&tiny(), Litematic)),
+        (Bricks, dense::tiny_bricks()),
+        (Bricks, written(&grid, Bricks)),
+        (Bricks, colored::tiny_colored_bricks()),
+        (Npz, written(&colored::tiny_colored(), Npz)),
+        (Vdb, written(&colored::tiny_colored(), Vdb)),
+        (Nvdb, written(&colored(&tiny(), true), Nvdb)),
         // The line feed at the end is optional.
-        (GridFormat::Vti, dense::TINY_VTI.trim_ascii_end().to_vec()),
-        (GridFormat::Vti, vti::ASCII.trim_ascii_end().into()),
+        (Vti, dense::TINY_VTI.trim_ascii_end().to_vec()),
+        (Vti, vti::ASCII.trim_ascii_end().into()),
     ]
 }
 
@@ -226,7 +306,7 @@ fn progress_of_reading_is_in_bytes_and_a_cancelled_file_is_neither_read_nor_writ
     let folder = TempDir::new().unwrap();
     for (format, bytes) in small_files() {
         let path = folder.path().join("grid").with_extension(format.extension());
-        std::fs::write(&path, &bytes).unwrap();
+        fs::write(&path, &bytes).unwrap();
         let progress = Steps::default();
         read_grid_with(&path, &ReadOptions::default(), &progress).unwrap();
         let len = bytes.len() as u64;
@@ -247,19 +327,16 @@ fn grids_of_many_parallel_parts_are_read_back() {
     let grid = random_grid([11, 203, 301], 3000, &mut fastrand::Rng::with_seed(7));
     let color = |[x, y, z]: [u32; 3]| Some([x as u8, y as u8, (x ^ y ^ z) as u8, 255]);
     let colored = painted_by(grid.clone(), [1, 2, 3, 255], color);
-    use GridFormat::{Npy, Npz, Vdb, Vox, Vti};
     for up in [Up::Y, Up::Z] {
         for grid in [&grid, &colored] {
             let mut grid = grid.clone();
             grid.world = World::at([0.0; 3], 1.0, up);
-            for format in [Npy, Npz, Vox, Vdb, Vti, GridFormat::Schem, GridFormat::Litematic] {
-                let found = read(format, &written(&grid, format)).unwrap();
+            for format in [Npy, Npz, Vox, Vdb, Vti, Schem, Litematic] {
+                let found = reread(&grid, format);
                 assert_eq!(found.hash(), grid.hash(), "{format:?}, {up:?} up");
                 if [Npz, Vti].contains(&format) {
-                    let color = |grid: &VoxelGrid| {
-                        grid.voxels().map(|voxel| grid.color(voxel)).collect::<Vec<_>>()
-                    };
-                    assert!(color(&found) == color(&grid), "{up:?} up");
+                    let same = |voxel: [u32; 3]| found.color(voxel) == grid.color(voxel);
+                    assert!(grid.voxels().all(same), "{format:?}, {up:?} up");
                 }
             }
         }
@@ -311,7 +388,7 @@ fn a_message_is_short_however_long_what_it_quotes() {
     ] {
         let length = (text.len() as u32).to_le_bytes();
         let bytes = [&b"\x93NUMPY\x02\x00"[..], &length, text.as_bytes()].concat();
-        let message = read(GridFormat::Npy, &bytes).unwrap_err().to_string();
+        let message = read(Npy, &bytes).unwrap_err().to_string();
         assert!(message.len() < 200, "{} bytes", message.len());
     }
 }
@@ -333,5 +410,46 @@ fn a_grid_in_an_impossible_place_is_not_written() {
             assert!(why.contains("cannot lie at"), "{format:?}: {why}");
         }
         write_grid(&tiny().with_world(possible), format, &mut Vec::new()).unwrap();
+    }
+}
+
+#[test]
+fn each_format_says_what_it_does_not_keep_of_colours_and_of_the_place() {
+    let grid = tiny();
+    let [opaque, clear] = [true, false].map(|is_opaque| colored(&grid, is_opaque));
+    let glass = tiny().with_colors(Colors::uniform([1, 2, 3, 254]));
+    let z_up = opaque.clone().with_world(World { up: Up::Z, ..grid.world });
+    let place = "where the grid lies, its voxel size and which axis is up are not kept";
+    let padded = "the grid of 1 x 2 x 3 voxels is padded to 3 x 3 x 3";
+    let colors = "the voxels' colours are not kept";
+    let (opacity, up) = ("how opaque the voxels are is not kept", "that z is up is not kept");
+    let blocks = "each colour becomes the nearest block";
+    for (format, grid, said) in [
+        (Npy, &grid, &[place][..]),
+        (Npy, &opaque, &[place, "the voxels' colours are not kept: write .npz"]),
+        (Binvox, &grid, &[padded]),
+        (Binvox, &opaque, &[padded, colors]),
+        (Vol, &grid, &[]),
+        (Vol, &opaque, &[colors]),
+        (Npz, &clear, &[]),
+        (Bricks, &clear, &[]),
+        (Vti, &clear, &[]),
+        (Vdb, &opaque, &[]),
+        (Vdb, &clear, &[opacity]),
+        (Vdb, &glass, &[opacity]),
+        (Nvdb, &opaque, &[]),
+        (Nvdb, &clear, &[opacity]),
+        (Nvdb, &glass, &[opacity]),
+        (Schem, &grid, &[]),
+        (Schem, &opaque, &[blocks]),
+        (Schem, &clear, &[blocks, opacity]),
+        (Vox, &glass, &["how opaque voxels are is not kept: all are opaque"]),
+        (Glb, &z_up, &[]),
+        (Ply, &z_up, &[up]),
+        (Obj, &z_up, &[up]),
+        (Ply, &clear, &[]),
+        (Obj, &clear, &[opacity]),
+    ] {
+        assert_eq!(format.lost(grid, &WriteOptions::default()), said, "{format:?}");
     }
 }

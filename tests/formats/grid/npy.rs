@@ -1,4 +1,4 @@
-//! NumPy: against `npyz`, and against NumPy itself where there is one.
+//! NumPy: its `.npy`, and scripts that other tests of formats run.
 
 use super::dense::lines;
 use super::*;
@@ -23,28 +23,10 @@ pub(crate) fn npy_file(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> 
 }
 
 #[test]
-fn npy_is_c_order_as_npyz_reads_it() {
-    let mut random = fastrand::Rng::with_seed(2);
-    let grid = random_grid([19, 9, 30], 300, &mut random);
-    let bytes = written(&grid, GridFormat::Npy);
-    let array = npyz::NpyFile::new(&bytes[..]).unwrap();
-    assert_eq!((array.shape(), array.order()), (&[19, 9, 30][..], npyz::Order::C));
-    let values: Vec<bool> = array.into_vec().unwrap();
-    let index = |[x, y, z]: [u32; 3]| ((x * 9 + y) * 30 + z) as usize;
-    let expected: BTreeSet<usize> = grid.voxels().map(index).collect();
-    let found: BTreeSet<usize> = (0..values.len()).filter(|&i| values[i]).collect();
-    assert_eq!(found, expected);
-}
-
-#[test]
 fn malformed_npy_is_refused_with_the_reason() {
     let good = npy_file("|b1", "False", "(1, 2, 3)", &[1; 6]);
-    assert!(read(GridFormat::Npy, &good).is_ok());
-    let with = |index: usize, value: u8| {
-        let mut bytes = good.clone();
-        bytes[index] = value;
-        bytes
-    };
+    assert!(read(Npy, &good).is_ok());
+    let with = |index: usize, value: u8| patched(&good, index, &[value]);
     let of = |descr, shape| npy_file(descr, "False", shape, &[0, 1, 0, 1, 7, 0]);
     let of_floats = |floats: &[f32]| {
         let bytes: Vec<u8> = floats.iter().flat_map(|float| float.to_le_bytes()).collect();
@@ -72,13 +54,13 @@ fn malformed_npy_is_refused_with_the_reason() {
         ("header of 4294967295 bytes", b"\x93NUMPY\x02\0\xff\xff\xff\xff{".to_vec()),
         ("malformed", npy_file("|u1", "False", &"(".repeat(9999), &[])),
     ] {
-        refused(GridFormat::Npy, &bytes, why);
+        refused(Npy, &bytes, why);
     }
 }
 
 #[test]
 fn npy_headers_are_read_in_any_order_and_quoting() {
-    let read = |header: &str| read(GridFormat::Npy, &npy_of(header, &[1; 6]));
+    let read = |header: &str| read(Npy, &npy_of(header, &[1; 6]));
     let good = "{'descr': '|b1', 'fortran_order': False, 'shape': (1, 2, 3), }  \n";
     for header in [good, "{ 'shape':(1L,2L,3L),'fortran_order':False ,'descr' :\"|b1\"}"] {
         assert_eq!(read(header).unwrap().dims(), [1, 2, 3], "{header}");
@@ -126,29 +108,20 @@ fn elements_of_other_types_and_shapes_are_the_same_voxels() {
                 order.iter().flat_map(|&at| one.iter().map(move |byte| byte * bits[at])).collect();
             for shape in ["(1, 2, 3)", "(1, 1, 2, 3)", "(1, 1, 1, 2, 3)"] {
                 let file = npy_file(descr, fortran, shape, &elements);
-                let grid = read(GridFormat::Npy, &file).unwrap();
+                let grid = read(Npy, &file).unwrap();
                 assert_eq!(grid.dims(), [1, 2, 3], "{descr} {fortran} {shape}");
-                assert_eq!(
-                    grid.voxels().collect::<Vec<_>>(),
-                    occupied,
-                    "{descr} {fortran} {shape}"
-                );
+                assert!(grid.voxels().eq(occupied), "{descr} {fortran} {shape}");
             }
         }
     }
     // Coordinates, a row or a column each.
-    let rows = [[0, 0, 1], [0, 1, 0], [0, 1, 2]];
-    for (descr, number) in
-        [("<i4", i32::to_le_bytes as fn(i32) -> [u8; 4]), (">u4", i32::to_be_bytes)]
-    {
-        for order in ["False", "True"] {
-            let at =
-                |n: usize| if order == "True" { rows[n % 3][n / 3] } else { rows[n / 3][n % 3] };
-            let array: Vec<u8> = (0..9).flat_map(|n| number(at(n))).collect();
-            let file = npy_file(descr, order, "(3, 3)", &array);
-            let loaded =
-                read_grid_from(&mut &file[..], GridFormat::Npy, &ReadOptions::default()).unwrap();
-            assert_eq!(loaded.grid.voxels().collect::<Vec<_>>(), occupied, "{descr} {order}");
+    let rows = occupied.as_flattened().to_vec();
+    let columns: Vec<u32> = (0..9).map(|n| occupied[n % 3][n / 3]).collect();
+    for (fortran, numbers) in [("False", rows), ("True", columns)] {
+        let big: Vec<u8> = numbers.iter().flat_map(|number| number.to_be_bytes()).collect();
+        for (descr, array) in [("<i4", u32s(&numbers)), (">u4", big)] {
+            let loaded = load_bytes(Npy, &npy_file(descr, fortran, "(3, 3)", &array)).unwrap();
+            assert!(loaded.grid.voxels().eq(occupied), "{descr} {fortran}");
             assert!(loaded.warnings[0].contains("of 1x2x3 voxels"), "{:?}", loaded.warnings);
         }
     }
@@ -159,47 +132,53 @@ fn npy_of_slabs_with_very_many_bricks_is_written_right() {
     // 206 by 262 bricks in each of two slabs, nearly all of them occupied.
     let dims = [9, 1641, 2096];
     let mut random = fastrand::Rng::with_seed(5);
-    let bricks = (0..2 * 206 * 262).filter_map(|i| {
-        let mask = match random.u32(0..10) {
-            0 => return None,
-            1 => FULL,
-            _ => std::array::from_fn(|_| random.u64(..)),
-        };
-        Some((BrickKey::new([i % 2, i / 2 % 206, i / 2 / 206]), mask))
-    });
-    let inside = |(key, mask): (BrickKey, Mask)| {
-        let [x, y, _] = key.position();
+    let mut bricks = Vec::new();
+    for [x, y, z] in voxels_in([0; 3], [2, 206, 262]) {
+        // Of the last bricks, what is inside.
         let row = if y == 205 { 0xff } else { u64::MAX };
-        (key, std::array::from_fn(|i| if x == 1 && i > 0 { 0 } else { mask[i] & row }))
-    };
-    let grid = VoxelGrid::from_bricks(dims, bricks.map(inside).collect()).unwrap();
-    let bytes = written(&grid, GridFormat::Npy);
-    assert_eq!(Some(bytes.len() as u64), GridFormat::Npy.file_size(dims));
-    assert!(read(GridFormat::Npy, &bytes).unwrap() == grid);
+        let slices = if x == 1 { 1 } else { 8 };
+        let kind = random.u32(0..10);
+        let mut mask: Mask = [0; 8];
+        mask[..slices].fill_with(|| if kind == 1 { row } else { row & random.u64(..) });
+        if kind > 0 {
+            bricks.push((BrickKey::new([x, y, z]), mask));
+        }
+    }
+    let grid = VoxelGrid::from_bricks(dims, bricks).unwrap();
+    let bytes = written(&grid, Npy);
+    assert_eq!(Some(bytes.len() as u64), Npy.file_size(dims));
+    assert!(read(Npy, &bytes).unwrap() == grid);
 }
 
 #[test]
 fn the_size_of_npy_files_is_known_before_they_are_written() {
     for dims in [[1, 2, 3], [65536, 1, 1], [19, 9, 30]] {
-        let bytes = written(&VoxelGrid::empty(dims).unwrap(), GridFormat::Npy);
-        assert_eq!(GridFormat::Npy.file_size(dims), Some(bytes.len() as u64));
+        let bytes = written(&VoxelGrid::empty(dims).unwrap(), Npy);
+        assert_eq!(Npy.file_size(dims), Some(bytes.len() as u64));
     }
-    assert_eq!(GridFormat::Npy.file_size([65536; 3]), Some(128 + (1 << 48)));
-    assert_eq!(GridFormat::Npy.file_size([u32::MAX; 3]), None);
+    assert_eq!(Npy.file_size([65536; 3]), Some(128 + (1 << 48)));
+    assert_eq!(Npy.file_size([u32::MAX; 3]), None);
     // Compressed, an empty grid has the fewest bytes.
-    let empty = written(&VoxelGrid::empty([256; 3]).unwrap(), GridFormat::Npz);
-    let least = GridFormat::Npz.file_size([256; 3]).unwrap();
+    let empty = written(&VoxelGrid::empty([256; 3]).unwrap(), Npz);
+    let least = Npz.file_size([256; 3]).unwrap();
     assert!((least..8 * least).contains(&(empty.len() as u64)), "{least}, {}", empty.len());
-    assert_eq!(GridFormat::Vox.file_size([1; 3]), None);
+    assert_eq!(Vox.file_size([1; 3]), None);
 }
 
 /// The output of `script`, or `None` without a Python that has NumPy.
-pub(crate) fn python(script: &str, folder: &std::path::Path) -> Option<String> {
-    Some(environment::run_python(&environment::python_with("numpy")?, script, folder))
+pub(crate) fn python(script: &str, folder: &Path) -> Option<String> {
+    Some(environment::run_python(&python_with("numpy")?, script, folder))
+}
+
+/// The files that `script` writes with a module of Python's, and the lines that it prints.
+pub(crate) fn files_of(module: &str, script: &str) -> Option<(TempDir, BTreeSet<String>)> {
+    let folder = tempdir().unwrap();
+    let output = environment::run_python(&python_with(module)?, script, folder.path());
+    Some((folder, output.lines().map(str::to_owned).collect()))
 }
 
 /// The output of `script` by the Python that has OpenVDB's module.
-pub(crate) fn openvdb_python(script: &str, folder: &std::path::Path) -> Option<String> {
+pub(crate) fn openvdb_python(script: &str, folder: &Path) -> Option<String> {
     Some(environment::run_python(&environment::path("TRIVOX_OPENVDB_PYTHON")?, script, folder))
 }
 
@@ -216,7 +195,6 @@ image = reader.GetOutput()
 
 #[test]
 fn what_numpy_writes_is_read() {
-    let folder = tempfile::tempdir().unwrap();
     let script = "
 import numpy
 grid = numpy.random.default_rng(4).random((19, 9, 30)) < 0.1
@@ -229,9 +207,8 @@ numpy.save('float.npy', grid.astype('float32'))
 numpy.save('record.npy', numpy.zeros((1, 2, 3), dtype=[('a', '?'), ('b', 'u1')]))
 for x, y, z in numpy.argwhere(grid): print(x, y, z)
 ";
-    let Some(output) = python(script, folder.path()) else { return };
-    let expected: BTreeSet<_> = output.lines().map(String::from).collect();
-    let load = |name: &str| load(&folder, name, GridFormat::Npy).map(|loaded| loaded.grid);
+    let Some((folder, expected)) = files_of("numpy", script) else { return };
+    let load = |name: &str| load(&folder, name, Npy).map(|loaded| loaded.grid);
     for name in ["c", "fortran", "uint8", "int8", "v2", "float"] {
         let grid = load(name).unwrap();
         assert_eq!(grid.dims(), [19, 9, 30]);

@@ -1,21 +1,15 @@
 //! The surface of a grid as `.ply`, `.obj` and `.glb`: our own readers and trimesh find it in its
 //! place, and inside it the very voxels that it was made of.
 
+use trivox::Topology;
 use trivox::base::srgb::Linear;
-use trivox::grid::{Attribute, Attributes, Channel};
+use trivox::grid::{Attribute, Channel};
 use trivox::view::mesher::Rectangle;
-use trivox::{Place, Topology};
 
-use super::colored::colored;
 use super::npy::python;
 use super::*;
-use crate::common::environment::python_with;
 
-const MESHES: [GridFormat; 3] = [GridFormat::Ply, GridFormat::Obj, GridFormat::Glb];
-
-fn place_of(grid: &VoxelGrid) -> Place {
-    grid.world.place.unwrap_or(Place { origin: [0.0; 3], voxel_size: 1.0 })
-}
+const MESHES: [GridFormat; 3] = [Ply, Obj, Glb];
 
 /// A mesh in the coordinates of the grid's mesh.
 fn read(grid: &VoxelGrid, format: GridFormat) -> Mesh {
@@ -24,7 +18,7 @@ fn read(grid: &VoxelGrid, format: GridFormat) -> Mesh {
     let loaded = read_mesh_from(bytes, spec, &Sidecars::none(), &ReadOptions::default()).unwrap();
     assert_eq!(loaded.warnings, Vec::<String>::new());
     let mesh = loaded.mesh;
-    if format != GridFormat::Glb || grid.world.up == Up::Y {
+    if format != Glb || grid.world.up == Up::Y {
         return mesh;
     }
     mesh.with_positions(|[x, y, z]| [x, -z, y]).unwrap()
@@ -100,7 +94,7 @@ fn every_face_has_the_colour_of_its_voxel() {
     for grid in some_grids().filter(|grid| grid.occupied() < 5000) {
         for is_opaque in [true, false] {
             let grid = colored(&grid, is_opaque);
-            for format in [GridFormat::Ply, GridFormat::Glb] {
+            for format in [Ply, Glb] {
                 for [found, expected] in compared(&grid, &read(&grid, format)) {
                     assert_eq!(found, expected, "{format:?} of {grid:?}");
                 }
@@ -112,12 +106,9 @@ fn every_face_has_the_colour_of_its_voxel() {
 #[test]
 fn obj_has_colours_as_display_values_behind_coordinates() {
     let grid = colored(&random_grid([40, 19, 23], 300, &mut fastrand::Rng::with_seed(2)), true);
-    let text = String::from_utf8(written(&grid, GridFormat::Obj)).unwrap();
-    let numbers = |line: &str| -> Vec<f64> {
-        line.split(' ').skip(1).map(|number| number.parse().unwrap()).collect()
-    };
+    let text = String::from_utf8(written(&grid, Obj)).unwrap();
     let lines = |keyword: &str| -> Vec<Vec<f64>> {
-        text.lines().filter(|line| line.starts_with(keyword)).map(numbers).collect()
+        text.lines().filter_map(|line| line.strip_prefix(keyword)).map(numbers).collect()
     };
     let [vertices, quads] = ["v ", "f "].map(lines);
     assert_eq!(vertices.len() + quads.len(), text.lines().count());
@@ -164,8 +155,7 @@ fn ply_has_the_bytes_it_always_had() {
         expected.push(4);
         expected.extend(quad.map(u32::to_le_bytes).as_flattened());
     }
-    let found = written(&one_voxel(), GridFormat::Ply);
-    assert_eq!(found.escape_ascii().to_string(), expected.escape_ascii().to_string());
+    assert_bytes(&written(&one_voxel(), Ply), &expected);
 }
 
 #[test]
@@ -183,8 +173,7 @@ fn ply_of_points_has_a_vertex_for_each_voxel_and_no_faces() {
     expected.extend([255, 0, 51]);
     expected.extend((-1_i32).to_le_bytes());
     let points = WriteOptions { points: true, ..WriteOptions::default() };
-    let found = written_with(&grid, GridFormat::Ply, &points);
-    assert_eq!(found.escape_ascii().to_string(), expected.escape_ascii().to_string());
+    assert_bytes(&written_with(&grid, Ply, &points), &expected);
 }
 
 #[test]
@@ -205,7 +194,7 @@ f 4 3 7 6
 f 1 4 6 5
 f 2 8 7 3
 ";
-    assert_eq!(String::from_utf8(written(&one_voxel(), GridFormat::Obj)).unwrap(), expected);
+    assert_eq!(String::from_utf8(written(&one_voxel(), Obj)).unwrap(), expected);
 }
 
 #[test]
@@ -225,12 +214,8 @@ fn glb_has_the_bytes_it_always_had() {
         .replace('\n', "");
     text += &" ".repeat(text.len().next_multiple_of(4) - text.len());
     let mut expected = b"glTF\x02\0\0\0".to_vec();
-    let length = |length: usize| (length as u32).to_le_bytes();
-    let json = [&length(text.len())[..], b"JSON", text.as_bytes()].concat();
-    expected.extend(length(12 + json.len() + 8 + 304));
-    expected.extend(json);
-    expected.extend(304_u32.to_le_bytes());
-    expected.extend(b"BIN\0");
+    expected.extend(u32s(&[(12 + 8 + text.len() + 8 + 304) as u32, text.len() as u32]));
+    expected.extend([b"JSON", text.as_bytes(), &304_u32.to_le_bytes(), b"BIN\0"].concat());
     for corner in CORNERS {
         expected.extend(corner.map(|c| f32::from(c).to_le_bytes()).as_flattened());
         let light = [u16::MAX, 0, linear_of(51), u16::MAX];
@@ -239,8 +224,7 @@ fn glb_has_the_bytes_it_always_had() {
     for [a, b, c, d] in QUADS {
         expected.extend([a, b, c, a, c, d].map(u32::to_le_bytes).as_flattened());
     }
-    let found = written(&one_voxel(), GridFormat::Glb);
-    assert_eq!(found.escape_ascii().to_string(), expected.escape_ascii().to_string());
+    assert_bytes(&written(&one_voxel(), Glb), &expected);
 }
 
 #[test]
@@ -256,31 +240,31 @@ fn a_surface_has_the_same_bytes_for_any_number_of_threads() {
 
 #[test]
 fn ply_has_doubles_where_floats_would_be_off_by_a_ten_thousandth_of_a_voxel() {
-    let is_double = |dims: [u32; 3], origin: f64, voxel_size: f64| {
+    for (dims, origin, voxel_size, kind) in [
+        ([1600, 1, 1], 0.0, 1.0, "float"),
+        ([2100, 1, 1], 0.0, 1.0, "double"),
+        ([9, 9, 9], -1000.0, 1.0, "float"),
+        ([9, 9, 9], -4_000_000.0, 1.0, "double"),
+        ([9, 9, 9], 0.0, 1e-44, "double"),
+        ([9, 9, 9], 0.0, 1e39, "double"),
+    ] {
         let world = World::at([0.0, origin, 0.0], voxel_size, Up::Y);
         let grid = VoxelGrid::from_voxels(dims, [[0; 3]]).unwrap().with_world(world);
-        let bytes = written(&grid, GridFormat::Ply);
-        let text = String::from_utf8_lossy(&bytes[..200]).into_owned();
-        let double = text.contains("property double x\nproperty double y\nproperty double z");
-        assert!(double != text.contains("property float x\n"), "{text}");
-        double
-    };
-    assert!(!is_double([1600, 1, 1], 0.0, 1.0));
-    assert!(is_double([2100, 1, 1], 0.0, 1.0));
-    assert!(!is_double([9, 9, 9], -1000.0, 1.0));
-    assert!(is_double([9, 9, 9], -4_000_000.0, 1.0));
-    assert!(is_double([9, 9, 9], 0.0, 1e-44));
-    assert!(is_double([9, 9, 9], 0.0, 1e39));
+        let bytes = written(&grid, Ply);
+        let properties = ["x", "y", "z"].map(|axis| format!("property {kind} {axis}\n")).concat();
+        let text = String::from_utf8_lossy(&bytes[..200]);
+        assert!(text.contains(&properties), "{dims:?} {origin} {voxel_size}: {text}");
+    }
 }
 
 #[test]
 fn a_grid_without_voxels_is_a_file_without_faces() {
     let grid = VoxelGrid::empty([3, 4, 5]).unwrap();
-    let ply = String::from_utf8(written(&grid, GridFormat::Ply)).unwrap();
+    let ply = String::from_utf8(written(&grid, Ply)).unwrap();
     assert!(ply.contains("element vertex 0\n") && ply.contains("element face 0\n"));
     assert!(ply.ends_with("end_header\n"));
-    assert_eq!(written(&grid, GridFormat::Obj), b"");
-    let glb = written(&grid, GridFormat::Glb);
+    assert_eq!(written(&grid, Obj), b"");
+    let glb = written(&grid, Glb);
     let length = u32::from_le_bytes(glb[8..12].try_into().unwrap());
     assert_eq!(length as usize, glb.len());
     let document: serde_json::Value = serde_json::from_slice(&glb[20..]).unwrap();
@@ -288,31 +272,14 @@ fn a_grid_without_voxels_is_a_file_without_faces() {
 }
 
 #[test]
-fn what_a_mesh_does_not_hold_of_colours_and_place_is_said() {
-    let turned = one_voxel();
-    let clear = colored(&tiny(), false);
-    let lost = |format: GridFormat, grid: &VoxelGrid| {
-        format.lost(grid, &WriteOptions::default()).join("; ")
-    };
-    assert_eq!(lost(GridFormat::Glb, &turned), "");
-    assert_eq!(lost(GridFormat::Ply, &turned), "that z is up is not kept");
-    assert_eq!(lost(GridFormat::Obj, &turned), "that z is up is not kept");
-    assert_eq!(lost(GridFormat::Ply, &clear), "");
-    assert_eq!(lost(GridFormat::Obj, &clear), "how opaque the voxels are is not kept");
-}
-
-#[test]
 fn corners_of_one_colour_are_shared() {
     let grid = random_grid([60, 60, 60], 0, &mut fastrand::Rng::with_seed(5));
     let wall = (0..60).flat_map(|x| (0..60).map(move |y| [x, y, x]));
     let voxels = VoxelGrid::from_voxels([60; 3], wall).unwrap();
-    let vertices = |grid: &VoxelGrid| {
-        let text = String::from_utf8(written(grid, GridFormat::Obj)).unwrap();
-        text.lines().filter(|line| line.starts_with("v ")).map(str::to_owned).collect::<Vec<_>>()
-    };
     for grid in [grid, voxels] {
-        let all = vertices(&grid);
-        assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len(), "{grid:?}");
+        let text = String::from_utf8(written(&grid, Obj)).unwrap();
+        let all: Vec<&str> = text.lines().filter(|line| line.starts_with("v ")).collect();
+        assert_eq!(BTreeSet::from_iter(&all).len(), all.len(), "{grid:?}");
     }
 }
 
@@ -355,8 +322,8 @@ for name in ['ply', 'glb']:
 ";
     for up in [Up::Y, Up::Z] {
         let grid = for_trimesh(up);
-        let folder = tempfile::tempdir().unwrap();
-        for format in [GridFormat::Ply, GridFormat::Glb] {
+        let folder = tempdir().unwrap();
+        for format in [Ply, Glb] {
             write_into(&folder, &grid, format);
         }
         let rectangles = rectangles(&grid);
@@ -366,7 +333,7 @@ for name in ['ply', 'glb']:
         let Place { origin, voxel_size } = grid.world.place.unwrap();
         let told = serde_json::json!({"quads": quads, "colors": colors, "origin": origin,
             "size": voxel_size, "is_turned": grid.world.up == Up::Z});
-        std::fs::write(folder.path().join("told.json"), told.to_string()).unwrap();
+        fs::write(folder.path().join("told.json"), told.to_string()).unwrap();
         let Some(output) = python(script, folder.path()) else { return };
         let facts = format!("True True {faces} {} True", grid.occupied());
         assert_eq!(output, format!("ply {facts}\nglb {facts}\n"));

@@ -7,48 +7,59 @@ use super::dense::lines;
 use super::npy::openvdb_python;
 use super::*;
 
+/// A text of a file, after its length.
+pub(crate) fn text(text: &str) -> Vec<u8> {
+    [&u32s(&[text.len() as u32]), text.as_bytes()].concat()
+}
+
+/// A field of a grid's metadata: its name, type and value.
+pub(crate) fn field(name: &str, kind: &str, value: &[u8]) -> Vec<u8> {
+    [&text(name), &text(kind), &u32s(&[value.len() as u32]), value].concat()
+}
+
+/// What the metadata of each grid of the tiny one have in common, and the first of them.
+pub(crate) fn tiny_fields(class: &str) -> Vec<u8> {
+    [
+        field("class", "string", class.as_bytes()),
+        field("file_bbox_max", "vec3i", &u32s(&[0, 1, 2])),
+        field("file_bbox_min", "vec3i", &u32s(&[0; 3])),
+        field("file_compression", "string", b"active values"),
+        field("file_voxel_count", "int64", &u64s(&[2])),
+        field("is_saved_as_half_float", "bool", &[1]),
+    ]
+    .concat()
+}
+
 /// A file of the tiny grid, part by part. What it has of zeros is only counted.
 pub(crate) fn tiny_vdb() -> Vec<u8> {
-    let number = |n: u32| n.to_le_bytes().to_vec();
-    let place = |n: u64| n.to_le_bytes().to_vec();
-    let float = |x: f64| x.to_le_bytes().repeat(3);
-    let text = |text: &[u8]| [&number(text.len() as u32)[..], text].concat();
-    let field =
-        |name: &[u8], kind: &[u8], value: &[u8]| [text(name), text(kind), text(value)].concat();
+    let described = b"1 dims=1,2,3 up=y origin=-1.5,0.0,2.0 voxel=0.125";
     // Bits 0 and 8 + 2 of x = 0.
     let mask = [&[1, 4][..], &[0; 62]].concat();
-    let first_of = |bytes: usize| [&[1][..], &vec![0; bytes - 1]].concat();
+    // Masks of children, of which there is one, and of tiles, and no values.
+    let node = |mask: usize| [&[1][..], &vec![0; 2 * mask]].concat();
     [
         b" BDV\0\0\0\0".to_vec(),
         // Of the format and of the library.
-        [number(224), number(10), number(0)].concat(),
+        u32s(&[224, 10, 0]),
         b"\x01f7b9ece6-8071-8f81-80e9-1f71d04ab4ba".to_vec(),
         // No metadata, one grid.
-        [number(0), number(1)].concat(),
-        [text(b"density"), text(b"Tree_float_5_4_3_HalfFloat"), text(b"")].concat(),
+        u32s(&[0, 1]),
+        [text("density"), text("Tree_float_5_4_3_HalfFloat"), text("")].concat(),
         // Where the grid, its values, and what follows it begin.
-        [place(134), place(9970), place(10039)].concat(),
-        // Active values only.
-        number(2),
-        number(8),
-        field(b"class", b"string", b"fog volume"),
-        field(b"file_bbox_max", b"vec3i", b"\0\0\0\0\x01\0\0\0\x02\0\0\0"),
-        field(b"file_bbox_min", b"vec3i", &[0; 12]),
-        field(b"file_compression", b"string", b"active values"),
-        field(b"file_voxel_count", b"int64", &place(2)),
-        field(b"is_saved_as_half_float", b"bool", &[1]),
-        field(b"name", b"string", b"density"),
-        field(b"trivox", b"string", b"1 dims=1,2,3 up=y origin=-1.5,0.0,2.0 voxel=0.125"),
-        text(b"UniformScaleTranslateMap"),
+        u64s(&[134, 9970, 10039]),
+        // Active values only; eight fields.
+        u32s(&[2, 8]),
+        tiny_fields("fog volume"),
+        field("name", "string", b"density"),
+        field("trivox", "string", described),
+        text("UniformScaleTranslateMap"),
         // The first voxel's centre.
-        [-1.4375_f64, 0.0625, 2.0625].map(f64::to_le_bytes).concat(),
-        [0.125, 0.125, 8.0, 64.0, 4.0].map(float).concat(),
+        f64s(&[-1.4375, 0.0625, 2.0625]),
+        [0.125, 0.125, 8.0, 64.0, 4.0].map(|scale| f64s(&[scale; 3])).concat(),
         // One buffer; background 0; no tile and one child, at the origin.
-        [number(1), number(0), number(0), number(1), vec![0; 12]].concat(),
-        // Masks of children and of tiles, and no values: upper and lower node.
-        [first_of(4096), vec![0; 4096], vec![0]].concat(),
-        [first_of(512), vec![0; 512], vec![0]].concat(),
-        mask.clone(),
+        u32s(&[1, 0, 0, 1, 0, 0, 0]),
+        // Upper and lower node.
+        [node(4096), node(512), mask.clone()].concat(),
         // The leaf again, with its values.
         [mask, vec![0], vec![0, 0x3c, 0, 0x3c]].concat(),
     ]
@@ -69,13 +80,15 @@ pub(crate) fn blocks() -> VoxelGrid {
     VoxelGrid::from_bricks([272, 192, 290], bricks).unwrap()
 }
 
+/// Where the root's background lies in the file of the tiny grid.
+const ROOT: usize = 664;
+
 /// A file whose root has tiles at `corners`, and no node; it does not say where its parts lie.
 pub(crate) fn of_root_tiles(corners: &[[i32; 3]]) -> Vec<u8> {
-    const ROOT: usize = 664;
     let mut bytes = tiny_vdb();
     bytes.truncate(ROOT);
     bytes[20] = 0;
-    bytes.extend([0_u32, corners.len() as u32, 0].map(u32::to_le_bytes).as_flattened());
+    bytes.extend(u32s(&[0, corners.len() as u32, 0]));
     for corner in corners {
         bytes.extend(corner.map(i32::to_le_bytes).as_flattened());
         bytes.extend(1_f32.to_le_bytes());
@@ -93,7 +106,7 @@ pub(crate) fn far() -> VoxelGrid {
 #[test]
 fn tiles_of_the_root_are_read_and_written() {
     let bytes = of_root_tiles(&[[4096, -4096, 0], [0, -4096, 0], [-4096, 0, 8192]]);
-    let loaded = load_bytes(GridFormat::Vdb, &bytes).unwrap();
+    let loaded = load_bytes(Vdb, &bytes).unwrap();
     assert_eq!(loaded.warnings.len(), 1, "the text does not fit the voxels");
     let grid = loaded.grid;
     assert_eq!((grid.dims(), grid.occupied()), ([12288, 8192, 12288], 3 * 4096_u64.pow(3)));
@@ -103,7 +116,7 @@ fn tiles_of_the_root_are_read_and_written() {
     assert!(!outside.into_iter().any(|voxel| grid.contains(voxel)));
     let origin = [-1.5 - 512.0, -512.0, 2.0];
     assert_eq!(grid.world, World::at(origin, 0.125, Up::Y));
-    for format in [GridFormat::Vdb, GridFormat::Nvdb] {
+    for format in [Vdb, Nvdb] {
         let bytes = written(&grid, format);
         assert!(bytes.len() < 2000, "{} bytes", bytes.len());
         assert!(read(format, &bytes).unwrap() == grid);
@@ -121,7 +134,7 @@ fn tiles_that_cannot_be_are_refused() {
         (&[[i32::MIN, 0, 0], [i32::MAX - 4095, 0, 0]], "grid"),
         (&checkered, "rows of full bricks"),
     ] {
-        refused(GridFormat::Vdb, &of_root_tiles(corners), why);
+        refused(Vdb, &of_root_tiles(corners), why);
     }
 }
 
@@ -144,18 +157,39 @@ pub(crate) fn for_others() -> Vec<VoxelGrid> {
 /// Writes each grid, by its number, in this format and as NumPy's.
 pub(crate) fn write_all(grids: &[VoxelGrid], format: GridFormat, folder: &Path) {
     for (n, grid) in grids.iter().enumerate() {
-        for format in [format, GridFormat::Npy] {
+        for format in [format, Npy] {
             let name = format!("{n}.{}", format.extension());
-            std::fs::write(folder.join(name), written(grid, format)).unwrap();
+            fs::write(folder.join(name), written(grid, format)).unwrap();
         }
     }
 }
 
+/// Where the corner of a voxel towards the origin lies.
+pub(crate) fn in_the_world(grid: &VoxelGrid, voxel: [u32; 3]) -> [f64; 3] {
+    let Place { origin, voxel_size } = place_of(grid);
+    [0, 1, 2].map(|a| origin[a] + voxel_size * f64::from(voxel[a]))
+}
+
+pub(crate) fn assert_near(found: &[f64], places: &[[f64; 3]]) {
+    let near = |(one, other): (&f64, &f64)| (one - other).abs() < 1e-12;
+    let places = places.as_flattened();
+    assert!(found.len() == places.len() && found.iter().zip(places).all(near), "{found:?}");
+}
+
+/// Writes [`far`] in this format, and the list of its voxels.
+pub(crate) fn write_far(format: GridFormat) -> TempDir {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("far");
+    fs::write(path.with_extension(format.extension()), written(&far(), format)).unwrap();
+    fs::write(path.with_extension("txt"), Vec::from_iter(lines(&far())).join("\n")).unwrap();
+    folder
+}
+
 #[test]
 fn openvdb_reads_what_is_written() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let grids = for_others();
-    write_all(&grids, GridFormat::Vdb, folder.path());
+    write_all(&grids, Vdb, folder.path());
     // The values of all voxels and tiles; where two corners lie; how much is in leaves.
     let script = "
 import glob, numpy, pyopenvdb
@@ -187,23 +221,14 @@ for n in range(len(glob.glob('*.vdb'))):
         };
         let expected =
             format!("True fog volume 0.0 True {count} {leaves} {tiles} {count} density ");
-        let numbers = line.strip_prefix(&*expected).unwrap_or_else(|| panic!("{line}, {expected}"));
-        let numbers: Vec<f64> = numbers.split(' ').map(|number| number.parse().unwrap()).collect();
-        let (origin, size) = grid.world.place.map_or(([0.0; 3], 1.0), |p| (p.origin, p.voxel_size));
-        let corners =
-            [[0.0; 3], [2.0, 1.0, 0.0]].map(|c| [0, 1, 2].map(|a| origin[a] + size * c[a]));
-        for (found, expected) in numbers.iter().zip(corners.as_flattened()) {
-            assert!((found - expected).abs() < 1e-12, "{line}");
-        }
+        let rest = line.strip_prefix(&*expected).unwrap_or_else(|| panic!("{line}, {expected}"));
+        assert_near(&numbers(rest), &[in_the_world(grid, [0; 3]), in_the_world(grid, [2, 1, 0])]);
     }
 }
 
 #[test]
 fn openvdb_finds_voxels_far_apart() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("far.vdb"), written(&far(), GridFormat::Vdb)).unwrap();
-    std::fs::write(folder.path().join("far.txt"), Vec::from_iter(lines(&far())).join("\n"))
-        .unwrap();
+    let folder = write_far(Vdb);
     let script = "
 import pyopenvdb
 grid = pyopenvdb.read('far.vdb', 'density')
@@ -218,7 +243,7 @@ print(all(accessor.probeValue(voxel) == (1, True) for voxel in voxels),
 
 #[test]
 fn what_openvdb_writes_is_read() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     // Values below and above 0, blocks that become tiles, places below 0.
     let script = "
 import numpy, pyopenvdb
@@ -269,49 +294,40 @@ for name, grid in ('ball', ball), ('holes', holes):
         for voxel in numpy.argwhere(values < 0) - 50: print(*voxel, *voxel, file=out)
 ";
     let Some(_) = openvdb_python(script, folder.path()) else { return };
-    let load = |name: &str| load(&folder, name, GridFormat::Vdb);
+    let load = |name: &str| load(&folder, name, Vdb);
     let expected = |name: &str| -> BTreeSet<[i64; 3]> {
-        let text = std::fs::read_to_string(folder.path().join(name).with_extension("txt")).unwrap();
-        let boxes = text.lines().map(|line| {
-            let numbers: Vec<i64> = line.split(' ').map(|n| n.parse().unwrap()).collect();
-            <[i64; 6]>::try_from(numbers).unwrap()
-        });
-        boxes
-            .flat_map(|[x, y, z, x1, y1, z1]| {
-                let yz = (y..=y1).flat_map(move |y| (z..=z1).map(move |z| [y, z]));
-                yz.flat_map(move |[y, z]| (x..=x1).map(move |x| [x, y, z]))
-            })
-            .collect()
+        let text = fs::read_to_string(folder.path().join(name).with_extension("txt")).unwrap();
+        let mut voxels = BTreeSet::new();
+        for line in text.lines() {
+            let corners: Vec<i64> = line.split(' ').map(|n| n.parse().unwrap()).collect();
+            let [lo, hi] = [0, 3].map(|at| [0, 1, 2].map(|a| corners[at + a]));
+            let size = minus(hi, lo).map(|extent| extent as u32 + 1);
+            let within = voxels_in([0; 3], size);
+            voxels.extend(within.map(|voxel| plus(lo, voxel.map(i64::from))));
+        }
+        voxels
     };
-    for (name, voxels, base) in [
-        ("float", "float", [-128, 0, 16]),
-        ("half", "float", [-128, 0, 16]),
-        ("turned", "float", [-128, 0, 16]),
-        ("several", "bool", [0; 3]),
-        ("bool", "bool", [0; 3]),
-        ("mixed", "bool", [0; 3]),
-        ("dense", "dense", [0; 3]),
-        ("ball", "ball", [-40; 3]),
-        ("half_ball", "ball", [-40; 3]),
-        ("holes", "holes", [-40; 3]),
-        ("named", "holes", [-40; 3]),
+    let origin = [1.0 + (-128.5) * 0.25, 2.0 - 0.125, 3.0 + 15.5 * 0.25];
+    let world = World::at(origin, 0.25, Up::Y);
+    let sign = "only the sign";
+    for (name, voxels, base, said) in [
+        ("float", "float", [-128, 0, 16], ""),
+        ("half", "float", [-128, 0, 16], ""),
+        ("turned", "float", [-128, 0, 16], "turned or stretched"),
+        ("several", "bool", [0; 3], "only the grid"),
+        ("bool", "bool", [0; 3], ""),
+        ("mixed", "bool", [0; 3], "only the grid"),
+        ("dense", "dense", [0; 3], ""),
+        ("ball", "ball", [-40; 3], sign),
+        ("half_ball", "ball", [-40; 3], sign),
+        ("holes", "holes", [-40; 3], sign),
+        ("named", "holes", [-40; 3], "only the grid density is read"),
     ] {
         let loaded = load(name).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let found: BTreeSet<_> = (voxel_set(&loaded.grid).into_iter())
-            .map(|voxel| [0, 1, 2].map(|a| voxel[a] + base[a]))
-            .collect();
+        let found = voxels_from(base, &loaded.grid);
         assert!(found == expected(voxels), "{name}: {} voxels", found.len());
         let warned = loaded.warnings.join("; ");
-        let expected = match name {
-            "turned" => "turned or stretched",
-            "several" | "mixed" => "only the grid",
-            "named" => "only the grid density is read",
-            "ball" | "half_ball" | "holes" => "only the sign",
-            _ => "",
-        };
-        assert!(warned.contains(expected) && warned.is_empty() == expected.is_empty(), "{warned}");
-        let origin = [1.0 + (-128.5) * 0.25, 2.0 - 0.125, 3.0 + 15.5 * 0.25];
-        let world = World::at(origin, 0.25, Up::Y);
+        assert!(warned.contains(said) && warned.is_empty() == said.is_empty(), "{warned}");
         match name {
             "float" | "half" => assert_eq!(loaded.grid.world, world),
             "turned" => assert_eq!(loaded.grid.world, World::default()),
@@ -319,8 +335,8 @@ for name, grid in ('ball', ball), ('holes', holes):
         }
     }
     for name in ["half", "bool", "several", "holes"] {
-        let bytes = std::fs::read(folder.path().join(name).with_extension("vdb")).unwrap();
-        read_with_changes(GridFormat::Vdb, &bytes);
+        let bytes = fs::read(folder.path().join(name).with_extension("vdb")).unwrap();
+        read_with_changes(Vdb, &bytes);
     }
     let error = load("vector").unwrap_err().to_string();
     assert!(error.contains("no grid in it"), "{error}");
@@ -328,8 +344,6 @@ for name, grid in ('ball', ball), ('holes', holes):
 
 #[test]
 fn malformed_vdb_is_refused_with_the_reason() {
-    // Where the root's background lies.
-    const ROOT: usize = 664;
     for (why, at, value) in [
         ("does not begin with ' BDV'", 0, b'V'),
         ("version 221", 8, 221),
@@ -344,28 +358,27 @@ fn malformed_vdb_is_refused_with_the_reason() {
         ("values cannot be stored in way 7", ROOT + 24 + 8192, 7),
         ("a leaf's mask differs", 9970, 3),
     ] {
-        let mut bytes = tiny_vdb();
-        bytes[at] = value;
-        refused(GridFormat::Vdb, &bytes, why);
+        refused(Vdb, &patched(&tiny_vdb(), at, &[value]), why);
     }
 }
 
 #[test]
-fn vdb_rs_reads_what_is_written() {
-    for grid in for_others() {
-        let bytes = written(&grid, GridFormat::Vdb);
+fn vdb_rs_reads_the_density_of_a_grid_alone_and_beside_colours() {
+    let plain = for_others().into_iter().map(|grid| (grid, &["density"][..]));
+    let colored = (super::colored::for_others(true), &["Cd", "density"][..]);
+    for (grid, expected) in plain.chain([colored]) {
+        let bytes = written(&grid, Vdb);
         let mut reader = vdb_rs::VdbReader::new(std::io::Cursor::new(bytes)).unwrap();
-        assert_eq!(reader.available_grids(), ["density"]);
-        let read = reader.read_grid::<half::f16>("density").unwrap();
+        let mut names = reader.available_grids();
+        names.sort();
+        assert_eq!(names, expected);
+        let density = reader.read_grid::<half::f16>("density").unwrap();
         let mut voxels = BTreeSet::new();
-        for (corner, value, level) in read.iter() {
+        for (corner, value, level) in density.iter() {
             assert_eq!(value.to_f32(), 1.0);
-            let edge = level.scale() as i64;
-            let corner = corner.to_array().map(|c| c as i64);
-            voxels.extend((0..edge.pow(3)).map(|i| {
-                [0, 1, 2].map(|a| corner[a] + [i % edge, i / edge % edge, i / edge / edge][a])
-            }));
+            let corner = corner.to_array().map(|c| c as u32);
+            voxels.extend(voxels_in(corner, plus(corner, [level.scale() as u32; 3])));
         }
-        assert!(voxels == voxel_set(&grid), "{grid:?}");
+        assert!(voxels == grid.voxels().collect(), "{grid:?}");
     }
 }

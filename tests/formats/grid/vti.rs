@@ -6,13 +6,10 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use trivox::grid::{Attribute, Attributes};
 
-use super::attributes::bent;
-use super::colored::colored;
+use super::attributes::everything;
 use super::npy::{VTK, python};
 use super::*;
-use crate::common::environment::python_with;
 
 /// A file in ASCII: a voxel at the origin, and one at the other end.
 pub(crate) const ASCII: &str = r#"<?xml version="1.0"?>
@@ -35,7 +32,7 @@ pub(crate) const ASCII: &str = r#"<?xml version="1.0"?>
 "#;
 
 fn load_ascii(replacements: &[(&str, &str)]) -> Result<LoadedGrid, ReadError> {
-    load_bytes(GridFormat::Vti, replaced(replacements).as_bytes())
+    load_bytes(Vti, replaced(replacements).as_bytes())
 }
 
 fn replaced(replacements: &[(&str, &str)]) -> String {
@@ -65,49 +62,12 @@ fn of_array(kind: &str, name: &str, components: usize, values: &str) -> String {
     text[..begin].to_owned() + &text[end..]
 }
 
-/// The same with colours and attributes.
-fn everything() -> VoxelGrid {
-    let grid = colored(&bent(), false);
-    let World { up, place } = grid.world;
-    let place = place.unwrap();
-    assert_eq!(up, Up::Y);
-    // Numbers with many digits.
-    grid.with_world(World::at(place.origin.map(|c| c / 3.0), place.voxel_size / 7.0, Up::Z))
-}
-
-#[test]
-fn a_grid_with_colours_attributes_and_names_is_given_back() {
-    let grid = everything();
-    let bytes = written(&grid, GridFormat::Vti);
-    let loaded = load_bytes(GridFormat::Vti, &bytes).unwrap();
-    assert_eq!(loaded.warnings, Vec::<String>::new());
-    assert!(loaded.grid == grid && loaded.grid.world == grid.world);
-    let [one, two] = [&grid, &loaded.grid].map(|grid| grid.attributes.as_ref().unwrap());
-    assert_eq!((one.set(), one.names()), (two.set(), two.names()));
-    assert!(one.of_voxels(&grid).eq(two.of_voxels(&grid)));
-    let count = |all: &Attributes| all.channels()[&Attribute::Normal].own_count();
-    assert_eq!(count(one), count(two));
-    assert!(written(&loaded.grid, GridFormat::Vti) == bytes);
-    for memory in [1000, 3 * bytes.len() as u64] {
-        let little = ReadOptions { memory, ..ReadOptions::default() };
-        let refused = read_grid_from(&mut &bytes[..], GridFormat::Vti, &little);
-        assert!(matches!(refused, Err(ReadError::Memory { .. })), "{memory}");
-    }
-}
-
-#[test]
-fn a_grid_of_unknown_place_is_read_where_the_file_says_that_it_is() {
-    let grid = tiny().with_world(World { place: None, up: Up::Z });
-    let back = read(GridFormat::Vti, &written(&grid, GridFormat::Vti)).unwrap();
-    assert_eq!((&back, back.world), (&grid, World::at([0.0; 3], 1.0, Up::Z)));
-}
-
 #[test]
 fn what_vtk_saves_is_read_in_each_encoding() {
     let Some(_) = python_with("vtkmodules") else { return };
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let grid = everything();
-    write_into(&folder, &grid, GridFormat::Vti);
+    write_into(&folder, &grid, Vti);
     let script = format!(
         "{VTK}
 from vtkmodules.vtkIOXML import vtkXMLImageDataWriter
@@ -135,28 +95,30 @@ save('pieces', 'Appended', 'ZLib', pieces=2)
 "
     );
     let output = python(&script, folder.path()).unwrap();
-    let bytes = written(&grid, GridFormat::Vti);
+    let bytes = written(&grid, Vti);
     assert_eq!(output.lines().count(), 16);
     for name in output.lines() {
-        let loaded = load(&folder, name, GridFormat::Vti).unwrap();
+        let loaded = load(&folder, name, Vti).unwrap();
         assert_eq!(loaded.warnings, Vec::<String>::new(), "{name}");
-        assert!(loaded.grid == grid, "{name}");
-        assert_eq!(loaded.grid.world, grid.world, "{name}");
+        assert!(loaded.grid == grid && loaded.grid.world == grid.world, "{name}");
         // Colours, attributes and names too.
-        assert!(written(&loaded.grid, GridFormat::Vti) == bytes, "{name}");
+        assert!(written(&loaded.grid, Vti) == bytes, "{name}");
     }
-    for (name, why) in [
-        (
-            "lz4",
-            "its compressor is 'vtkLZ4DataCompressor', which is not read: save it with vtkZLibDataCompressor",
-        ),
-        ("lzma", "its compressor is 'vtkLZMADataCompressor', which"),
-        ("big", "its byte_order is 'BigEndian', which is not read: save it with LittleEndian"),
-        ("pieces", "it is in several pieces: save it as one"),
+    for (name, attribute, value, instead) in [
+        ("lz4", "compressor", "vtkLZ4DataCompressor", "vtkZLibDataCompressor"),
+        ("lzma", "compressor", "vtkLZMADataCompressor", "vtkZLibDataCompressor"),
+        ("big", "byte_order", "BigEndian", "LittleEndian"),
     ] {
-        let error = load(&folder, name, GridFormat::Vti).unwrap_err().to_string();
-        assert!(error.contains(why), "{error}");
+        let error = load(&folder, name, Vti).unwrap_err().to_string();
+        assert!(error.contains(&unread(attribute, value, instead)), "{error}");
     }
+    let error = load(&folder, "pieces", Vti).unwrap_err().to_string();
+    assert!(error.contains("it is in several pieces: save it as one"), "{error}");
+}
+
+/// Why a value of an attribute is refused.
+fn unread(attribute: &str, value: &str, instead: &str) -> String {
+    format!("its {attribute} is '{value}', which is not read: save it with {instead}")
 }
 
 #[test]
@@ -195,7 +157,7 @@ fn numbers_of_each_type_are_voxels_where_they_are_not_zero() {
     ] {
         for name in ["occupied", "mask"] {
             let text = of_array(kind, name, 1, values);
-            let loaded = load_bytes(GridFormat::Vti, text.as_bytes()).unwrap();
+            let loaded = load_bytes(Vti, text.as_bytes()).unwrap();
             assert_eq!(voxel_set(&loaded.grid), [[0, 0, 0], [1, 0, 1]].into(), "{kind}");
             let said = "the voxels are those where the array 'mask' is not 0: there is none named \
                         'occupied'";
@@ -204,18 +166,18 @@ fn numbers_of_each_type_are_voxels_where_they_are_not_zero() {
         }
     }
     let text = of_array("Float32", "distance", 1, "-1.5 0 2 -0");
-    let loaded = load_bytes(GridFormat::Vti, text.as_bytes()).unwrap();
+    let loaded = load_bytes(Vti, text.as_bytes()).unwrap();
     assert_eq!(voxel_set(&loaded.grid), [[0, 0, 0], [1, 0, 1]].into());
     assert_eq!(loaded.warnings, ["of its distances only the sign is read: the solid inside"]);
     let other = of_array("Float32", "distance", 1, "-1.5 0 3 -0");
-    let other = load_bytes(GridFormat::Vti, other.as_bytes()).unwrap();
+    let other = load_bytes(Vti, other.as_bytes()).unwrap();
     assert!(loaded.distances.is_some() && loaded.distances != other.distances);
 }
 
 #[test]
 fn colours_without_opacity_are_opaque_and_other_arrays_are_named() {
     let text = with_array("UInt8", "color", 3, "1 2 3 0 0 0 0 0 0 9 8 7");
-    let grid = read(GridFormat::Vti, text.as_bytes()).unwrap();
+    let grid = read(Vti, text.as_bytes()).unwrap();
     let colors = [[0, 0, 0], [1, 0, 1]].map(|voxel| grid.color(voxel).unwrap());
     assert_eq!(colors, [[1, 2, 3, 255], [9, 8, 7, 255]]);
     for (kind, name, components, values) in [
@@ -229,7 +191,7 @@ fn colours_without_opacity_are_opaque_and_other_arrays_are_named() {
     ] {
         let text = with_array(kind, name, components, values);
         // Of two arrays with one name, the first is read.
-        let loaded = load_bytes(GridFormat::Vti, text.as_bytes()).unwrap();
+        let loaded = load_bytes(Vti, text.as_bytes()).unwrap();
         assert_eq!(loaded.warnings, [format!("arrays that are not read: '{name}'")]);
         assert!(loaded.grid.colors.is_none() && loaded.grid.attributes.is_none());
     }
@@ -237,28 +199,14 @@ fn colours_without_opacity_are_opaque_and_other_arrays_are_named() {
 
 #[test]
 fn malformed_files_are_refused_with_the_reason() {
+    let (extent, ascii) = ("0 2 0 1 0 2", "format=\"ascii\" R");
+    let text = "the array 'occupied' has the format 'text': save it as ascii, binary or appended";
     for (from, to, why) in [
         ("<VTKFile", "<File", "not a .vti file: there is no <VTKFile>"),
         ("<VTKFile", "<a/><VTKFile", "XML, line 2: the root element is not <VTKFile>"),
         ("</VTKFile>", "</VTKFile> more", "is cut off, or has more bytes after that"),
         ("</ImageData>", "", "XML, line 1"),
-        (
-            "type=\"ImageData\"",
-            "type=\"PolyData\"",
-            "its type is 'PolyData', which is not read: save it with ImageData",
-        ),
         ("<ImageData", "<a/><ImageData", "there is no <ImageData> in it"),
-        (
-            "LittleEndian",
-            "BigEndian",
-            "its byte_order is 'BigEndian', which is not read: save it with LittleEndian",
-        ),
-        ("UInt64", "UInt16", "its header_type is 'UInt16', which is not read: save it with UInt64"),
-        (
-            "header_type",
-            "compressor",
-            "its compressor is 'UInt64', which is not read: save it with vtkZLib",
-        ),
         ("0.5 0.5 0.5", "0.5 0.5 0.25", "its voxels are of 0.5 x 0.5 x 0.25, not cubes: resample"),
         ("0.5 0.5 0.5", "0 0 0", "a grid cannot lie at [1.0, 2.0, 3.0] with voxels of 0"),
         ("0.5 0.5 0.5", "-1 -1 -1", "a grid cannot lie at [1.0, 2.0, 3.0] with voxels of -1"),
@@ -269,15 +217,11 @@ fn malformed_files_are_refused_with_the_reason() {
         ("1 0 0 0 1 0 0 0 1", "1 0 0", "XML, line 3: its Direction is '1 0 0', not 9 numbers"),
         ("WholeExtent", "Extent", "XML, line 3: its WholeExtent is '', not 6 numbers"),
         ("<Piece Extent", "<Piece extent", "XML, line 7: its Extent is '', not 6 numbers"),
-        ("0 2 0 1 0 2", "0 2 0 1 5 5", "2x1x0"),
-        ("0 2 0 1 0 2", "0 2 0 1 2 0", "2x1x0"),
-        ("0 2 0 1 0 2", "0 65537 0 1 0 2", "65537"),
-        ("0 2 0 1 0 2", "-2147483648 2147483647 0 1 0 2", "4294967295"),
-        (
-            "0 2 0 1 0 2",
-            "0 3 0 1 0 2",
-            "'occupied': its values have 4 bytes, but the extent needs 6",
-        ),
+        (extent, "0 2 0 1 5 5", "2x1x0"),
+        (extent, "0 2 0 1 2 0", "2x1x0"),
+        (extent, "0 65537 0 1 0 2", "65537"),
+        (extent, "-2147483648 2147483647 0 1 0 2", "4294967295"),
+        (extent, "0 3 0 1 0 2", "'occupied': its values have 4 bytes, but the extent needs 6"),
         (" Extent=\"0 2", " Extent=\"0 1", "it is in several pieces: save it as one"),
         ("</Piece>", "</Piece><Piece Extent=\"0 2 0 1 0 2\"/>", "it is in several pieces"),
         ("1 0 0 7", "1 0 0", "its values have 3 bytes, but the extent needs 4"),
@@ -293,49 +237,45 @@ fn malformed_files_are_refused_with_the_reason() {
         ("\"UInt8\" Name=\"occ", "\"String\" Name=\"occ", "one number, not 1 of type String"),
         ("CellData", "PointData", "arrays of points only, 'occupied', and voxels are cells"),
         ("CellData", "RowData", "it has no arrays: voxels are an array of cells"),
-        ("format=\"ascii\" R", "format=\"appended\" R", "<DataArray> has no attribute 'offset'"),
-        (
-            "format=\"ascii\" R",
-            "format=\"text\" R",
-            "the array 'occupied' has the format 'text': save it as ascii, binary or appended",
-        ),
-        (
-            "format=\"ascii\" R",
-            "format=\"appended\" offset=\"5\" R",
-            "more than the file has there",
-        ),
-        ("format=\"ascii\" R", "format=\"binary\" R", "the array 'occupied': "),
+        (ascii, "format=\"appended\" R", "<DataArray> has no attribute 'offset'"),
+        (ascii, "format=\"text\" R", text),
+        (ascii, "format=\"appended\" offset=\"5\" R", "more than the file has there"),
+        (ascii, "format=\"binary\" R", "the array 'occupied': "),
     ] {
-        refused(GridFormat::Vti, replaced(&[(from, to)]).as_bytes(), why);
+        refused(Vti, replaced(&[(from, to)]).as_bytes(), why);
+    }
+    for (from, attribute, value, instead) in [
+        ("type=\"ImageData\"", "type", "PolyData", "ImageData"),
+        ("byte_order=\"LittleEndian\"", "byte_order", "BigEndian", "LittleEndian"),
+        ("header_type=\"UInt64\"", "header_type", "UInt16", "UInt64"),
+        ("header_type=\"UInt64\"", "compressor", "UInt64", "vtkZLibDataCompressor"),
+    ] {
+        let text = replaced(&[(from, &format!("{attribute}=\"{value}\""))]);
+        refused(Vti, text.as_bytes(), &unread(attribute, value, instead));
     }
     let two = with_array("Float32", "b", 1, "").replace("Name=\"occupied\"", "Name=\"a\"");
     let why = "no array of cells is named 'occupied': rename one of 'b', 'a'";
-    refused(GridFormat::Vti, two.as_bytes(), why);
-    refused(GridFormat::Vti, &[b'x'; 5000], "not a .vti file");
-    refused(GridFormat::Vti, b"<VTKFile>\xff</VTKFile>", "not in UTF-8");
+    refused(Vti, two.as_bytes(), why);
+    refused(Vti, &[b'x'; 5000], "not a .vti file");
+    refused(Vti, b"<VTKFile>\xff</VTKFile>", "not in UTF-8");
 }
 
 #[test]
-fn values_that_no_voxel_can_have_are_refused() {
-    let names = r#"<Array type="String" Name="label_names" NumberOfTuples="1" format="ascii">97 0</Array></FieldData>"#;
-    for (kind, name, components, values, said) in [
-        ("Float32", "normal", 3, "0 0 1 nan 0 0 0 0 9 0 nan 0", "NaN is not possible: use -1 to 1"),
-        ("Float32", "coverage", 1, "1 7 7 1.5", "1.5 is not possible: use 0 to 1"),
-        ("Int32", "triangle", 1, "-1 -7 -7 -2", "-2 is not possible: use -1 or more"),
-        ("Int32", "label", 1, "0 9 9 1", "1 is not possible: use -1 to 0"),
-    ] {
-        let text = with_array(kind, name, components, values).replace("</FieldData>", names);
-        let why = format!("the array '{name}': voxel [1, 0, 1]: {said}");
-        refused(GridFormat::Vti, text.as_bytes(), &why);
-    }
+fn values_of_an_attribute_in_empty_cells_are_not_judged() {
+    let text = with_array("Int32", "triangle", 1, "-1 -7 -7 3");
+    let grid = load_silently(Vti, text.as_bytes());
+    assert!(attributes_of(&grid).of_voxels(&grid).map(|of| of.triangle).eq([-1, 3]));
+    let text = with_array("Int32", "triangle", 1, "-1 -7 -7 -2");
+    let why = "the array 'triangle': voxel [1, 0, 1]: -2 is not possible: use -1 or more";
+    refused(Vti, text.as_bytes(), why);
 }
 
 /// The place of the first array in a file that was written, and its numbers: of blocks, of bytes in
 /// a block and in the last one, and of the first compressed block.
 #[test]
 fn lengths_that_lie_are_refused() {
-    let good = written(&block([60, 100, 100], [0; 3], [30, 50, 99]), GridFormat::Vti);
-    let at = good.windows(3).position(|three| three == b">\n_").unwrap() + 3;
+    let good = written(&block([60, 100, 100], [0; 3], [30, 50, 99]), Vti);
+    let at = position(&good, b">\n_") + 3;
     let number = |n: usize| u64::from_le_bytes(*good[at + 8 * n..].first_chunk().unwrap());
     assert_eq!([0, 1, 2].map(number), [3, 256 << 10, 600_000 % (256 << 10)]);
     let more = "are announced, which are more than the file has there";
@@ -358,32 +298,27 @@ fn lengths_that_lie_are_refused() {
         (4, u64::MAX - number(3), more),
         (5, u64::MAX - 1, more),
     ] {
-        let mut bytes = good.clone();
-        bytes[at + 8 * n..][..8].copy_from_slice(&value.to_le_bytes());
-        refused(GridFormat::Vti, &bytes, why);
+        refused(Vti, &patched(&good, at + 8 * n, &u64s(&[value])), why);
     }
     // A block that inflates to less or more than it should, and one with another checksum.
-    let swapped = [number(2), 256 << 10].map(u64::to_le_bytes);
-    let mut bytes = good.clone();
-    bytes[at + 8..at + 24].copy_from_slice(swapped.as_flattened());
-    refused(GridFormat::Vti, &bytes, "the extent needs");
-    let mut bytes = good.clone();
-    bytes[at + 8 * 6 + number(3) as usize - 1] ^= 1;
-    refused(GridFormat::Vti, &bytes, "the array 'occupied': ");
+    let swapped = patched(&good, at + 8, &u64s(&[number(2), 256 << 10]));
+    refused(Vti, &swapped, "the extent needs");
+    let sum = at + 8 * 6 + number(3) as usize - 1;
+    refused(Vti, &patched(&good, sum, &[good[sum] ^ 1]), "the array 'occupied': ");
 }
 
 #[test]
 fn changed_files_of_all_encodings_are_read_or_refused() {
-    read_with_changes(GridFormat::Vti, &written(&everything(), GridFormat::Vti));
+    read_with_changes(Vti, &written(&everything(), Vti));
     for base64 in
         ["BAAAAAAAAAABAAAH", "BAAAAAAAAAABAAAHx", "BAAAAAAAAAAB====", "=", "BAAA AAAAAAABAAAH"]
     {
         let text = replaced(&[("format=\"ascii\" R", "format=\"binary\" R"), ("1 0 0 7", base64)]);
-        let read = read(GridFormat::Vti, text.as_bytes());
+        let read = read(Vti, text.as_bytes());
         assert_eq!(read.is_ok(), base64.len() <= 17 && base64.starts_with("BAAAAAAAAAABAAAH"));
-        read_with_changes(GridFormat::Vti, text.as_bytes());
+        read_with_changes(Vti, text.as_bytes());
     }
-    read_with_changes(GridFormat::Vti, ASCII.as_bytes());
+    read_with_changes(Vti, ASCII.as_bytes());
 }
 
 /// Base 64 of an array in one compressed block of `len` bytes.
@@ -397,14 +332,9 @@ fn compressed(values: &[u8], len: u64) -> String {
 
 #[test]
 fn files_that_need_too_much_memory_are_refused() {
-    let needs_more = |bytes: &[u8], memory: u64| {
-        let limit = ReadOptions { memory, ..ReadOptions::default() };
-        let read = read_grid_from(&mut &bytes[..], GridFormat::Vti, &limit);
-        assert!(matches!(read, Err(ReadError::Memory { .. })), "{:?}", read.map(|of| of.grid));
-    };
     // Eight layers of colours.
     let grid = block([2000, 2000, 9], [0; 3], [9; 3]).with_colors(Colors::uniform(RED));
-    needs_more(&written(&grid, GridFormat::Vti), 100 << 20);
+    refused_within(100 << 20, Vti, &written(&grid, Vti));
     // Texts without characters, as values of a field.
     let zlib = (" header", " compressor=\"vtkZLibDataCompressor\" header");
     let bomb = compressed(&[0; 8 << 20], 8 << 20);
@@ -415,15 +345,15 @@ fn files_that_need_too_much_memory_are_refused() {
     let labelled =
         [("<CellData Scalars=\"occupied\">", &label[..]), ("</FieldData>", &names), zlib];
     let text = replaced(&labelled);
-    assert!(read(GridFormat::Vti, text.as_bytes()).is_ok());
-    needs_more(text.as_bytes(), 256 << 20);
+    assert!(read(Vti, text.as_bytes()).is_ok());
+    refused_within(256 << 20, Vti, text.as_bytes());
     // A block that says that it is large, and one that is, but does not say so.
     let binary = ("format=\"ascii\" R", "format=\"binary\" R");
     let many = ("0 2 0 1 0 2", "0 65536 0 65536 0 65536");
     let text = replaced(&[zlib, binary, many, ("1 0 0 7", &compressed(&[7; 4], 1 << 48))]);
-    needs_more(text.as_bytes(), 1 << 30);
+    refused_within(1 << 30, Vti, text.as_bytes());
     let text = replaced(&[zlib, binary, ("1 0 0 7", &compressed(&[7; 8 << 20], 4))]);
-    refused(GridFormat::Vti, text.as_bytes(), "the array 'occupied': a block has another length");
+    refused(Vti, text.as_bytes(), "the array 'occupied': a block has another length");
     let text = replaced(&[zlib, binary, ("1 0 0 7", &compressed(&[7; 4], 4))]);
-    assert_eq!(read(GridFormat::Vti, text.as_bytes()).unwrap().occupied(), 4);
+    assert_eq!(read(Vti, text.as_bytes()).unwrap().occupied(), 4);
 }

@@ -109,8 +109,8 @@ fn primitives_share_a_draco_stream() {
     let other = primitive.replace(r#""bufferView": 0"#, r#""bufferView": 1"#);
     let other = format!(r#"{before}"primitives": [{primitive}, {other}]}}],{after}"#);
     let said = fault(read(glb(&other, Some(&stream))));
-    let expected = "mesh 0, primitive 1 (counted from 0): its accessor 0 (counted from 0) is also that \
-                    of another Draco stream: decompress it";
+    let expected = "mesh 0, primitive 1 (counted from 0): its accessor 0 (counted from 0) is also \
+                    that of another Draco stream: decompress it";
     assert!(said.starts_with(expected), "{said}");
 }
 
@@ -124,15 +124,12 @@ const BAD_DRACO: &str = r#"
     12 vertices: export it again
 "POSITION": 0, "TEXCOORD_0": 1, "COLOR_0": 2 => "POSITION": 0
     its Draco stream is malformed: it has more attributes than the file says; export it again
-"POSITION": 0 => "POSITION": 7
-    its Draco stream has no numbers with the id 7: export it again
+"POSITION": 0 => "POSITION": 7 | its Draco stream has no numbers with the id 7: export it again
 "POSITION": 0, =>
     it is compressed with KHR_draco_mesh_compression: decompress it with the tool that made it, or
     with gltf-transform
-"indices": 0, =>
-    it has a Draco stream, but no accessor of positions or indices: export it again
-"bufferView": 0 => "bufferView": 5
-    its Draco stream is in the buffer view 5, which does not exist
+"indices": 0, => | it has a Draco stream, but no accessor of positions or indices: export it again
+"bufferView": 0 => "bufferView": 5 | its Draco stream is in the buffer view 5, which does not exist
 "byteLength": 191} => "byteLength": 192}
     its Draco stream is in the buffer view 0, which reaches past the end of its buffer
 {"buffer": 0, "byteLength": => {"buffer": 0, "byteLength": 11, "rest":
@@ -154,7 +151,7 @@ fn draco_streams_that_contradict_their_file_are_refused() {
     };
     for (changed, expected) in changes(&file, BAD_DRACO) {
         let said = said(&changed, &stream);
-        assert!(said.starts_with(&expected), "{changed}: {said}");
+        assert!(!expected.is_empty() && said.starts_with(&expected), "{changed}: {said}");
     }
     // The second corner is the point 12 of 12.
     let mut stream = decode(DRACO[3].1);
@@ -200,7 +197,7 @@ fn meshopt_streams_that_contradict_their_file_are_refused() {
     let (file, data) = meshopt("EXT_meshopt_compression", &sections(""), &MESHOPT);
     for (changed, expected) in changes(&file, BAD_MESHOPT) {
         let said = fault(read(glb(&changed, Some(&data))));
-        assert!(said.starts_with(&expected), "{changed}: {said}");
+        assert!(!expected.is_empty() && said.starts_with(&expected), "{changed}: {said}");
     }
 }
 

@@ -31,14 +31,8 @@ pub(crate) fn binary() -> Vec<u8> {
 }
 
 #[test]
-fn text_and_binary_files_are_read() {
-    assert_eq!(triangles(read(TEXT)), SQUARE);
-    assert_eq!(triangles(read(binary())), SQUARE);
-}
-
-#[test]
-fn binary_files_may_begin_as_text_does() {
-    for header in ["solid", "solid part\nfacet normal 0 0 0\nouter loop\n"] {
+fn binary_files_are_read_also_if_they_begin_as_text_does() {
+    for header in ["some program", "solid", "solid part\nfacet normal 0 0 0\nouter loop\n"] {
         assert_eq!(triangles(read(file(header.as_bytes(), 2, &SQUARE))), SQUARE);
         let said = fault(read(file(header.as_bytes(), 3, &SQUARE)));
         assert!(said.contains("says that 3 triangles follow, but there is room for 2"), "{said}");
@@ -47,25 +41,20 @@ fn binary_files_may_begin_as_text_does() {
 
 #[test]
 fn text_is_read_in_any_case_with_any_spaces_and_line_ends() {
-    let shouted = TEXT.to_uppercase();
-    let spaced = TEXT.replace(' ', " \t ").replace('\n', "\n\n  \t");
-    let after_space = format!("\u{feff} \n{TEXT}");
-    let without_normals = TEXT.replace("normal 0 0 1", "normal nan -nan(ind) inf");
-    let names_in_lines = TEXT.replace("\n", " ").replace("square ", "square\n");
     let on_one_line = TEXT.replace("\n", " ");
-    let nameless = on_one_line.replace("a square ", "");
-    for text in [
-        &shouted,
-        &spaced,
-        &after_space,
-        &without_normals,
-        &names_in_lines,
-        &on_one_line,
-        &nameless,
+    for (claim, text) in [
+        ("as it is", TEXT.to_owned()),
+        ("capital letters", TEXT.to_uppercase()),
+        ("spaces", TEXT.replace(' ', " \t ").replace('\n', "\n\n  \t")),
+        ("spaces before", format!("\u{feff} \n{TEXT}")),
+        ("no normals", TEXT.replace("normal 0 0 1", "normal nan -nan(ind) inf")),
+        ("lines of names", on_one_line.replace("square ", "square\n")),
+        ("one line", on_one_line.clone()),
+        ("one line without names", on_one_line.replace("a square ", "")),
     ] {
-        assert_eq!(triangles(read(text)), SQUARE, "{text}");
-        for ending in ["\r\n", "\r"] {
-            assert_eq!(triangles(read(text.replace('\n', ending))), SQUARE, "{text}");
+        for ending in ["\n", "\r\n", "\r"] {
+            let text = text.replace('\n', ending);
+            assert_eq!(triangles(read(&text)), SQUARE, "{claim}: {text}");
         }
     }
 }
@@ -83,9 +72,10 @@ fn all_solids_are_one_mesh_and_names_may_be_anything() {
 #[test]
 fn several_solids_may_be_on_one_line_and_such_a_line_takes_linear_time() {
     let two = [TEXT, TEXT].concat().replace("\n", " ");
-    assert_eq!(triangles(read(&two)), [SQUARE, SQUARE].concat());
     let named = two.replace("solid a square", "solid facet of a solid");
-    assert_eq!(triangles(read(named)), [SQUARE, SQUARE].concat());
+    for text in [two, named] {
+        assert_eq!(triangles(read(text)), [SQUARE, SQUARE].concat());
+    }
     let many = TEXT.replace("\n", " ").repeat(2000);
     let begun = std::time::Instant::now();
     assert_eq!(triangles(read(many)).len(), 4000);
@@ -95,22 +85,19 @@ fn several_solids_may_be_on_one_line_and_such_a_line_takes_linear_time() {
 
 #[test]
 fn labels_are_the_solids_of_text() {
-    let names = |bytes: &[u8]| {
-        let mesh = read(bytes).unwrap().mesh;
-        let labels = mesh.labels()?;
-        assert_eq!(labels.of_triangle(0), 0);
-        assert_eq!(labels.of_triangle(mesh.triangles().len() - 1), labels.names().len() as u32 - 1);
-        Some(labels.names().join(","))
-    };
-    let other = TEXT.replace("a square", " facet\t2 ");
-    let empty = "solid empty\nendsolid\n";
-    let both = [TEXT, empty, &other, TEXT].concat();
-    assert_eq!(names(both.as_bytes()).unwrap(), "a square,facet\t2,a square");
-    assert_eq!(names(TEXT.as_bytes()).unwrap(), "a square");
-    assert_eq!(names(TEXT.replace("a square", "").as_bytes()), None);
-    assert_eq!(names(&binary()), None);
-    let line = both.replace("\n", " ");
-    assert_eq!(names(line.as_bytes()).unwrap(), "a square,facet\t2,a square");
+    let (other, nameless) = (TEXT.replace("a square", " facet\t2 "), TEXT.replace("a square", ""));
+    let both = [TEXT, "solid empty\nendsolid\n", &other, TEXT].concat();
+    let of_both = &[0, 0, 1, 1, 2, 2][..];
+    for (file, names, of_triangles) in [
+        (both.as_bytes(), "a square,facet\t2,a square", of_both),
+        (both.replace('\n', " ").as_bytes(), "a square,facet\t2,a square", of_both),
+        (TEXT.as_bytes(), "a square", &[0, 0]),
+        (nameless.as_bytes(), "", &[]),
+        (&binary(), "", &[]),
+    ] {
+        let found = labels(&read(file).unwrap().mesh);
+        assert_eq!(found, (names.to_owned(), of_triangles.to_vec()), "{}", file.escape_ascii());
+    }
 }
 
 #[test]
@@ -136,10 +123,10 @@ fn bad_text_is_named_by_line() {
         ("endsolid a square", "", "line 15: the file ends without 'endsolid': it is cut off"),
         ("endsolid", "endsolid\nmore", "line 17: 'more' where 'solid' belongs"),
     ] {
-        let text = TEXT.replacen(old, new, 1);
-        assert_eq!(fault(read(&text)), expected, "{new}");
-        let text = text.replace('\n', "\r\n");
-        assert_eq!(fault(read(text)), expected, "{new} with \\r\\n");
+        for ending in ["\n", "\r\n"] {
+            let text = TEXT.replacen(old, new, 1).replace('\n', ending);
+            assert_eq!(fault(read(text)), expected, "{new} with {ending:?}");
+        }
     }
     let said = fault(read(&TEXT.as_bytes()[..60]));
     assert!(said.starts_with("line 4: the file ends where"), "{said}");
@@ -157,10 +144,8 @@ fn counts_that_lie_are_refused_or_said() {
     assert_eq!(said(0), none);
     let skipped = "50 bytes after the last of the 1 triangles that the header counts were skipped";
     assert_eq!(corners(&warned(read(file(b"", 1, &SQUARE)), skipped)), SQUARE[..1]);
-    let mut bytes = binary();
-    bytes.push(b'\n');
     let skipped = "1 byte after the last of the 2 triangles that the header counts were skipped";
-    assert_eq!(warnings(read(&bytes)), [skipped]);
+    warned(read([&binary()[..], b"\n"].concat()), skipped);
 }
 
 /// A binary file of two triangles with these attributes.
@@ -215,12 +200,6 @@ fn attributes_that_are_no_colours_are_a_warning() {
 }
 
 #[test]
-fn triangles_without_colours_look_like_nothing() {
-    assert_eq!(read(binary()).unwrap().mesh.appearance(), None);
-    assert_eq!(read(TEXT).unwrap().mesh.appearance(), None);
-}
-
-#[test]
 fn numbers_of_binary_files_that_are_not_finite_are_named_by_place() {
     let mut bytes = binary();
     bytes[84 + 50 + 12 + 24..][..4].copy_from_slice(&f32::NAN.to_le_bytes());
@@ -231,8 +210,8 @@ fn numbers_of_binary_files_that_are_not_finite_are_named_by_place() {
 
 #[test]
 fn files_that_are_no_stl_say_so() {
-    let neither = "not an STL file: it neither begins with 'solid' nor has a binary file's header of \
-                   84 bytes";
+    let neither = "not an STL file: it neither begins with 'solid' nor has a binary file's header \
+                   of 84 bytes";
     assert_eq!(fault(read(b"v 0 0 0\n")), neither);
     assert_eq!(fault(read(b"solid x\nendsolid x\n")), "the mesh has no triangles");
     assert_eq!(fault(read(file(b"", 0, &[]))), "the mesh has no triangles");

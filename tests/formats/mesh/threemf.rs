@@ -9,19 +9,24 @@ pub(crate) fn read(bytes: impl AsRef<[u8]>) -> Result<LoadedMesh, ReadError> {
 
 /// A square of two triangles, and its mirror image in a component.
 pub(crate) const MODEL: &str = r##"<?xml version="1.0" encoding="UTF-8"?>
-<model unit="millimeter" xml:lang="en-US" xmlns="http://schemas.microsoft.com/3dmanufacturing/core/2015/02"
+<model unit="millimeter" xml:lang="en-US"
+ xmlns="http://schemas.microsoft.com/3dmanufacturing/core/2015/02"
  xmlns:m="http://schemas.microsoft.com/3dmanufacturing/material/2015/02" requiredextensions="m">
  <metadata name="Title">A square &amp; more</metadata>
  <resources>
-  <basematerials id="1"><base name="PLA red" displaycolor="#FF0000"/><base name="glass" displaycolor="#0000FF80"/></basematerials>
+  <basematerials id="1"><base name="PLA red" displaycolor="#FF0000"/>
+   <base name="glass" displaycolor="#0000FF80"/></basematerials>
   <m:colorgroup id="2"><m:color color="#00FF00"/><m:color color="#0000FFFF"/></m:colorgroup>
   <object id="3" type="model" name="square" pid="1" pindex="0">
    <mesh>
-    <vertices><vertex x="0" y="0" z="0"/><vertex x="1" y="0" z="0"/><vertex x="1" y="1" z="0"/><vertex x="0" y="1" z="0"/></vertices>
-    <triangles><triangle v1="0" v2="1" v3="2"/><triangle v1="0" v2="2" v3="3" pid="2" p1="0"/></triangles>
+    <vertices><vertex x="0" y="0" z="0"/><vertex x="1" y="0" z="0"/><vertex x="1" y="1" z="0"/>
+     <vertex x="0" y="1" z="0"/></vertices>
+    <triangles><triangle v1="0" v2="1" v3="2"/>
+     <triangle v1="0" v2="2" v3="3" pid="2" p1="0"/></triangles>
    </mesh>
   </object>
-  <object id="4" name="pair"><components><component objectid="3" transform="-1 0 0 0 1 0 0 0 1 3 0 0.5"/></components></object>
+  <object id="4" name="pair"><components>
+   <component objectid="3" transform="-1 0 0 0 1 0 0 0 1 3 0 0.5"/></components></object>
  </resources>
  <build><item objectid="3"/><item objectid="4" transform="1 0 0 0 1 0 0 0 1 0 10 0"/></build>
 </model>
@@ -38,7 +43,8 @@ fn of(resources: &str) -> String {
     )
 }
 
-const VERTICES: &str = r#"<vertices><vertex x="0" y="0" z="0"/><vertex x="1" y="0" z="0"/><vertex x="1" y="1" z="0"/></vertices>"#;
+const VERTICES: &str = "<vertices><vertex x=\"0\" y=\"0\" z=\"0\"/>\
+    <vertex x=\"1\" y=\"0\" z=\"0\"/><vertex x=\"1\" y=\"1\" z=\"0\"/></vertices>";
 const TRIANGLE: &str = r#"<triangles><triangle v1="0" v2="1" v3="2"/></triangles>"#;
 
 /// Object 3, a triangle, with these attributes.
@@ -50,12 +56,10 @@ fn object(attributes: &str) -> String {
 fn the_build_is_read_with_components_transforms_and_mirrors() {
     let moved = |[x, y, z]: [f64; 3]| [3.0 - x, y + 10.0, z + 0.5];
     let [a, b, c, d] = [A, B, C, D].map(moved);
-    let expected = [[A, B, C], [A, C, D], [a, c, b], [a, d, c]];
-    assert_eq!(triangles(model(MODEL)), expected);
-    let mesh = model(MODEL).unwrap().mesh;
-    let labels = mesh.labels().unwrap();
-    assert_eq!(labels.names(), ["square", "square"]);
-    assert_eq!([0, 1, 2, 3].map(|triangle| labels.of_triangle(triangle)), [0, 0, 1, 1]);
+    let loaded = model(MODEL);
+    let mesh = &loaded.as_ref().unwrap().mesh;
+    assert_eq!(labels(mesh), ("square,square".to_owned(), vec![0, 0, 1, 1]));
+    assert_eq!(triangles(loaded), [[A, B, C], [A, C, D], [a, c, b], [a, d, c]]);
 }
 
 #[test]
@@ -89,12 +93,9 @@ fn base_materials_and_colour_groups_are_colours() {
 #[test]
 fn colours_of_corners_are_averaged_with_a_warning() {
     let text = MODEL.replace("p1=\"0\"", "p1=\"0\" p2=\"0\" p3=\"1\"");
-    let loaded = model(text).unwrap();
-    assert_eq!(
-        loaded.warnings,
-        ["1 triangle has different colours at the corners: each has their mean"]
-    );
-    let look = loaded.mesh.appearance().unwrap();
+    let said = "1 triangle has different colours at the corners: each has their mean";
+    let mesh = warned(model(text), said);
+    let look = mesh.appearance().unwrap();
     let mean = look.materials[look.material_of[1] as usize].color;
     for (channel, share) in mean.into_iter().zip([0.0, 2.0, 1.0, 3.0]) {
         let expected = share / 3.0 * 65535.0;
@@ -106,66 +107,59 @@ fn colours_of_corners_are_averaged_with_a_warning() {
 #[test]
 fn parts_in_other_files_are_read_once() {
     let part = of(&object("name=\"inner\""));
-    let root = "<model xmlns:p=\"http://schemas.microsoft.com/3dmanufacturing/production/2015/06\" \
-                requiredextensions=\"p\"><resources><object id=\"8\" name=\"outer\"><components>\
-                <component p:path=\"/3D/Objects/A.model\" objectid=\"3\"/>\
-                <component p:path=\"/3D/Objects/A.model\" objectid=\"3\" transform=\"1 0 0 0 1 0 0 0 1 0 0 2\"/>\
-                </components></object></resources><build><item objectid=\"8\"/>\
-                <item p:path=\"/3D/Objects/A.model\" objectid=\"3\"/></build></model>";
-    let files: [(&str, &[u8]); 3] = [
-        ("_rels/.rels", RELATIONSHIPS_3MF.as_bytes()),
-        ("3D/3dmodel.model", root.as_bytes()),
-        ("3d/objects/a.model", part.as_bytes()),
-    ];
+    let root = r#"<model requiredextensions="p"
+        xmlns:p="http://schemas.microsoft.com/3dmanufacturing/production/2015/06"><resources>
+        <object id="8" name="outer"><components>
+        <component p:path="/3D/Objects/A.model" objectid="3"/>
+        <component p:path="/3D/Objects/A.model" objectid="3" transform="1 0 0 0 1 0 0 0 1 0 0 2"/>
+        </components></object></resources><build><item objectid="8"/>
+        <item p:path="/3D/Objects/A.model" objectid="3"/></build></model>"#;
+    let package = |part: &[(&str, &[u8])]| {
+        let root =
+            [("_rels/.rels", RELATIONSHIPS_3MF.as_bytes()), ("3D/3dmodel.model", root.as_bytes())];
+        read(zip_of(&[&root, part].concat()))
+    };
     let up = |[x, y, z]: [f64; 3]| [x, y, z + 2.0];
     let expected = [[A, B, C], [A, B, C].map(up), [A, B, C]];
-    assert_eq!(triangles(read(zip_of(&files))), expected);
-    let said = fault(read(zip_of(&files[..2])));
-    assert_eq!(said, "the package has no part /3D/Objects/A.model, to which it refers");
-    let nested = part.replace("objectid=\"3\"", "objectid=\"3\" p:path=\"/x\"");
-    let nested = nested.replace("</resources>", "<object id=\"4\"><components><component objectid=\"3\" p:path=\"/x\"/></components></object></resources>");
-    let files = [files[0], files[1], ("3D/Objects/A.model", nested.as_bytes())];
-    let said = fault(read(zip_of(&files)));
+    assert_eq!(triangles(package(&[("3d/objects/a.model", part.as_bytes())])), expected);
+    let said = "the package has no part /3D/Objects/A.model, to which it refers";
+    assert_eq!(fault(package(&[])), said);
+    let nested = part.replace(
+        "</resources>",
+        r#"<object id="4"><components><component objectid="3" p:path="/x"/></components></object>
+        </resources>"#,
+    );
+    let said = fault(package(&[("3D/Objects/A.model", nested.as_bytes())]));
     assert!(said.ends_with("only the root model may refer to other parts by a path"), "{said}");
 }
 
 #[test]
 fn helpers_of_the_slicer_are_skipped_and_said() {
-    let text = MODEL.replace(
-        "<object id=\"4\"",
-        &format!("{}<object id=\"4\"", object("type=\"other\"").replace("id=\"3\"", "id=\"5\"")),
-    );
-    let text = text.replace(
-        "<component objectid=\"3\"",
-        "<component objectid=\"5\"/><component objectid=\"3\"",
-    );
-    let loaded = model(text).unwrap();
-    assert_eq!(loaded.mesh.triangles().len(), 4);
+    let helper = object("type=\"other\"").replace("id=\"3\"", "id=\"5\"");
+    let part = "<component objectid=\"3\"";
+    let text = MODEL
+        .replace("<object id=\"4\"", &format!("{helper}<object id=\"4\""))
+        .replace(part, &format!("<component objectid=\"5\"/>{part}"));
     let said = "objects that are no parts of the model were skipped, of the type: 'other'";
-    assert_eq!(loaded.warnings, [said]);
+    assert_eq!(warned(model(text), said).triangles().len(), 4);
 }
+
+/// Changes of a model of one triangle, and what is said not to be read.
+const NOT_READ: &str = r#"
+<object id="3" > => <m:texture2dgroup id="9" texid="1"><m:tex2coord u="0" v="0"/>\
+</m:texture2dgroup><object id="3" pid="9" pindex="0">
+    1 triangle has a texture, a composite or several properties, which are not read: plain
+v3="2" => v3="2" paint_color="4"
+    1 triangle has colours painted in the program's own way, which are not read
+</mesh> => <b:beamlattice><b:beams><b:beam v1="0" v2="1"/></b:beams></b:beamlattice></mesh>
+    1 beam lattice was skipped: only triangles are read
+<model> => <model unit="furlong"> | coordinates are in a unit that 3MF does not have: 'furlong'
+"#;
 
 #[test]
 fn what_is_not_read_is_said() {
-    let textured =
-        "<m:texture2dgroup id=\"9\" texid=\"1\"><m:tex2coord u=\"0\" v=\"0\"/></m:texture2dgroup>";
-    for (text, said) in [
-        (
-            of(&(textured.to_owned() + &object("pid=\"9\" pindex=\"0\""))),
-            "1 triangle has a texture, a composite or several properties, which are not read: plain",
-        ),
-        (
-            of(&object("")).replace("v3=\"2\"", "v3=\"2\" paint_color=\"4\""),
-            "1 triangle has colours painted in the program's own way, which are not read",
-        ),
-        (
-            of(&object("")).replace("</mesh>", "<b:beamlattice><b:beams><b:beam v1=\"0\" v2=\"1\"/></b:beams></b:beamlattice></mesh>"),
-            "1 beam lattice was skipped: only triangles are read",
-        ),
-    ] {
-        let loaded = model(text).unwrap();
-        assert_eq!(loaded.warnings, [said]);
-        assert_eq!(corners(&loaded.mesh), [[A, B, C]]);
+    for (changed, said) in changes(&of(&object("")), NOT_READ) {
+        assert_eq!(corners(&warned(model(changed), &said)), [[A, B, C]]);
     }
     // The vertices of slices are no vertices of the mesh.
     let sliced = of(&object(""))
@@ -175,30 +169,22 @@ fn what_is_not_read_is_said() {
 
 /// Changes of a model of one triangle, and why they are refused, after the name of the part.
 const BAD_MODELS: &str = r#"
-v3="2" => v3="3"
-    line 1: vertex index 3 is out of range: there are 3, counted from 0
-v3="2" => v3="-1"
-    line 1: v3="-1" is not a valid number
- v3="2" =>
-    line 1: <triangle> has no attribute 'v3'
-x="1" => x="nan"
-    line 1: x is NaN, not a finite number
-x="1" => x="1,5"
-    line 1: x="1,5" is not a valid number
-y="1" => \n\n\ny="up"
-    line 4: y="up" is not a valid number
-v3="2" => v3="2" pid="7"
-    line 1: there is no group of properties with the identifier 7
+v3="2" => v3="3" | line 1: vertex index 3 is out of range: there are 3, counted from 0
+v3="2" => v3="-1" | line 1: v3="-1" is not a valid number
+ v3="2" => | line 1: <triangle> has no attribute 'v3'
+x="1" => x="nan" | line 1: x is NaN, not a finite number
+x="1" => x="1,5" | line 1: x="1,5" is not a valid number
+y="1" => \n\n\ny="up" | line 4: y="up" is not a valid number
+v3="2" => v3="2" pid="7" | line 1: there is no group of properties with the identifier 7
 object id="3" => object id="9"
     line 1: object 3 does not exist, or is defined after this reference to it
-</resources> => <object id="3"><mesh/></object></resources>
-    line 1: there are two objects 3
+</resources> => <object id="3"><mesh/></object></resources> | line 1: there are two objects 3
 <mesh> => <components/><mesh>
     line 1: object 3 needs a mesh or components, and not both: only these are read
 </resources> => <object id="4"/></resources>
     line 1: object 4 needs a mesh or components, and not both: only these are read
-</resources> => <object id="4"><components><component objectid="4"/></components></object></resources>
-    line 1: object 4 does not exist, or is defined after this reference to it
+</resources> => <object id="4"><components><component objectid="4"/></components></object>\
+</resources> | line 1: object 4 does not exist, or is defined after this reference to it
 item objectid="3" => item objectid="3" transform="1 2 3"
     line 1: transform="1 2 3" is not 12 finite numbers
 <resources> => <resources><basematerials id="1"><base name="a" displaycolor="red"/></basematerials>
@@ -206,40 +192,26 @@ item objectid="3" => item objectid="3" transform="1 2 3"
 <model> => <model xmlns:v="http://v" requiredextensions="v">
     line 1: it requires the extension v (http://v), which is not read: export the model without it,
     or as .stl
-<model> => <!DOCTYPE a [<!ENTITY b "c">]><model>
-    line 1: a document type is not allowed
-<model> => <svg>
-    line 1: the root element is not <model>
-</mesh> => </wrong>
-    line 1:
+<model> => <!DOCTYPE a [<!ENTITY b "c">]><model> | line 1: a document type is not allowed
+<model> => <svg> | line 1: the root element is not <model>
+</mesh> => </wrong> | line 1:
 "#;
 
 #[test]
 fn malformed_models_are_refused_with_the_line() {
-    let said = |text: &str| {
-        let said = fault(model(text));
-        let place = "/3D/3dmodel.model, ";
-        said.strip_prefix(place).map(str::to_owned).unwrap_or_else(|| panic!("{said}"))
-    };
     for (changed, expected) in changes(&of(&object("")), BAD_MODELS) {
-        let said = said(&changed);
+        let said = fault(model(&changed));
+        let expected = format!("/3D/3dmodel.model, {expected}");
         let is_begin = expected.ends_with(':') && said.starts_with(&expected);
         assert!(is_begin || said == expected, "{changed}: {said}");
     }
-    assert_eq!(said("<model><resources>\n"), "line 2: it ends within an element");
-    let empty = "<model><resources/><build/></model>";
-    assert_eq!(fault(model(empty)), "the mesh has no triangles");
-    assert_eq!(
-        fault(model(b"\xff<model/>")),
-        "/3D/3dmodel.model is not in UTF-8: export it in UTF-8"
-    );
-}
-
-#[test]
-fn a_unit_that_the_format_does_not_have_is_said() {
-    let loaded = model(MODEL.replace("millimeter", "furlong")).unwrap();
-    let said = "coordinates are in a unit that 3MF does not have: 'furlong'";
-    assert_eq!(loaded.warnings, [said]);
+    for (model_text, said) in [
+        (&b"<model><resources>\n"[..], "/3D/3dmodel.model, line 2: it ends within an element"),
+        (b"<model><resources/><build/></model>", "the mesh has no triangles"),
+        (b"\xff<model/>", "/3D/3dmodel.model is not in UTF-8: export it in UTF-8"),
+    ] {
+        assert_eq!(fault(model(model_text)), said);
+    }
 }
 
 #[test]
@@ -248,10 +220,8 @@ fn components_may_not_multiply_without_bound() {
     let doubled = |count: u32| {
         let mut objects = object("").replace("id=\"3\"", "id=\"100\"");
         for id in 101..=100 + count {
-            let of = id - 1;
-            objects += &format!(
-                "<object id=\"{id}\"><components><component objectid=\"{of}\"/><component objectid=\"{of}\"/></components></object>"
-            );
+            let twice = format!("<component objectid=\"{}\"/>", id - 1).repeat(2);
+            objects += &format!("<object id=\"{id}\"><components>{twice}</components></object>");
         }
         of(&objects).replace("item objectid=\"3\"", &format!("item objectid=\"{}\"", 100 + count))
     };
@@ -265,25 +235,25 @@ fn components_may_not_multiply_without_bound() {
     let limited = read_as("3mf", package_3mf(doubled(20).as_bytes()), &options);
     assert!(matches!(limited, Err(ReadError::Memory { .. })), "{limited:?}");
     // Without a triangle, doubling takes no time.
-    assert_eq!(
-        fault(model(doubled(60).replace(TRIANGLE, "<triangles/>"))),
-        "the mesh has no triangles"
-    );
+    let empty = doubled(60).replace(TRIANGLE, "<triangles/>");
+    assert_eq!(fault(model(empty)), "the mesh has no triangles");
 }
 
 #[test]
 fn packages_are_refused_with_a_reason() {
-    assert_eq!(fault(read("solid")), "not a 3MF file: it is no zip archive");
-    let other = zip_of(&[("word/document.xml", b"<a/>")]);
-    assert_eq!(fault(read(other)), "a zip archive, but no 3MF file: it has no file _rels/.rels");
     let office = RELATIONSHIPS_3MF.replace("3dmanufacturing/2013/01/3dmodel", "other");
-    let office = zip_of(&[("_rels/.rels", office.as_bytes())]);
-    assert_eq!(
-        fault(read(office)),
-        "a package of another format than 3MF: _rels/.rels names no 3D model"
-    );
-    let twice = zip_of(&[("a", b""), ("A", b"")]);
-    assert_eq!(fault(read(twice)), "the zip archive has two files named A");
+    let other = "a package of another format than 3MF: _rels/.rels names no 3D model";
+    for (package, said) in [
+        (b"solid".to_vec(), "not a 3MF file: it is no zip archive"),
+        (
+            zip_of(&[("word/document.xml", b"<a/>")]),
+            "a zip archive, but no 3MF file: it has no file _rels/.rels",
+        ),
+        (zip_of(&[("_rels/.rels", office.as_bytes())]), other),
+        (zip_of(&[("a", b""), ("A", b"")]), "the zip archive has two files named A"),
+    ] {
+        assert_eq!(fault(read(package)), said);
+    }
     // The archive has a checksum of the content.
     let mut damaged = package_3mf(MODEL.as_bytes());
     let at = damaged.windows(5).position(|bytes| bytes == b"x=\"1\"").unwrap() + 3;

@@ -5,6 +5,11 @@ use super::*;
 const FACES: &str = "usemtl a\nf 1/1 2/2 3/3\n";
 const RED_MTL: &str = "newmtl a\nKd 1 0 0\n";
 
+/// A folder with the file `name`, which defines `a` as red.
+fn red(name: &str) -> Folder {
+    Folder::new().with(name, RED_MTL)
+}
+
 /// The colour of the only material in `folder`, of a mesh that names its material files so.
 fn color(folder: &Folder, names: &str) -> Linear {
     only(&folder.quiet(format!("mtllib {names}\n{FACES}"))).color
@@ -31,41 +36,42 @@ fn material_files_are_found_however_they_are_named() {
         ("m.mtl", "../no such/m.mtl"),
         ("GRÜN.mtl", "grün.mtl"),
     ] {
-        let folder = Folder::new().with(there, RED_MTL);
-        assert_eq!(color(&folder, named), screen(TO_RED), "{there} as {named}");
+        assert_eq!(color(&red(there), named), screen(TO_RED), "{there} as {named}");
     }
-    let folder = Folder::new().with("grün.mtl", RED_MTL);
-    let appearance = folder.quiet([b"mtllib gr\xfcn.mtl\n", FACES.as_bytes()].concat());
-    assert_eq!(only(&appearance).color, screen(TO_RED));
-    let folder = Folder::new().with("m.mtl", RED_MTL);
+    let latin_1 = red("grün.mtl").quiet([b"mtllib gr\xfcn.mtl\n", FACES.as_bytes()].concat());
+    assert_eq!(only(&latin_1).color, screen(TO_RED));
+    let folder = red("m.mtl");
     let absolute = folder.path("m.mtl");
     assert_eq!(color(&Folder::new(), absolute.to_str().unwrap()), screen(TO_RED));
 }
 
 #[test]
 fn of_several_material_files_all_are_read_and_the_first_counts() {
-    let folder = Folder::new()
+    let folder = red("my two.mtl")
         .with("one.mtl", "newmtl b\nKd 0 0 1\n")
-        .with("my two.mtl", RED_MTL)
         .with("three.mtl", "newmtl a\nKd 0 1 0\n");
-    assert_eq!(color(&folder, "one.mtl my two.mtl"), screen(TO_RED));
-    assert_eq!(color(&folder, "ONE.MTL\tMY TWO.MTL  # note"), screen(TO_RED));
-    assert_eq!(color(&folder, "one.mtl\nmtllib three.mtl"), screen(TO_GREEN));
-    assert_eq!(color(&folder, "my two.mtl\nmtllib ./my two.mtl"), screen(TO_RED));
+    for (names, expected) in [
+        ("one.mtl my two.mtl", TO_RED),
+        ("ONE.MTL\tMY TWO.MTL  # note", TO_RED),
+        ("one.mtl\nmtllib three.mtl", TO_GREEN),
+        ("my two.mtl\nmtllib ./my two.mtl", TO_RED),
+    ] {
+        assert_eq!(color(&folder, names), screen(expected), "{names}");
+    }
     let (appearance, _) = folder.warned(format!("mtllib three.mtl my two.mtl\n{FACES}"));
     assert_eq!(only(&appearance).color, screen(TO_GREEN));
 }
 
 #[test]
 fn a_material_file_may_be_named_behind_the_faces() {
-    let folder = Folder::new().with("m.mtl", RED_MTL);
-    assert_eq!(only(&folder.quiet(format!("{FACES}mtllib m.mtl"))).color, screen(TO_RED));
+    let appearance = red("m.mtl").quiet(format!("{FACES}mtllib m.mtl"));
+    assert_eq!(only(&appearance).color, screen(TO_RED));
 }
 
 #[test]
 fn a_mesh_that_names_no_material_file_has_that_of_its_own_name() {
     for name in ["mesh.mtl", "mesh.obj.mtl"] {
-        let folder = Folder::new().with(name, RED_MTL);
+        let folder = red(name);
         let (appearance, warning) = folder.warned(FACES);
         assert_eq!(only(&appearance).color, screen(TO_RED));
         assert_eq!(warning, format!("the file names no material file: '{name}' is used"));
@@ -77,22 +83,17 @@ fn a_mesh_that_names_no_material_file_has_that_of_its_own_name() {
 
 #[test]
 fn material_files_that_cannot_be_used_are_said() {
-    let zeros = Folder::new().with("m.mtl", "newmtl a\0\n");
-    let loaded = zeros.read(format!("mtllib m.mtl\n{FACES}"));
-    let why = "it contains zero bytes: save it in UTF-8";
-    assert_eq!(loaded.warnings, [format!("material file 'm.mtl' is not used: {why}")]);
-    assert_eq!(loaded.mesh.appearance(), None);
-    let folder = Folder::new().with("m.mtl", RED_MTL.to_owned() + &"#".repeat(2_000_000));
-    folder.read(format!("mtllib m.mtl\n{FACES}"));
+    let zeros = Folder::new().with("m.mtl", "newmtl a\0\n").read(PAINTED_BY_A);
+    let said = "material file 'm.mtl' is not used: it contains zero bytes: save it in UTF-8";
+    assert_eq!((zeros.warnings, zeros.mesh.appearance()), (vec![said.to_owned()], None));
+    let large = Folder::new().with("m.mtl", RED_MTL.to_owned() + &"#".repeat(2_000_000));
     let options = ReadOptions { memory: 10_000_000, ..ReadOptions::default() };
-    let loaded = read_mesh_with(folder.path("mesh.obj"), &options, &NoProgress).unwrap();
-    let why = "it is too large for the memory that is left";
-    assert_eq!(loaded.warnings, [format!("material file 'm.mtl' is not used: {why}")]);
-    let folder = Folder::new().with("m.mtl/file", "");
-    let loaded = folder.read(format!("mtllib m.mtl\n{FACES}"));
-    assert_eq!(loaded.warnings, ["material files not found: 'm.mtl'"]);
-    let folder = Folder::new().with("a.mtl", RED_MTL);
-    let loaded = folder.read(format!("mtllib a.mtl no such.mtl b.mtl # note\n{FACES}"));
+    let text = format!("{CORNERS}{PAINTED_BY_A}");
+    let said = "material file 'm.mtl' is not used: it is too large for the memory that is left";
+    assert_eq!(large.read_with(text.as_bytes(), &options).warnings, [said]);
+    let is_folder = Folder::new().with("m.mtl/file", "").read(PAINTED_BY_A);
+    assert_eq!(is_folder.warnings, ["material files not found: 'm.mtl'"]);
+    let loaded = red("a.mtl").read(format!("mtllib a.mtl no such.mtl b.mtl # note\n{FACES}"));
     assert_eq!(loaded.warnings, ["material files not found: 'no such.mtl', 'b.mtl'"]);
 }
 
@@ -104,73 +105,68 @@ fn is_found(folder: Folder, place: &str, named: impl AsRef<[u8]>) -> bool {
 }
 
 #[test]
-fn images_are_found_however_they_are_named() {
-    for (there, named) in [
-        ("t.png", "t.png"),
-        ("t.png", ".\\T.PNG"),
-        ("My Image.Png", "my image.png"),
-        ("sub/deeper/t.png", "sub\\deeper\\t.png"),
-        ("Sub/T.png", "sub//t.PNG"),
-        ("t.png", "C:\\Documents and Settings\\me\\t.png"),
-        ("t.png", "\\\\server\\share\\t.png"),
-        ("t.png", "/home/me/T.png"),
-        ("t.png", "../../elsewhere/t.png"),
-        ("textures/t.png", "t.png"),
-        ("Textures/t.png", "C:\\t.PNG"),
-        ("tex/t.png", "t.png"),
-        ("texture/t.png", "t.png"),
-        ("images/t.png", "t.png"),
-        ("maps/t.png", "no such/t.png"),
-        ("grün.png", "GRÜN.png"),
+fn images_are_found_however_they_are_named_beside_the_material_file_or_the_mesh() {
+    for (place, there, named) in [
+        ("m.mtl", "t.png", "t.png"),
+        ("m.mtl", "t.png", ".\\T.PNG"),
+        ("m.mtl", "My Image.Png", "my image.png"),
+        ("m.mtl", "sub/deeper/t.png", "sub\\deeper\\t.png"),
+        ("m.mtl", "Sub/T.png", "sub//t.PNG"),
+        ("m.mtl", "t.png", "C:\\Documents and Settings\\me\\t.png"),
+        ("m.mtl", "t.png", "\\\\server\\share\\t.png"),
+        ("m.mtl", "t.png", "/home/me/T.png"),
+        ("m.mtl", "t.png", "../../elsewhere/t.png"),
+        ("m.mtl", "textures/t.png", "t.png"),
+        ("m.mtl", "Textures/t.png", "C:\\t.PNG"),
+        ("m.mtl", "tex/t.png", "t.png"),
+        ("m.mtl", "texture/t.png", "t.png"),
+        ("m.mtl", "images/t.png", "t.png"),
+        ("m.mtl", "maps/t.png", "no such/t.png"),
+        ("m.mtl", "grün.png", "GRÜN.png"),
+        ("mats/m.mtl", "mats/t.png", "t.png"),
+        ("mats/m.mtl", "t.png", "t.png"),
+        ("mats/m.mtl", "t.png", "..\\t.png"),
+        ("mats/m.mtl", "mats/Textures/t.png", "t.png"),
+        ("mats/m.mtl", "textures/t.png", "../textures/t.png"),
+        ("mats/m.mtl", "textures/t.png", "textures/t.png"),
     ] {
         let folder = Folder::new().with(there, png(&TEXELS));
-        assert!(is_found(folder, "m.mtl", named), "{there} as {named}");
+        assert!(is_found(folder, place, named), "{there} as {named} in {place}");
     }
     let folder = Folder::new().with("grün.png", png(&TEXELS));
     assert!(is_found(folder, "m.mtl", b"gr\xfcn.png"));
-}
-
-#[test]
-fn images_may_be_beside_the_material_file_or_the_mesh() {
-    let [texels, other] = [png(&TEXELS), png(&[BLUE; 4])];
-    for (there, named) in [
-        ("mats/t.png", "t.png"),
-        ("t.png", "t.png"),
-        ("t.png", "..\\t.png"),
-        ("mats/Textures/t.png", "t.png"),
-        ("textures/t.png", "../textures/t.png"),
-        ("textures/t.png", "textures/t.png"),
-    ] {
-        let folder = Folder::new().with(there, &texels);
-        assert!(is_found(folder, "mats/m.mtl", named), "{there} as {named}");
+    for (place, there, other) in
+        [("mats/m.mtl", "mats/t.png", "t.png"), ("m.mtl", "t.png", "T.png")]
+    {
+        let folder = Folder::new().with(there, png(&TEXELS)).with(other, png(&[BLUE; 4]));
+        assert!(is_found(folder, place, "t.png"), "{there} rather than {other}");
     }
-    let folder = Folder::new().with("mats/t.png", &texels).with("t.png", &other);
-    assert!(is_found(folder, "mats/m.mtl", "t.png"));
-    let folder = Folder::new().with("t.png", &texels).with("T.png", &other);
-    assert!(is_found(folder, "m.mtl", "t.png"));
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_name_that_several_files_have_is_said() {
     let folder = defined("map_Kd T.PNG").with("t.png", png(&[BLUE; 4]));
-    let folder = folder.with("T.png", png(&TEXELS));
-    let (appearance, warning) = folder.warned(format!("mtllib m.mtl\n{FACES}"));
+    let (appearance, warning) = folder.with("T.png", png(&TEXELS)).warned(PAINTED_BY_A);
     assert_eq!(appearance.textures[0].texels(), TEXELS);
     let said = "several files have the name if case is ignored, and the first is used: 'T.PNG'";
     assert_eq!(warning, said);
 }
 
 #[test]
-fn images_that_are_not_there_are_said_once_by_name() {
+fn images_that_are_not_there_or_cannot_be_read_are_one_warning_by_name() {
     let mtl: String = (0..14)
         .map(|n| format!("newmtl m{n}\nKd 0 0 1\nmap_Kd c:\\no\\{}.png # x\n", n / 2))
         .collect();
-    let folder = Folder::new().with("m.mtl", mtl);
+    let mut folder = Folder::new().with("m.mtl", mtl);
+    for name in ["4.png", "5.png", "6.png"] {
+        folder = folder.with(name, b"DDS |\0\0\0");
+    }
     let faces: String = (0..14).map(|n| format!("usemtl m{n}\n{PAINTED}")).collect();
     let (appearance, warning) = folder.warned(format!("mtllib m.mtl\n{faces}"));
-    let missing = |n| format!(r"'c:\no\{n}.png' (there is no such file beside the model)");
-    let names = [0, 1, 2, 3, 4].map(missing).join(", ");
+    let missing = |n| format!(r"'c:\no\{n}.png' (there is no such file beside the model), ");
+    let names = [0, 1, 2, 3].map(missing).concat()
+        + "'4.png' (files of this kind are not read; save it as PNG or JPEG)";
     assert_eq!(warning, format!("7 textures were replaced by plain colours: {names} and 2 more"));
     assert_eq!(appearance.material(1).color, screen([0.0, 0.0, 1.0]));
     assert!(appearance.textures.is_empty() && appearance.uvs.is_empty());

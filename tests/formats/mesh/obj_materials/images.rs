@@ -12,7 +12,7 @@ fn with_image(name: &str, bytes: impl AsRef<[u8]>) -> Folder {
 }
 
 #[test]
-fn images_of_every_format_are_read() {
+fn images_of_every_format_are_read_by_their_content_and_not_their_extension() {
     for (name, format) in [
         ("t.png", ImageFormat::Png),
         ("t.tga", ImageFormat::Tga),
@@ -20,15 +20,14 @@ fn images_of_every_format_are_read() {
         ("t.bmp", ImageFormat::Bmp),
         ("t.webp", ImageFormat::WebP),
         ("t.gif", ImageFormat::Gif),
+        ("t.jpg", ImageFormat::Png),
+        ("t.tga", ImageFormat::Png),
+        ("t.dds", ImageFormat::Png),
+        ("t", ImageFormat::Png),
+        ("t.png.bak", ImageFormat::Png),
     ] {
-        assert_eq!(texture(&with_image(name, encoded(&TEXELS, format))).texels(), TEXELS, "{name}");
-    }
-}
-
-#[test]
-fn the_content_of_a_file_counts_and_not_its_extension() {
-    for name in ["t.jpg", "t.tga", "t.dds", "t", "t.png.bak"] {
-        assert_eq!(texture(&with_image(name, png(&TEXELS))).texels(), TEXELS, "{name}");
+        let found = texture(&with_image(name, encoded(&TEXELS, format)));
+        assert_eq!(found.texels(), TEXELS, "{name} of {format:?}");
     }
     let grey = DynamicImage::ImageRgb8(ImageBuffer::from_pixel(8, 8, image::Rgb([200; 3])));
     let jpeg = encode(grey, ImageFormat::Jpeg);
@@ -162,23 +161,9 @@ fn images_that_cannot_be_read_are_said_with_their_reason_and_shown_plain() {
 }
 
 #[test]
-fn many_images_that_cannot_be_read_are_few_warnings() {
-    let definition = |n: usize| format!("newmtl {n}\nmap_Kd {n}.png\n");
-    let mtl: String = (0..9).map(definition).collect();
-    let folder = (0..9).fold(Folder::new(), |folder, n| folder.with(&format!("{n}.png"), "no"));
-    let faces: String = (0..9).map(|n| format!("usemtl {n}\n{PAINTED}")).collect();
-    let warnings = folder.with("m.mtl", mtl).read(format!("mtllib m.mtl\n{faces}")).warnings;
-    assert_eq!(warnings.len(), 1);
-    let said = &warnings[0];
-    assert!(said.starts_with("9 textures were replaced by plain colours: '0.png' ("), "{said}");
-    assert!(said.contains("'4.png'") && said.ends_with(" and 4 more"), "{said}");
-}
-
-#[test]
 fn every_prefix_of_an_image_is_shown_or_said() {
-    let jpeg = jpeg(&[255, 0, 64]);
     let tga = encoded(&TEXELS, ImageFormat::Tga);
-    for (name, whole) in [("t.png", png(&TEXELS)), ("t.jpg", jpeg), ("t.tga", tga)] {
+    for (name, whole) in [("t.png", png(&TEXELS)), ("t.jpg", jpeg(&[255, 0, 64])), ("t.tga", tga)] {
         let mut folder = defined(&format!("map_Kd {name}"));
         for end in 0..whole.len() {
             folder = folder.with(name, &whole[..end]);
@@ -191,7 +176,8 @@ fn every_prefix_of_an_image_is_shown_or_said() {
 
 #[test]
 fn an_image_that_several_materials_have_is_read_once() {
-    let mtl = "newmtl a\nmap_Kd t.png\nnewmtl b\nmap_Kd -clamp on -s 2 .\\T.png\nnewmtl c\nmap_Kd sub/../t.png\n";
+    let mtl = "newmtl a\nmap_Kd t.png\nnewmtl b\nmap_Kd -clamp on -s 2 .\\T.png\n\
+               newmtl c\nmap_Kd sub/../t.png\n";
     let folder = Folder::new().with("m.mtl", mtl).with("t.png", png(&TEXELS)).with("sub/x", "");
     let faces = ["a", "b", "c"].map(|name| format!("usemtl {name}\n{PAINTED}")).concat();
     let appearance = folder.quiet(format!("mtllib m.mtl\n{faces}"));
@@ -203,33 +189,30 @@ fn an_image_that_several_materials_have_is_read_once() {
 
 #[test]
 fn images_take_the_memory_that_is_left_and_no_more() {
-    let square = |n: u8| {
-        let image = ImageBuffer::from_pixel(500, 500, image::Rgba([n, 0, 0, 255]));
-        encode(DynamicImage::ImageRgba8(image), ImageFormat::Png)
-    };
     let mtl: String = (0..4).map(|n| format!("newmtl {n}\nmap_Kd {n}.png\n")).collect();
-    let folder =
-        (0..4).fold(Folder::new(), |folder, n| folder.with(&format!("{n}.png"), square(n)));
-    let folder = folder.with("m.mtl", mtl);
+    let mut folder = Folder::new().with("m.mtl", mtl);
+    for n in 0..4 {
+        let image = ImageBuffer::from_pixel(500, 500, image::Rgba([n, 0, 0, 255]));
+        let bytes = encode(DynamicImage::ImageRgba8(image), ImageFormat::Png);
+        folder = folder.with(&format!("{n}.png"), bytes);
+    }
     let faces: String = (0..4).map(|n| format!("usemtl {n}\n{PAINTED}")).collect();
-    assert_eq!(folder.quiet(format!("mtllib m.mtl\n{faces}")).textures.len(), 4);
+    let text = format!("{CORNERS}mtllib m.mtl\n{faces}");
+    assert_eq!(folder.read_text(&text).warnings, Vec::<String>::new());
     // A megabyte each, and three times that for one that is to be decoded.
     for (megabytes, expected) in [(1, 0), (2, 0), (3, 1), (4, 2), (5, 3), (6, 4), (12, 4), (25, 4)]
     {
-        let options =
-            ReadOptions { memory: megabytes * 1_000_000 + 300_000, ..ReadOptions::default() };
+        let memory = megabytes * 1_000_000 + 300_000;
+        let options = ReadOptions { memory, ..ReadOptions::default() };
         for threads in [1, 4] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let read = || read_mesh_with(folder.path("mesh.obj"), &options, &NoProgress).unwrap();
-            let loaded = pool.install(read);
+            let loaded = pool.install(|| folder.read_with(text.as_bytes(), &options));
             let textures = appearance(&loaded.mesh).textures;
-            assert_eq!(textures.len(), expected, "{megabytes} MB: {:?}", loaded.warnings);
-            let in_order = textures.iter().enumerate();
-            assert!(in_order.into_iter().all(|(n, texture)| texture.texels()[0][0] == n as u8));
-            let why = "for the memory that is left";
-            let missing = 4 - expected;
+            let found: Vec<u8> = textures.iter().map(|texture| texture.texels()[0][0]).collect();
+            assert_eq!(found, (0..expected).collect::<Vec<_>>(), "{megabytes} MB");
             let said = loaded.warnings.concat();
-            assert_eq!(said.matches(why).count(), missing, "{megabytes} MB: {said}");
+            let missing = said.matches("for the memory that is left").count();
+            assert_eq!(missing, 4 - usize::from(expected), "{megabytes} MB: {said}");
         }
     }
 }

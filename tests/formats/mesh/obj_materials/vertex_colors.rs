@@ -1,16 +1,12 @@
 //! Colours of vertices: `v x y z r g b`.
 
-use trivox::formats::read_mesh;
-
 use super::*;
 
 /// A mesh of these vertices in one triangle, and of those that follow in others.
-fn read(vertices: &[&str]) -> LoadedMesh {
-    let lines: String = vertices.iter().map(|vertex| format!("v {vertex}\n")).collect();
-    let faces: String =
-        (3..=vertices.len()).map(|i| format!("f {} {} {i}\n", i - 2, i - 1)).collect();
-    let folder = Folder::new().with("mesh.obj", lines + &faces);
-    read_mesh(folder.path("mesh.obj")).unwrap()
+fn read(vertices: &[impl AsRef<str>]) -> LoadedMesh {
+    let lines = vertices.iter().map(|vertex| format!("v {}\n", vertex.as_ref()));
+    let faces = (3..=vertices.len()).map(|i| format!("f {} {} {i}\n", i - 2, i - 1));
+    Folder::new().read_text(lines.chain(faces).collect::<String>())
 }
 
 /// The colours of the vertices at `x` = 0, 1, 2...
@@ -23,19 +19,13 @@ fn colors(loaded: &LoadedMesh) -> Vec<Linear> {
     (0..loaded.mesh.positions().len()).map(|x| color_at(x as f64)).collect()
 }
 
-fn clamped(vertices: usize) -> String {
-    let have = if vertices == 1 { "vertex has" } else { "vertices have" };
-    format!(
-        "{vertices} {have} a colour with values outside their range: the nearest in it are used, \
-         and 0 for NaN"
-    )
-}
-
 #[test]
 fn they_are_values_as_on_a_screen_up_to_1_or_255_and_clamped() {
-    let of_255 = "colours of vertices exceed 1, and are read as 0 to 255".to_owned();
+    let of_255 = "colours of vertices exceed 1, and are read as 0 to 255; ";
+    let clamped = "a colour with values outside their range: the nearest in it are used, and 0 for \
+                   NaN";
     let red = screen(TO_RED);
-    for (vertices, expected, warnings) in [
+    for (vertices, expected, said) in [
         (
             ["0 0 0 1 0 0", "1 0 0 0.5 0.25 0.501961", "2 1 0 0 1 0.123456789"],
             [
@@ -43,9 +33,13 @@ fn they_are_values_as_on_a_screen_up_to_1_or_255_and_clamped() {
                 [linear(0.5), linear(0.25), linear_of(128), u16::MAX],
                 screen([0.0, 1.0, 0.123456789]),
             ],
-            vec![],
+            String::new(),
         ),
-        (["0 0 0 1 -1 0", "1 0 0 1.5 0 0", "2 1 0 1.000001 0 0"], [red; 3], vec![clamped(2)]),
+        (
+            ["0 0 0 1 -1 0", "1 0 0 1.5 0 0", "2 1 0 1.000001 0 0"],
+            [red; 3],
+            format!("2 vertices have {clamped}"),
+        ),
         (
             ["0 0 0 255 0 0", "1 0 0 1 1 128", "2 1 0 300 0 2.5"],
             [
@@ -53,11 +47,11 @@ fn they_are_values_as_on_a_screen_up_to_1_or_255_and_clamped() {
                 [linear_of(1), linear_of(1), linear_of(128), u16::MAX],
                 [u16::MAX, 0, linear(2.5 / 255.0), u16::MAX],
             ],
-            vec![of_255, clamped(1)],
+            format!("{of_255}1 vertex has {clamped}"),
         ),
     ] {
         let loaded = read(&vertices);
-        assert_eq!((&loaded.warnings, colors(&loaded)), (&warnings, expected.to_vec()));
+        assert_eq!((loaded.warnings.join("; "), colors(&loaded)), (said, expected.to_vec()));
         let material = only(&appearance(&loaded.mesh));
         assert_eq!((material.color, material.has_vertex_colors), (WHITE, true));
     }
@@ -68,28 +62,25 @@ const SOME_MISSING: &str =
 
 #[test]
 fn a_face_with_a_vertex_without_a_colour_has_that_of_the_material() {
-    let [red, green] = ["1 0 0", "0 1 0"];
-    let expected = |vertex| match vertex % 2 == 0 {
-        true => screen(TO_RED),
-        false => screen(TO_GREEN),
-    };
-    for which in 1..31 {
-        let which: Vec<usize> = (0..5).filter(|vertex| which >> vertex & 1 == 1).collect();
-        let vertex = |vertex: usize| match which.contains(&vertex) {
-            true => format!("{vertex} {} 0 {}", vertex * vertex, [red, green][vertex % 2]),
-            false => format!("{vertex} {} 0", vertex * vertex),
-        };
-        let vertices: Vec<String> = (0..5).map(vertex).collect();
-        let vertices: Vec<&str> = vertices.iter().map(|vertex| &vertex[..]).collect();
+    for colored in 1..31 {
+        let is_colored = |vertex: usize| colored >> vertex & 1 == 1;
+        let vertices: Vec<String> = (0..5)
+            .map(|vertex| {
+                let color = if is_colored(vertex) { ["1 0 0", "0 1 0"][vertex % 2] } else { "" };
+                format!("{vertex} {} 0 {color}", vertex * vertex)
+            })
+            .collect();
         let loaded = read(&vertices);
-        assert_eq!(loaded.warnings, [SOME_MISSING], "{which:?}");
+        assert_eq!(loaded.warnings, [SOME_MISSING], "{vertices:?}");
         let colors = colors(&loaded);
-        which.iter().for_each(|&vertex| assert_eq!(colors[vertex], expected(vertex), "{which:?}"));
+        for vertex in (0..5).filter(|&vertex| is_colored(vertex)) {
+            assert_eq!(colors[vertex], screen([TO_RED, TO_GREEN][vertex % 2]), "{vertices:?}");
+        }
         for first in 0..3 {
-            let is_colored = (first..first + 3).all(|vertex| which.contains(&vertex));
+            let is_colored = (first..first + 3).all(is_colored);
             let material = appearance(&loaded.mesh).material(first).clone();
-            assert_eq!(material.has_vertex_colors, is_colored, "{which:?}");
-            assert_eq!(material.color, if is_colored { WHITE } else { PLAIN }, "{which:?}");
+            assert_eq!(material.has_vertex_colors, is_colored, "{vertices:?}");
+            assert_eq!(material.color, if is_colored { WHITE } else { PLAIN }, "{vertices:?}");
         }
     }
 }
@@ -101,8 +92,7 @@ fn objects_without_colours_keep_their_materials_beside_objects_with_colours() {
                 o colored\nv 2 0 0 0.2 0.4 0.6\nv 3 0 0 0.2 0.4 0.6\nv 2 0 -1 0.2 0.4 0.6\n\
                 f 4 5 6\n";
     let folder = Folder::new().with("b.mtl", "newmtl Red\nKd 0.8 0.1 0.1\nd 0.5\n");
-    let folder = folder.with("mesh.obj", mesh);
-    let loaded = read_mesh(folder.path("mesh.obj")).unwrap();
+    let loaded = folder.read_text(mesh);
     let said = "colours of vertices are shown instead of those of materials: 'Red'";
     assert_eq!(loaded.warnings, [SOME_MISSING, said]);
     let look = appearance(&loaded.mesh);
@@ -112,32 +102,32 @@ fn objects_without_colours_keep_their_materials_beside_objects_with_colours() {
     assert_eq!((colored.color[3], colored.has_vertex_colors), (32768, true));
 }
 
-/// As ZBrush writes them, also where the text is parsed in parts.
 #[test]
 fn comments_of_zbrush_are_colours_of_all_vertices_or_of_none() {
-    let read = |vertices: usize, colors: &str, face: &str| {
-        let vertices = "v 0 0 0\nv 1 0 0\nv 2 1 0\n".repeat(vertices / 3);
-        let header = "#The following MRGB block contains colours\n";
-        let folder = Folder::new().with("mesh.obj", format!("{vertices}{header}{colors}{face}"));
-        read_mesh(folder.path("mesh.obj")).unwrap()
-    };
     let face = "# End of MRGB block\nf -3 -2 -1\n";
+    let read = |times: usize, colors: &str| {
+        let vertices = "v 0 0 0\nv 1 0 0\nv 2 1 0\n".repeat(times);
+        let header = "#The following MRGB block contains colours\n";
+        Folder::new().read_text(format!("{vertices}{header}{colors}{face}"))
+    };
     let block = "#MRGB ffff0000ff00ff00\n#MRGB 000000FF\n";
-    let loaded = read(3, block, face);
-    assert_eq!(loaded.warnings, Vec::<String>::new());
-    let expected = [screen(TO_RED), screen(TO_GREEN), screen([0.0, 0.0, 1.0])];
-    assert_eq!(colors(&loaded), expected);
-    let many = read(300_000, &block.repeat(100_000), face);
-    let looks = appearance(&many.mesh);
-    assert!(looks.vertex_colors.iter().all(|color| expected.contains(color)));
-    assert_eq!(many.warnings, Vec::<String>::new());
+    let expected = [TO_RED, TO_GREEN, [0.0, 0.0, 1.0]].map(screen);
+    for times in [1, 100_000] {
+        let loaded = read(times, &block.repeat(times));
+        assert_eq!(loaded.warnings, Vec::<String>::new());
+        let colors = appearance(&loaded.mesh).vertex_colors;
+        assert_eq!(colors.len(), loaded.mesh.positions().len());
+        for (position, color) in loaded.mesh.positions().iter().zip(colors) {
+            assert_eq!(color, expected[position[0] as usize]);
+        }
+    }
     for (colors, count) in [("#MRGB ffff0000\n", 1), ("#MRGB ffff0000ff00ff0x000000ff\n", 2)] {
-        let loaded = read(3, colors, face);
+        let loaded = read(1, colors);
         let said = format!("colours (#MRGB) are of {count} vertices, not of 3, and are not shown");
         assert_eq!((loaded.warnings, loaded.mesh.appearance()), (vec![said], None));
     }
     let own = "v 0 0 0 0 0 1\nv 1 0 0 0 0 1\nv 2 1 0 0 0 1\n#MRGB ffff0000\n";
-    assert_eq!(colors(&read(0, own, face))[0], screen([0.0, 0.0, 1.0]));
+    assert_eq!(colors(&read(0, own))[0], screen([0.0, 0.0, 1.0]));
 }
 
 #[test]
@@ -160,11 +150,9 @@ fn a_colour_that_is_not_made_of_numbers_is_none() {
 
 #[test]
 fn a_seventh_number_is_an_opacity_that_is_not_used() {
-    let coloured = ["0 0 0 1 0 0 0.5", "1 0 0 0 1 0 1", "2 1 0 0 0 1 0"];
+    let [a, b, c] = ["0 0 0 1 0 0 0.5", "1 0 0 0 1 0 1", "2 1 0 0 0 1 0"];
     let said = "the seventh numbers of vertices are taken for opacities, and not used";
-    for first in 0..3 {
-        let mut vertices = coloured;
-        vertices[..first].iter_mut().zip(["0 0 0", "1 0 0"]).for_each(|(to, from)| *to = from);
+    for vertices in [[a, b, c], ["0 0 0", b, c], ["0 0 0", "1 0 0", c]] {
         let loaded = read(&vertices);
         assert!(loaded.warnings.iter().any(|warning| warning == said), "{:?}", loaded.warnings);
         assert_eq!(colors(&loaded)[2], screen([0.0, 0.0, 1.0]));
@@ -173,41 +161,34 @@ fn a_seventh_number_is_an_opacity_that_is_not_used() {
 
 #[test]
 fn they_stay_with_their_vertices_among_very_many_faces() {
-    let vertices = ["0 0 0 1 0 0", "1 0 0 0 1 0", "2 1 0 0 0 1"];
-    let lines: String = vertices.iter().map(|vertex| format!("v {vertex}\n")).collect();
+    let vertices = "v 0 0 0 1 0 0\nv 1 0 0 0 1 0\nv 2 1 0 0 0 1\n";
     let faces = "f 3 1 2\nf -1 -2 -3\n".repeat(100_000);
-    let folder = Folder::new().with("mesh.obj", lines + &faces);
-    let loaded = read_mesh(folder.path("mesh.obj")).unwrap();
+    let loaded = Folder::new().read_text(format!("{vertices}{faces}"));
     assert_eq!(loaded.warnings, Vec::<String>::new());
-    let mesh = loaded.mesh;
-    let appearance = mesh.appearance().unwrap();
-    assert_eq!(mesh.positions().len(), 3);
-    for (position, color) in mesh.positions().iter().zip(&appearance.vertex_colors) {
-        let mut expected = [0, 0, 0, u16::MAX];
-        expected[position[0] as usize] = u16::MAX;
-        assert_eq!(*color, expected);
-    }
+    let expected = [TO_RED, TO_GREEN, [0.0, 0.0, 1.0]].map(screen);
+    assert_eq!(colors(&loaded), expected);
 }
 
 #[test]
 fn they_show_where_there_is_no_image_and_what_does_not_is_said() {
-    let text = "v 0 0 0 1 0 0\nv 1 0 0 1 0 0\nv 0 1 0 1 0 0\nvt 0 0\nmtllib m.mtl\n";
     let mtl = "newmtl plain\nKd 1 1 1\nnewmtl green\nKd 0 1 0\nd 0.5\nnewmtl image\nmap_Kd t.png\n\
                newmtl broken\nmap_Kd b.png\n";
     let folder = Folder::new().with("m.mtl", mtl).with("t.png", png(&TEXELS)).with("b.png", "no");
-    let read = |faces: &str| {
-        std::fs::write(folder.path("mesh.obj"), format!("{text}{faces}")).unwrap();
-        let loaded = read_mesh(folder.path("mesh.obj")).unwrap();
-        let material = only(&appearance(&loaded.mesh));
-        (material.color, material.has_vertex_colors, material.texture.is_some(), loaded.warnings)
-    };
-    let face = "f 1/1 2/1 3/1\n";
-    assert_eq!(read(&format!("usemtl plain\n{face}")), (WHITE, true, false, vec![]));
     let glass = [u16::MAX, u16::MAX, u16::MAX, 32768];
-    let said = "colours of vertices are shown instead of those of materials: 'green'".to_owned();
-    assert_eq!(read(&format!("usemtl green\n{face}")), (glass, true, false, vec![said]));
-    let said = "colours of vertices are not shown on materials with an image: 'image'".to_owned();
-    assert_eq!(read(&format!("usemtl image\n{face}")), (WHITE, false, true, vec![said]));
-    let (color, shows, is_textured, _) = read(&format!("usemtl broken\n{face}"));
-    assert_eq!((color, shows, is_textured), (WHITE, true, false));
+    let instead = "colours of vertices are shown instead of those of materials: 'green'";
+    let image = "colours of vertices are not shown on materials with an image: 'image'";
+    let broken = "a texture was replaced by a plain colour: 'b.png' (it is cut off)";
+    for (name, color, is_textured, said) in [
+        ("plain", WHITE, false, ""),
+        ("green", glass, false, instead),
+        ("image", WHITE, true, image),
+        ("broken", WHITE, false, broken),
+    ] {
+        let text = "v 0 0 0 1 0 0\nv 1 0 0 1 0 0\nv 0 1 0 1 0 0\nvt 0 0\nmtllib m.mtl\nusemtl ";
+        let loaded = folder.read_text(format!("{text}{name}\nf 1/1 2/1 3/1\n"));
+        let material = only(&appearance(&loaded.mesh));
+        assert_eq!((material.color, loaded.warnings.join("; ")), (color, said.to_owned()));
+        assert_eq!(material.has_vertex_colors, !is_textured, "{name}");
+        assert_eq!(material.texture.is_some(), is_textured, "{name}");
+    }
 }

@@ -264,6 +264,7 @@ fn known_blocks_can_be_named_by_patterns() {
     let unknown = "is none of the blocks that are known";
     folder.each("three.obj --res 9 --blocks _ -o new.schem").refuses(&[
         ("wool", &format!("--blocks: 'wool' {unknown} (similar: white_wool, ")),
+        ("STONE", &format!("--blocks: 'STONE' {unknown} (similar: stone, ")),
         ("*_wool,oak_plank", &format!("'oak_plank' {unknown} (similar: oak_planks")),
         ("*_xyzzy", &format!("'*_xyzzy' {unknown}: a block of your own")),
     ]);

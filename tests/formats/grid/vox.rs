@@ -643,6 +643,9 @@ fn a_plain_vox_is_one_model_and_its_palette() {
     let long = VoxelGrid::empty([5, 257, 5]).unwrap();
     let error = write_grid_with(&long, Vox, &plain, &mut Vec::new()).unwrap_err().to_string();
     assert!(error.starts_with("a plain .vox has one model of at most 256 voxels"), "{error}");
+    // The same before there is a grid.
+    assert_eq!(Vox.check_dims([5, 257, 5], &plain).unwrap_err().to_string(), error);
+    assert!(Vox.check_dims([5, 256, 5], &plain).is_ok());
 }
 
 /// `grid` with an attribute of these values; `names` are those of labels.

@@ -266,7 +266,7 @@ fn pipeline(
     device: &wgpu::Device,
     layouts: &[Option<&wgpu::BindGroupLayout>],
 ) -> wgpu::ComputePipeline {
-    let source = scene_source() + include_str!("light.wgsl");
+    let source = scene_source(1) + include_str!("light.wgsl");
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: None,
         source: wgpu::ShaderSource::Wgsl(source.into()),

@@ -278,7 +278,7 @@ fn host_structs_are_laid_out_as_in_the_shaders() {
             "draw/params",
             "DrawParams",
             fields_of! { DrawParams:
-                size first_row rows samples sky_directions ground_directions max_groups edge_step
+                size first_row rows samples sky_directions ground_directions first edge_step
                 edge_width edge_origin edge_max edge_fade edge_shade has_background is_small
                 corner_light ground_shades ground_step ground_step_bits ground_corner ground_height
                 ground_up rows_at sun_directions_at sky_directions_at ground_directions_at

@@ -50,8 +50,12 @@ fn main() -> Result<()> {
     for warning in &loaded.warnings {
         eprintln!("{warning}");
     }
-    let adapter =
-        pollster::block_on(wgpu::Instance::default().request_adapter(&Default::default()));
+    // wgpu would validate the arguments of each indirect dispatch by a dispatch before it. Those of
+    // trivox are within the limits.
+    let mut instance = wgpu::InstanceDescriptor::new_without_display_handle();
+    instance.flags.remove(wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL);
+    let instance = wgpu::Instance::new(instance);
+    let adapter = pollster::block_on(instance.request_adapter(&Default::default()));
     let renderer = Renderer::new(&adapter?, &loaded.mesh, resolution, 480, 4)?;
     for frame in 1..=frames {
         let began = Instant::now();
@@ -102,7 +106,14 @@ impl Renderer {
         let bricks = resolution.div_ceil(8).saturating_pow(2).saturating_mul(16);
         let voxels = bricks.saturating_mul(100);
         let pairs = triangle_count.saturating_add(bricks).saturating_mul(4);
-        let capacity = SceneCapacity { vertices, triangles: triangle_count, pairs, bricks, voxels };
+        let capacity = SceneCapacity {
+            vertices,
+            triangles: triangle_count,
+            pairs,
+            bricks,
+            candidates: 1 << 25,
+            voxels,
+        };
         let builder = SceneBuilder::new(&gpu, &lattice, Mode::Surface, capacity)?;
 
         let buffer = |label, contents: &[u8], usage| {
@@ -266,7 +277,7 @@ fn pipeline(
     device: &wgpu::Device,
     layouts: &[Option<&wgpu::BindGroupLayout>],
 ) -> wgpu::ComputePipeline {
-    let source = scene_source() + include_str!("light.wgsl");
+    let source = scene_source(1) + include_str!("light.wgsl");
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: None,
         source: wgpu::ShaderSource::Wgsl(source.into()),

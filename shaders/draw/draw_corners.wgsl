@@ -9,7 +9,7 @@ fn draw_corners(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let index = (group.y * draw.max_groups + group.x) * RAY_GROUP + lane;
+    let index = index_of(group, lane);
     if index >= draw.rows * draw.size.x {
         return;
     }

@@ -10,7 +10,7 @@ fn draw_interior(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let samples = draw.samples * draw.samples;
-    let index = (group.y * draw.max_groups + group.x) * RAY_GROUP + lane;
+    let index = index_of(group, lane);
     if index >= draw.rows * draw.size.x * samples {
         return;
     }

@@ -24,7 +24,7 @@ fn ground_occlusion(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let index = (group.y * draw.max_groups + group.x) * RAY_GROUP + lane;
+    let index = index_of(group, lane);
     if index >= GROUND_SAMPLES * GROUND_SAMPLES * draw.ground_directions {
         return;
     }

@@ -31,7 +31,7 @@ fn mean_pixels(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let index = (group.y * draw.max_groups + group.x) * RAY_GROUP + lane;
+    let index = index_of(group, lane);
     let count = draw.rows * draw.size.x;
     if index == count {
         pixels[index] = atomicLoad(&sums[sums_end()]);

@@ -13,8 +13,8 @@ struct DrawParams {
     // Number of ambient-occlusion rays of a face, and of a sample of the ground.
     sky_directions: u32,
     ground_directions: u32,
-    // Workgroups per dispatch dimension.
-    max_groups: u32,
+    // The first invocation of this dispatch: the host divides a stage into several.
+    first: u32,
     // Change of the edge half-width per voxel along each axis.
     edge_step: vec3<i32>,
     // Half-width of edge lines at the voxel `edge_origin`, in multiples of 2^-24 voxel.
@@ -81,6 +81,11 @@ const GROUND_SAMPLES: u32 = 128u;
 // row term is followed by the background colour of the row.
 const COLUMN_WORDS: u32 = 9u;
 const ROW_WORDS: u32 = 12u;
+
+// The place of an invocation among those of all dispatches of a stage.
+fn index_of(group: vec3<u32>, lane: u32) -> u32 {
+    return draw.first + group.x * RAY_GROUP + lane;
+}
 
 // The fixed-point product, rounded half up. One factor is below 2^17, the other at most ONE.
 fn scale(a: u32, b: u32) -> u32 {

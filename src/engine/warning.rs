@@ -208,8 +208,8 @@ impl Warning {
         })
     }
 
-    /// The warnings about the labels of `grid`. Whether all labels are seen counts only if it `is_whole`:
-    /// the voxels of a whole mesh, none of which were left out.
+    /// The warnings about the labels of `grid`. Whether all labels are seen counts only if it
+    /// `is_whole`: the voxels of a whole mesh, none of which were left out.
     pub(super) fn of_labels(grid: &VoxelGrid, found: &Attributed, is_whole: bool) -> Vec<Self> {
         let (names, channels) = (found.attributes.names(), found.attributes.channels());
         let (Some(names), Some(Channel::Scalar(labels))) =

@@ -340,6 +340,13 @@ impl Device {
     /// as they are, and see no error of a call of trivox that returns a `Result`. After a
     /// [`GpuError::Device`], wrap the device again, or a new one if it was lost.
     ///
+    /// Make its instance without [`VALIDATION_INDIRECT_CALL`], a default of wgpu also in release
+    /// builds: it adds a dispatch to each indirect one, to check numbers of workgroups that trivox
+    /// keeps within the limits. On DX12 the built-in `num_workgroups` is then 0 in shaders of yours
+    /// that are dispatched indirectly; trivox does not use it.
+    ///
+    /// [`VALIDATION_INDIRECT_CALL`]: wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL
+    ///
     /// Other threads may use the device and the queue at the same time. A thread that waits in
     /// trivox polls the device, which calls callbacks of yours that are due, such as those of
     /// `map_async`.

@@ -22,8 +22,8 @@ pub fn adapters() -> Vec<Adapter> {
     adapters
 }
 
-/// The [`adapters`] without SwiftShader, which takes 15 times as long as the others: for what is the
-/// host's work. Whether its compiler keeps the bits is tested by the oracles.
+/// The [`adapters`] without SwiftShader, which takes 15 times as long as the others: for what is
+/// the host's work. Whether its compiler keeps the bits is tested by the oracles.
 pub fn fast_adapters() -> Vec<Adapter> {
     adapters().into_iter().filter(|adapter| !adapter.label().contains("SwiftShader")).collect()
 }
@@ -39,7 +39,8 @@ pub fn fast_gpu() -> Option<Gpu> {
     gpus(fast_adapters()).next().map(|(_, gpu)| gpu)
 }
 
-/// Every how many cases of the small lattice are compared on the `nth` of the [`adapters`]: all where
+/// Every how many cases of the small lattice are compared on the `nth` of the [`adapters`]: all
+/// where
 /// `TRIVOX_PAIRS` is set, or some on the first and fewer on the others.
 pub fn lattice_stride(nth: usize) -> usize {
     match (environment::is_set("TRIVOX_PAIRS"), nth) {

@@ -1,5 +1,5 @@
-//! The library without files and without a GPU: predicates, placement, the CPU backend, grids, fills,
-//! distances, colours, rays and pictures.
+//! The library without files and without a GPU: predicates, placement, the CPU backend, grids,
+//! fills, distances, colours, rays and pictures.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,5 +1,5 @@
-//! README.md and docs/: every command runs, every option exists, and what the program prints is what
-//! the pages show.
+//! README.md and docs/: every command runs, every option exists, and what the program prints is
+//! what the pages show.
 //!
 //! `TRIVOX_BLESS=1 cargo test --test docs readme` rewrites what is generated: the table in
 //! `docs/formats.md`.

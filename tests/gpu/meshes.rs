@@ -18,7 +18,8 @@ fn grid<'a>(backend: impl Into<Backend<'a>>, mesh: &PlacedMesh, rule: Rule) -> V
     backend.into().run(mesh, rule, &RunOptions::default(), &NoProgress).unwrap().grid
 }
 
-/// Compares CPU and GPU by all rules, large models on the first adapter, and returns how many grids were compared.
+/// Compares CPU and GPU by all rules, large models on the first adapter, and returns how many grids
+/// were compared.
 fn compare(adapters: Vec<Adapter>, models: &[(String, Mesh)], resolutions: &[u32]) -> usize {
     let mut compared = 0;
     for (index, (label, gpu)) in gpus(adapters).enumerate() {

@@ -114,8 +114,8 @@ fn adversarial_rows(seed: u64, count: usize) -> impl Iterator<Item = Row> {
 #[test]
 fn every_row_of_the_small_lattice_is_decided_as_the_oracle_does() {
     for (nth, kernel) in all_kernels().chunks(1).enumerate() {
-        // Intervals do not decide whether a triangle touches a voxel in a plane. All floats are exact
-        // at powers of two. Near 2^21 the budget is used up.
+        // Intervals do not decide whether a triangle touches a voxel in a plane. All floats are
+        // exact at powers of two. Near 2^21 the budget is used up.
         for (scale, expect_integers) in [(1, false), (1 << 21, false), ((1 << 21) - 1, true)] {
             let rows = lattice_rows(scale).step_by(lattice_stride(nth));
             let (tallies, voxels) = compare(kernel, rows, |t, c, h| {

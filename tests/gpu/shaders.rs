@@ -166,7 +166,7 @@ fn bindings_are_read_as_naga_reads_them_and_fit_the_default_limits() {
 
 #[test]
 fn the_published_source_is_valid() {
-    validated("scene", &scene_source());
+    validated("scene", &scene_source(1));
 }
 
 /// The translators of wgpu for DX12 and Metal, which this machine may not have.
@@ -278,7 +278,7 @@ fn host_structs_are_laid_out_as_in_the_shaders() {
             "draw/params",
             "DrawParams",
             fields_of! { DrawParams:
-                size first_row rows samples sky_directions ground_directions max_groups edge_step
+                size first_row rows samples sky_directions ground_directions first edge_step
                 edge_width edge_origin edge_max edge_fade edge_shade has_background is_small
                 corner_light ground_shades ground_step ground_step_bits ground_corner ground_height
                 ground_up rows_at sun_directions_at sky_directions_at ground_directions_at
@@ -416,4 +416,45 @@ fn every_constant_that_host_and_shaders_share_has_one_value() {
         shared.keys().chain(&only).filter(|name| !declared.contains(**name)).collect();
     assert!(unknown.is_empty(), "no shader declares {unknown:?}");
     assert_eq!(kernels::VOXELS.name(), "voxels");
+}
+
+#[test]
+fn the_published_source_takes_the_bind_group_that_is_asked_for() {
+    for group in [0, 3] {
+        let (module, _) = validated("scene", &scene_source(group));
+        let bound = bindings_by_naga(&module);
+        assert_eq!(bound.len(), 5);
+        assert!(bound.iter().all(|binding| binding.group == group), "{group}: {bound:?}");
+    }
+}
+
+/// A shader that somebody else wrote.
+const TRACED: &str = "
+@compute @workgroup_size(1)
+fn traced() {
+    _ = first_hit(ray_of(vec3<f32>(0.5), vec3<f32>(1.0)));
+}
+";
+
+#[test]
+fn the_layout_of_a_scene_is_one_of_webgpu() {
+    let stages = rays::SceneBuffers::STAGES;
+    assert!(stages.bits() < 8, "{stages:?}: WebGPU has three stages");
+    let Some(folder) = environment::path("TRIVOX_TINT") else { return };
+    let sources = tempfile::TempDir::new().unwrap();
+    std::fs::write(sources.path().join("traced.scene.wgsl"), scene_source(0) + TRACED).unwrap();
+    let script = folder.join("check_scene.mjs");
+    std::fs::write(&script, include_str!("../tint/check.mjs")).unwrap();
+    let check = |stages: wgpu::ShaderStages| {
+        let mut node = Command::new("node");
+        node.arg(&script).arg(sources.path()).arg(stages.bits().to_string());
+        if let Some(driver) = std::env::var_os("VK_ADD_DRIVER_FILES") {
+            node.env("VK_DRIVER_FILES", driver);
+        }
+        node.output().unwrap()
+    };
+    let of_webgpu = check(stages);
+    assert!(of_webgpu.status.success(), "{of_webgpu:?}");
+    let of_more = check(wgpu::ShaderStages::all());
+    assert!(!of_more.status.success(), "{of_more:?}");
 }

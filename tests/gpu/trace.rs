@@ -269,7 +269,7 @@ pub fn run_stage(
     let device = &scene.device().device;
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: None,
-        source: wgpu::ShaderSource::Wgsl((scene_source() + stage).into()),
+        source: wgpu::ShaderSource::Wgsl((scene_source(1) + stage).into()),
     });
     let visibility = wgpu::ShaderStages::COMPUTE;
     let own = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {

@@ -1,7 +1,7 @@
 //! Large grids on a GPU, in parts and with bounded buffers: equal to the CPU's by hash.
 //!
-//! `cargo test --release --test slow gpu_scale -- --ignored` runs the full sizes, for minutes on a GPU
-//! in software; `TRIVOX_MESHES` adds the models of its folder that have few triangles.
+//! `cargo test --release --test slow gpu_scale -- --ignored` runs the full sizes, for minutes on a
+//! GPU in software; `TRIVOX_MESHES` adds the models of its folder that have few triangles.
 #![cfg(feature = "gpu")]
 use crate::common::prelude::*;
 use trivox::Gpu;

@@ -391,7 +391,7 @@ pub fn pick(scene: &Scene, options: ViewOptions, at: [f64; 2]) -> Option<[u32; 3
 /// The source of the shader.
 pub fn source() -> String {
     debug_assert_eq!(DIRECTION_BITS, 24, "the shader has it as a number");
-    scene_source() + include_str!("view.wgsl")
+    scene_source(1) + include_str!("view.wgsl")
 }
 
 /// A grid on a GPU, ready to be drawn. Buffers and bind groups are reused from picture to picture

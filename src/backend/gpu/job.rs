@@ -15,6 +15,7 @@ use crate::backend::gpu::record::Setting;
 use crate::backend::gpu::upload::{Batch, UNSHARED_WORDS};
 use crate::backend::report::RunReport;
 use crate::backend::{Rule, VoxelKernel, brick_pairs};
+use crate::base::numbers::grouped;
 use crate::base::progress::{NoProgress, Progress};
 use crate::gpu::{Clock, GpuError, MAX_GROUPS, buffer_limit};
 use crate::grid::GridError;
@@ -57,17 +58,17 @@ const _: () = assert!(MAX_TRIANGLES as u64 * (UNSHARED_WORDS as u64) < 1 << 32);
 pub(crate) const MAX_PAIRS: u32 = 1 << 22;
 const _: () = assert!(MAX_PAIRS as u64 * (MAX_CANDIDATES as u64) < 1 << 32);
 /// 144 MiB.
-const MAX_BRICKS: u32 = 1 << 21;
+pub(crate) const MAX_BRICKS: u32 = 1 << 21;
 /// 16 MiB: the bricks of a grid of 4096 x 4096 x 4096 voxels, or a layer of the largest grid.
 pub(crate) const MAX_BITMAP_WORDS: u32 = 1 << 22;
 /// 128 MiB.
 const MAX_CROSSINGS: u32 = 1 << 24;
 /// Candidates of a pass at first: at about 1,500 operations each, half a second on a GPU of 0.1
 /// TFLOPS. Drivers time out after two seconds or more.
-const FIRST_CANDIDATES_A_PASS: u32 = 1 << 25;
+pub(crate) const FIRST_CANDIDATES_A_PASS: u32 = 1 << 25;
 /// The range of candidates of a pass, by the speed of the GPU.
 const MIN_CANDIDATES_A_PASS: u32 = 1 << 23;
-const MAX_CANDIDATES_A_PASS: u32 = 1 << 28;
+pub(crate) const MAX_CANDIDATES_A_PASS: u32 = 1 << 28;
 /// The aim for the time of a run: a display that waits for it does not seem frozen.
 const RUN_TIME: Duration = Duration::from_millis(100);
 const MIN_GROUPS: u32 = 64;
@@ -117,15 +118,19 @@ pub(crate) struct Job<'a> {
     /// Maximum number of bricks in host memory.
     pub(crate) room: u64,
     pub(crate) batch_limits: BatchLimits,
-    /// Maximum number of candidates of the next pass.
-    pub(crate) pass_candidates: AtomicU32,
+    /// Maximum number of candidates of the next pass: of all jobs of the GPU.
+    pub(crate) pass_candidates: &'a AtomicU32,
     /// Set if the steps are to be timed.
     pub(crate) clock: Option<&'a Clock>,
 }
 
 impl<'a> Job<'a> {
     /// A job by [`Rule::Conservative`], limited only by `batch_limits`.
-    pub(crate) fn new(mesh: &'a PlacedMesh, batch_limits: BatchLimits) -> Self {
+    pub(crate) fn new(
+        mesh: &'a PlacedMesh,
+        batch_limits: BatchLimits,
+        pass_candidates: &'a AtomicU32,
+    ) -> Self {
         Self {
             mesh,
             rule: Rule::Conservative,
@@ -134,7 +139,7 @@ impl<'a> Job<'a> {
             progress: &NoProgress,
             room: u64::MAX,
             batch_limits,
-            pass_candidates: AtomicU32::new(FIRST_CANDIDATES_A_PASS.min(batch_limits.candidates)),
+            pass_candidates,
             clock: None,
         }
     }
@@ -145,7 +150,7 @@ impl<'a> Job<'a> {
         // What stays on the GPU cannot be divided.
         let candidates = match self.keeps_bricks {
             true => self.batch_limits.candidates,
-            false => self.pass_candidates.load(Relaxed),
+            false => self.pass_candidates.load(Relaxed).min(self.batch_limits.candidates),
         };
         let Self { rule, kernel, keeps_bricks, .. } = *self;
         Setting { rule, kernel, keeps_bricks, dims, fraction_bits, candidates, groups }
@@ -153,7 +158,7 @@ impl<'a> Job<'a> {
 
     /// Adapts the next pass to a run of so many candidates, if these are enough to tell the speed.
     pub(crate) fn adapt(&self, candidates: u64, time: Duration) {
-        if candidates < u64::from(self.pass_candidates.load(Relaxed)) / 4 {
+        if candidates < u64::from(self.setting().candidates) / 4 {
             return;
         }
         let in_run_time = candidates as f64 * RUN_TIME.div_duration_f64(time);
@@ -270,6 +275,17 @@ impl SubBatch {
     }
 }
 
+/// The error for a scene of a grid with more bricks than a bitmap has bits.
+pub(crate) fn too_many_bricks(dims: [u32; 3]) -> GpuError {
+    let bricks = dims.map(|d| u64::from(d.div_ceil(BRICK))).iter().product();
+    let most = u64::from(MAX_BITMAP_WORDS) * u64::from(u32::BITS);
+    GpuError::Scene(format!(
+        "its grid has {} bricks of 8 x 8 x 8 voxels, and a scene {} at most: use larger voxels",
+        grouped(bricks),
+        grouped(most)
+    ))
+}
+
 /// Bits of a brick in the bitmap.
 pub(crate) fn directions(rule: Rule) -> u32 {
     if matches!(rule, Rule::Winding | Rule::Crossings) { 2 } else { 1 }
@@ -359,7 +375,9 @@ mod tests {
     #[test]
     fn passes_grow_on_a_fast_gpu_and_shrink_on_a_slow_one() {
         let mesh = &crate::backend::gpu::adversarial_mesh([16; 3], &[(4, 4)]);
-        let job = Job::new(mesh, BatchLimits::of(&wgpu::Limits::default()));
+        let pass_candidates = AtomicU32::new(FIRST_CANDIDATES_A_PASS);
+        let limits = BatchLimits::of(&wgpu::Limits::default());
+        let job = Job::new(mesh, limits, &pass_candidates);
         let next = |candidates: u64, milliseconds| {
             job.adapt(candidates, Duration::from_millis(milliseconds));
             job.setting().candidates

@@ -38,6 +38,7 @@ mod work;
 pub(crate) mod workspace;
 
 use std::collections::HashMap;
+use std::sync::atomic::AtomicU32;
 use std::sync::{Mutex, OnceLock};
 
 use web_time::Instant;
@@ -45,7 +46,8 @@ use wgpu::BufferUsages;
 
 use crate::backend::gpu::buffers::{Buffers, Sizes};
 use crate::backend::gpu::job::{
-    BYTES_PER_BRICK, Job, MAX_PAIRS, Overflow, Results, SubBatch, UNITS,
+    BYTES_PER_BRICK, FIRST_CANDIDATES_A_PASS, Job, MAX_PAIRS, Overflow, Results, SubBatch, UNITS,
+    too_many_bricks,
 };
 use crate::backend::gpu::self_test::{self_test, tested_as};
 use crate::backend::gpu::stages::{MAX_STEPS, prepare};
@@ -87,6 +89,8 @@ pub(crate) use self_test::adversarial_mesh;
 pub struct Gpu {
     device: Device,
     pub(crate) batch_limits: BatchLimits,
+    /// Maximum number of candidates of the next pass, by the speed of the runs so far.
+    pass_candidates: AtomicU32,
     /// Created when steps are first timed; `None` if the adapter has no timestamps.
     clock: OnceLock<Option<Clock>>,
     /// Reused by all meshes. A run takes it, and puts it back at its end.
@@ -121,6 +125,7 @@ impl Gpu {
         Self {
             device,
             batch_limits,
+            pass_candidates: AtomicU32::new(FIRST_CANDIDATES_A_PASS),
             clock: OnceLock::new(),
             workspace: Mutex::default(),
             tested: Mutex::default(),
@@ -130,7 +135,7 @@ impl Gpu {
     }
 
     /// Tests the kernels of `rule`, the first time only.
-    async fn test(&self, rule: Rule, kernel: VoxelKernel) -> Result<(), BackendError> {
+    pub(crate) async fn test(&self, rule: Rule, kernel: VoxelKernel) -> Result<(), BackendError> {
         let (rule, kernel) = tested_as(rule, kernel);
         let known = lock(&self.tested).get(&(rule, kernel)).cloned();
         if let Some(outcome) = known {
@@ -189,7 +194,8 @@ impl Gpu {
         &self,
         mesh: &PlacedMesh,
     ) -> Result<ResidentBricks, BackendError> {
-        let job = Job { keeps_bricks: true, ..Job::new(mesh, self.batch_limits) };
+        let job = Job::new(mesh, self.batch_limits, &self.pass_candidates);
+        let job = Job { keeps_bricks: true, ..job };
         let results = self.voxelize_batches(&job).await?;
         results.kept.ok_or_else(|| BackendError::Failed("it returned no bricks".into()))
     }
@@ -238,7 +244,7 @@ impl Gpu {
                 ..self.batch_limits
             },
             clock: options.time_stages.then(|| self.clock()).flatten(),
-            ..Job::new(mesh, self.batch_limits)
+            ..Job::new(mesh, self.batch_limits, &self.pass_candidates)
         };
         let mut results = self.voxelize_batches(&job).await?;
         if results.dropped > 0 {
@@ -308,7 +314,7 @@ impl Gpu {
 
         let mut sub_batches = SubBatch::whole(batch, job.mesh.lattice()).slabs(job.rule);
         if job.keeps_bricks && sub_batches.len() > 1 {
-            return Err(job.too_large(Overflow::Bricks(u32::MAX)).into());
+            return Err(too_many_bricks(job.mesh.lattice().dims).into());
         }
         while let Some(sub_batch) = sub_batches.pop() {
             check_cancelled(job.progress)?;
@@ -396,4 +402,42 @@ fn expected_bricks(mesh: &PlacedMesh) -> u32 {
     let [x, y, z] = mesh.lattice().dims.map(|d| u64::from(d.div_ceil(BRICK)));
     let outer = 2 * (x * y + y * z + z * x);
     u32::try_from(brick_pairs(mesh).max(1).min(outer)).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use std::sync::atomic::Ordering::Relaxed;
+
+    use super::*;
+    use crate::backend::Backend;
+    use crate::backend::gpu::data::MAX_CANDIDATES;
+    use crate::base::progress::NoProgress;
+    use crate::gpu::promised;
+
+    #[test]
+    fn the_speed_that_a_run_finds_is_that_of_the_next() {
+        let mesh = adversarial_mesh([64; 3], &[(300, 30)]);
+        for adapter in promised() {
+            let gpu = Gpu::new(&adapter).unwrap();
+            gpu.pass_candidates.store(MAX_CANDIDATES, Relaxed);
+            let runs = || {
+                let options = RunOptions::default();
+                let run = Backend::Gpu(&gpu).run(&mesh, Rule::Conservative, &options, &NoProgress);
+                run.unwrap().report.unwrap().runs
+            };
+            let both = [runs(), runs()];
+            assert!(both[0] > 1 && both[1] == 1, "{}: {both:?}", adapter.label());
+        }
+    }
+
+    #[test]
+    fn a_grid_of_too_many_bricks_for_a_scene_is_refused_by_their_number() {
+        let mesh = adversarial_mesh([1 << 15, 1 << 15, 1 << 10], &[(1, 8)]);
+        let Some(adapter) = promised().into_iter().next() else { return };
+        let gpu = Gpu::new(&adapter).unwrap();
+        let refused = gpu.device.block_on(gpu.resident_bricks(&mesh)).unwrap_err().to_string();
+        let says = "2,147,483,648 bricks of 8 x 8 x 8 voxels, and a scene 134,217,728 at most";
+        assert!(refused.contains(says), "{refused}");
+    }
 }

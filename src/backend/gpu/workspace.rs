@@ -291,7 +291,9 @@ mod tests {
                 (Rule::Parity(Axis::Y), VoxelKernel::Rows),
                 (Rule::Winding, VoxelKernel::Rows),
             ] {
-                let job = Job { rule, kernel, ..Job::new(&mesh, batch_limits) };
+                let pass_candidates = batch_limits.candidates.into();
+                let job = Job::new(&mesh, batch_limits, &pass_candidates);
+                let job = Job { rule, kernel, ..job };
                 // From far too little to enough of both.
                 let most = 1 << 14;
                 let told = [(1, 1), (1023, 64), (1024, 1024), (most, 1), (most, most)];

@@ -1,6 +1,8 @@
 //! Rendering on a GPU: the host computes the parameters of a picture, the kernels trace its rays
 //! and shade its pixels.
 
+use std::ops::Range;
+
 use bytemuck::{Pod, Zeroable};
 use wgpu::BufferUsages as Usage;
 
@@ -8,14 +10,16 @@ use crate::base::progress::Progress;
 use crate::base::srgb::{ENDS, Rgba, linear_of};
 use crate::gpu::GpuError;
 use crate::gpu::{Kernel, MAX_GROUPS, kernels};
-use crate::view::gpu::{GpuScene, RAY_GROUP, gave_up, halves, line_words};
+use crate::view::gpu::{GpuScene, MAX_PASS_RAYS, RAY_GROUP, gave_up, halves, line_words};
 use crate::view::render::ground::GROUND_SAMPLES;
 use crate::view::render::light::{Direction, FACES};
 use crate::view::render::shade::{EDGE_FADE, EDGE_MAX, EDGE_SHADE, GROUND_SHADES, PictureParams};
 use crate::view::render::{RenderError, empty_pixels};
 
-/// Maximum number of samples per pass, far below a driver's time limit.
-const MAX_PASS_SAMPLES: u32 = 1 << 22;
+/// Maximum number of samples of the rows that are read back together.
+const MAX_READ_SAMPLES: u32 = 1 << 22;
+// Submissions are one-dimensional.
+const _: () = assert!(MAX_PASS_RAYS / RAY_GROUP <= MAX_GROUPS);
 
 /// Words of a pixel's sums.
 pub const SUM_WORDS: u32 = 6;
@@ -36,7 +40,7 @@ pub struct DrawParams {
     pub samples: u32,
     pub sky_directions: u32,
     pub ground_directions: u32,
-    pub max_groups: u32,
+    pub first: u32,
     pub edge_step: [i32; 3],
     pub edge_width: i32,
     pub edge_origin: [i32; 3],
@@ -77,13 +81,26 @@ impl GpuScene {
         picture: &PictureParams,
         progress: &dyn Progress,
     ) -> Result<Vec<Rgba>, RenderError> {
+        self.pixels_within(MAX_PASS_RAYS, picture, progress).await
+    }
+
+    /// [`pixels`](Self::pixels) by submissions of at most so many rays.
+    async fn pixels_within(
+        &self,
+        most_rays: u32,
+        picture: &PictureParams,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Rgba>, RenderError> {
         let device = self.device();
         let mut picture_pixels = empty_pixels(picture.film.size)?;
         let drawn = async {
             let (mut params, tables) = draw_params(picture);
             let [width, height] = params.size;
             let samples = params.samples * params.samples;
-            let rows = (MAX_PASS_SAMPLES / (width * samples)).clamp(1, height);
+            let corners = samples.min(4);
+            // To the surface, to the sky, and to the sun; of small voxels to its centre too.
+            let sample_rays = 2 + params.sky_directions + params.is_small;
+            let rows = (MAX_READ_SAMPLES / (width * samples)).clamp(1, height);
             // One more for the error word: not 0 if a driver ended a traversal early.
             let [sum_words, pixel_words] =
                 [SUM_WORDS, 1].map(|words| u64::from(width * rows * words) + 1);
@@ -102,16 +119,20 @@ impl GpuScene {
                 ("pixels", &pixels),
             ];
             let buffers = [&own[..], &self.buffers().named()].concat();
-            let submit = |kernel: Kernel, params: &DrawParams, invocations: u32| {
-                device.queue.write_buffer(&draw, 0, bytemuck::bytes_of(params));
-                let mut encoder = device.encoder();
-                device.record(&mut encoder, kernel, &buffers, invocations.div_ceil(RAY_GROUP))?;
-                device.queue.submit([encoder.finish()]);
+            let submit = |kernel: Kernel, params: &DrawParams, invocations: u32, rays: u32| {
+                for part in submissions(invocations, rays, most_rays) {
+                    let params = DrawParams { first: part.start, ..*params };
+                    device.queue.write_buffer(&draw, 0, bytemuck::bytes_of(&params));
+                    let mut encoder = device.encoder();
+                    let groups = (part.end - part.start).div_ceil(RAY_GROUP);
+                    device.record(&mut encoder, kernel, &buffers, groups)?;
+                    device.queue.submit([encoder.finish()]);
+                }
                 Ok::<(), GpuError>(())
             };
             if picture.ground.is_some() {
                 let count = (GROUND_SAMPLES * GROUND_SAMPLES) as u32 * params.ground_directions;
-                submit(kernels::GROUND_OCCLUSION, &params, count)?;
+                submit(kernels::GROUND_OCCLUSION, &params, count, 1)?;
             }
             for first in (0..height).step_by(rows as usize) {
                 if progress.is_cancelled() {
@@ -122,9 +143,9 @@ impl GpuScene {
                 let mut encoder = device.encoder();
                 encoder.clear_buffer(&sums, 0, None);
                 device.queue.submit([encoder.finish()]);
-                submit(kernels::DRAW_CORNERS, &params, count)?;
-                submit(kernels::DRAW_INTERIOR, &params, count * samples)?;
-                submit(kernels::MEAN_PIXELS, &params, count + 1)?;
+                submit(kernels::DRAW_CORNERS, &params, count, corners * sample_rays)?;
+                submit(kernels::DRAW_INTERIOR, &params, count * samples, sample_rays)?;
+                submit(kernels::MEAN_PIXELS, &params, count + 1, 1)?;
                 let mut encoder = device.encoder();
                 encoder.copy_buffer_to_buffer(&pixels, 0, &staging, 0, 4 * pixel_words);
                 let last = 4 * (OCCLUSION_WORDS - 1);
@@ -141,6 +162,14 @@ impl GpuScene {
         };
         device.scoped(drawn).await
     }
+}
+
+/// The invocations of each submission of a stage that traces up to `rays` rays in each: whole
+/// workgroups, of at most `most` rays together, but at least one.
+fn submissions(invocations: u32, rays: u32, most: u32) -> impl Iterator<Item = Range<u32>> {
+    let step = (most / (rays * RAY_GROUP)).max(1) * RAY_GROUP;
+    let part = move |first: u32| first..first.saturating_add(step).min(invocations);
+    (0..invocations).step_by(step as usize).map(part)
 }
 
 /// The parameters and the tables of a picture, as the shaders read them.
@@ -172,7 +201,6 @@ fn draw_params(picture: &PictureParams) -> (DrawParams, Vec<u32>) {
     words.samples = picture.samples as u32;
     words.sky_directions = light.set_len as u32;
     words.sky_sets = light.sky_sets;
-    words.max_groups = MAX_GROUPS;
     words.edge_step = edges.step;
     words.edge_width = edges.width;
     words.edge_origin = edges.origin.map(|c| c as i32);
@@ -197,4 +225,60 @@ fn draw_params(picture: &PictureParams) -> (DrawParams, Vec<u32>) {
     words.sun_light = light.sun_light.map(|[r, g, b]| [r, g, b, 0]);
     words.sky_light = light.sky_light.map(|[r, g, b]| [r, g, b, 0]);
     (words, list)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::base::progress::NoProgress;
+    use crate::gpu::promised;
+    use crate::grid::VoxelGrid;
+    use crate::view::render::{Camera, RenderOptions};
+    use crate::view::trace::Scene;
+
+    #[test]
+    fn submissions_are_all_invocations_in_order_and_each_has_few_rays() {
+        for (invocations, rays, most) in [
+            (1, 1, 1),
+            (64, 60, 64 * 60),
+            (1 << 22, 15, MAX_PASS_RAYS),
+            ((1 << 22) + 1, 1, MAX_PASS_RAYS),
+            (128 * 128 * 96, 1, MAX_PASS_RAYS),
+            (1000, 15, 2 * 64 * 15 + 1),
+        ] {
+            let mut end = 0;
+            for part in submissions(invocations, rays, most) {
+                assert_eq!(part.start, end);
+                // The invocations of a last, incomplete workgroup would be those of the next part.
+                assert!(part.start.is_multiple_of(RAY_GROUP), "{part:?}");
+                let count = part.end - part.start;
+                assert!(count <= RAY_GROUP || count * rays <= most, "{part:?}");
+                end = part.end;
+            }
+            assert_eq!(end, invocations);
+        }
+    }
+
+    #[test]
+    fn pictures_by_submissions_of_one_workgroup_are_the_same() {
+        let voxels = (0..9).flat_map(|x| (0..9).map(move |z| [x, x * z % 5, z]));
+        let grid = VoxelGrid::from_voxels([9, 5, 9], voxels).unwrap();
+        let scene = Scene::new(&grid);
+        let options = RenderOptions { samples: 3, ..RenderOptions::new([37, 11]) };
+        let camera = Camera::new(&grid, grid.world.up, &options).unwrap();
+        let mut picture = PictureParams::new(scene.bounds(), &camera, &options);
+        // Of the ground fewer rays: they are submissions of one workgroup too.
+        picture.ground.as_mut().unwrap().directions.truncate(1);
+        let adapters = promised().into_iter();
+        for adapter in adapters.filter(|adapter| !adapter.label().contains("SwiftShader")) {
+            let device = adapter.open().unwrap();
+            let on_gpu = GpuScene::upload(&device, &scene).unwrap();
+            let drawn = |most_rays| {
+                let drawn = on_gpu.pixels_within(most_rays, &picture, &NoProgress);
+                device.block_on(drawn).unwrap()
+            };
+            assert!(drawn(1) == drawn(MAX_PASS_RAYS), "{}", adapter.label());
+        }
+    }
 }

@@ -3,7 +3,7 @@
 //! # The layout
 //! Five buffers of a layout, version 1, that [`scene_source`] documents and reads: the header (a
 //! uniform), the nodes, the children, the bricks and the colours. A shader that begins with this
-//! source and binds the buffers as group 1 can call `first_hit(ray)`. It returns the voxel of
+//! source and binds the buffers as its group can call `first_hit(ray)`. It returns the voxel of
 //! [`Scene::first_hit`], and the time as a fraction of integers. `ray_of` makes a ray of floats;
 //! `hit_point`, `hit_distance`, `hit_normal`, `linear_color_of` and `secondary_ray` shade the hit.
 //! Some drivers end loops early without an error: call `has_given_up()` at the shader's end to
@@ -47,13 +47,14 @@ pub const SCENE_VERSION: u32 = 1;
 /// `first_hit`, and rays and hits in floats. It is `trace/traverse` and `trace/float_rays` with
 /// their imports.
 ///
-/// It takes group 1 and many names, such as `Ray`, `Node`, `Scene`, `scene`, `nodes`, `position`,
-/// `along` and `contains`: name your own declarations otherwise. WGSL allows these names for
-/// parameters and for variables in functions.
+/// It takes the bind group of index `group` and many names, such as `Ray`, `Node`, `Scene`,
+/// `scene`, `nodes`, `position`, `along` and `contains`: name your own declarations otherwise. WGSL
+/// allows these names for parameters and for variables in functions.
 #[must_use]
-pub fn scene_source() -> String {
+pub fn scene_source(group: u32) -> String {
     let text = "// #import trace/traverse\n// #import trace/float_rays\n";
-    kernels::resolve(&kernels::File { path: "", text })
+    let source = kernels::resolve(&kernels::File { path: "", text });
+    source.replace("@group(1)", &format!("@group({group})"))
 }
 
 /// Invocations per workgroup of kernels that trace rays.
@@ -71,8 +72,9 @@ pub const NO_HIT: u32 = 7;
 /// Stored in place of a hit's face: the driver ended the traversal early.
 pub const GAVE_UP: u32 = 8;
 
-/// Maximum number of rays per pass.
-const MAX_PASS_RAYS: usize = 1 << 20;
+/// Maximum number of rays per submission: a tenth of a second on a GPU that traces ten million a
+/// second. Drivers time out after two seconds or more.
+const MAX_PASS_RAYS: u32 = 1 << 20;
 
 /// `Scene` in `shaders/trace/scene.wgsl`, which documents the fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
@@ -89,7 +91,7 @@ pub struct Header {
     pub has_colors: u32,
 }
 
-/// The buffers of a scene, in the order of their bindings in group 1.
+/// The buffers of a scene, in the order of their bindings.
 #[derive(Debug, Clone)]
 pub struct SceneBuffers {
     /// A [`Header`]; a uniform.
@@ -118,13 +120,18 @@ impl SceneBuffers {
         [&self.header, &self.nodes, &self.children, &self.bricks, &self.colors]
     }
 
-    /// The bind group layout of all of them, for other pipelines. Every stage sees them: four
-    /// storage buffers and one uniform count towards its limits.
+    /// The stages that see them. Vertex shaders of some devices have no storage buffers, and WebGPU
+    /// has no other stages.
+    pub const STAGES: wgpu::ShaderStages =
+        wgpu::ShaderStages::COMPUTE.union(wgpu::ShaderStages::FRAGMENT);
+
+    /// The bind group layout of all of them, for other pipelines. In each of the
+    /// [`STAGES`](Self::STAGES) four storage buffers and one uniform count towards its limits.
     #[must_use]
     pub fn layout(device: &Device) -> wgpu::BindGroupLayout {
         let entry = |binding| wgpu::BindGroupLayoutEntry {
             binding,
-            visibility: wgpu::ShaderStages::all(),
+            visibility: Self::STAGES,
             ty: wgpu::BindingType::Buffer {
                 ty: match binding {
                     0 => wgpu::BufferBindingType::Uniform,
@@ -260,7 +267,7 @@ impl GpuScene {
     /// The device fails.
     pub async fn first_hits_async(&self, rays: &[Ray]) -> Result<Vec<Option<Hit>>, GpuError> {
         let mut hits = Vec::with_capacity(rays.len());
-        for rays in rays.chunks(MAX_PASS_RAYS) {
+        for rays in rays.chunks(MAX_PASS_RAYS as usize) {
             let words = self.device.scoped(self.hit_words(rays)).await?;
             let found = words.as_chunks::<HIT_WORDS>().0;
             if found.iter().any(|words| words[2] == GAVE_UP) {

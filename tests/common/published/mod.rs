@@ -4,7 +4,8 @@
 //!
 //! | module | question | source |
 //! |---|---|---|
-//! | [`sat`] | triangle and box, by the thirteen axes as written | Gottschalk, Lin and Manocha 1996 |
+//! | [`sat`] | triangle and box, by the thirteen axes as written | Gottschalk, Lin and Manocha 1996
+//! |
 //! | [`moller`] | triangle and box, optimised, in three parts | Akenine-Möller 2001 |
 //! | [`obb`] | triangle and oriented box | both |
 //!

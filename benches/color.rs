@@ -54,7 +54,7 @@ fn models() -> Vec<PathBuf> {
 fn print_row(what: &str, mesh: &PlacedMesh, patience: Patience) -> Result<()> {
     let mut grid = VoxelGrid::empty([1; 3])?;
     let surface = fastest(patience, || {
-        grid = voxelize(&Cpu, mesh, Mode::Surface, &Default::default(), &NoProgress)?.0;
+        grid = voxelize(&Cpu, mesh, Mode::Surface, &Default::default(), &NoProgress)?.grid;
         Ok(())
     })?;
     let (mut colored, mut peak) = (grid.clone(), 0);

@@ -35,7 +35,7 @@ fn main() -> Result<()> {
 pub(crate) fn draw(mesh: &str, resolution: u32, side: u32) -> Result<RgbImage> {
     let mesh = trivox::formats::read_mesh(mesh)?.mesh;
     let placed = trivox::place(&mesh, &PlaceOptions::new(Sizing::Resolution(resolution)))?;
-    let grid = voxelize(&Cpu, &placed, Mode::Surface, &Default::default(), &NoProgress)?.0;
+    let grid = voxelize(&Cpu, &placed, Mode::Surface, &Default::default(), &NoProgress)?.grid;
     let colors = ColorOptions::new(Mode::Surface);
     let grid = trivox::color(&placed, grid, &colors, &NoProgress)?.0;
     let scene = Scene::new(&grid);

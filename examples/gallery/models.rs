@@ -26,7 +26,7 @@ pub fn mesh_of(path: &Path) -> Result<Mesh> {
 pub fn voxels_of(mesh: &Mesh, mode: Mode, resolution: u32, up: Up) -> Result<VoxelGrid> {
     let placed = place(mesh, &PlaceOptions::new(Sizing::Resolution(resolution)))?;
     let voxels = voxelize(&Cpu, &placed, mode, &RunOptions::default(), &NoProgress)?.grid;
-    let colored = color(&placed, voxels, &ColorOptions::new(mode), &NoProgress)?.grid;
+    let colored = color(&placed, voxels, &ColorOptions::new(mode), &NoProgress)?.0;
     Ok(colored.with_world(World::of(placed.lattice(), up)))
 }
 

@@ -3,17 +3,32 @@
 //
 // #import voxelize/rows
 
+// As `voxel_rows` leaves them.
+@group(0) @binding(11) var<storage, read> bricks: array<u32>;
 // As `reserve_colors` leaves them.
 @group(0) @binding(13) var<storage, read_write> colors: array<atomic<u32>>;
 
-// The index in `colors` of the voxel that is the lowest bit of `touched`.
-fn place_of_voxel(word: u32, touched: u32) -> u32 {
+// The index in `colors` of the first voxel of a word of a mask.
+fn place_of_word(word: u32) -> u32 {
     let brick = word / BRICK_WORDS;
-    var rank = countOneBits(atomicLoad(&bricks[word]) & ((touched & (~touched + 1u)) - 1u));
+    var place = atomicLoad(&colors[brick]);
     for (var before = brick * BRICK_WORDS + KEY_WORDS; before < word; before++) {
-        rank += countOneBits(atomicLoad(&bricks[before]));
+        place += countOneBits(bricks[before]);
     }
-    return atomicLoad(&colors[brick]) + rank;
+    return place;
+}
+
+// Gives each voxel of a row that `triangle` touches the lower of this and its triangle so far.
+fn lower_triangles(row: Row, triangle: u32) {
+    let first = place_of_word(row.word);
+    let mask = bricks[row.word];
+    for (var touched = row.touched; touched != 0u; touched &= touched - 1u) {
+        let place = first + countOneBits(mask & ((touched & (~touched + 1u)) - 1u));
+        // A load avoids most atomic writes.
+        if atomicLoad(&colors[place]) > triangle {
+            atomicMin(&colors[place], triangle);
+        }
+    }
 }
 
 @compute @workgroup_size(GROUP)
@@ -24,15 +39,8 @@ fn first_triangles(
     let rows = rows_of(group, lane);
     for (var round = 0u; round < GROUP / SLOTS; round++) {
         let row = row_in_round(rows, lane, round);
-        let triangle = pairs[list_of(0u) + row.pair].triangle;
-        var touched = row.touched;
-        while touched != 0u {
-            let place = place_of_voxel(row.word, touched);
-            // A load avoids most atomic writes.
-            if atomicLoad(&colors[place]) > triangle {
-                atomicMin(&colors[place], triangle);
-            }
-            touched &= touched - 1u;
+        if row.touched != 0u {
+            lower_triangles(row, pairs[list_of(0u) + row.pair].triangle);
         }
     }
 }

@@ -6,6 +6,7 @@
 //
 // #import voxelize/column_test
 // #import voxelize/masks
+// #import voxelize/brick_masks
 
 // The brick's key, and in the high 16 bits of the last word the voxel: 64x + 8y + z.
 @group(0) @binding(19) var<storage, read_write> crossings: array<vec2<u32>>;

@@ -1,11 +1,10 @@
-// The bricks' masks and the voxels' bits in them.
+// The places of bricks, and of the voxels' bits in their masks.
 //
 // #import voxelize/brick_bits
 
 @group(0) @binding(8) var<storage, read> bitmap: array<u32>;
 // The number of bricks before each word of the bitmap with bricks.
 @group(0) @binding(9) var<storage, read> bricks_before: array<u32>;
-@group(0) @binding(11) var<storage, read_write> bricks: array<atomic<u32>>;
 
 // The index of a pair's brick: the number of bricks before it.
 fn brick_of(pair: Pair) -> u32 {
@@ -29,11 +28,4 @@ fn word_of(brick: u32, voxel: vec3<i32>) -> u32 {
 fn bit_of(voxel: vec3<i32>) -> u32 {
     let v = vec2<u32>(voxel.yz) & vec2<u32>(7u);
     return 8u * (v.x & 3u) + v.y;
-}
-
-// Many triangles set the same voxels: a load avoids most atomic writes.
-fn set_voxels(word: u32, mask: u32) {
-    if (mask & ~atomicLoad(&bricks[word])) != 0u {
-        atomicOr(&bricks[word], mask);
-    }
 }

@@ -4,6 +4,7 @@
 //
 // #import voxelize/column_test
 // #import voxelize/masks
+// #import voxelize/brick_masks
 
 @compute @workgroup_size(GROUP)
 fn parity(

@@ -3,6 +3,7 @@
 //
 // #import voxelize/column_test
 // #import voxelize/masks
+// #import voxelize/brick_masks
 
 @compute @workgroup_size(GROUP)
 fn six_separating(

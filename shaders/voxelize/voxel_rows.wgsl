@@ -3,6 +3,7 @@
 // Dispatch: one invocation per (triangle, row of voxels) candidate.
 //
 // #import voxelize/rows
+// #import voxelize/brick_masks
 
 @compute @workgroup_size(GROUP)
 fn voxel_rows(

@@ -6,6 +6,7 @@
 // #import voxelize/nodes
 // #import voxelize/mesh
 // #import voxelize/masks
+// #import voxelize/brick_masks
 // #import voxelize/load_balance
 
 @compute @workgroup_size(GROUP)

@@ -44,6 +44,7 @@ pub const MODULES: &[File] = &[
     file!("voxelize/load_balance"),
     file!("voxelize/append"),
     file!("voxelize/masks"),
+    file!("voxelize/brick_masks"),
     file!("voxelize/rows"),
     file!("voxelize/column_test"),
     file!("distance/bounds"),

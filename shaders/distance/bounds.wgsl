@@ -11,6 +11,12 @@
 // point from barycentric weights by less than 45uR, of which 12uR is that the weights may sum to
 // 1 + 6u. The length and the quotient add less than 14uR. 64uR = 2^-17 R exceeds both sums.
 //
+// A compiler may evaluate v twice: fused where it is multiplied, and not where its length is taken.
+// From the same weights each is within 6uR of the same point, which is within 12uR of the triangle:
+// edges are exact, products of them are at most 2R long, and sums R. So |v| differs by less than
+// 12uR, and a quotient, at most |v| + 18uR for |v| above 64uR, by less than
+// 12 (64 + 12 + 18) / 64 uR < 18uR: with the 14uR above less than 64uR.
+//
 // To a box: differences are exact, and squares, sum and root have a relative error below 2^-20.
 //
 // #import exact/shapes

@@ -106,7 +106,14 @@ impl Renderer {
         let bricks = resolution.div_ceil(8).saturating_pow(2).saturating_mul(16);
         let voxels = bricks.saturating_mul(100);
         let pairs = triangle_count.saturating_add(bricks).saturating_mul(4);
-        let capacity = SceneCapacity { vertices, triangles: triangle_count, pairs, bricks, voxels };
+        let capacity = SceneCapacity {
+            vertices,
+            triangles: triangle_count,
+            pairs,
+            bricks,
+            candidates: 1 << 25,
+            voxels,
+        };
         let builder = SceneBuilder::new(&gpu, &lattice, Mode::Surface, capacity)?;
 
         let buffer = |label, contents: &[u8], usage| {

@@ -44,8 +44,8 @@ struct Source {
 fn coordinate(axis: u32, position: vec3<f32>) -> i32 {
     let row = source.transform[axis];
     let rounded = round(row.x * position.x + row.y * position.y + row.z * position.z + row.w);
-    // A comparison of bits, since compilers may assume that no number is NaN. Differences of
-    // integers up to 2^24 are exact.
+    // A comparison of bits, since a sum of products that overflow may be NaN, and compilers may
+    // assume that no number is. Differences of integers up to 2^24 are exact.
     let distance = bitcast<u32>(rounded - source.center[axis]) & 0x7fffffffu;
     if distance > bitcast<u32>(source.limit[axis]) {
         atomicOr(&counters[FAILURES], INVALID_VERTEX);
@@ -56,9 +56,14 @@ fn coordinate(axis: u32, position: vec3<f32>) -> i32 {
 
 fn quantize_vertex(index: u32) {
     let word = source.first_vertex + index * source.vertex_stride;
-    let position = bitcast<vec3<f32>>(
-        vec3<u32>(vertices[word], vertices[word + 1u], vertices[word + 2u]),
-    );
+    var bits = vec3<u32>(vertices[word], vertices[word + 1u], vertices[word + 2u]);
+    // NaN and infinity have these bits of the exponent. Arithmetic may assume that there are none.
+    let exponent = vec3<u32>(0x7f800000u);
+    if any((bits & exponent) == exponent) {
+        atomicOr(&counters[FAILURES], INVALID_VERTEX);
+        bits = vec3<u32>(0u);
+    }
+    let position = bitcast<vec3<f32>>(bits);
     let at = source.vertex_words + 3u * (source.vertex_base + index);
     for (var axis = 0u; axis < 3u; axis++) {
         mesh[at + axis] = bitcast<u32>(coordinate(axis, position));

@@ -2,6 +2,7 @@
 #![cfg(feature = "gpu")]
 use crate::common::prelude::*;
 use crate::trace::{read, run_stage};
+use trivox::BackendError;
 use trivox::gpu::{BRICK_WORDS, Device, GpuError, KEY_WORDS};
 use trivox::view::gpu::{
     MeshBuffers, NO_NODES, Node, SceneBuilder, SceneCapacity, SceneFailure, SceneStatus,
@@ -14,6 +15,7 @@ const CAPACITY: SceneCapacity = SceneCapacity {
     triangles: 6000,
     pairs: 1 << 15,
     bricks: 1 << 13,
+    candidates: 1 << 25,
     voxels: 1 << 19,
 };
 
@@ -675,7 +677,7 @@ fn a_mesh_that_cannot_be_recorded_is_an_error_and_the_next_one_is_not() {
     let mesh = placed(&[[[5 * UNIT + 3; 3]; 3]], [20; 3]);
     for (_, gpu) in gpus(adapters()).take(1) {
         let device = gpu.device();
-        let small = SceneCapacity { vertices: 3, triangles: 1, pairs: 64, bricks: 64, voxels: 64 };
+        let small = SceneCapacity { vertices: 3, triangles: 1, pairs: 64, bricks: 64, ..CAPACITY };
         let builder = SceneBuilder::new(&gpu, mesh.lattice(), Mode::Surface, small).unwrap();
         let buffer = |usage| device.buffer("mesh", 9, usage);
         let right = buffer(Usage::STORAGE | Usage::COPY_SRC);
@@ -719,11 +721,45 @@ fn a_mesh_that_cannot_be_recorded_is_an_error_and_the_next_one_is_not() {
         let outside = Lattice { fraction_bits: 16, ..lattice([1000; 3], 14) };
         assert!(matches!(
             SceneBuilder::new(&gpu, &outside, Mode::Surface, small),
-            Err(GpuError::Scene(_))
+            Err(BackendError::Gpu(GpuError::Scene(_)))
         ));
         let large = lattice([1 << 16; 3], 8);
         let refused = SceneBuilder::new(&gpu, &large, Mode::Surface, small).unwrap_err();
-        assert!(refused.to_string().contains("bits of bricks take"), "{refused}");
+        assert!(refused.to_string().contains("bricks of 8 x 8 x 8"), "{refused}");
         assert_eq!(device.check(), Ok(()));
+    }
+}
+
+#[test]
+fn more_candidates_than_the_capacity_leave_the_scene_empty() {
+    let mesh = placed_soup(8, 200, 100, UNIT / 4);
+    let floats = Floats::of(&mesh);
+    for (label, gpu) in gpus(adapters()) {
+        let run = |candidates| {
+            let capacity = SceneCapacity { candidates, ..CAPACITY };
+            let builder = SceneBuilder::new(&gpu, mesh.lattice(), Mode::Surface, capacity).unwrap();
+            (floats.run(&builder), builder)
+        };
+        let needed = run(CAPACITY.candidates).0.candidates;
+        // Which pairs share a workgroup, and so the number of workgroups, depends on the order.
+        let few = run(needed / 2).0;
+        assert_eq!(few.failure, Some(SceneFailure::Candidates), "{label}");
+        assert!(few.candidates > needed / 2, "{label}: {few:?}, {needed}");
+        let (status, builder) = run(2 * needed);
+        compare(status, &mesh, &builder, &label);
+    }
+}
+
+#[test]
+fn the_future_of_a_status_outlives_its_builder() {
+    let mesh = placed(&[[[5 * UNIT + 3; 3]; 3]], [20; 3]);
+    for (label, gpu) in gpus(fast_adapters()) {
+        let new = || SceneBuilder::new(&gpu, mesh.lattice(), Mode::Surface, CAPACITY).unwrap();
+        let builder = new();
+        let recorded = Floats::of(&mesh).run(&builder);
+        let later = builder.status_async();
+        drop(builder);
+        assert_eq!(gpu.device().block_on(later).unwrap(), recorded, "{label}");
+        assert_eq!(recorded.failure, None, "{label}");
     }
 }

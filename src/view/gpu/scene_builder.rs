@@ -1,5 +1,7 @@
 //! Scenes of meshes that change each frame, recorded into the caller's command encoder.
 
+use std::future::Future;
+
 use bytemuck::{Pod, Zeroable};
 use thiserror::Error;
 use wgpu::BufferUsages as Usage;
@@ -7,17 +9,19 @@ use wgpu::util::DeviceExt;
 
 use crate::backend::gpu::buffers::{Buffers, Sizes};
 use crate::backend::gpu::data::{
-    BRICK_WORDS, BRICKS, BRICKS_FULL, CANDIDATE_GROUPS, COUNTERS, FAILURES, GROUP, INVALID_INDEX,
-    INVALID_VERTEX, LEVELS, NOT_CLOSED, PAIR_WORDS, PAIRS_FULL, SCENE_VOXELS, STARTED,
-    TOO_MANY_CANDIDATES, VOXELS_FULL,
+    BRICKS, BRICKS_FULL, CANDIDATE_GROUPS, COUNTERS, FAILURES, GROUP, GROUPS, INVALID_INDEX,
+    INVALID_VERTEX, LEVELS, NOT_CLOSED, PAIRS_FULL, SCENE_VOXELS, STARTED, TOO_MANY_CANDIDATES,
+    VOXELS_FULL,
 };
-use crate::backend::gpu::job::{MAX_BITMAP_WORDS, SubBatch};
+use crate::backend::gpu::job::{
+    MAX_BITMAP_WORDS, MAX_BRICKS, MAX_CANDIDATES_A_PASS, MAX_PAIRS, SubBatch, too_many_bricks,
+};
 use crate::backend::gpu::record::{PARAMS_BYTES, Setting};
 use crate::backend::gpu::stages::Step;
 use crate::backend::gpu::workspace::needed_pairs;
 use crate::backend::gpu::{Gpu, ResidentBricks};
-use crate::backend::{Rule, VoxelKernel};
-use crate::base::numbers::binary_bytes_apart;
+use crate::backend::{BackendError, Rule, VoxelKernel};
+use crate::base::numbers::grouped;
 use crate::gpu::{Device, GpuError, MAX_GROUPS, buffer_limit, kernels};
 use crate::grid::BRICK;
 use crate::lattice::{Lattice, MAX_DIM, SPAN_BITS};
@@ -27,7 +31,9 @@ use crate::solid::{Fill, Solid};
 use crate::view::gpu::GpuScene;
 use crate::view::gpu::tree::Tree;
 
-/// The capacity of the buffers of a [`SceneBuilder`].
+/// The capacity of the buffers of a [`SceneBuilder`]. Beside these, a grid takes 152 bytes for each
+/// cube of 64 x 64 x 64 voxels and 2 bits for each of 8 x 8 x 8: 75 MB for 4096 x 4096 x 4096
+/// voxels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SceneCapacity {
     /// Vertices of all meshes.
@@ -35,11 +41,17 @@ pub struct SceneCapacity {
     /// Triangles of all meshes.
     pub triangles: u32,
     /// (triangle, brick) pairs: for each triangle, the bricks of 8 x 8 x 8 voxels that it touches.
-    /// They take about 50 bytes each. [`brick_pairs`](crate::backend::brick_pairs) estimates them.
+    /// They take 60 bytes each, and are at most `2^22`.
+    /// [`brick_pairs`](crate::backend::brick_pairs) estimates them.
     pub pairs: u32,
-    /// Bricks that triangles touch. They take 72 bytes each, and 4 more in scenes with colours; those
-    /// in the interior of a solid take none.
+    /// Bricks that triangles touch, at most `2^21`. They take 76 bytes each, and 4 more in scenes
+    /// with colours; those in the interior of a solid take none.
     pub bricks: u32,
+    /// Candidates of a pass, at most `2^28`: the pairs of a triangle and a node, or a row or a
+    /// column of voxels in a brick, that it tests. They take no memory. They bound its time, which
+    /// no other capacity does: at about 1,500 operations each, `2^25` take half a second on a GPU
+    /// of 0.1 TFLOPS, and 5 ms on one of 10. Drivers time out after two seconds or more.
+    pub candidates: u32,
     /// Voxels with a colour. They take 4 bytes each; 0 for scenes without colours.
     pub voxels: u32,
 }
@@ -89,6 +101,9 @@ pub struct SceneStatus {
     pub bricks: u32,
     /// The capacity of pairs that was needed. After a failure, perhaps more is.
     pub pairs: u32,
+    /// The candidates of the pass with most, in whole workgroups. After a failure, perhaps more are
+    /// needed.
+    pub candidates: u32,
     /// The number of voxels, of a scene with colours. After [`SceneFailure::Voxels`], those needed.
     pub voxels: u32,
 }
@@ -113,8 +128,11 @@ pub enum SceneFailure {
     /// More pairs than [`SceneCapacity::pairs`].
     #[error("too many pairs: make a builder with a capacity of at least those in its status")]
     Pairs,
-    /// More work than a driver finishes before its time limit.
-    #[error("more work than a driver finishes before its time limit: use fewer, larger voxels")]
+    /// More candidates in a pass than [`SceneCapacity::candidates`].
+    #[error(
+        "too many candidates: make a builder with a capacity of at least those in its status, if \
+         the GPU tests them within its driver's time limit, or use larger voxels"
+    )]
     Candidates,
     /// More bricks than [`SceneCapacity::bricks`].
     #[error("too many bricks: make a builder with a capacity of those in its status")]
@@ -174,7 +192,7 @@ pub struct Source {
 ///
 /// ```no_run
 /// use trivox::view::gpu::{MeshBuffers, SceneBuilder, SceneCapacity};
-/// use trivox::{Gpu, Lattice, Mode, wgpu};
+/// use trivox::{BackendError, Gpu, Lattice, Mode, wgpu};
 ///
 /// fn frame(
 ///     builder: &SceneBuilder,
@@ -188,10 +206,15 @@ pub struct Source {
 ///     Ok(())
 /// }
 ///
-/// fn builder(gpu: &Gpu, lattice: &Lattice) -> Result<SceneBuilder, trivox::gpu::GpuError> {
-///     let (vertices, triangles) = (50_000, 100_000);
-///     let capacity =
-///         SceneCapacity { vertices, triangles, pairs: 1 << 19, bricks: 1 << 17, voxels: 0 };
+/// fn builder(gpu: &Gpu, lattice: &Lattice) -> Result<SceneBuilder, BackendError> {
+///     let capacity = SceneCapacity {
+///         vertices: 50_000,
+///         triangles: 100_000,
+///         pairs: 1 << 19,
+///         bricks: 1 << 17,
+///         candidates: 1 << 25,
+///         voxels: 0,
+///     };
 ///     SceneBuilder::new(gpu, lattice, Mode::Surface, capacity)
 /// }
 /// ```
@@ -213,7 +236,8 @@ pub struct SceneBuilder {
 }
 
 impl SceneBuilder {
-    /// Makes the buffers for scenes of a grid with the dimensions and fraction bits of `lattice`.
+    /// Makes the buffers for scenes of a grid with the dimensions and fraction bits of `lattice`,
+    /// after a test of the kernels that find its voxels, unless these have passed it.
     /// Its scale and origin are not used. The scene has at most `23 - log2 P` fraction bits, `P` being
     /// the longest side rounded up to a power of two: 16 to 128 voxels, 15 to 256, 14 to 512. A finer
     /// lattice is coarsened to that: see [`fraction_bits`](Self::fraction_bits).
@@ -221,22 +245,37 @@ impl SceneBuilder {
     /// # Errors
     /// The lattice is not valid, or larger than a grid; a solid is not to be filled by parity, has
     /// colours or its surface, or no multiple of 8 voxels along `y` or `z`; a thin surface has
-    /// colours; a buffer exceeds the device's limit; the device fails.
+    /// colours; a capacity exceeds its largest value, or a buffer the device's limit; the kernels
+    /// compute wrong voxels ([`BackendError::SelfTest`]); the device fails.
+    pub async fn new_async(
+        gpu: &Gpu,
+        lattice: &Lattice,
+        mode: Mode,
+        capacity: SceneCapacity,
+    ) -> Result<Self, BackendError> {
+        gpu.device().scoped(Self::unscoped(gpu, lattice, mode, capacity)).await
+    }
+
+    /// The blocking form of [`new_async`](Self::new_async).
+    ///
+    /// # Errors
+    /// Those of [`new_async`](Self::new_async).
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn new(
         gpu: &Gpu,
         lattice: &Lattice,
         mode: Mode,
         capacity: SceneCapacity,
-    ) -> Result<Self, GpuError> {
-        gpu.device().in_scopes(|| Self::unscoped(gpu, lattice, mode, capacity))?
+    ) -> Result<Self, BackendError> {
+        gpu.device().block_on(Self::new_async(gpu, lattice, mode, capacity))
     }
 
-    fn unscoped(
+    async fn unscoped(
         gpu: &Gpu,
         lattice: &Lattice,
         mode: Mode,
         capacity: SceneCapacity,
-    ) -> Result<Self, GpuError> {
+    ) -> Result<Self, BackendError> {
         lattice.check().map_err(|error| GpuError::Scene(error.to_string()))?;
         let Lattice { dims, fraction_bits, .. } = *lattice;
         let rule = rule_of(mode, dims, capacity.voxels > 0)?;
@@ -245,7 +284,7 @@ impl SceneBuilder {
         if dims.iter().any(|&d| d > MAX_DIM) || units > 1 << SPAN_BITS {
             let [x, y, z] = dims;
             let why = format!("no grid has {x} x {y} x {z} voxels on its lattice");
-            return Err(GpuError::Scene(why));
+            return Err(GpuError::Scene(why).into());
         }
         // A mesh that fills the cube would reach past all of the span by the rounding of floats, and
         // one that moves by more: the cube takes half of it.
@@ -267,29 +306,17 @@ impl SceneBuilder {
             keeps_bricks: true,
             dims,
             fraction_bits,
-            candidates: gpu.batch_limits.candidates,
+            candidates: capacity.candidates,
             groups: gpu.batch_limits.groups,
         };
-        let SceneCapacity { vertices, triangles, pairs, bricks, voxels } = capacity;
+        let SceneCapacity { vertices, triangles, pairs, bricks, voxels, .. } = capacity;
         let bitmap = SubBatch::of_grid(0, 0, dims).bitmap_words(setting.rule);
         let mesh_words = 3 * (u64::from(triangles) + u64::from(vertices));
-        let bytes = buffer_limit(&device.device.limits());
-        let [brick, pair] = [BRICK_WORDS, PAIR_WORDS].map(|words| 4 * words as u64);
-        for (what, unit, count, limit) in [
-            ("vertices and triangles", 4, mesh_words, (bytes / 4).min(u32::MAX.into())),
-            ("pairs", pair, pairs.into(), gpu.batch_limits.pairs.into()),
-            ("bricks", brick, bricks.into(), gpu.batch_limits.bricks.into()),
-            ("colours", 4, u64::from(bricks) + u64::from(voxels), bytes / 4),
-            ("bits of bricks", 4, bitmap.into(), MAX_BITMAP_WORDS.into()),
-        ] {
-            if count > limit {
-                let [size, limit] = binary_bytes_apart([unit * count, unit * limit]);
-                return Err(GpuError::Scene(format!(
-                    "its {what} take {size}, and a buffer of the device holds {limit}: reduce the \
-                     capacity or the grid, or request a device with the limits of its adapter"
-                )));
-            }
+        if bitmap > MAX_BITMAP_WORDS {
+            return Err(too_many_bricks(dims).into());
         }
+        check(gpu, &capacity)?;
+        gpu.test(rule, setting.kernel).await?;
         let of_colors = [kernels::RESERVE_COLORS, kernels::FIRST_TRIANGLES, kernels::COLOR_VOXELS];
         let of_colors = of_colors.into_iter().filter(|_| voxels > 0);
         let own = of_colors.chain([kernels::QUANTIZE]).map(|kernel| (kernel, &[][..]));
@@ -424,16 +451,19 @@ impl SceneBuilder {
     }
 
     /// Reads the status of the last scene that was submitted before the first poll. It is ready when
-    /// the GPU has executed that submission: poll it in later frames.
+    /// the GPU has executed that submission: poll it in later frames. It borrows nothing: keep it
+    /// beside the builder.
     ///
     /// # Errors
     /// The device fails.
-    pub async fn status_async(&self) -> Result<SceneStatus, GpuError> {
-        let staging = self.device.staging(COUNTERS as u64);
-        let mut encoder = self.device.encoder();
-        let counters = &self.buffers.counters;
-        encoder.copy_buffer_to_buffer(counters, 0, &staging, 0, counters.size());
-        Ok(status_of(&self.device.submit_and_read_async(encoder, &staging).await?))
+    pub fn status_async(&self) -> impl Future<Output = Result<SceneStatus, GpuError>> + use<> {
+        let (device, counters) = (self.device.clone(), self.buffers.counters.clone());
+        async move {
+            let staging = device.staging(COUNTERS as u64);
+            let mut encoder = device.encoder();
+            encoder.copy_buffer_to_buffer(&counters, 0, &staging, 0, counters.size());
+            Ok(status_of(&device.submit_and_read_async(encoder, &staging).await?))
+        }
     }
 
     /// The blocking form of [`status_async`](Self::status_async).
@@ -551,6 +581,37 @@ impl SceneBuilder {
     }
 }
 
+/// Checks that no part of a capacity exceeds its largest value, or the limits of `gpu`.
+fn check(gpu: &Gpu, capacity: &SceneCapacity) -> Result<(), GpuError> {
+    let SceneCapacity { vertices, triangles, pairs, bricks, candidates, voxels } = *capacity;
+    let bytes = buffer_limit(&gpu.device().device.limits());
+    let limits = gpu.batch_limits;
+    let sum = |a: u32, b: u32| u64::from(a) + u64::from(b);
+    // What, how many, at most, and how many the device allows. A vertex and a triangle have three
+    // words each, with 32-bit offsets; each brick and voxel has a word of the colours.
+    for (what, count, most, limit) in [
+        ("vertices and triangles", sum(vertices, triangles), u64::from(u32::MAX) / 3, bytes / 12),
+        ("pairs", pairs.into(), MAX_PAIRS.into(), limits.pairs.into()),
+        ("bricks", bricks.into(), MAX_BRICKS.into(), limits.bricks.into()),
+        ("candidates", candidates.into(), MAX_CANDIDATES_A_PASS.into(), limits.candidates.into()),
+        ("bricks and voxels", sum(bricks, voxels), u64::MAX, bytes / 4),
+    ] {
+        let least = most.min(limit);
+        if count > least {
+            let [count, least] = [count, least].map(grouped);
+            let or = if limit < most {
+                ", or request a device with the limits of its adapter"
+            } else {
+                ""
+            };
+            return Err(GpuError::Scene(format!(
+                "its capacity is {count} {what}, and {least} are possible: reduce it{or}"
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// The rule of scenes of `mode`, of `dims` voxels.
 fn rule_of(mode: Mode, dims: [u32; 3], has_colors: bool) -> Result<Rule, GpuError> {
     let why = match mode {
@@ -596,6 +657,144 @@ fn status_of(counters: &[u32]) -> SceneStatus {
         triangles: counters[STARTED..][..LEVELS].iter().sum(),
         bricks: counters[BRICKS],
         pairs: needed_pairs(counters),
+        candidates: counters[GROUPS..][..LEVELS].iter().fold(0, |most, &n| most.max(n)) * GROUP,
         voxels: counters[SCENE_VOXELS],
+    }
+}
+
+#[cfg(all(test, not(target_arch = "wasm32")))]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::backend::gpu::{BatchLimits, adversarial_mesh};
+    use crate::gpu::promised;
+    use crate::view::gpu::SceneBuffers;
+
+    const CAPACITY: SceneCapacity = SceneCapacity {
+        vertices: 3,
+        triangles: 1,
+        pairs: 100,
+        bricks: 50,
+        candidates: 1 << 20,
+        voxels: 0,
+    };
+
+    fn lattice() -> Lattice {
+        *adversarial_mesh([64; 3], &[(1, 1)]).lattice()
+    }
+
+    fn builder(
+        gpu: &Gpu,
+        mode: Mode,
+        capacity: SceneCapacity,
+    ) -> Result<SceneBuilder, BackendError> {
+        SceneBuilder::new(gpu, &lattice(), mode, capacity)
+    }
+
+    #[test]
+    fn a_builder_of_a_rule_whose_kernel_is_wrong_is_refused() {
+        for adapter in promised() {
+            let device = adapter.open().unwrap();
+            let source = kernels::PARITY.source();
+            assert!(source.contains("atomicXor"));
+            device.plant(kernels::PARITY, source.replace("atomicXor", "atomicOr"), &[]);
+            let gpu = Gpu::on_device(device).unwrap();
+            assert!(builder(&gpu, Mode::Surface, CAPACITY).is_ok(), "{}", adapter.label());
+            let refused = builder(&gpu, Mode::Solid(Solid::default()), CAPACITY);
+            let is_refused =
+                matches!(refused, Err(BackendError::SelfTest { kernel: "parity", .. }));
+            assert!(is_refused, "{}: {refused:?}", adapter.label());
+        }
+    }
+
+    #[test]
+    fn vertices_that_are_no_numbers_are_found_without_arithmetic() {
+        for adapter in promised() {
+            let device = adapter.open().unwrap();
+            // A compiler that assumes that no number is NaN.
+            let source = kernels::QUANTIZE.source();
+            let test = "if distance > bitcast<u32>(source.limit[axis])";
+            assert!(source.contains(test));
+            device.plant(kernels::QUANTIZE, source.replace(test, "if false"), &[]);
+            let gpu = Gpu::on_device(device).unwrap();
+            let builder = builder(&gpu, Mode::Surface, CAPACITY).unwrap();
+            let device = gpu.device();
+            let indices = device.filled("indices", bytemuck::bytes_of(&[0, 1, 2]), Usage::STORAGE);
+            let indices = indices.unwrap();
+            for (last, failure) in [
+                (3.0, None),
+                (f32::NAN, Some(SceneFailure::Vertex)),
+                (-f32::NAN, Some(SceneFailure::Vertex)),
+                (f32::INFINITY, Some(SceneFailure::Vertex)),
+                (f32::NEG_INFINITY, Some(SceneFailure::Vertex)),
+            ] {
+                let corners = [1.0, 2.0, 3.0, 9.0, 9.0, 4.0, 7.0, 1.0, last];
+                let vertices =
+                    device.filled("vertices", bytemuck::bytes_of(&corners), Usage::STORAGE);
+                let mesh = MeshBuffers {
+                    vertices: &vertices.unwrap(),
+                    vertex_offset: 0,
+                    vertex_stride: 12,
+                    vertex_count: 3,
+                    indices: &indices,
+                    index_format: wgpu::IndexFormat::Uint32,
+                    index_offset: 0,
+                    triangle_count: 1,
+                    voxels_from_mesh: [0, 1, 2].map(|a| [0, 1, 2, 3].map(|b| f32::from(a == b))),
+                    colors: None,
+                };
+                let mut encoder = device.encoder();
+                builder.record(&mut encoder, &[mesh]).unwrap();
+                device.queue.submit([encoder.finish()]);
+                let status = builder.status().unwrap();
+                assert_eq!(status.failure, failure, "{}, {last}", adapter.label());
+            }
+        }
+    }
+
+    #[test]
+    fn a_capacity_that_is_refused_is_named_and_so_is_the_limit_that_refuses_it() {
+        let Some(adapter) = promised().into_iter().next() else { return };
+        let gpu = Gpu::new(&adapter).unwrap();
+        let limits = BatchLimits { pairs: 1000, ..gpu.batch_limits };
+        let small = Gpu::new(&adapter).unwrap().with_batch_limits(limits);
+        let pairs = |pairs| SceneCapacity { pairs, ..CAPACITY };
+        for (gpu, capacity, says, is_of_device) in [
+            (&gpu, pairs(MAX_PAIRS + 1), "4,194,305 pairs, and 4,194,304 are", false),
+            (&small, pairs(1001), "1,001 pairs, and 1,000 are", true),
+            (
+                &gpu,
+                SceneCapacity { bricks: MAX_BRICKS + 1, ..CAPACITY },
+                "2,097,153 bricks, and 2,097,152 are",
+                false,
+            ),
+            (
+                &gpu,
+                SceneCapacity { candidates: u32::MAX, ..CAPACITY },
+                "4,294,967,295 candidates, and 268,435,456 are",
+                false,
+            ),
+        ] {
+            let refused = builder(gpu, Mode::Surface, capacity).unwrap_err().to_string();
+            assert!(refused.contains(says), "{refused}");
+            assert_eq!(refused.contains("limits of its adapter"), is_of_device, "{refused}");
+        }
+    }
+
+    #[test]
+    fn pairs_and_bricks_take_the_documented_bytes() {
+        let Some(adapter) = promised().into_iter().next() else { return };
+        let gpu = Gpu::new(&adapter).unwrap();
+        let bytes = |pairs, bricks, voxels| {
+            let capacity = SceneCapacity { pairs, bricks, voxels, ..CAPACITY };
+            let builder = builder(&gpu, Mode::Surface, capacity).unwrap();
+            let Buffers { pairs, first_pairs, bricks, .. } = &builder.buffers;
+            let SceneBuffers { children, colors, .. } = builder.scene.buffers();
+            [pairs, first_pairs, bricks, children, colors].iter().map(|b| b.size()).sum::<u64>()
+        };
+        let least = bytes(800, 50, 0);
+        assert_eq!(bytes(1600, 50, 0) - least, 60 * 800);
+        assert_eq!(bytes(800, 100, 0) - least, 76 * 50);
+        assert_eq!(bytes(800, 100, 1) - bytes(800, 50, 1), 80 * 50);
     }
 }

@@ -1,6 +1,4 @@
 // The bricks' masks, while they are set.
-//
-// #import voxelize/masks
 
 @group(0) @binding(11) var<storage, read_write> bricks: array<atomic<u32>>;
 

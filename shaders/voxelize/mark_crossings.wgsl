@@ -5,6 +5,7 @@
 // Dispatch: one invocation per (triangle, column through a brick) candidate.
 //
 // #import voxelize/column_test
+// #import voxelize/masks
 // #import voxelize/brick_masks
 
 // The brick's key, and in the high 16 bits of the last word the voxel: 64x + 8y + z.

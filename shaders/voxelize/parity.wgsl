@@ -3,6 +3,7 @@
 // Dispatch: one invocation per (triangle, column through a brick) candidate.
 //
 // #import voxelize/column_test
+// #import voxelize/masks
 // #import voxelize/brick_masks
 
 @compute @workgroup_size(GROUP)

@@ -5,6 +5,7 @@
 // #import exact/touches
 // #import voxelize/nodes
 // #import voxelize/mesh
+// #import voxelize/masks
 // #import voxelize/brick_masks
 // #import voxelize/load_balance
 

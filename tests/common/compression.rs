@@ -1,30 +1,14 @@
 //! Compressed glTF files of a tetrahedron: its corners have other texture coordinates in each
-//! triangle. The streams were written by the encoders of the extensions' authors, the npm packages
-//! `draco3dgltf` 1.5.7 and `meshoptimizer` 1.3.0, in JavaScript:
+//! triangle. The streams were written by the encoders of the extensions' authors, in JavaScript,
+//! from the indices, positions, texture coordinates and colours of [`plain`]:
 //!
-//! ```js
-//! const v = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]].flat(); const P = new
-//! Float32Array(v.flatMap(i => [[0, 0, 0], [7, 0, 0], [0, 7, 0], [0, 0, 7]][i])); const T = new
-//! Float32Array(v.flatMap((_, i) => [Math.floor(i / 3), i % 3])); const C = new
-//! Uint8Array(v.flatMap(i => [[255, 0, 0, 255], [0, 255, 0, 255], [0, 0, 255, 255], [255, 255, 255,
-//! 255]][i])); // Draco, with `d` of `createEncoderModule`: const build = new d.MeshBuilder(), mesh
-//! = new d.Mesh(); const p = build.AddFloatAttribute(mesh, d.POSITION, 12, 3, P); const t =
-//! build.AddFloatAttribute(mesh, d.TEX_COORD, 12, 2, T); build.AddUInt8Attribute(mesh, d.COLOR, 12,
-//! 4, C); build.AddFacesToMesh(mesh, 4, new Uint32Array(v.map((_, i) => i))); const encoder = new
-//! d.ExpertEncoder(mesh); encoder.SetEncodingMethod(d.MESH_EDGEBREAKER_ENCODING); // or
-//! MESH_SEQUENTIAL_ENCODING encoder.SetSpeedOptions(speed, speed); // The steps are 1: nothing is
-//! rounded. encoder.SetAttributeQuantization(p, 3); encoder.SetAttributeQuantization(t, 2);
-//! encoder.EncodeToDracoBuffer(false, out); // meshopt, with `m` of `MeshoptEncoder`, and `version`
-//! 0 or 1: m.encodeGltfBuffer(m.encodeFilterExp(P, 12, 12, 15), 12, 12, "ATTRIBUTES", version);
-//! m.encodeGltfBuffer(new Uint8Array(T.buffer), 12, 8, "ATTRIBUTES", version);
-//! m.encodeGltfBuffer(C, 12, 4, "ATTRIBUTES", version); m.encodeGltfBuffer(m.encodeFilterColor(new
-//! Float32Array(C).map(c => c / 255), 12, 4, 8), 12, 4, "ATTRIBUTES", version);
-//! m.encodeGltfBuffer(new Uint8Array(new Uint16Array(v.map((_, i) => i)).buffer), 12, 2,
-//! "TRIANGLES", version); // or "INDICES" const axes = [1,0,0,0, 0,1,0,0, 0,0,1,0, -1,0,0,0,
-//! 0,-1,0,0, 0,0,-1,0]; m.encodeGltfBuffer(m.encodeFilterOct(new Float32Array(axes), 6, 4, 8), 6,
-//! 4, "ATTRIBUTES", 0); const turns = [0,0,0,1, 0,0,1,0]; m.encodeGltfBuffer(m.encodeFilterQuat(new
-//! Float32Array(turns), 2, 8, 16), 2, 8, "ATTRIBUTES", 0);
-//! ```
+//! - `draco3dgltf` 1.5.7: an `ExpertEncoder` with `MESH_EDGEBREAKER_ENCODING`, or
+//!   `MESH_SEQUENTIAL_ENCODING`, and `SetSpeedOptions(speed, speed)`. Positions are quantized to 3
+//!   bits and texture coordinates to 2: the steps are 1, so nothing is rounded.
+//! - `meshoptimizer` 1.3.0: `encodeGltfBuffer` in version 0 or 1, with `TRIANGLES` or `INDICES`, of
+//!   the positions by `encodeFilterExp(_, 12, 12, 15)`, and of the colours as they are or by
+//!   `encodeFilterColor(_, 12, 4, 8)`; of axes by `encodeFilterOct(_, 6, 4, 8)`, and of turns by
+//!   `encodeFilterQuat(_, 2, 8, 16)`.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;

@@ -50,35 +50,36 @@ pub fn squared(p: [i128; 3], triangle: &Triangle) -> Fraction {
     all.into_iter().min_by(Fraction::cmp).expect("three corners")
 }
 
+/// A number that is not negative times `2^SCALE_BITS`: exact for an `f32`, and for the middle of
+/// two.
+pub fn scaled(x: f64) -> BigInt {
+    let bits = x.to_bits();
+    if bits == 0 {
+        return BigInt::ZERO;
+    }
+    let exponent = (bits >> 52) as i32 - 1075 + SCALE_BITS;
+    let mantissa = BigInt::from((bits & ((1 << 52) - 1)) | 1 << 52);
+    if exponent >= 0 { mantissa << exponent } else { mantissa >> -exponent }
+}
+
+/// All `f32`s are multiples of `2^-149`.
+pub const SCALE_BITS: i32 = 150;
+
 /// Whether `float`, in voxels, is the nearest to the root of `squared`, in lattice units.
 pub fn is_nearest(float: f32, squared: &Fraction, fraction_bits: u32) -> bool {
-    // All floats of interest are multiples of 2^-100.
-    let scaled = |x: f64| -> BigInt {
-        let bits = x.to_bits();
-        if bits == 0 {
-            return BigInt::ZERO;
-        }
-        let exponent = (bits >> 52) as i32 - 1075 + 100;
-        let mantissa = BigInt::from((bits & ((1 << 52) - 1)) | 1 << 52);
-        if exponent >= 0 { mantissa << exponent } else { mantissa >> -exponent }
-    };
-    let side = |other: f32| {
+    if float == 0.0 {
+        return squared.0 == BigInt::ZERO;
+    }
+    // The square of the middle between two floats against the fraction.
+    let middle_against_root = |other: f32| {
         let middle = scaled(f64::midpoint(float.into(), other.into()));
-        // middle^2 2^(2 fraction_bits) / 2^200 against the fraction.
-        let left: BigInt = ((&middle * &middle) << (2 * fraction_bits)) * &squared.1;
-        left.cmp(&(&squared.0 << 200))
+        let left: BigInt = (middle.pow(2) << (2 * fraction_bits)) * &squared.1;
+        left.cmp(&(&squared.0 << (2 * SCALE_BITS)))
     };
+    let [below, above] = [float.next_down(), float.next_up()].map(middle_against_root);
     let is_even = float.to_bits().is_multiple_of(2);
-    let above = float == 0.0
-        || matches!(
-            (side(float.next_down()), is_even),
-            (Ordering::Less, _) | (Ordering::Equal, true)
-        );
-    let below = matches!(
-        (side(float.next_up()), is_even),
-        (Ordering::Greater, _) | (Ordering::Equal, true)
-    );
-    if float == 0.0 { squared.0 == BigInt::ZERO } else { above && below }
+    (below == Ordering::Less || (below == Ordering::Equal && is_even))
+        && (above == Ordering::Greater || (above == Ordering::Equal && is_even))
 }
 
 /// Whether `distance` is the root of `squared` but for `error`, a fraction of it.

@@ -1,5 +1,7 @@
 //! The adapters to test on, and running one kernel on arrays of words.
 
+use std::fmt::Debug;
+
 use rayon::prelude::*;
 use trivox::Gpu;
 use trivox::backend::gpu::BatchLimits;
@@ -57,7 +59,17 @@ pub const UNLIMITED: BatchLimits = BatchLimits {
     groups: u32::MAX,
 };
 
-/// A compute pipeline with one read-only array of words at binding 0 and a writable one at 1.
+/// What the source of every test kernel ends with.
+const INTERFACE: &str = "
+@group(0) @binding(0) var<storage, read> input: array<i32>;
+@group(0) @binding(1) var<storage, read_write> output: array<u32>;
+
+fn vector_at(i: u32) -> vec3<i32> {
+    return vec3<i32>(input[i], input[i + 1u], input[i + 2u]);
+}
+";
+
+/// A compute pipeline from an array of words to another.
 pub struct Kernel {
     /// The adapter's.
     pub label: String,
@@ -78,7 +90,7 @@ impl Kernel {
         let device = adapter.open().expect("the adapter opens");
         let module = device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: None,
-            source: wgpu::ShaderSource::Wgsl(source.into()),
+            source: wgpu::ShaderSource::Wgsl((source.to_owned() + INTERFACE).into()),
         });
         let pipeline = device.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: None,
@@ -122,10 +134,21 @@ impl Kernel {
 /// What the answers of a kernel to some cases came to.
 #[derive(Debug, Clone)]
 pub struct Tally<C> {
+    /// The adapter's.
+    pub label: String,
     pub compared: usize,
     /// How many first words have each bit set.
     pub set: [usize; 32],
     pub wrong: Vec<C>,
+}
+
+impl<C: Debug> Tally<C> {
+    pub fn assert_right(&self) {
+        let Self { label, compared, set, wrong } = self;
+        println!("{label}: {compared} cases, of which have each bit set: {set:?}");
+        let first = &wrong[..wrong.len().min(5)];
+        assert!(wrong.is_empty(), "{label}: {} of {compared} are wrong: {first:?}", wrong.len());
+    }
 }
 
 /// Runs `cases`, of `IN` words each, on each of `kernels`, and compares its answers, of `OUT`
@@ -138,7 +161,8 @@ pub fn tallies<C: Copy + Sync, E: Send, const IN: usize, const OUT: usize>(
     is_right: impl Fn(&E, &[u32; OUT]) -> bool,
 ) -> Vec<Tally<C>> {
     const BATCH: usize = 1 << 18;
-    let mut tallies = vec![Tally { compared: 0, set: [0; 32], wrong: Vec::new() }; kernels.len()];
+    let tally = |label: String| Tally { label, compared: 0, set: [0; 32], wrong: Vec::new() };
+    let mut tallies: Vec<_> = kernels.iter().map(|kernel| tally(kernel.label.clone())).collect();
     let mut cases = cases.peekable();
     while cases.peek().is_some() {
         let batch: Vec<C> = cases.by_ref().take(BATCH).collect();

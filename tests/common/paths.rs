@@ -2,6 +2,8 @@
 
 use trivox::VoxelGrid;
 
+use super::voxels::voxels_in;
+
 /// The voxels that paths from outside the grid reach, from face to face, without one of `walls`.
 pub fn reached_from_outside(walls: &VoxelGrid) -> VoxelGrid {
     let dims = walls.dims();
@@ -14,13 +16,9 @@ pub fn reached_from_outside(walls: &VoxelGrid) -> VoxelGrid {
             waiting.push(voxel);
         }
     };
-    for z in 0..dims[2] {
-        for y in 0..dims[1] {
-            for voxel in (0..dims[0]).map(|x| [x, y, z]) {
-                if (0..3).any(|a| voxel[a] == 0 || voxel[a] == dims[a] - 1) {
-                    enter(voxel, &mut waiting);
-                }
-            }
+    for voxel in voxels_in([0; 3], dims) {
+        if (0..3).any(|a| voxel[a] == 0 || voxel[a] == dims[a] - 1) {
+            enter(voxel, &mut waiting);
         }
     }
     while let Some(voxel) = waiting.pop() {

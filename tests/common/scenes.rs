@@ -8,7 +8,7 @@ use trivox::solid::Fill;
 use trivox::{Mesh, PlacedMesh, VoxelGrid, Voxelizer};
 
 use super::solids::{SIDES, cuboid, together, with_triangles, with_vertices_repeated};
-use super::voxels::{by_fill, solid, within};
+use super::voxels::{by_fill, solid, voxels_in, within};
 
 type Point = [f64; 3];
 
@@ -173,9 +173,9 @@ impl Scene {
         within(&self.mesh, 1.0, min.map(f64::from), max.map(f64::from))
     }
 
-    /// Whether each voxel is inside, `x` fastest.
+    /// Whether each voxel is inside, `z` fastest.
     fn expected(&self) -> Vec<Option<bool>> {
-        let all = (0..DIM.pow(3)).map(|i| [i % DIM, i / DIM % DIM, i / DIM / DIM]);
+        let all = voxels_in([0; 3], [DIM; 3]);
         all.map(|voxel| self.is_inside(voxel.map(|c| f64::from(c) + 0.5))).collect()
     }
 
@@ -185,21 +185,22 @@ impl Scene {
         let rng = &mut Rng::with_seed(!seed);
         let whole = self.place([0; 3], [DIM; 3]);
         let expected = self.expected();
-        let of = |[x, y, z]: [u32; 3]| expected[((z * DIM + y) * DIM + x) as usize];
-        let inside = (0..DIM.pow(3)).map(|i| [i % DIM, i / DIM % DIM, i / DIM / DIM]);
-        let inside = inside.filter(|&voxel| of(voxel) == Some(true));
+        let known = |[x, y, z]: [u32; 3]| expected[((x * DIM + y) * DIM + z) as usize];
+        let inside = voxels_in([0; 3], [DIM; 3]).filter(|&voxel| known(voxel) == Some(true));
         let inside = VoxelGrid::from_voxels([DIM; 3], inside).expect("a grid");
-        let wrong = |grid: &VoxelGrid| {
-            grid.differing_voxels(&inside)
-                .map(|(voxel, _)| voxel)
-                .find(|&voxel| of(voxel).is_some())
+        // A voxel in which grids differ that is not at a surface.
+        let differing = |a: &VoxelGrid, b: &VoxelGrid| {
+            a.differing_voxels(b).map(|(voxel, _)| voxel).find(|&voxel| known(voxel).is_some())
         };
-        let judge = |fill: Fill| match (solid(&whole, fill), &self.what) {
-            ((grid, report), what) if report.doubts.is_empty() => match wrong(&grid) {
-                Some(voxel) => Err(format!("{what}: {fill}: {voxel:?}: {}", report.sentence())),
-                None => Ok((grid, false)),
-            },
-            ((grid, _), _) => Ok((grid, true)),
+        let judge = |fill: Fill| {
+            let (grid, report) = solid(&whole, fill);
+            let is_doubtful = !report.doubts.is_empty();
+            match differing(&grid, &inside) {
+                Some(voxel) if !is_doubtful => {
+                    Err(format!("{}: {fill}: {voxel:?}: {}", self.what, report.sentence()))
+                }
+                _ => Ok((grid, is_doubtful)),
+            }
         };
         let (grid, is_doubtful) = judge(Fill::Auto)?;
         for fill in [Fill::Winding, Fill::Parity, Fill::Vote] {
@@ -212,8 +213,7 @@ impl Scene {
         let (other, _) = solid(&cycled.place([0; 3], [DIM; 3]), Fill::Auto);
         let back = other.voxels().map(|[x, y, z]| [y, z, x]);
         let back = VoxelGrid::from_voxels([DIM; 3], back).expect("a grid");
-        let mut differing = back.differing_voxels(&grid).map(|(voxel, _)| voxel);
-        if let Some(voxel) = differing.find(|&voxel| of(voxel).is_some()) {
+        if let Some(voxel) = differing(&back, &grid) {
             return Err(format!("{}: other axes: {voxel:?}", self.what));
         }
         // A crop.
@@ -233,10 +233,10 @@ impl Scene {
         let voxelizer = voxelizer.lattice(*whole.lattice()).window(window);
         let tile = voxelizer.run(&self.mesh).expect("a tile").grid;
         let part = grid.in_box(window.from.map(i64::from), window.dims()).expect("a part");
-        match tile == part {
-            true => Ok(is_doubtful),
-            false => Err(format!("{}: window {window:?}", self.what)),
+        if tile != part {
+            return Err(format!("{}: window {window:?}", self.what));
         }
+        Ok(is_doubtful)
     }
 }
 
@@ -335,10 +335,9 @@ fn to_own(turn: &[Point; 3], p: Point) -> Point {
 
 /// Checks the scenes of `seeds`, and returns how many are doubtful.
 pub fn check(seeds: std::ops::Range<u64>) -> u64 {
-    let checked = seeds.map(|seed| Scene::random(seed).check(seed));
     let (mut doubtful, mut errors) = (0, Vec::new());
-    for scene in checked {
-        match scene {
+    for seed in seeds {
+        match Scene::random(seed).check(seed) {
             Ok(is_doubtful) => doubtful += u64::from(is_doubtful),
             Err(error) => errors.push(error),
         }

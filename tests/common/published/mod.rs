@@ -43,7 +43,6 @@ pub struct Aabb {
 
 impl Aabb {
     /// All eight corners: bit `i` of the index selects the larger coordinate on axis `i`.
-    #[must_use]
     pub fn corners(&self) -> [Point; 8] {
         std::array::from_fn(|index| {
             std::array::from_fn(|i| match index >> i & 1 {

@@ -21,7 +21,6 @@
 use super::{Aabb, Point, Triangle, cross, dot, sub};
 
 /// Whether `triangle` meets `aabb`.
-#[must_use]
 #[inline]
 pub fn overlaps(triangle: &Triangle, aabb: &Aabb) -> bool {
     let v = triangle.map(|corner| sub(corner, aabb.center));
@@ -32,7 +31,6 @@ pub fn overlaps(triangle: &Triangle, aabb: &Aabb) -> bool {
 
 /// Bullet 1: whether a box normal separates triangle `v` from the box of half edges `half` around
 /// the origin.
-#[must_use]
 #[inline]
 pub fn box_normals_separate(v: &Triangle, half: Point) -> bool {
     (0..3).any(|a| {
@@ -45,7 +43,6 @@ pub fn box_normals_separate(v: &Triangle, half: Point) -> bool {
 /// Bullet 2: whether the plane of triangle `v` misses the box of half edges `half` around the
 /// origin: its distance from the centre against the box's radius, both times the length of the
 /// normal.
-#[must_use]
 #[inline]
 pub fn plane_separates(v: &Triangle, half: Point) -> bool {
     let normal = cross(sub(v[1], v[0]), sub(v[2], v[1]));
@@ -54,7 +51,6 @@ pub fn plane_separates(v: &Triangle, half: Point) -> bool {
 
 /// Bullet 3: whether the cross product of a box normal and an edge separates triangle `v` from the
 /// box of half edges `half` around the origin.
-#[must_use]
 #[inline]
 pub fn edges_separate(v: &Triangle, half: Point) -> bool {
     (0..3).any(|i| {

@@ -12,7 +12,6 @@
 use super::{Aabb, Obb, Point, Triangle, dot, moller, sub};
 
 /// Whether `triangle` meets `obb`.
-#[must_use]
 pub fn overlaps(triangle: &Triangle, obb: &Obb) -> bool {
     debug_assert!(is_orthonormal(&obb.axes), "box axes {:?} are not orthonormal", obb.axes);
     let local = triangle.map(|corner| {

@@ -16,7 +16,6 @@
 use super::{Aabb, Point, Triangle, cross, dot, sub};
 
 /// Whether `triangle` meets `aabb`.
-#[must_use]
 pub fn overlaps(triangle: &Triangle, aabb: &Aabb) -> bool {
     let corners = aabb.corners();
     !axes(triangle).iter().any(|&axis| separates(axis, triangle, &corners))
@@ -24,7 +23,6 @@ pub fn overlaps(triangle: &Triangle, aabb: &Aabb) -> bool {
 
 /// The thirteen axes: the box normals `u_0` to `u_2`; `u_i x f_j` at index `3 + 3 i + j`, with
 /// `f_j` the edge from corner `j`; the triangle's normal.
-#[must_use]
 pub fn axes(triangle: &Triangle) -> [Point; 13] {
     let [p, q, r] = *triangle;
     let u = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
@@ -38,7 +36,6 @@ pub fn axes(triangle: &Triangle) -> [Point; 13] {
 
 /// Whether the projections of `triangle` and of the box with these `corners` on `axis` are
 /// disjoint.
-#[must_use]
 pub fn separates(axis: Point, triangle: &Triangle, corners: &[Point; 8]) -> bool {
     let [t_min, t_max] = project(axis, triangle);
     let [b_min, b_max] = project(axis, corners);

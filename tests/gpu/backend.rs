@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::common::prelude::*;
 use crate::common::rules::RULES;
-use crate::common::voxels::surface as cpu_grid;
+use crate::{by, run};
 use rayon::ThreadPoolBuilder;
 use trivox::backend::VoxelKernel;
 use trivox::backend::gpu::BatchLimits;
@@ -21,10 +21,24 @@ use wgpu::{BufferUsages as Usage, Limits};
 fn gpu_grid(gpu: &Gpu, mesh: &PlacedMesh) -> VoxelGrid {
     let [rows, voxels] = [VoxelKernel::Rows, VoxelKernel::Voxels].map(|kernel| {
         let options = RunOptions { kernel, ..RunOptions::default() };
-        Backend::Gpu(gpu).run(mesh, Rule::Conservative, &options, &NoProgress).unwrap().grid
+        run(gpu, mesh, (Rule::Conservative, options)).grid
     });
     assert_eq!(rows, voxels, "the kernels differ");
     rows
+}
+
+/// Compares both kernels on the fast adapters with the CPU.
+fn check(meshes: &[(String, PlacedMesh)]) {
+    for (label, gpu) in gpus(fast_adapters()) {
+        for (name, mesh) in meshes {
+            assert_same(&gpu_grid(&gpu, mesh), &surface(mesh), &format!("{label}, {name}"));
+        }
+    }
+}
+
+/// Goes by the grid of [`placed_soup`]s.
+fn ray() -> Ray {
+    Ray::new([-3.0, 7.3, 8.1], [1.0, 0.1, 0.05]).unwrap()
 }
 
 /// Whether the device was lost.
@@ -34,29 +48,21 @@ fn is_lost(error: &BackendError) -> bool {
 
 #[test]
 fn counts_around_workgroups_and_blocks_make_no_difference() {
-    let mut rng = Rng::with_seed(4);
-    let triangles = soup(&mut rng, 2050, 12 * UNIT, 1);
-    for (label, gpu) in gpus(fast_adapters()) {
-        for count in [1, 2, 63, 64, 65, 255, 256, 257, 1023, 1024, 1025, 2047, 2048, 2049] {
-            let mesh = placed(&triangles[..count], [12; 3]);
-            assert_eq!(gpu_grid(&gpu, &mesh), cpu_grid(&mesh), "{label}, {count} triangles");
-        }
-    }
+    let triangles = soup(&mut Rng::with_seed(4), 2050, 12 * UNIT, 1);
+    let counts = [1, 2, 63, 64, 65, 255, 256, 257, 1023, 1024, 1025, 2047, 2048, 2049];
+    check(&counts.map(|n| (format!("{n} triangles"), placed(&triangles[..n], [12; 3]))));
 }
 
 #[test]
 fn grids_of_every_depth_agree() {
     // Levels of nodes begin at 8, 64 and 512 voxels; sizes to either side of each, and not cubic.
-    let mut rng = Rng::with_seed(5);
-    for (label, gpu) in gpus(fast_adapters()) {
-        for dims in [[1, 1, 1], [1, 300, 2], [7, 8, 9], [63, 64, 65], [130, 9, 70], [70, 80, 90]] {
-            let reach = f64::from(dims.iter().max().copied().unwrap());
-            let triangles: Vec<[[f64; 3]; 3]> =
-                (0..60).map(|_| [(); 3].map(|()| [(); 3].map(|()| rng.f64() * reach))).collect();
-            let mesh = in_grid(&mesh_of(&triangles), dims);
-            assert_eq!(gpu_grid(&gpu, &mesh), cpu_grid(&mesh), "{label}, {dims:?}");
-        }
-    }
+    let triangles = large_triangles(60);
+    let sizes = [[1, 1, 1], [1, 300, 2], [7, 8, 9], [63, 64, 65], [130, 9, 70], [70, 80, 90]];
+    check(&sizes.map(|dims: [u32; 3]| {
+        let longest = f64::from(dims.into_iter().max().unwrap());
+        let mesh = mesh_of(&triangles).with_positions(|p| p.map(|c| longest * c)).unwrap();
+        (format!("{dims:?}"), in_grid(&mesh, dims))
+    }));
 }
 
 #[test]
@@ -67,7 +73,7 @@ fn vertices_that_no_triangle_uses_change_nothing() {
     let padded = Mesh::new(vertices, vec![[0, 1, 2]]).unwrap();
     let [plain, padded] = [plain, padded].map(|mesh| at_resolution(&mesh, 20));
     for (label, gpu) in gpus(fast_adapters()) {
-        assert_eq!(gpu_grid(&gpu, &padded), cpu_grid(&plain), "{label}");
+        assert_eq!(gpu_grid(&gpu, &padded), surface(&plain), "{label}");
     }
 }
 
@@ -78,6 +84,7 @@ fn asynchronous_runs_overlap_and_give_the_same() {
     let options = RunOptions::default();
     // The ground would take a million rays.
     let picture = without_background([9, 7]);
+    let ray = ray();
     for adapter in fast_adapters() {
         // An executor that knows nothing of the device.
         let gpu = &pollster::block_on(Gpu::open(&adapter)).unwrap();
@@ -86,9 +93,8 @@ fn asynchronous_runs_overlap_and_give_the_same() {
                 threads.spawn(move || {
                     let run = gpu.run_async(mesh, Rule::Conservative, &options, &NoProgress);
                     let grid = pollster::block_on(run).unwrap().grid;
-                    assert_eq!(grid, cpu_grid(mesh));
+                    assert_eq!(grid, surface(mesh));
                     let scene = pollster::block_on(gpu.scene_async(mesh)).unwrap();
-                    let ray = Ray::new([-3.0, 7.3, 8.1], [1.0, 0.1, 0.05]).unwrap();
                     let hits = pollster::block_on(scene.first_hits_async(&[ray])).unwrap();
                     assert_eq!(hits, [Scene::new(&grid).first_hit(&ray)]);
                     let drawn = Renderer::on_gpu(&grid, gpu).unwrap();
@@ -140,8 +146,7 @@ fn fail(device: &wgpu::Device) {
 #[test]
 fn the_device_of_a_renderer_computes_the_same_and_keeps_its_errors() {
     let mesh = placed_soup(9, 200, 20, 1);
-    let expected = cpu_grid(&mesh);
-    let ray = Ray::new([-3.0, 7.3, 8.1], [1.0, 0.1, 0.05]).unwrap();
+    let (expected, ray) = (surface(&mesh), ray());
     let solid = Voxelizer::new().resolution(20).mode(Mode::Solid(Solid::default()));
     for (device, queue, errors) in devices_of_a_renderer(&Limits::default()) {
         let shared = Device::from_wgpu(device.clone(), queue.clone()).unwrap();
@@ -213,18 +218,17 @@ impl Progress for Waits {
 
 #[test]
 fn voxelizers_take_turns_on_a_gpu_that_they_were_given() {
-    for adapter in adapters().into_iter().take(1) {
-        let gpu = Arc::new(Gpu::new(&adapter).unwrap());
-        let (done, finished) = mpsc::channel();
-        for _ in 0..2 {
-            let voxelizer = Voxelizer::new().resolution(8).threads(1).progress(Arc::new(Waits));
-            let voxelizer = voxelizer.gpu(gpu.clone()).backend(BackendChoice::Gpu);
-            let done = done.clone();
-            std::thread::spawn(move || done.send(voxelizer.run(unit_cube()).is_ok()).unwrap());
-        }
-        for _ in 0..2 {
-            assert_eq!(finished.recv_timeout(Duration::from_secs(60)), Ok(true), "no deadlock");
-        }
+    let Some(adapter) = adapters().into_iter().next() else { return };
+    let gpu = Arc::new(Gpu::new(&adapter).unwrap());
+    let (done, finished) = mpsc::channel();
+    for _ in 0..2 {
+        let voxelizer = Voxelizer::new().resolution(8).threads(1).progress(Arc::new(Waits));
+        let voxelizer = voxelizer.gpu(gpu.clone()).backend(BackendChoice::Gpu);
+        let done = done.clone();
+        std::thread::spawn(move || done.send(voxelizer.run(unit_cube()).is_ok()).unwrap());
+    }
+    for _ in 0..2 {
+        assert_eq!(finished.recv_timeout(Duration::from_secs(60)), Ok(true), "no deadlock");
     }
 }
 
@@ -248,20 +252,18 @@ fn a_device_lost_between_two_parts_of_the_work_is_an_error_under_every_rule() {
     let limits = BatchLimits { triangles: 20, ..UNLIMITED };
     let options = RunOptions::default();
     // What is lost does not depend on the adapter.
-    for adapter in fast_adapters().into_iter().take(1) {
-        for rule in RULES {
-            let expected = Backend::Cpu(&Cpu).run(&mesh, rule, &options, &NoProgress).unwrap().grid;
-            // Lost after the first part, the second and so on; at last after the end.
-            for left in 0.. {
-                let gpu = Gpu::new(&adapter).unwrap().with_batch_limits(limits);
-                let progress = Destroyer { gpu: &gpu, left: left.into() };
-                match Backend::Gpu(&gpu).run(&mesh, rule, &options, &progress) {
-                    Err(error) => assert!(is_lost(&error), "{error}"),
-                    Ok(run) => {
-                        assert_eq!(run.grid, expected);
-                        assert!(left >= 2, "{rule:?}: one part");
-                        break;
-                    }
+    let Some(adapter) = fast_adapters().into_iter().next() else { return };
+    for rule in RULES {
+        // Lost after the first part, the second and so on; at last after the end.
+        for left in 0.. {
+            let gpu = Gpu::new(&adapter).unwrap().with_batch_limits(limits);
+            let progress = Destroyer { gpu: &gpu, left: left.into() };
+            match Backend::Gpu(&gpu).run(&mesh, rule, &options, &progress) {
+                Err(error) => assert!(is_lost(&error), "{error}"),
+                Ok(found) => {
+                    assert_eq!(found.grid, run(&Cpu, &mesh, by(rule)).grid);
+                    assert!(left >= 2, "{rule:?}: one part");
+                    break;
                 }
             }
         }
@@ -271,9 +273,10 @@ fn a_device_lost_between_two_parts_of_the_work_is_an_error_under_every_rule() {
 #[test]
 fn a_device_lost_at_any_time_gives_the_right_grid_or_an_error() {
     let mesh = placed_soup(9, 500, 60, 1);
-    let expected = cpu_grid(&mesh);
+    let expected = surface(&mesh);
+    let voxelize =
+        |gpu: &Gpu| voxelize(gpu, &mesh, Mode::Surface, &RunOptions::default(), &NoProgress);
     for adapter in fast_adapters() {
-        let mut lost = 0;
         for delay in 0..8 {
             let gpu = Gpu::new(&adapter).unwrap();
             std::thread::scope(|threads| {
@@ -281,33 +284,27 @@ fn a_device_lost_at_any_time_gives_the_right_grid_or_an_error() {
                     std::thread::sleep(Duration::from_millis(delay));
                     gpu.device().device.destroy();
                 });
-                loop {
-                    match voxelize(&gpu, &mesh, Mode::Surface, &RunOptions::default(), &NoProgress)
-                    {
+                let error = loop {
+                    match voxelize(&gpu) {
                         Ok(voxels) => assert_eq!(voxels.grid, expected),
-                        Err(error) => {
-                            assert!(is_lost(&error), "{error}");
-                            lost += 1;
-                            break;
-                        }
+                        Err(error) => break error,
                     }
-                }
+                };
+                assert!(is_lost(&error), "{error}");
             });
         }
-        assert_eq!(lost, 8);
     }
 }
 
 #[test]
 fn what_is_traced_or_drawn_on_a_lost_device_is_an_error() {
     let mesh = placed_soup(9, 10, 8, 1);
-    let grid = cpu_grid(&mesh);
-    let ray = Ray::new([-3.0, 7.3, 8.1], [1.0, 0.1, 0.05]).unwrap();
+    let grid = surface(&mesh);
     for (label, gpu) in gpus(fast_adapters()) {
         let scene = gpu.scene(&mesh).unwrap();
         let renderer = Renderer::on_gpu(&grid, &gpu).unwrap();
         gpu.device().device.destroy();
-        assert!(scene.first_hits(&[ray]).is_err(), "{label}");
+        assert!(scene.first_hits(&[ray()]).is_err(), "{label}");
         let picture = without_background([9, 7]);
         assert!(renderer.render(&picture, &NoProgress).is_err(), "{label}");
         assert!(gpu.scene(&mesh).is_err(), "{label}");
@@ -322,40 +319,33 @@ fn the_highest_levels_of_nodes_are_used_and_right() {
     let diagonal = [[0.0; 3], [1.0, 1.0, 0.01], [0.5, 0.5, 0.005]];
     let sliver = [[0.0, 1.0, 0.0], [1.0, 0.0, 0.01], [0.5, 0.500_01, 0.005]];
     let mesh = mesh_of(&[diagonal, sliver]);
-    for (label, gpu) in gpus(fast_adapters()) {
-        for res in [4096, 33_000] {
-            let placed = at_resolution(&mesh, res);
-            let grid = gpu_grid(&gpu, &placed);
-            assert_eq!(grid, cpu_grid(&placed), "{label}, {res}");
-            assert!(grid.occupied() > 2 * u64::from(res));
-        }
-    }
+    let meshes = [4096, 33_000].map(|n| (format!("{n} voxels"), at_resolution(&mesh, n)));
+    assert!(surface(&meshes[1].1).occupied() > 66_000);
+    check(&meshes);
 }
 
 #[test]
 fn callers_on_threads_of_a_pool_and_on_others_share_a_gpu() {
-    const RUNS: usize = 20;
-    for adapter in adapters().into_iter().take(1) {
-        let pool = Arc::new(ThreadPoolBuilder::new().num_threads(2).build().unwrap());
-        let voxelizer = Voxelizer::new()
-            .resolution(24)
-            .mode(Mode::Solid(Solid::default()))
-            .backend(BackendChoice::Gpu)
-            .adapter(adapter.label())
-            .pool(Arc::clone(&pool));
-        let placed = Arc::new(voxelizer.place(unit_cube()).unwrap());
-        let expected = voxelizer.voxelize(&placed).unwrap().grid;
-        let runs = Arc::new(move || {
-            for _ in 0..RUNS {
-                assert_eq!(voxelizer.voxelize(&placed).unwrap().grid, expected);
-            }
-        });
-        let (done, finished) = mpsc::channel();
-        let (outside, beside, of_pool) = (Arc::clone(&runs), done.clone(), runs);
-        std::thread::spawn(move || (outside(), beside.send(()).unwrap()));
-        std::thread::spawn(move || (pool.broadcast(|_| of_pool()), done.send(()).unwrap()));
-        for _ in 0..2 {
-            finished.recv_timeout(Duration::from_secs(120)).expect("no deadlock");
+    let Some(adapter) = adapters().into_iter().next() else { return };
+    let pool = Arc::new(ThreadPoolBuilder::new().num_threads(2).build().unwrap());
+    let voxelizer = Voxelizer::new()
+        .resolution(24)
+        .mode(Mode::Solid(Solid::default()))
+        .backend(BackendChoice::Gpu)
+        .adapter(adapter.label())
+        .pool(Arc::clone(&pool));
+    let placed = voxelizer.place(unit_cube()).unwrap();
+    let expected = voxelizer.voxelize(&placed).unwrap().grid;
+    let runs = Arc::new(move || {
+        for _ in 0..20 {
+            assert_eq!(voxelizer.voxelize(&placed).unwrap().grid, expected);
         }
+    });
+    let (done, finished) = mpsc::channel();
+    let (outside, beside, of_pool) = (Arc::clone(&runs), done.clone(), runs);
+    std::thread::spawn(move || (outside(), beside.send(()).unwrap()));
+    std::thread::spawn(move || (pool.broadcast(|_| of_pool()), done.send(()).unwrap()));
+    for _ in 0..2 {
+        finished.recv_timeout(Duration::from_secs(120)).expect("no deadlock");
     }
 }

@@ -17,3 +17,18 @@ mod scene;
 mod shaders;
 mod touches;
 mod trace;
+
+use common::prelude::*;
+use trivox::backend::Run;
+
+type Method = (Rule, RunOptions);
+
+/// A run that nobody watches.
+fn run<'a>(backend: impl Into<Backend<'a>>, mesh: &PlacedMesh, (rule, options): Method) -> Run {
+    backend.into().run(mesh, rule, &options, &NoProgress).unwrap()
+}
+
+/// By a rule with the default options.
+fn by(rule: Rule) -> Method {
+    (rule, RunOptions::default())
+}

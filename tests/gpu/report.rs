@@ -4,10 +4,11 @@
 use std::process::Command;
 
 use crate::common::prelude::*;
+use crate::{by, run};
 use trivox::Gpu;
+use trivox::backend::VoxelKernel;
 use trivox::backend::gpu::BatchLimits;
 use trivox::backend::report::{RunReport, StageReport};
-use trivox::backend::{Run, VoxelKernel};
 
 const STAGES: [&str; 6] =
     ["seed", "refine", "mark_bricks", "scan_blocks", "rank_bricks", "voxel_rows"];
@@ -20,7 +21,7 @@ fn report(gpu: &Gpu, mesh: &PlacedMesh) -> RunReport {
 }
 
 fn report_with(gpu: &Gpu, mesh: &PlacedMesh, options: RunOptions) -> RunReport {
-    Backend::Gpu(gpu).run(mesh, Rule::Conservative, &options, &NoProgress).unwrap().report.unwrap()
+    run(gpu, mesh, (Rule::Conservative, options)).report.unwrap()
 }
 
 fn stage<'a>(report: &'a RunReport, name: &str) -> &'a StageReport {
@@ -117,15 +118,13 @@ fn a_mesh_takes_one_wait_and_reads_what_it_occupies() {
     // More bricks than the shell of the grid has, so that a first run expects too few.
     let mesh = placed_soup(2, 300, 100, 1);
     for (label, gpu) in gpus(fast_adapters()) {
-        let Run { grid: first, report: of_first, .. } = Backend::Gpu(&gpu)
-            .run(&mesh, Rule::Conservative, &RunOptions::default(), &NoProgress)
-            .unwrap();
-        assert!(first.brick_count() > 1014, "{first:?}");
-        assert_eq!(of_first.unwrap().waits, 2, "{label}");
+        let first = run(&gpu, &mesh, by(Rule::Conservative));
+        let bricks = first.grid.brick_count();
+        assert!(bricks > 1014, "{:?}", first.grid);
+        assert_eq!(first.report.unwrap().waits, 2, "{label}");
 
         let again = report(&gpu, &mesh);
         assert_eq!((again.runs, again.waits), (1, 1));
-        let bricks = first.brick_count();
         assert!(again.read_bytes >= BRICK * bricks);
         assert!(again.read_bytes <= HEADER + BRICK * (bricks + bricks / 8 + 1));
 
@@ -153,13 +152,7 @@ fn only_what_is_new_of_a_mesh_is_uploaded() {
             (&other, all_of_other),
             (&small, triangles + vertices),
         ] {
-            let run = Backend::Gpu(&gpu).run(
-                mesh,
-                Rule::Conservative,
-                &RunOptions::default(),
-                &NoProgress,
-            );
-            let run = run.unwrap();
+            let run = run(&gpu, mesh, by(Rule::Conservative));
             assert_eq!(run.report.unwrap().upload_bytes, new, "{label}");
             assert_eq!(run.grid, surface(mesh));
         }
@@ -169,11 +162,10 @@ fn only_what_is_new_of_a_mesh_is_uploaded() {
 #[test]
 fn work_in_parts_adds_up() {
     let mesh = placed_soup(3, 100, 20, 1);
-    let Some(adapter) = fast_adapters().into_iter().next() else { return };
-    let whole = Gpu::new(&adapter).unwrap();
-    let whole = report(&whole, &mesh);
+    let Some(gpu) = fast_gpu() else { return };
+    let whole = report(&gpu, &mesh);
     let batch_limits = BatchLimits { triangles: 30, ..UNLIMITED };
-    let parts = report(&Gpu::new(&adapter).unwrap().with_batch_limits(batch_limits), &mesh);
+    let parts = report(&gpu.with_batch_limits(batch_limits), &mesh);
     assert_eq!(parts.runs, 4);
     assert!(parts.waits >= 4);
     for name in ["seed", "refine", "mark_bricks", "voxel_rows"] {
@@ -186,8 +178,8 @@ fn work_in_parts_adds_up() {
 /// What the program prints to standard output and standard error for the cube.
 fn voxelize_cube(arguments: &[&str]) -> [String; 2] {
     let mut program = Command::new(env!("CARGO_BIN_EXE_voxelize"));
-    let cube = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/cube.obj");
-    let output = program.args([cube, "--res", "32"]).args(arguments).output().unwrap();
+    program.arg(asset_path("cube.obj")).args(["--res", "32"]);
+    let output = program.args(arguments).output().unwrap();
     let said = [output.stdout, output.stderr].map(|said| String::from_utf8(said).unwrap());
     assert!(output.status.success(), "{said:?}");
     said

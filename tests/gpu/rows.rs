@@ -6,6 +6,7 @@
 use crate::common::lattice::{lattice_triangles, voxel_centers};
 use crate::common::pairs::{SPAN, pairs};
 use crate::common::prelude::*;
+use crate::touches::unscaled_oracle;
 use trivox::gpu::kernels::module;
 
 /// A row of at most this many voxels fits one invocation.
@@ -118,20 +119,13 @@ fn every_row_of_the_small_lattice_is_decided_as_the_oracle_does() {
         // exact at powers of two. Near 2^21 the budget is used up.
         for (scale, expect_integers) in [(1, false), (1 << 21, false), ((1 << 21) - 1, true)] {
             let rows = lattice_rows(scale).step_by(lattice_stride(nth));
-            let (tallies, voxels) = compare(kernel, rows, |t, c, h| {
-                let unscaled = t.map(|p| p.map(|c| c / scale));
-                oracle::separating_axes::<i64>(&unscaled, c.map(|c| c / scale), h / scale)
-            });
-            let (label, rows) = (&kernel[0].label, tallies[0].compared);
-            let [_, in_doubt, in_integers] = counts(&tallies[0]);
-            println!(
-                "{label}, scale {scale}: {rows} rows of {voxels} voxels, {in_doubt} in doubt, \
-                 {in_integers} in integers"
-            );
-            assert_eq!(tallies[0].wrong, [], "{label}");
-            assert!(in_doubt > 0, "{label}");
-            assert_eq!(in_integers > 0, expect_integers, "{label}");
-            assert!(rows > 30_000 && voxels > 2 * rows);
+            let (tallies, voxels) = compare(kernel, rows, unscaled_oracle(scale));
+            let tally = &tallies[0];
+            tally.assert_right();
+            let [_, in_doubt, in_integers] = counts(tally);
+            assert!(in_doubt > 0, "{}", tally.label);
+            assert_eq!(in_integers > 0, expect_integers, "{}", tally.label);
+            assert!(tally.compared > 30_000 && voxels > 2 * tally.compared);
         }
     }
 }
@@ -139,17 +133,12 @@ fn every_row_of_the_small_lattice_is_decided_as_the_oracle_does() {
 #[test]
 fn adversarial_rows_are_decided_as_the_oracle_does() {
     let count = environment::number("TRIVOX_PAIRS", 500_000);
-    let kernels = all_kernels();
-    let (tallies, voxels) = compare(&kernels, adversarial_rows(11, count), oracle::touches);
-    for (tally, Kernel { label, .. }) in tallies.iter().zip(&kernels) {
-        let (rows, [touched, in_doubt, in_integers]) = (tally.compared, counts(tally));
-        println!(
-            "{label}: {rows} rows of {voxels} voxels, {in_doubt} in doubt, {in_integers} in \
-             integers"
-        );
-        assert_eq!(tally.wrong, [], "{label}");
-        assert!(rows > count / 3 && voxels > rows);
-        assert!(in_integers > count / 1000, "{label}: the exact path was hardly taken");
+    let (tallies, voxels) = compare(&all_kernels(), adversarial_rows(11, count), oracle::touches);
+    for tally in tallies {
+        tally.assert_right();
+        let [touched, _, in_integers] = counts(&tally);
+        assert!(tally.compared > count / 3 && voxels > tally.compared);
+        assert!(in_integers > count / 1000, "{}: the exact path is hardly taken", tally.label);
         assert!(touched > voxels / 20 && touched < voxels);
     }
 }

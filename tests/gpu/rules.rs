@@ -3,35 +3,26 @@
 #![cfg(feature = "gpu")]
 use crate::common::prelude::*;
 use crate::common::rules::{RULES, voxelize as oracle};
+use crate::{Method, by, run};
 use trivox::Gpu;
 use trivox::backend::VoxelKernel;
 use trivox::backend::gpu::BatchLimits;
-use trivox::backend::report::RunReport;
 
-/// Every rule, and both kernels of the one that has two.
-fn methods() -> impl Iterator<Item = (Rule, VoxelKernel)> {
-    let rows = RULES.map(|rule| (rule, VoxelKernel::Rows));
-    rows.into_iter().chain([(Rule::Conservative, VoxelKernel::Voxels)])
-}
-
-fn with_kernel(kernel: VoxelKernel) -> RunOptions {
-    RunOptions { kernel, ..RunOptions::default() }
-}
-
-fn grid<'a>(
-    backend: impl Into<Backend<'a>>,
-    mesh: &PlacedMesh,
-    (rule, kernel): (Rule, VoxelKernel),
-) -> VoxelGrid {
-    backend.into().run(mesh, rule, &with_kernel(kernel), &NoProgress).unwrap().grid
+/// Every rule, and the second kernel of the one that has two.
+fn methods() -> impl Iterator<Item = Method> {
+    let voxels = RunOptions { kernel: VoxelKernel::Voxels, ..RunOptions::default() };
+    RULES.map(by).into_iter().chain([(Rule::Conservative, voxels)])
 }
 
 fn cpu_grid(mesh: &PlacedMesh, rule: Rule) -> VoxelGrid {
-    grid(&Cpu, mesh, (rule, VoxelKernel::default()))
+    run(&Cpu, mesh, by(rule)).grid
 }
 
-fn report(gpu: &Gpu, mesh: &PlacedMesh, (rule, kernel): (Rule, VoxelKernel)) -> RunReport {
-    Backend::Gpu(gpu).run(mesh, rule, &with_kernel(kernel), &NoProgress).unwrap().report.unwrap()
+/// Every method with the grid of its rule.
+fn with_grids<'a>(
+    grids: &'a [VoxelGrid; RULES.len()],
+) -> impl Iterator<Item = (Method, &'a VoxelGrid)> {
+    methods().zip(grids.iter().chain(&grids[..1]))
 }
 
 /// Compares all rules on all adapters with the oracle, and returns how many voxels each names.
@@ -44,9 +35,9 @@ fn check(meshes: &[(String, PlacedMesh)]) -> [u64; RULES.len()] {
     }
     for (label, gpu) in gpus(adapters()) {
         for ((name, mesh), grids) in meshes.iter().zip(&expected) {
-            for (method, expected) in methods().zip(grids.iter().chain(&grids[..1])) {
+            for (method, expected) in with_grids(grids) {
                 let what = format!("{label}, {method:?}, {name}");
-                assert_same(&grid(&gpu, mesh, method), expected, &what);
+                assert_same(&run(&gpu, mesh, method).grid, expected, &what);
             }
         }
     }
@@ -58,20 +49,21 @@ fn sheet(axis: Axis, [lo, hi]: [i32; 2], along: i32) -> Triangle {
     [[lo, lo], [hi, lo], [lo, hi]].map(|corner| axis.unproject(corner.map(|c| c * UNIT), along))
 }
 
+/// Corners are on multiples of these; half voxels have crossings at centres, corners, edges and
+/// faces.
+const STEPS: [i32; 4] = [UNIT / 2, UNIT, UNIT / 8, 1];
+
 #[test]
 fn soups_of_triangles_of_every_size_on_the_lattice_and_off() {
     let mut rng = Rng::with_seed(1);
-    let meshes: Vec<_> = (0..24)
-        .map(|round| {
-            let dims: [u32; 3] = std::array::from_fn(|_| rng.u32(1..=40));
-            let reach = dims.into_iter().min().unwrap() as i32 * UNIT;
-            // Half voxels have crossings at centres, corners, edges and faces.
-            let step = [UNIT / 2, UNIT, UNIT / 8, 1][round % 4];
-            let mut triangles = soup(&mut rng, 200, reach, step);
-            triangles.extend(degenerate_soup(&mut rng, 50, reach, step));
-            (format!("round {round}"), placed(&triangles, dims))
-        })
-        .collect();
+    let mut meshes = Vec::new();
+    for round in 0..24 {
+        let dims: [u32; 3] = std::array::from_fn(|_| rng.u32(1..=40));
+        let reach = dims.into_iter().min().unwrap() as i32 * UNIT;
+        let mut triangles = soup(&mut rng, 200, reach, STEPS[round % 4]);
+        triangles.extend(degenerate_soup(&mut rng, 50, reach, STEPS[round % 4]));
+        meshes.push((format!("round {round}"), placed(&triangles, dims)));
+    }
     let named = check(&meshes);
     assert!(named.iter().all(|&n| n > 3_000), "{named:?}");
 }
@@ -82,7 +74,7 @@ const APART: i32 = 15;
 
 /// A mesh of at most 16 triangles, up to `reach` units wide; some begin before the origin.
 fn small_mesh(rng: &mut Rng, number: usize, reach: i32) -> Vec<Triangle> {
-    let step = [UNIT / 2, UNIT, UNIT / 8, 1][number % 4];
+    let step = STEPS[number % 4];
     let count = rng.usize(1..=16);
     let triangles = match number % 3 {
         0 => degenerate_soup(rng, count, reach, step),
@@ -122,10 +114,10 @@ fn random_small_meshes_agree_with_the_oracle_on_cpu_and_gpu() {
             assert_same(&cpu_grid(&mesh, rule), expected, &format!("{rule:?}, run {runs}"));
             named[index] += expected.occupied();
         }
-        for (method, expected) in methods().zip(expected.iter().chain(&expected[..1])) {
+        for (method, expected) in with_grids(&expected) {
             for (label, gpu) in &gpus {
                 let what = format!("{label}, {method:?}, run {runs}");
-                assert_same(&grid(gpu, &mesh, method), expected, &what);
+                assert_same(&run(gpu, &mesh, method).grid, expected, &what);
             }
         }
         runs += 1;
@@ -138,20 +130,19 @@ fn random_small_meshes_agree_with_the_oracle_on_cpu_and_gpu() {
 #[test]
 fn bounds_cut_triangles_and_what_lies_before_them_still_counts() {
     let mut rng = Rng::with_seed(2);
-    let meshes: Vec<_> = (0..24)
-        .map(|round| {
-            let dims: [u32; 3] = std::array::from_fn(|_| rng.u32(1..=30));
-            let step = [UNIT / 2, 1][round % 2];
-            let triangles = all_moved(&soup(&mut rng, 60, 60 * UNIT, step), [-15 * UNIT; 3]);
-            (format!("round {round}"), placed(&triangles, dims))
-        })
-        .collect();
+    let mut meshes = Vec::new();
+    for round in 0..24 {
+        let dims: [u32; 3] = std::array::from_fn(|_| rng.u32(1..=30));
+        let triangles = soup(&mut rng, 60, 60 * UNIT, [UNIT / 2, 1][round % 2]);
+        let mesh = placed(&all_moved(&triangles, [-15 * UNIT; 3]), dims);
+        meshes.push((format!("round {round}"), mesh));
+    }
     check(&meshes);
     // Along each axis some triangles lie before the grid, and count for its first voxels.
     for (a, rule) in (0..).zip(Axis::ALL.map(Rule::Parity)).chain([(0, Rule::Winding)]) {
-        let all =
-            meshes.iter().flat_map(|(_, mesh)| cpu_grid(mesh, rule).voxels().collect::<Vec<_>>());
-        let before = all.filter(|voxel| voxel[a] == 0).count();
+        let grids = meshes.iter().map(|(_, mesh)| cpu_grid(mesh, rule));
+        let first = |grid: VoxelGrid| grid.voxels().filter(|voxel| voxel[a] == 0).count();
+        let before: usize = grids.map(first).sum();
         assert!(before > 100, "{rule:?}: {before}");
     }
 }
@@ -164,8 +155,7 @@ fn sheets_at_centres_faces_and_between_before_the_grid_and_past_it_count_once() 
         let triangles = Axis::ALL.map(|axis| sheet(axis, [-1, 20], quarter * UNIT / 4));
         (format!("quarter {quarter}"), placed(&triangles, [9, 8, 7]))
     });
-    let meshes: Vec<_> = sheets.collect();
-    let named = check(&meshes);
+    let named = check(&sheets.collect::<Vec<_>>());
     assert!(named.iter().all(|&n| n > 1000), "{named:?}");
 }
 
@@ -195,11 +185,10 @@ fn triangles_across_a_large_grid_are_those_of_the_cpu() {
     let mesh = mesh_of(&[corners, [corners[2], corners[0], [0.9, 0.0, 0.6]]]);
     let mesh = at_resolution(&mesh, 520);
     let Some(gpu) = fast_gpu() else { return };
-    for (rule, kernel) in methods() {
-        let expected = cpu_grid(&mesh, rule);
+    for method in methods() {
+        let expected = cpu_grid(&mesh, method.0);
         assert!(expected.occupied() > 50_000);
-        let what = format!("{rule:?}, {kernel:?}");
-        assert_same(&grid(&gpu, &mesh, (rule, kernel)), &expected, &what);
+        assert_same(&run(&gpu, &mesh, method).grid, &expected, &format!("{method:?}"));
     }
 }
 
@@ -227,27 +216,21 @@ fn shrunken_limits_run_in_parts_and_change_nothing() {
     let meshes = [[0; 3], [-7 * UNIT; 3]].map(|by| placed(&all_moved(&triangles, by), [20; 3]));
     let Some(adapter) = fast_adapters().into_iter().next() else { return };
     // Those of which each has a last stage of its own; the others need no other test of this.
-    let methods = [
-        (Rule::Conservative, VoxelKernel::Rows),
-        (Rule::Conservative, VoxelKernel::Voxels),
-        (Rule::SixSeparating, VoxelKernel::Rows),
-        (Rule::Parity(Axis::Y), VoxelKernel::Rows),
-        (Rule::Winding, VoxelKernel::Rows),
-    ];
-    let expected = methods.map(|(rule, _)| meshes.each_ref().map(|mesh| oracle(mesh, rule)));
+    let methods = methods().filter(|(rule, _)| !matches!(rule, Rule::Parity(Axis::X | Axis::Z)));
+    let methods: Vec<Method> = methods.collect();
+    let grids = |(rule, _): &Method| meshes.each_ref().map(|mesh| oracle(mesh, *rule));
+    let expected: Vec<[VoxelGrid; 2]> = methods.iter().map(grids).collect();
     for (least, batch_limits) in budgets {
         let gpu = Gpu::new(&adapter).unwrap().with_batch_limits(batch_limits);
-        for ((rule, kernel), expected) in methods.into_iter().zip(&expected) {
-            let parts = Counts::default();
-            let what = format!("{rule:?}, {kernel:?}, {batch_limits:?}");
-            let run =
-                Backend::Gpu(&gpu).run(&meshes[0], rule, &with_kernel(kernel), &parts).unwrap();
-            assert_same(&run.grid, &expected[0], &what);
+        for (method, [whole, cut]) in methods.iter().zip(&expected) {
+            let (parts, what) = (Counts::default(), format!("{method:?}, {batch_limits:?}"));
+            let (rule, options) = *method;
+            let first = Backend::Gpu(&gpu).run(&meshes[0], rule, &options, &parts).unwrap();
+            assert_same(&first.grid, whole, &what);
             let parts = parts.parts.into_inner();
             assert!(parts >= least && (least > 1 || parts == 1), "{parts} parts: {what}");
             // The enlarged buffers of the first run are kept for the second.
-            let cut = grid(&gpu, &meshes[1], (rule, kernel));
-            assert_same(&cut, &expected[1], &format!("{what}, cut"));
+            assert_same(&run(&gpu, &meshes[1], *method).grid, cut, &format!("{what}, cut"));
         }
     }
 }
@@ -258,14 +241,13 @@ fn a_list_that_is_too_short_is_made_longer_and_nothing_counts_twice() {
     let sheet = [[0, 0, 0], [0, 16 * UNIT, 0], [0, 0, 16 * UNIT]];
     let sheets = (0..512).map(|i| moved(sheet, [i * UNIT / 32, 0, 0]));
     let mesh = placed(&sheets.collect::<Vec<_>>(), [16; 3]);
+    let expected = oracle(&mesh, Rule::Winding);
+    assert!(expected.occupied() > 0);
     for (label, gpu) in gpus(fast_adapters()) {
-        let rule = Rule::Winding;
-        let expected = oracle(&mesh, rule);
-        assert!(expected.occupied() > 0);
-        let run = Backend::Gpu(&gpu).run(&mesh, rule, &RunOptions::default(), &NoProgress).unwrap();
-        assert_same(&run.grid, &expected, &label);
-        assert!(run.report.unwrap().runs > 1, "{label}");
-        let again = report(&gpu, &mesh, (rule, VoxelKernel::Rows));
+        let first = run(&gpu, &mesh, by(Rule::Winding));
+        assert_same(&first.grid, &expected, &label);
+        assert!(first.report.unwrap().runs > 1, "{label}");
+        let again = run(&gpu, &mesh, by(Rule::Winding)).report.unwrap();
         assert_eq!((again.runs, again.waits), (1, 2), "{label}");
     }
 }
@@ -279,7 +261,7 @@ fn order_of_triangles_and_of_rules_makes_no_difference() {
         RULES.map(|rule| cpu_grid(&mesh, rule))
     };
     let expected = cpu_grids(&triangles);
-    let mut shuffled: Vec<_> = methods().zip(expected.iter().chain(&expected[..1])).collect();
+    let mut shuffled: Vec<_> = with_grids(&expected).collect();
     for (label, gpu) in gpus(fast_adapters()) {
         for _ in 0..3 {
             rng.shuffle(&mut triangles);
@@ -287,7 +269,7 @@ fn order_of_triangles_and_of_rules_makes_no_difference() {
             let mesh = placed(&triangles, [30; 3]);
             for (method, expected) in &shuffled {
                 let what = format!("{label}, {method:?}");
-                assert_same(&grid(&gpu, &mesh, *method), expected, &what);
+                assert_same(&run(&gpu, &mesh, *method).grid, expected, &what);
             }
         }
     }
@@ -300,21 +282,15 @@ fn a_rule_reports_its_own_stages_and_waits_once_or_again_for_listed_crossings() 
     let mesh = placed_soup(9, 300, 40, 1);
     let shared = ["seed", "refine", "mark_bricks", "scan_blocks", "rank_bricks"];
     let Some(gpu) = fast_gpu() else { return };
-    for (rule, kernel) in methods() {
-        let last: &[&str] = match (rule, kernel) {
-            (Rule::Conservative, VoxelKernel::Rows) => &["voxel_rows"],
-            (Rule::Conservative, VoxelKernel::Voxels) => &["voxels"],
-            (Rule::Conservative, _) => unreachable!("a method of this test: {kernel:?}"),
-            (Rule::SixSeparating, _) => &["six_separating"],
-            (Rule::Parity(_), _) => &["parity"],
-            (Rule::Winding | Rule::Crossings, _) => &["mark_crossings"],
-        };
-        report(&gpu, &mesh, (rule, kernel));
-        let report = report(&gpu, &mesh, (rule, kernel));
+    let [parity, crossings] = ["parity", "mark_crossings"];
+    let last = ["voxel_rows", "six_separating", parity, parity, parity, crossings, "voxels"];
+    for (method, last) in methods().zip(last) {
+        run(&gpu, &mesh, method);
+        let report = run(&gpu, &mesh, method).report.unwrap();
         let names: Vec<&str> = report.stages.iter().map(|stage| stage.name).collect();
-        assert_eq!(names, [&shared, last].concat(), "{rule:?}");
-        let is_listed = matches!(rule, Rule::Winding | Rule::Crossings);
-        assert_eq!((report.runs, report.waits), (1, if is_listed { 2 } else { 1 }), "{rule:?}");
+        assert_eq!(names, [&shared[..], &[last]].concat(), "{method:?}");
+        let waits = if last == crossings { 2 } else { 1 };
+        assert_eq!((report.runs, report.waits), (1, waits), "{method:?}");
         assert!(report.stages.iter().all(|s| s.dispatches > 0 && s.invocations > 0 && s.bytes > 0));
     }
 }
@@ -333,13 +309,12 @@ fn counts_are_those_of_a_known_mesh() {
             (Rule::Parity(Axis::Y), "parity", 0),
             (Rule::Winding, "mark_crossings", 2),
         ] {
-            let report = report(&gpu, &mesh, (rule, VoxelKernel::Rows));
+            let report = run(&gpu, &mesh, by(rule)).report.unwrap();
             let last = report.stages.iter().find(|s| s.name == stage).unwrap();
             assert_eq!((last.invocations, last.tests), (16 * pairs, 16 * pairs), "{rule:?}");
-            let read = if pairs == 0 { 0 } else { 64 * pairs + 8 };
             // Per pair its table entry and the brick index there; one brick, read and written.
-            let more = if pairs == 0 { 0 } else { 8 * pairs + 2 * 72 };
-            assert_eq!(last.bytes, read + more, "{rule:?}");
+            let bytes = if pairs == 0 { 0 } else { 64 * pairs + 8 + 8 * pairs + 2 * 72 };
+            assert_eq!(last.bytes, bytes, "{rule:?}");
         }
     }
 }

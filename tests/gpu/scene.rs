@@ -1,13 +1,13 @@
 //! Scenes that are recorded into an encoder, on every adapter: the bricks of the CPU's grids.
 #![cfg(feature = "gpu")]
 use crate::common::prelude::*;
-use crate::trace::{read, run_stage};
-use trivox::BackendError;
+use crate::trace::{compare_hits, read, run_stage};
 use trivox::gpu::{BRICK_WORDS, Device, GpuError, KEY_WORDS};
 use trivox::view::gpu::{
     MeshBuffers, NO_NODES, Node, SceneBuilder, SceneCapacity, SceneFailure, SceneStatus,
 };
-use trivox::view::trace::{Hit, Ray, Scene};
+use trivox::view::trace::{Ray, Scene};
+use trivox::{BackendError, Gpu};
 use wgpu::{BufferUsages as Usage, IndexFormat};
 
 const CAPACITY: SceneCapacity = SceneCapacity {
@@ -45,6 +45,18 @@ impl Floats {
         }
     }
 
+    /// Triangles that share no vertices.
+    fn of_triangles(triangles: &[[[f64; 3]; 3]], scale: f32, offset: [f32; 3]) -> Self {
+        let numbers: Vec<_> =
+            (0..triangles.len() as u32).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
+        Self::new(triangles.as_flattened(), &numbers, scale, offset)
+    }
+
+    /// A mesh in voxels.
+    fn of_mesh(mesh: &Mesh) -> Self {
+        Self::new(mesh.positions(), mesh.triangles(), 1.0, [0.0; 3])
+    }
+
     /// The lattice points of a placed mesh.
     fn of(mesh: &PlacedMesh) -> Self {
         let positions: Vec<[f64; 3]> = mesh.vertices().iter().map(|v| v.map(f64::from)).collect();
@@ -63,13 +75,13 @@ impl Floats {
             buffer
         };
         // Two indices that are not the mesh's come first.
-        let short: Vec<u16> =
-            [7, 7].into_iter().chain(self.indices.iter().flatten().map(|&i| i as u16)).collect();
-        let long: Vec<u32> =
-            [7, 7].into_iter().chain(self.indices.iter().flatten().copied()).collect();
+        let all = [&[7, 7], self.indices.as_flattened()].concat();
         let indices = match index_format {
-            IndexFormat::Uint16 => fill(bytemuck::cast_slice(&short)),
-            IndexFormat::Uint32 => fill(bytemuck::cast_slice(&long)),
+            IndexFormat::Uint16 => {
+                let short: Vec<u16> = all.iter().map(|&index| index as u16).collect();
+                fill(bytemuck::cast_slice(&short))
+            }
+            IndexFormat::Uint32 => fill(bytemuck::cast_slice(&all)),
         };
         let triangles = first_triangle..first_triangle + self.indices.len() as u32;
         let colors: Vec<u32> = triangles.map(color_of).collect();
@@ -100,6 +112,10 @@ impl Floats {
     }
 }
 
+fn surface_builder(gpu: &Gpu, lattice: &Lattice) -> SceneBuilder {
+    SceneBuilder::new(gpu, lattice, Mode::Surface, CAPACITY).unwrap()
+}
+
 /// Records and submits meshes.
 fn run(builder: &SceneBuilder, meshes: &[MeshBuffers]) -> SceneStatus {
     let Device { device, queue, .. } = builder.scene().device();
@@ -122,30 +138,31 @@ fn color_of(triangle: u32) -> u32 {
     0xff00_0003 + 5 * triangle
 }
 
-/// The bricks of the scene, in the order of the buffer.
-fn bricks(builder: &SceneBuilder, count: u32) -> Vec<u32> {
-    let bricks = &builder.scene().buffers().bricks;
-    let device = builder.scene().device();
-    let read = read(device, bricks, u64::from(count) * BRICK_WORDS as u64);
-    // A triangle beside the grid may touch a brick that the grid's end cuts, and none of its
-    // voxels.
-    let bricks = read.as_chunks::<BRICK_WORDS>().0.iter();
-    bricks
-        .filter(|brick| brick[KEY_WORDS..].iter().any(|&word| word != 0))
-        .flatten()
-        .copied()
-        .collect()
+type Brick = [u32; BRICK_WORDS];
+
+/// The first bricks of the scene, in the order of the buffer.
+fn bricks(builder: &SceneBuilder, count: u32) -> Vec<Brick> {
+    let words = u64::from(count) * BRICK_WORDS as u64;
+    let scene = builder.scene();
+    let read = read(scene.device(), &scene.buffers().bricks, words);
+    read.as_chunks().0.to_vec()
+}
+
+/// Those with a voxel: a triangle beside the grid may touch a brick that the grid's end cuts, and
+/// none of its voxels.
+fn occupied_bricks(builder: &SceneBuilder, count: u32) -> Vec<Brick> {
+    let has_voxel = |brick: &Brick| brick[KEY_WORDS..].iter().any(|&word| word != 0);
+    bricks(builder, count).into_iter().filter(has_voxel).collect()
 }
 
 /// The bricks of a grid without full bricks, in canonical order.
-fn bricks_of(grid: &VoxelGrid) -> Vec<u32> {
-    let mut all = Vec::new();
-    for (key, mask) in Scene::new(grid).bricks() {
+fn bricks_of(grid: &VoxelGrid) -> Vec<Brick> {
+    let brick = |(key, mask): (BrickKey, &Mask)| {
         let [x, y, z] = key.position();
-        all.extend([x | y << 16, z]);
-        all.extend(mask.iter().flat_map(|&word| [word as u32, (word >> 32) as u32]));
-    }
-    all
+        let mask = mask.map(|word| [word as u32, (word >> 32) as u32]);
+        [&[x | y << 16, z], mask.as_flattened()].concat().try_into().unwrap()
+    };
+    Scene::new(grid).bricks().map(brick).collect()
 }
 
 /// The set bits of a mask of 8 x 8 x 8 cells.
@@ -165,12 +182,10 @@ fn position(brick: &[u32]) -> [u32; 3] {
 
 /// The voxels of the scene and their colours, by the published layout.
 fn colors(builder: &SceneBuilder, count: u32) -> HashMap<[u32; 3], u32> {
-    let buffers = builder.scene().buffers();
-    let device = builder.scene().device();
-    let bricks = read(device, &buffers.bricks, u64::from(count) * BRICK_WORDS as u64);
-    let words = read(device, &buffers.colors, buffers.colors.size() / 4);
+    let words = &builder.scene().buffers().colors;
+    let words = read(builder.scene().device(), words, words.size() / 4);
     let mut colors = HashMap::new();
-    for (brick, &place) in bricks.as_chunks::<BRICK_WORDS>().0.iter().zip(&words) {
+    for (brick, &place) in bricks(builder, count).iter().zip(&words) {
         let own = bits(&brick[KEY_WORDS..]).zip(&words[place as usize..]);
         colors.extend(own.map(|(bit, &color)| (cell(position(brick), bit), color)));
     }
@@ -224,19 +239,16 @@ fn first_colors(mesh: &PlacedMesh, grid: &VoxelGrid) -> HashMap<[u32; 3], u32> {
     grid.voxels().map(|voxel| (voxel, color_of(first(voxel) as u32))).collect()
 }
 
-/// Rays at all of the grid from outside, and what they hit on the CPU.
-fn hits(grid: &VoxelGrid) -> (Vec<Ray>, Vec<Option<Hit>>) {
+/// Rays at all of the grid from outside.
+fn rays_at(grid: &VoxelGrid) -> Vec<Ray> {
     let mut rng = Rng::with_seed(9);
     let far = grid.dims().map(f64::from);
     let ray = |_| {
         let from = far.map(|d| (rng.f64() * 3.0 - 1.0) * d);
         let to = far.map(|d| rng.f64() * d);
-        Ray::new(from, [0, 1, 2].map(|a| to[a] - from[a])).unwrap()
+        Ray::new(from, minus(to, from)).unwrap()
     };
-    let rays: Vec<Ray> = (0..500).map(ray).collect();
-    let scene = Scene::new(grid);
-    let hits = rays.iter().map(|ray| scene.first_hit(ray)).collect();
-    (rays, hits)
+    (0..500).map(ray).collect()
 }
 
 /// Runs the mesh, and compares the scene with the grid of `expected`.
@@ -249,16 +261,28 @@ fn compare(status: SceneStatus, expected: &PlacedMesh, builder: &SceneBuilder, w
     let grid = surface(expected);
     let known = bricks_of(&grid);
     assert_eq!(status.failure, None, "{what}");
-    assert!(status.bricks as usize >= known.len() / BRICK_WORDS, "{what}");
-    assert!(bricks(builder, status.bricks) == known, "{what}");
+    assert!(status.bricks as usize >= known.len(), "{what}");
+    assert!(occupied_bricks(builder, status.bricks) == known, "{what}");
     assert_eq!(u64::from(status.voxels), grid.occupied(), "{what}");
     assert!(colors(builder, status.bricks) == first_colors(expected, &grid), "{what}");
-    let (rays, expected) = hits(&grid);
-    assert!(builder.scene().first_hits(&rays).unwrap() == expected, "{what}");
+    check_hits(builder, &grid, what);
 }
 
-fn lattice(dims: [u32; 3], fraction_bits: u32) -> Lattice {
+/// Compares the hits of rays in the scene with those in the grid.
+fn check_hits(builder: &SceneBuilder, grid: &VoxelGrid, what: &str) {
+    let (_, wrong) = compare_hits(builder.scene(), grid, &rays_at(grid));
+    assert_eq!(wrong, None, "{what}");
+}
+
+fn lattice_of(dims: [u32; 3], fraction_bits: u32) -> Lattice {
     lattice_at([0.0; 3], 1.0, dims, fraction_bits)
+}
+
+/// The mesh with its coordinates in voxels.
+fn in_voxels(placed: &PlacedMesh) -> Mesh {
+    let units = f64::from(placed.lattice().units_per_voxel());
+    let positions = placed.vertices().iter().map(|v| v.map(|c| f64::from(c) / units)).collect();
+    Mesh::new(positions, placed.indices().to_vec()).unwrap()
 }
 
 #[test]
@@ -267,7 +291,7 @@ fn recorded_scenes_have_the_bricks_of_the_cpu() {
     let end = 100 * UNIT;
     let whole = placed(&[[[0, 0, 0], [end, 0, end / 3], [end / 2, end, end]]], [100; 3]);
     for (label, gpu) in gpus(adapters()) {
-        let builder = SceneBuilder::new(&gpu, whole.lattice(), Mode::Surface, CAPACITY).unwrap();
+        let builder = surface_builder(&gpu, whole.lattice());
         // One after another in the same buffers: many bricks, then few, then many.
         let meshes = [
             ("a soup", of_size(400, 100)),
@@ -278,53 +302,47 @@ fn recorded_scenes_have_the_bricks_of_the_cpu() {
         for (name, mesh) in &meshes {
             check(&Floats::of(mesh), mesh, &builder, &format!("{label}, {name}"));
         }
-        let nothing = Floats::new(&[], &[], 1.0, [0.0; 3]);
-        let empty = nothing.run(&builder);
+        let empty = Floats::of_triangles(&[], 1.0, [0.0; 3]).run(&builder);
         assert_eq!((empty.failure, empty.bricks), (None, 0), "{label}");
-        let (rays, _) = hits(&VoxelGrid::empty([100; 3]).unwrap());
-        let hits = builder.scene().first_hits(&rays).unwrap();
-        assert!(hits.iter().all(Option::is_none), "{label}");
+        check_hits(&builder, &VoxelGrid::empty([100; 3]).unwrap(), &label);
         // Grids of one and of three levels.
-        for (count, dim) in [(2, 8), (40, 520)] {
-            let mesh = of_size(count, dim.min(250));
-            let mesh = match dim {
-                520 => place_on(&mesh_of(&mesh), &lattice([dim, 30, dim], 13)).unwrap(),
-                _ => mesh,
-            };
-            let builder = SceneBuilder::new(&gpu, mesh.lattice(), Mode::Surface, CAPACITY).unwrap();
-            check(&Floats::of(&mesh), &mesh, &builder, &format!("{label}, {dim}"));
+        let wide = lattice_of([520, 30, 520], 13);
+        for mesh in [of_size(2, 8), place_on(&in_voxels(&of_size(40, 250)), &wide).unwrap()] {
+            let builder = surface_builder(&gpu, mesh.lattice());
+            check(&Floats::of(&mesh), &mesh, &builder, &format!("{label}, {:?}", mesh.lattice()));
         }
     }
+}
+
+/// The mesh at multiples of 2^-10, which the host and the GPU round alike.
+fn moved_to_multiples(mesh: Mesh, by: [f64; 3]) -> Mesh {
+    mesh.with_positions(|p| plus(p, by).map(|c| (c * 1024.0).round() / 1024.0)).unwrap()
 }
 
 const PARITY: Solid = Solid { fill: Fill::Parity, include_surface: false };
 
 #[test]
 fn recorded_solids_and_thin_surfaces_have_the_voxels_of_the_cpu() {
-    let lattice = lattice([70, 64, 48], 10);
-    let moved = |mesh: Mesh, by: [f64; 3]| {
-        mesh.with_positions(|p| [0, 1, 2].map(|a| ((p[a] + by[a]) * 1024.0).round() / 1024.0))
-    };
-    let boxes = |rng: &mut Rng| {
-        let corner = |_| {
-            let low = [70, 64, 48].map(|d| f64::from(rng.u32(0..d - 1)));
-            let high = [70.0, 64.0, 48.0].map(|d: f64| d.min(rng.f64() * 2.0 * d));
+    let lattice = lattice_of([70, 64, 48], 10);
+    let mut rng = Rng::with_seed(3);
+    let mut boxes = || {
+        let random_box = |_| {
+            let low = lattice.dims.map(|d| f64::from(rng.u32(0..d - 1)));
+            let high = lattice.dims.map(f64::from).map(|d| d.min(rng.f64() * 2.0 * d));
             cuboid(low, [0, 1, 2].map(|a| high[a].max(low[a] + 0.25)))
         };
-        let boxes: Vec<Mesh> = (0..12).map(corner).collect();
-        Mesh::join(boxes.iter().map(|mesh| ("", mesh))).unwrap()
+        together(&(0..12).map(random_box).collect::<Vec<_>>())
     };
-    let mut rng = Rng::with_seed(3);
     let meshes = [
-        ("a ball", moved(sphere(20.3, 20, 40), [33.1, 31.9, 24.2]).unwrap()),
-        ("a ring", moved(torus(18.0, 6.0, 30, 16), [30.0, 32.0, 24.0]).unwrap()),
+        ("a ball", moved_to_multiples(sphere(20.3, 20, 40), [33.1, 31.9, 24.2])),
+        ("a ring", moved_to_multiples(torus(18.0, 6.0, 30, 16), [30.0, 32.0, 24.0])),
         // Its faces pass through corners of bricks, and end with the grid.
         ("the grid", cuboid([0.0; 3], [70.0, 64.0, 48.0])),
         ("half the grid, between centres", cuboid([7.75, 0.5, 8.5], [40.5, 63.75, 47.25])),
-        ("a ball past the grid across x", moved(sphere(33.0, 20, 40), [35.0, 60.0, 30.0]).unwrap()),
+        ("a ball past the grid", moved_to_multiples(sphere(33.0, 20, 40), [35.0, 60.0, 30.0])),
         ("a body thinner than a voxel", cuboid([8.6, 8.6, 8.6], [9.4, 20.0, 20.0])),
-        ("boxes", boxes(&mut rng)),
-        ("other boxes", boxes(&mut rng)),
+        ("boxes", boxes()),
+        ("other boxes", boxes()),
     ];
     let capacity = SceneCapacity { voxels: 0, ..CAPACITY };
     for (label, gpu) in gpus(adapters()) {
@@ -333,13 +351,9 @@ fn recorded_solids_and_thin_surfaces_have_the_voxels_of_the_cpu() {
             for (name, mesh) in &meshes {
                 let what = format!("{label}, {mode:?}, {name}");
                 let grid = in_mode(&place_on(mesh, &lattice).unwrap(), mode).grid;
-                let floats = Floats::new(mesh.positions(), mesh.triangles(), 1.0, [0.0; 3]);
-                assert_eq!(floats.run(&builder).failure, None, "{what}");
-                let found = voxels(&builder, grid.dims());
-                assert_eq!(found.occupied(), grid.occupied(), "{what}");
-                assert!(found == grid, "{what}");
-                let (rays, expected) = hits(&grid);
-                assert!(builder.scene().first_hits(&rays).unwrap() == expected, "{what}");
+                assert_eq!(Floats::of_mesh(mesh).run(&builder).failure, None, "{what}");
+                assert_same(&voxels(&builder, grid.dims()), &grid, &what);
+                check_hits(&builder, &grid, &what);
             }
         }
     }
@@ -389,7 +403,7 @@ fn texture(builder: &SceneBuilder, size: [u32; 3]) -> Vec<u32> {
 
 #[test]
 fn the_kernel_of_the_documents_fills_a_texture_with_the_voxels() {
-    let lattice = lattice([64; 3], 10);
+    let lattice = lattice_of([64; 3], 10);
     let mesh = cuboid([10.2; 3], [51.7, 40.3, 33.3]);
     let capacity = SceneCapacity { voxels: 0, ..CAPACITY };
     // From textures of several layers wgpu 30 copies zeros on OpenGL (gfx-rs/wgpu#10015).
@@ -400,7 +414,7 @@ fn the_kernel_of_the_documents_fills_a_texture_with_the_voxels() {
         }
         let mode = Mode::Solid(PARITY);
         let builder = SceneBuilder::new(&gpu, &lattice, mode, capacity).unwrap();
-        Floats::new(mesh.positions(), mesh.triangles(), 1.0, [0.0; 3]).run(&builder);
+        Floats::of_mesh(&mesh).run(&builder);
         let texels = texture(&builder, [64; 3]);
         let grid = in_mode(&place_on(&mesh, &lattice).unwrap(), mode).grid;
         let occupied = (0..64_u32.pow(3)).filter(|&i| texels[i as usize] == 1);
@@ -412,7 +426,7 @@ fn the_kernel_of_the_documents_fills_a_texture_with_the_voxels() {
 
 #[test]
 fn the_bricks_of_a_long_solid_need_no_more_room_than_its_status_says() {
-    let lattice = lattice([1000, 8, 8], 10);
+    let lattice = lattice_of([1000, 8, 8], 10);
     let mesh = cuboid([3.0, -2.0, -2.0], [997.0, 10.0, 10.0]);
     let mode = Mode::Solid(PARITY);
     for (label, gpu) in gpus(adapters()) {
@@ -420,37 +434,29 @@ fn the_bricks_of_a_long_solid_need_no_more_room_than_its_status_says() {
             let capacity = SceneCapacity { voxels: 0, bricks, ..CAPACITY };
             SceneBuilder::new(&gpu, &lattice, mode, capacity).unwrap()
         };
-        let floats = Floats::new(mesh.positions(), mesh.triangles(), 1.0, [0.0; 3]);
+        let floats = Floats::of_mesh(&mesh);
         let needed = floats.run(&new(1000)).bricks;
         let builder = new(needed);
         assert_eq!(floats.run(&builder).failure, None, "{label}");
-        let found = voxels(&builder, lattice.dims);
-        let inside = (3..997).flat_map(|x| (0..64).map(move |i| [x, i / 8, i % 8]));
-        assert!(found == VoxelGrid::from_voxels(lattice.dims, inside).unwrap(), "{label}");
+        let inside = block(lattice.dims, [3, 0, 0], [997, 8, 8]);
+        assert_same(&voxels(&builder, lattice.dims), &inside, &label);
     }
 }
 
 #[test]
 fn a_solid_that_cannot_be_filled_is_empty_and_says_why() {
-    let lattice = lattice([64; 3], 10);
-    let floats = |mesh: &Mesh| Floats::new(mesh.positions(), mesh.triangles(), 1.0, [0.0; 3]);
+    let lattice = lattice_of([64; 3], 10);
     let closed = cuboid([9.0; 3], [50.0; 3]);
-    // Two sheets across x: each column through them crosses both.
-    let sheets: Vec<_> = closed.triangles().to_vec();
-    let is_across = |t: &[u32; 3]| {
-        let [a, b, c] = t.map(|i| closed.positions()[i as usize][0]);
-        a == b && b == c
-    };
-    let sheets = sheets.into_iter().filter(is_across).collect();
-    let sheets = Mesh::new(closed.positions().to_vec(), sheets).unwrap();
-    let without_one = Mesh::new(closed.positions().to_vec(), closed.triangles()[1..].to_vec());
+    // Two sheets across x, the first sides of a box: each column through them crosses both.
+    let sheets = first_triangles(&closed, 4);
+    let without_one = with_triangles(&closed, closed.triangles()[1..].to_vec());
     for (label, gpu) in gpus(adapters()) {
         let new = |lattice, mode, voxels| {
             SceneBuilder::new(&gpu, lattice, mode, SceneCapacity { voxels, ..CAPACITY })
         };
         let builder = new(&lattice, Mode::Solid(Solid::default()), 0).unwrap();
-        let failure = |mesh: &Mesh| floats(mesh).run(&builder).failure;
-        for open in [&sheets, &without_one.clone().unwrap()] {
+        let failure = |mesh: &Mesh| Floats::of_mesh(mesh).run(&builder).failure;
+        for open in [&sheets, &without_one] {
             assert_eq!(failure(open), Some(SceneFailure::NotClosed), "{label}");
             assert_eq!(voxels(&builder, [64; 3]).occupied(), 0, "{label}");
         }
@@ -467,7 +473,7 @@ fn a_solid_that_cannot_be_filled_is_empty_and_says_why() {
         assert_eq!(failure(&cuboid([0.0, 20.0, -9.0], [64.0, 30.0, 70.0])), None, "{label}");
         let thick = Mode::Solid(Solid { include_surface: true, ..PARITY });
         let wound = Mode::Solid(Solid { fill: Fill::Winding, ..PARITY });
-        let cut = lattice_at([0.0; 3], 1.0, [64, 64, 60], 10);
+        let cut = lattice_of([64, 64, 60], 10);
         for (lattice, mode, voxels, word) in [
             (&lattice, Mode::Solid(PARITY), 1, "only the voxels of surfaces"),
             (&lattice, Mode::Thin, 1, "only the voxels of surfaces"),
@@ -481,64 +487,50 @@ fn a_solid_that_cannot_be_filled_is_empty_and_says_why() {
     }
 }
 
-/// The mesh in voxels.
-fn mesh_of(placed: &PlacedMesh) -> Mesh {
-    let units = f64::from(placed.lattice().units_per_voxel());
-    let positions = placed.vertices().iter().map(|v| v.map(|c| f64::from(c) / units)).collect();
-    Mesh::new(positions, placed.indices().to_vec()).unwrap()
-}
-
 #[test]
 fn floats_are_rounded_as_on_the_host_where_nothing_else_is() {
     // Coordinates are multiples of 2^-12 below 4. The scale and the offset keep products and sums
     // within 24 bits; the lattice has fewer, so that halves are rounded to even.
     let mut rng = Rng::with_seed(4);
-    let fine = |rng: &mut Rng| f64::from(rng.u32(0..1 << 14)) / 4096.0;
-    let positions: Vec<[f64; 3]> = (0..300).map(|_| [(); 3].map(|()| fine(&mut rng))).collect();
-    let triangles: Vec<[u32; 3]> = (0..100).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
-    let lattice = lattice([90, 80, 70], 6);
+    let mut corner = || [(); 3].map(|()| f64::from(rng.u32(0..1 << 14)) / 4096.0);
+    let triangles: Vec<_> = (0..100).map(|_| [(); 3].map(|()| corner())).collect();
+    let lattice = lattice_of([90, 80, 70], 6);
     for (label, gpu) in gpus(adapters()) {
-        let builder = SceneBuilder::new(&gpu, &lattice, Mode::Surface, CAPACITY).unwrap();
+        let builder = surface_builder(&gpu, &lattice);
         // The second reaches out of the grid on some sides, and the third misses it.
         for (scale, offset) in
             [(16.0, [3.5, 0.25, 1.0]), (32.0, [-40.5, 7.0, -9.0]), (0.5, [200.0, 0.0, 0.0])]
         {
             let in_voxels =
-                |p: &[f64; 3]| [0, 1, 2].map(|a| p[a] * f64::from(scale) + f64::from(offset[a]));
-            let mesh = Mesh::new(positions.iter().map(in_voxels).collect(), triangles.clone());
-            let expected = place_on(&mesh.unwrap(), &lattice).unwrap();
-            let floats = Floats::new(&positions, &triangles, scale, offset);
-            let what = format!("{label}, {scale}");
-            check(&floats, &expected, &builder, &what);
+                |p: [f64; 3]| [0, 1, 2].map(|a| p[a] * f64::from(scale) + f64::from(offset[a]));
+            let expected = mesh_of(&triangles).with_positions(in_voxels).unwrap();
+            let expected = place_on(&expected, &lattice).unwrap();
+            let floats = Floats::of_triangles(&triangles, scale, offset);
+            check(&floats, &expected, &builder, &format!("{label}, {scale}"));
         }
     }
 }
 
 #[test]
 fn a_mesh_may_reach_half_a_grid_beyond_a_grid_of_any_size() {
-    let triangle = [[0, 1, 2]];
     for (label, gpu) in gpus(fast_adapters()) {
         for dim in [64_u32, 128, 256, 512, 1024] {
             // Coordinates of tenths are rounded to either side of the grid's ends.
             let corners = [[0.1, 0.2, 0.3], [0.7, 0.8, 0.9], [0.1, 0.2, 0.3001]];
-            let mesh = Mesh::new(corners.to_vec(), triangle.to_vec()).unwrap();
-            let options = PlaceOptions::new(Sizing::Resolution(dim));
-            let tight = Lattice::of(&mesh, &options).unwrap();
-            let builder = SceneBuilder::new(&gpu, &tight, Mode::Surface, CAPACITY).unwrap();
+            let tight = Lattice::of(&mesh_of(&[corners]), &resolution(dim)).unwrap();
+            let builder = surface_builder(&gpu, &tight);
             let what = format!("{label}, {dim}");
             let per_unit = 1.0 / tight.voxel_size;
             let offset = tight.origin.map(|c| (-c * per_unit) as f32);
-            let floats = Floats::new(&corners, &triangle, per_unit as f32, offset);
+            let floats = Floats::of_triangles(&[corners], per_unit as f32, offset);
             assert_eq!(floats.run(&builder).failure, None, "{what}");
             // Half a grid beyond it, and a lattice unit or more past that.
             let [low, high] = [-0.5, 1.5].map(|end| end * f64::from(dim));
             let far = [[low; 3], [high; 3], [low, low, low + 0.5]];
-            let wide = lattice(tight.dims, tight.fraction_bits.min(23 - dim.ilog2()));
-            let expected = place_on(&Mesh::new(far.to_vec(), triangle.to_vec()).unwrap(), &wide);
-            let floats = Floats::new(&far, &triangle, 1.0, [0.0; 3]);
-            check(&floats, &expected.unwrap(), &builder, &what);
-            let farther = Floats::new(&far, &triangle, 1.01, [0.0; 3]);
-            let failure = farther.run(&builder).failure;
+            let wide = lattice_of(tight.dims, tight.fraction_bits.min(23 - dim.ilog2()));
+            let expected = place_on(&mesh_of(&[far]), &wide).unwrap();
+            check(&Floats::of_triangles(&[far], 1.0, [0.0; 3]), &expected, &builder, &what);
+            let failure = Floats::of_triangles(&[far], 1.01, [0.0; 3]).run(&builder).failure;
             assert_eq!(failure, (dim >= 128).then_some(SceneFailure::Vertex), "{what}");
         }
     }
@@ -546,31 +538,24 @@ fn a_mesh_may_reach_half_a_grid_beyond_a_grid_of_any_size() {
 
 #[test]
 fn the_scene_of_a_frame_is_that_of_the_mesh_recorded_last() {
-    let [ball, ring] = [sphere(20.0, 12, 24), torus(18.0, 6.0, 30, 16)];
-    let lattice = lattice([64; 3], 10);
+    let ball = moved_to_multiples(sphere(20.0, 12, 24), [32.0; 3]);
+    let ring = moved_to_multiples(torus(18.0, 6.0, 30, 16), [32.0; 3]);
+    let lattice = lattice_of([64; 3], 10);
     for (label, gpu) in gpus(fast_adapters()) {
         let device = gpu.device();
-        let builder = SceneBuilder::new(&gpu, &lattice, Mode::Surface, CAPACITY).unwrap();
-        // Multiples of 2^-10, so that rounding is that of the host.
-        let whole = |mesh: &Mesh| {
-            let round = |c: f64| (c * 1024.0).round() / 1024.0;
-            mesh.clone().with_positions(|p| p.map(|c| round(c) + 32.0)).unwrap()
-        };
-        let [ball, ring] = [whole(&ball), whole(&ring)];
-        let floats = |mesh: &Mesh| Floats::new(mesh.positions(), mesh.triangles(), 1.0, [0.0; 3]);
+        let builder = surface_builder(&gpu, &lattice);
         let mut encoder = device.device.create_command_encoder(&Default::default());
         for (mesh, format) in [(&ring, IndexFormat::Uint32), (&ball, IndexFormat::Uint16)] {
-            let floats = floats(mesh);
+            let floats = Floats::of_mesh(mesh);
             let buffers = floats.buffers(device, format, 0);
             builder.record(&mut encoder, &[floats.mesh(&buffers)]).unwrap();
         }
         device.queue.submit([encoder.finish()]);
         let status = builder.status().unwrap();
-        let placed = place_on(&ball, &lattice).unwrap();
-        let grid = surface(&placed);
-        assert!(bricks(&builder, status.bricks) == bricks_of(&grid), "{label}");
+        let grid = surface(&place_on(&ball, &lattice).unwrap());
+        assert!(occupied_bricks(&builder, status.bricks) == bricks_of(&grid), "{label}");
         let placed = place_on(&ring, &lattice).unwrap();
-        check(&floats(&ring), &placed, &builder, &label);
+        check(&Floats::of_mesh(&ring), &placed, &builder, &label);
     }
 }
 
@@ -582,18 +567,14 @@ fn meshes_of_one_recording_are_one_scene() {
     let parts =
         [(0..100, 1.0, 0.0), (100..101, 0.5, -32.0), (101..101, 1.0, 0.0), (101..300, 4.0, 8.0)];
     let parts = parts.map(|(range, factor, offset)| {
-        let corners = |index| whole.triangle(index);
-        let positions: Vec<[f64; 3]> = range
-            .flat_map(corners)
-            .map(|corner| corner.map(|c| (f64::from(c) * f64::from(scale) - offset) * factor))
-            .collect();
+        let own = |c: i32| (f64::from(c) * f64::from(scale) - offset) * factor;
         let triangles: Vec<_> =
-            (0..positions.len() as u32 / 3).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
-        Floats::new(&positions, &triangles, 1.0 / factor as f32, [offset as f32; 3])
+            range.map(|index| whole.triangle(index).map(|corner| corner.map(own))).collect();
+        Floats::of_triangles(&triangles, 1.0 / factor as f32, [offset as f32; 3])
     });
     for (label, gpu) in gpus(adapters()) {
         let device = gpu.device();
-        let builder = SceneBuilder::new(&gpu, whole.lattice(), Mode::Surface, CAPACITY).unwrap();
+        let builder = surface_builder(&gpu, whole.lattice());
         let formats = [IndexFormat::Uint16, IndexFormat::Uint32].into_iter().cycle();
         let buffers: Vec<Uploaded> = (parts.iter().zip(formats).zip([0, 100, 101, 101]))
             .map(|((part, format), first)| part.buffers(device, format, first))
@@ -609,67 +590,59 @@ fn meshes_of_one_recording_are_one_scene() {
 
 #[test]
 fn triangles_beside_the_grid_are_counted() {
-    let lattice = lattice([64; 3], 10);
-    let boxes = [cuboid([10.0; 3], [20.0; 3]), cuboid([70.0; 3], [90.0; 3])];
-    let both = Mesh::join(boxes.iter().map(|mesh| ("", mesh))).unwrap();
+    let lattice = lattice_of([64; 3], 10);
+    let both = together(&[cuboid([10.0; 3], [20.0; 3]), cuboid([70.0; 3], [90.0; 3])]);
     for (label, gpu) in gpus(fast_adapters()) {
-        let builder = SceneBuilder::new(&gpu, &lattice, Mode::Surface, CAPACITY).unwrap();
-        let floats = Floats::new(both.positions(), both.triangles(), 1.0, [0.0; 3]);
-        let status = floats.run(&builder);
+        let builder = surface_builder(&gpu, &lattice);
+        let status = Floats::of_mesh(&both).run(&builder);
         assert_eq!((status.failure, status.triangles), (None, 12), "{label}");
     }
 }
 
 #[test]
 fn a_scene_that_overflows_is_empty_and_says_why() {
-    let mut rng = Rng::with_seed(8);
-    let mesh = placed(&soup(&mut rng, 200, 100 * UNIT, UNIT / 4), [100; 3]);
+    let mesh = placed_soup(8, 200, 100, UNIT / 4);
     let floats = Floats::of(&mesh);
     let grid = surface(&mesh);
-    let count = (bricks_of(&grid).len() / BRICK_WORDS) as u32;
-    let (rays, expected) = hits(&grid);
-    let with = |change: &dyn Fn(&mut Floats)| {
-        let mut changed = Floats::of(&mesh);
-        change(&mut changed);
-        changed
-    };
-    let broken = [
-        with(&|floats| floats.vertices[1] = f32::NAN),
-        with(&|floats| floats.vertices[7] = f32::INFINITY),
-        with(&|floats| floats.vertices[WORDS + 2] = -3.0e7),
-        with(&|floats| floats.indices[11][1] = (floats.vertices.len() / WORDS) as u32),
-    ];
+    let rays = rays_at(&grid);
+    let [count, voxels] = [bricks_of(&grid).len() as u32, grid.occupied() as u32];
+    let exact = SceneCapacity { bricks: count, ..CAPACITY };
+    let mut broken = [SceneFailure::Vertex; 4].map(|why| (Floats::of(&mesh), why));
+    broken[0].0.vertices[1] = f32::NAN;
+    broken[1].0.vertices[7] = f32::INFINITY;
+    broken[2].0.vertices[WORDS + 2] = -3.0e7;
+    broken[3].0.indices[11][1] = (floats.vertices.len() / WORDS) as u32;
+    broken[3].1 = SceneFailure::Index;
     for (label, gpu) in gpus(fast_adapters()) {
-        let fails = |capacity: SceneCapacity, floats: &Floats| {
+        let status = |capacity: SceneCapacity, floats: &Floats| {
             let builder = SceneBuilder::new(&gpu, mesh.lattice(), Mode::Surface, capacity).unwrap();
             let status = floats.run(&builder);
             let is_empty = builder.scene().first_hits(&rays).unwrap().iter().all(Option::is_none);
             assert_eq!(is_empty, status.failure.is_some(), "{label}, {status:?}");
             status
         };
-        let exact = SceneCapacity { bricks: count, ..CAPACITY };
-        assert_eq!(fails(exact, &floats).failure, None);
-        let few = fails(SceneCapacity { bricks: count - 1, ..CAPACITY }, &floats);
+        assert_eq!(status(exact, &floats).failure, None);
+        let few = status(SceneCapacity { bricks: count - 1, ..CAPACITY }, &floats);
         assert_eq!((few.failure, few.bricks), (Some(SceneFailure::Bricks), count), "{label}");
-        let voxels = grid.occupied() as u32;
-        assert_eq!(fails(SceneCapacity { voxels, ..CAPACITY }, &floats).failure, None);
-        let few = fails(SceneCapacity { voxels: voxels - 1, ..CAPACITY }, &floats);
-        assert_eq!((few.failure, few.voxels), (Some(SceneFailure::Voxels), voxels), "{label}");
-        let few = fails(SceneCapacity { voxels: 1, ..CAPACITY }, &floats);
-        assert_eq!((few.failure, few.voxels), (Some(SceneFailure::Voxels), voxels), "{label}");
-        let plain = fails(SceneCapacity { voxels: 0, ..CAPACITY }, &floats);
-        assert_eq!((plain.failure, plain.voxels), (None, 0), "{label}");
-        let few = fails(SceneCapacity { pairs: 300, ..CAPACITY }, &floats);
+        for (room, failure, needed) in [
+            (voxels, None, voxels),
+            (voxels - 1, Some(SceneFailure::Voxels), voxels),
+            (1, Some(SceneFailure::Voxels), voxels),
+            (0, None, 0),
+        ] {
+            let status = status(SceneCapacity { voxels: room, ..CAPACITY }, &floats);
+            assert_eq!((status.failure, status.voxels), (failure, needed), "{label}, {room}");
+        }
+        let few = status(SceneCapacity { pairs: 300, ..CAPACITY }, &floats);
         assert_eq!(few.failure, Some(SceneFailure::Pairs), "{label}");
-        for (place, broken) in broken.iter().enumerate() {
-            let why = if place == 3 { SceneFailure::Index } else { SceneFailure::Vertex };
-            assert_eq!(fails(CAPACITY, broken).failure, Some(why), "{label}");
+        for (broken, why) in &broken {
+            assert_eq!(status(CAPACITY, broken).failure, Some(*why), "{label}");
         }
         // After a failure, the next scene is complete again.
         let builder = SceneBuilder::new(&gpu, mesh.lattice(), Mode::Surface, exact).unwrap();
-        assert!(broken[0].run(&builder).failure.is_some());
+        assert!(broken[0].0.run(&builder).failure.is_some());
         assert_eq!(floats.run(&builder).failure, None);
-        assert!(builder.scene().first_hits(&rays).unwrap() == expected, "{label}");
+        check_hits(&builder, &grid, &label);
     }
 }
 
@@ -719,12 +692,12 @@ fn a_mesh_that_cannot_be_recorded_is_an_error_and_the_next_one_is_not() {
         let twice = builder.record(&mut encoder, &[good, good]).unwrap_err().to_string();
         assert!(twice.contains("capacity"), "{twice}");
         builder.record(&mut encoder, &[good]).unwrap();
-        let outside = Lattice { fraction_bits: 16, ..lattice([1000; 3], 14) };
+        let outside = Lattice { fraction_bits: 16, ..lattice_of([1000; 3], 14) };
         assert!(matches!(
             SceneBuilder::new(&gpu, &outside, Mode::Surface, small),
             Err(BackendError::Gpu(GpuError::Scene(_)))
         ));
-        let large = lattice([1 << 16; 3], 8);
+        let large = lattice_of([1 << 16; 3], 8);
         let refused = SceneBuilder::new(&gpu, &large, Mode::Surface, small).unwrap_err();
         assert!(refused.to_string().contains("bricks of 8 x 8 x 8"), "{refused}");
         assert_eq!(device.check(), Ok(()));

@@ -6,16 +6,14 @@ use std::mem::offset_of;
 use std::process::Command;
 
 use trivox::backend::gpu::data::{self, Params};
+use trivox::gpu;
 use trivox::gpu::kernels::{Binding, File, KERNELS, Kernel, MODULES, bindings, resolve};
-use trivox::gpu::{self, kernels};
-use trivox::solid::distance::gpu::{
-    BLOCK, BRICK_VOXELS, CELL, CLUSTER_TRIANGLES, Cluster, ITEM_CLUSTERS, Item, MeasureParams,
-    Record,
-};
-use trivox::view::gpu::Source;
-use trivox::view::gpu::draw::{DrawParams, NO_GROUND, SUM_WORDS};
-use trivox::view::gpu::tree::{NODE_WORDS, TreeParams};
-use trivox::view::gpu::{self as rays, Header, Node, RAY_GROUP, scene_source};
+use trivox::grid;
+use trivox::solid::distance::gpu::{self as distance, CELL, Cluster, Item, MeasureParams, Record};
+use trivox::view::gpu::draw::{self, DrawParams};
+use trivox::view::gpu::tree::{self, TreeParams};
+use trivox::view::gpu::{self as rays, Header, Node, RAY_GROUP, Source, scene_source};
+use trivox::view::trace;
 use wgpu::naga;
 use wgpu::naga::back::{hlsl, msl, pipeline_constants};
 
@@ -37,6 +35,10 @@ fn validated(name: &str, source: &str) -> (naga::Module, naga::valid::ModuleInfo
 /// All files of the registry.
 fn files() -> impl Iterator<Item = File> {
     MODULES.iter().copied().chain(KERNELS.iter().map(Kernel::file))
+}
+
+fn is_kernel(file: &File) -> bool {
+    KERNELS.iter().any(|kernel| kernel.file().path == file.path)
 }
 
 /// The paths of the files in a folder and below, without extension.
@@ -68,8 +70,7 @@ fn every_file_is_registered_once() {
 fn every_file_is_valid_with_its_imports_alone() {
     for file in files() {
         let (module, _) = validated(file.path, &resolve(&file));
-        let is_kernel = KERNELS.iter().any(|kernel| kernel.file().path == file.path);
-        assert_eq!(module.entry_points.len(), usize::from(is_kernel), "{}", file.path);
+        assert_eq!(module.entry_points.len(), usize::from(is_kernel(&file)), "{}", file.path);
     }
 }
 
@@ -194,10 +195,10 @@ fn tint_compiles_every_file_too() {
     let Some(folder) = environment::path("TRIVOX_TINT") else { return };
     let sources = tempfile::TempDir::new().unwrap();
     for file in files() {
-        let is_kernel = KERNELS.iter().any(|kernel| kernel.file().path == file.path);
         // Tint makes a pipeline of a kernel: its file has the name of its entry point.
         let name = file.path.rsplit('/').next().unwrap();
-        let name = if is_kernel { name.into() } else { file.path.replace('/', ".") + ".module" };
+        let name =
+            if is_kernel(&file) { name.into() } else { file.path.replace('/', ".") + ".module" };
         std::fs::write(sources.path().join(name + ".wgsl"), resolve(&file)).unwrap();
     }
     // Packages are looked for beside the script.
@@ -247,58 +248,36 @@ fn the_model_of_cards_has_every_kernel_of_voxelization() {
 
 #[test]
 fn host_structs_are_laid_out_as_in_the_shaders() {
+    let params = fields_of! { Params:
+        region_lo fraction_bits region_hi level shift top_level axes first_triangle dims
+        triangle_count vertex_words pair_capacity upper_capacity brick_capacity crossing_capacity
+        directions candidate_limit max_groups
+    };
+    let header = fields_of! { Header: version top root rest lo bricks hi has_colors };
+    let source = fields_of! { Source:
+        transform center max_groups limit vertex_words first_vertex vertex_stride vertex_count
+        first_index index_count index_bits vertex_base index_base
+    };
+    let draw = fields_of! { DrawParams:
+        size first_row rows samples sky_directions ground_directions first edge_step
+        edge_width edge_origin edge_max edge_fade edge_shade has_background is_small corner_light
+        ground_shades ground_step ground_step_bits ground_corner ground_height ground_up rows_at
+        sun_directions_at sky_directions_at ground_directions_at sky_shares_at srgb_ends_at
+        sky_sets sun sun_light sky_light
+    };
+    let measure = fields_of! { MeasureParams:
+        dims fraction_bits width width_bits items bricks max_groups
+    };
+    let item = fields_of! { Item: xy z slot bounding bounding_end step first end };
     for (file, name, host) in [
-        (
-            "voxelize/params",
-            "Params",
-            fields_of! { Params:
-                region_lo fraction_bits region_hi level shift top_level axes first_triangle dims
-                triangle_count vertex_words pair_capacity upper_capacity brick_capacity
-                crossing_capacity directions candidate_limit max_groups
-            },
-        ),
-        (
-            "trace/scene",
-            "Scene",
-            fields_of! { Header:
-                version top root rest lo bricks hi has_colors
-            },
-        ),
+        ("voxelize/params", "Params", params),
+        ("trace/scene", "Scene", header),
         ("trace/scene", "Node", fields_of! { Node: partial full before first parent }),
         ("trace/tree", "Params", fields_of! { TreeParams: bricks top nodes max_groups padding }),
-        (
-            "scene/quantize",
-            "Source",
-            fields_of! { Source:
-                transform center max_groups limit vertex_words first_vertex vertex_stride
-                vertex_count first_index index_count index_bits vertex_base index_base
-            },
-        ),
-        (
-            "draw/params",
-            "DrawParams",
-            fields_of! { DrawParams:
-                size first_row rows samples sky_directions ground_directions first edge_step
-                edge_width edge_origin edge_max edge_fade edge_shade has_background is_small
-                corner_light ground_shades ground_step ground_step_bits ground_corner ground_height
-                ground_up rows_at sun_directions_at sky_directions_at ground_directions_at
-                sky_shares_at srgb_ends_at sky_sets sun sun_light sky_light
-            },
-        ),
-        (
-            "distance/params",
-            "Params",
-            fields_of! { MeasureParams:
-                dims fraction_bits width width_bits items bricks max_groups
-            },
-        ),
-        (
-            "distance/measure",
-            "Item",
-            fields_of! { Item:
-                xy z slot bounding bounding_end step first end
-            },
-        ),
+        ("scene/quantize", "Source", source),
+        ("draw/params", "DrawParams", draw),
+        ("distance/params", "Params", measure),
+        ("distance/measure", "Item", item),
         ("distance/measure", "Cluster", fields_of! { Cluster: lo first hi end }),
         ("distance/compact", "Record", fields_of! { Record: brick first mask }),
     ] {
@@ -337,52 +316,37 @@ const SHADER_ONLY: &str = "
     GROUND_SAMPLES NO_RECORD SLOTS AXES ANY_FAILURE NO_TRIANGLE
 ";
 
+fn word(value: impl TryInto<u32>) -> u32 {
+    value.try_into().ok().expect("a word")
+}
+
+/// The constants of these names in these modules of the host.
+macro_rules! constants_of {
+    ($($module:ident: $($name:ident)+;)+) => {
+        BTreeMap::from([$($((stringify!($name), word($module::$name))),+),+])
+    };
+}
+
 #[test]
 fn every_constant_that_host_and_shaders_share_has_one_value() {
+    let mut shared = constants_of! {
+        gpu: GROUP BRICK_WORDS KEY_WORDS;
+        data: LEVELS BRICKS FAILURES PAIRS CANDIDATES STARTED GROUPS CROSSINGS CHILDREN SCENE_VOXELS
+            EXITS PAIRS_FULL BRICKS_FULL TOO_MANY_CANDIDATES INVALID_VERTEX VOXELS_FULL NOT_CLOSED
+            INVALID_INDEX PAIR_GROUPS CANDIDATE_GROUPS DISPATCH_WORDS BLOCK_WORDS KIND_ROW
+            KIND_COLUMN KIND_VOXEL KIND_DIRECTED_COLUMN KIND_SOLID_COLUMN;
+        rays: SCENE_VERSION NO_NODES RAY_GROUP RAY_WORDS HIT_WORDS NO_HIT GAVE_UP;
+        trace: FRACTION_BITS;
+        tree: NODE_WORDS;
+        draw: NO_GROUND SUM_WORDS;
+        distance: BRICK_VOXELS BLOCK CELL ITEM_CLUSTERS CLUSTER_TRIANGLES;
+        grid: BRICK;
+    };
     let words = |offset: usize| (offset / 4) as u32;
-    let host = [
-        ("GROUP", gpu::GROUP),
-        ("BRICK_WORDS", gpu::BRICK_WORDS as u32),
-        ("KEY_WORDS", gpu::KEY_WORDS as u32),
+    shared.extend([
         ("START_NODES", data::MAX_CANDIDATES),
-        ("LEVELS", data::LEVELS as u32),
-        ("BRICKS", data::BRICKS as u32),
-        ("FAILURES", data::FAILURES as u32),
-        ("PAIRS", data::PAIRS as u32),
-        ("CANDIDATES", data::CANDIDATES as u32),
-        ("STARTED", data::STARTED as u32),
-        ("GROUPS", data::GROUPS as u32),
-        ("CROSSINGS", data::CROSSINGS as u32),
-        ("CHILDREN", data::CHILDREN as u32),
-        ("SCENE_VOXELS", data::SCENE_VOXELS as u32),
-        ("EXITS", data::EXITS),
-        ("PAIRS_FULL", data::PAIRS_FULL),
-        ("BRICKS_FULL", data::BRICKS_FULL),
-        ("TOO_MANY_CANDIDATES", data::TOO_MANY_CANDIDATES),
-        ("INVALID_VERTEX", data::INVALID_VERTEX),
-        ("VOXELS_FULL", data::VOXELS_FULL),
-        ("NOT_CLOSED", data::NOT_CLOSED),
-        ("INVALID_INDEX", data::INVALID_INDEX),
-        ("PAIR_GROUPS", data::PAIR_GROUPS as u32),
-        ("CANDIDATE_GROUPS", data::CANDIDATE_GROUPS as u32),
-        ("DISPATCH_WORDS", data::DISPATCH_WORDS as u32),
-        ("BLOCK_WORDS", data::BLOCK_WORDS),
-        ("KIND_ROW", data::KIND_ROW),
-        ("KIND_COLUMN", data::KIND_COLUMN),
-        ("KIND_VOXEL", data::KIND_VOXEL),
-        ("KIND_DIRECTED_COLUMN", data::KIND_DIRECTED_COLUMN),
-        ("KIND_SOLID_COLUMN", data::KIND_SOLID_COLUMN),
-        ("SCENE_VERSION", rays::SCENE_VERSION),
-        ("SCENE_BRICK_WORDS", gpu::BRICK_WORDS as u32),
-        ("SCENE_KEY_WORDS", gpu::KEY_WORDS as u32),
-        ("NO_NODES", rays::NO_NODES),
-        ("RAY_GROUP", RAY_GROUP),
-        ("RAY_WORDS", rays::RAY_WORDS as u32),
-        ("HIT_WORDS", rays::HIT_WORDS as u32),
-        ("NO_HIT", rays::NO_HIT),
-        ("GAVE_UP", rays::GAVE_UP),
-        ("FRACTION_BITS", trivox::view::trace::FRACTION_BITS),
-        ("NODE_WORDS", NODE_WORDS),
+        ("SCENE_BRICK_WORDS", word(gpu::BRICK_WORDS)),
+        ("SCENE_KEY_WORDS", word(gpu::KEY_WORDS)),
         ("PARTIAL_MASK", words(offset_of!(Node, partial))),
         ("FULL_MASK", words(offset_of!(Node, full))),
         ("BEFORE", words(offset_of!(Node, before))),
@@ -390,19 +354,10 @@ fn every_constant_that_host_and_shaders_share_has_one_value() {
         ("PARENT", words(offset_of!(Node, parent))),
         ("HEADER_ROOT", words(offset_of!(Header, root))),
         ("HEADER_BRICKS", words(offset_of!(Header, bricks))),
-        ("NO_GROUND", NO_GROUND),
-        ("SUM_WORDS", SUM_WORDS),
-        ("BRICK", BRICK),
-        ("BRICK_VOXELS", BRICK_VOXELS),
-        ("BLOCK", BLOCK),
-        ("CELL", CELL),
         ("CELL_VOXELS", CELL.pow(3)),
-        ("ITEM_CLUSTERS", ITEM_CLUSTERS as u32),
-        ("CLUSTER_TRIANGLES", CLUSTER_TRIANGLES as u32),
         ("ROWS", BRICK * BRICK),
-        ("MASK_WORDS", BRICK_VOXELS / 32),
-    ];
-    let shared: BTreeMap<&str, u32> = host.into();
+        ("MASK_WORDS", distance::BRICK_VOXELS / 32),
+    ]);
     let only: Vec<&str> = SHADER_ONLY.split_whitespace().collect();
     let shader = shader_constants();
     for ((file, name), value) in &shader {
@@ -415,7 +370,6 @@ fn every_constant_that_host_and_shaders_share_has_one_value() {
     let unknown: Vec<_> =
         shared.keys().chain(&only).filter(|name| !declared.contains(**name)).collect();
     assert!(unknown.is_empty(), "no shader declares {unknown:?}");
-    assert_eq!(kernels::VOXELS.name(), "voxels");
 }
 
 #[test]

@@ -28,6 +28,14 @@ fn all_kernels() -> Vec<Kernel> {
     kernels(&(module("exact/touches").unwrap() + include_str!("wgsl/touches.wgsl")))
 }
 
+/// Thirteen axes for the small lattice in units of `scale`.
+pub fn unscaled_oracle(scale: i32) -> impl Fn(&Triangle, [i32; 3], i32) -> bool {
+    move |triangle, center, half| {
+        let unscaled = triangle.map(|corner| corner.map(|c| c / scale));
+        oracle::separating_axes::<i64>(&unscaled, center.map(|c| c / scale), half / scale)
+    }
+}
+
 /// The small lattice in units of `scale`.
 fn lattice_pairs(scale: i32) -> impl Iterator<Item = Case> {
     let centers = voxel_centers();
@@ -45,15 +53,10 @@ fn every_triangle_of_the_small_lattice_is_decided_as_the_oracle_does() {
         // are in doubt, so both ways to an answer are taken.
         for (scale, expect_doubt) in [(1, false), (1 << 21, true)] {
             let pairs = lattice_pairs(scale).step_by(lattice_stride(nth));
-            let tally = &compare(kernel, pairs, |t, c, h| {
-                let unscaled = t.map(|p| p.map(|c| c / scale));
-                oracle::separating_axes::<i64>(&unscaled, c.map(|c| c / scale), h / scale)
-            })[0];
-            let label = &kernel[0].label;
+            let tally = &compare(kernel, pairs, unscaled_oracle(scale))[0];
+            tally.assert_right();
             let [touching, in_doubt] = [0, 2].map(|bit| tally.set[bit]);
-            println!("{label}, scale {scale}: {} pairs, {in_doubt} in doubt", tally.compared);
-            assert_eq!(tally.wrong, [] as [Case; 0], "{label}");
-            assert_eq!(in_doubt > 0, expect_doubt, "{label}");
+            assert_eq!(in_doubt > 0, expect_doubt, "{}", tally.label);
             assert!(tally.compared > 300_000 && touching > tally.compared / 100);
         }
     }
@@ -62,16 +65,12 @@ fn every_triangle_of_the_small_lattice_is_decided_as_the_oracle_does() {
 #[test]
 fn adversarial_pairs_are_decided_as_the_oracle_does() {
     let count = environment::number("TRIVOX_PAIRS", 500_000);
-    let kernels = all_kernels();
     let pairs = pairs(7, count).map(|p| (p.triangle, p.center, p.half));
-    for (tally, Kernel { label, .. }) in
-        compare(&kernels, pairs, oracle::touches).iter().zip(&kernels)
-    {
-        let [touching, in_doubt] = [0, 2].map(|bit| tally.set[bit]);
-        println!("{label}: {} pairs, {in_doubt} in doubt", tally.compared);
-        assert_eq!(tally.wrong, [] as [Case; 0], "{label}");
+    for tally in compare(&all_kernels(), pairs, oracle::touches) {
+        tally.assert_right();
         assert_eq!(tally.compared, count);
-        assert!(in_doubt > count / 1000, "{label}: the exact path was hardly taken");
+        let [touching, in_doubt] = [0, 2].map(|bit| tally.set[bit]);
+        assert!(in_doubt > count / 1000, "{}: the exact path is hardly taken", tally.label);
         assert!(touching > count / 20 && touching < count - count / 20);
     }
 }

@@ -2,6 +2,8 @@
 #![cfg(feature = "gpu")]
 use crate::common::prelude::*;
 use crate::common::rays::{adversarial, adversarial_line};
+use std::fmt::Display;
+
 use rayon::prelude::*;
 use trivox::backend::gpu::BatchLimits;
 use trivox::gpu::Device;
@@ -26,38 +28,56 @@ fn rays_at(grid: &VoxelGrid, count: usize) -> Vec<Ray> {
     (0..count).into_par_iter().map(ray).collect()
 }
 
+/// A device on each of the adapters, with its label.
+fn devices() -> impl Iterator<Item = (String, Device)> {
+    adapters().into_iter().map(|adapter| (adapter.label(), adapter.open().unwrap()))
+}
+
+fn uploaded(device: &Device, grid: &VoxelGrid) -> GpuScene {
+    GpuScene::upload(device, &Scene::new(grid)).unwrap()
+}
+
+/// How many rays hit the scene, and the first that hits something else in `grid` on the CPU.
+pub fn compare_hits(scene: &GpuScene, grid: &VoxelGrid, rays: &[Ray]) -> (usize, Option<Ray>) {
+    let found = scene.first_hits(rays).unwrap();
+    assert_eq!(found.len(), rays.len());
+    let on_cpu = Scene::new(grid);
+    let is_wrong = |(ray, hit): &(&Ray, &Option<Hit>)| on_cpu.first_hit(ray) != **hit;
+    let wrong = rays.par_iter().zip(&found).find_first(is_wrong);
+    (found.iter().flatten().count(), wrong.map(|(ray, _)| *ray))
+}
+
 #[test]
 fn first_hits_are_those_of_the_cpu() {
     let grids = adversarial(&mut Rng::with_seed(3));
-    for adapter in adapters() {
-        let device = adapter.open().unwrap();
-        let mut hits = 0;
+    for (label, device) in devices() {
+        let mut all_hits = 0;
         for (name, grid) in &grids {
-            let scene = Scene::new(grid);
             let rays = rays_at(grid, rays() / grids.len());
-            let expected: Vec<Option<Hit>> =
-                rays.par_iter().map(|ray| scene.first_hit(ray)).collect();
-            let found = GpuScene::upload(&device, &scene).unwrap().first_hits(&rays).unwrap();
-            let wrong = rays.iter().zip(expected.iter().zip(&found)).find(|(_, (a, b))| a != b);
-            assert_eq!(wrong, None, "{}, {name}", adapter.label());
-            assert_eq!(found.len(), rays.len());
-            hits += found.iter().flatten().count();
+            let (hits, wrong) = compare_hits(&uploaded(&device, grid), grid, &rays);
+            assert_eq!(wrong, None, "{label}, {name}");
+            all_hits += hits;
         }
-        assert!(hits * 20 > rays(), "{}: {hits} hits", adapter.label());
+        assert!(all_hits * 20 > rays(), "{label}: {all_hits} hits");
     }
 }
 
 #[test]
 fn a_voxel_that_is_not_there_is_noticed() {
-    let mut rng = Rng::with_seed(1);
-    let (_, grid) = adversarial(&mut rng).swap_remove(0);
+    let (_, grid) = adversarial(&mut Rng::with_seed(1)).swap_remove(0);
     let less = VoxelGrid::from_voxels(grid.dims(), grid.voxels().skip(1)).unwrap();
     let rays = rays_at(&grid, 20_000);
-    let (scene, less) = (Scene::new(&grid), Scene::new(&less));
-    for adapter in adapters() {
-        let device = adapter.open().unwrap();
-        let found = GpuScene::upload(&device, &less).unwrap().first_hits(&rays).unwrap();
-        assert!(rays.iter().zip(found).any(|(ray, hit)| hit != scene.first_hit(ray)));
+    for (_, device) in devices() {
+        let (_, wrong) = compare_hits(&uploaded(&device, &less), &grid, &rays);
+        assert!(wrong.is_some());
+    }
+}
+
+/// A driver may end a loop early: the result is `expected`, or an error that says so.
+fn is_or_ended_early<T: PartialEq, E: Display>(found: Result<T, E>, expected: &T, label: &str) {
+    match found {
+        Ok(found) => assert!(found == *expected, "{label}"),
+        Err(error) => assert!(error.to_string().contains("ended the search"), "{label}: {error}"),
     }
 }
 
@@ -67,19 +87,12 @@ fn a_search_that_a_driver_ends_early_is_an_error() {
     let end = 1 << 16;
     let floor = (0..end).step_by(8).map(|x| [x, 0, 0]);
     let grid = VoxelGrid::from_voxels([end, 8, 8], floor.chain([[end - 1, 3, 3]])).unwrap();
-    let scene = Scene::new(&grid);
     let ray = Ray::new([-1.0, 3.5, 3.5], [1.0, 0.0, 0.0]).unwrap();
-    let expected = scene.first_hit(&ray);
+    let expected = Scene::new(&grid).first_hit(&ray);
     assert_eq!(expected.unwrap().voxel, [end - 1, 3, 3]);
-    for adapter in adapters() {
-        let device = adapter.open().unwrap();
-        match GpuScene::upload(&device, &scene).unwrap().first_hits(&[ray]) {
-            Ok(hits) => assert_eq!(hits, [expected], "{}", adapter.label()),
-            Err(error) => {
-                let message = error.to_string();
-                assert!(message.contains("ended the search"), "{}: {message}", adapter.label());
-            }
-        }
+    for (label, device) in devices() {
+        let hits = uploaded(&device, &grid).first_hits(&[ray]);
+        is_or_ended_early(hits, &vec![expected], &label);
     }
 }
 
@@ -100,13 +113,8 @@ fn a_picture_in_which_a_driver_ends_any_loop_early_is_an_error() {
         let grid = VoxelGrid::from_voxels([length, 32, 32], voxels).unwrap();
         let expected = Renderer::new(&grid).render(&options, &NoProgress).unwrap();
         for (label, gpu) in gpus(adapters()) {
-            match Renderer::on_gpu(&grid, &gpu).unwrap().render(&options, &NoProgress) {
-                Ok(drawn) => assert!(drawn == expected, "{label}, {length}"),
-                Err(error) => {
-                    let message = error.to_string();
-                    assert!(message.contains("ended the search"), "{label}: {message}");
-                }
-            }
+            let drawn = Renderer::on_gpu(&grid, &gpu).unwrap().render(&options, &NoProgress);
+            is_or_ended_early(drawn, &expected, &format!("{label}, {length}"));
         }
     }
 }
@@ -115,9 +123,8 @@ fn a_picture_in_which_a_driver_ends_any_loop_early_is_an_error() {
 fn an_empty_grid_has_nothing_to_hit() {
     let grid = VoxelGrid::empty([70, 3, 9]).unwrap();
     let ray = Ray::new([-1.0, 1.5, 1.5], [1.0, 0.0, 0.0]).unwrap();
-    for adapter in adapters() {
-        let device = adapter.open().unwrap();
-        let scene = GpuScene::upload(&device, &Scene::new(&grid)).unwrap();
+    for (_, device) in devices() {
+        let scene = uploaded(&device, &grid);
         assert_eq!(scene.first_hits(&[ray, ray]).unwrap(), [None, None]);
         assert_eq!(scene.first_hits(&[]).unwrap(), []);
     }
@@ -142,15 +149,11 @@ fn what_is_voxelized_on_a_gpu_and_stays_there_is_hit_as_on_the_cpu() {
         let gpu = Gpu::new(&adapter).unwrap();
         for (name, mesh) in &meshes {
             let grid = surface(mesh);
-            let scene = Scene::new(&grid);
             let has_voxels = grid.occupied() > 0;
             let rays = if has_voxels { rays_at(&grid, 3000) } else { rays_at(&everything, 99) };
-            let expected: Vec<Option<Hit>> = rays.iter().map(|ray| scene.first_hit(ray)).collect();
-            let on_gpu = gpu.scene(mesh).unwrap();
-            let found = on_gpu.first_hits(&rays).unwrap();
-            let wrong = rays.iter().zip(expected.iter().zip(&found)).find(|(_, (a, b))| a != b);
+            let (hits, wrong) = compare_hits(&gpu.scene(mesh).unwrap(), &grid, &rays);
             assert_eq!(wrong, None, "{}, {name}", adapter.label());
-            assert!(found.iter().flatten().count() * 20 > rays.len() || !has_voxels, "{name}");
+            assert!(hits * 20 > rays.len() || !has_voxels, "{name}");
         }
         let small = Gpu::new(&adapter).unwrap().with_batch_limits(few_bricks);
         let message = small.scene(&meshes[1].1).unwrap_err().to_string();
@@ -203,11 +206,9 @@ fn a_ray_without_a_direction_ends_and_touches_nothing() {
     let voxels = (0..64).step_by(3).map(|x| [x, 8, 8]).chain(ends);
     let grid = VoxelGrid::from_voxels([64; 3], voxels).unwrap();
     let expected: Vec<u32> = (0..64).map(|x| u32::from(x % 3 == 0)).collect();
-    for adapter in adapters() {
-        let device = adapter.open().unwrap();
-        let scene = GpuScene::upload(&device, &Scene::new(&grid)).unwrap();
-        let found = found_by(STAGE_WITHOUT_DIRECTIONS, &scene);
-        assert_eq!(found, expected, "{}", adapter.label());
+    for (label, device) in devices() {
+        let found = found_by(STAGE_WITHOUT_DIRECTIONS, &uploaded(&device, &grid));
+        assert_eq!(found, expected, "{label}");
     }
 }
 
@@ -238,10 +239,9 @@ fn distances_of_hits_are_those_to_the_face_and_no_ray_begins_too_far_away() {
     let grid = VoxelGrid::from_voxels([64; 3], voxels).unwrap();
     let distance = |y: u32| if y.is_multiple_of(3) { 10_000 + 2 * (y / 2) + 5 } else { 0 };
     let expected: Vec<u32> = (0..64).map(distance).collect();
-    for adapter in adapters() {
-        let device = adapter.open().unwrap();
-        let scene = GpuScene::upload(&device, &Scene::new(&grid)).unwrap();
-        assert_eq!(found_by(STAGE_OF_DISTANCES, &scene), expected, "{}", adapter.label());
+    for (label, device) in devices() {
+        let found = found_by(STAGE_OF_DISTANCES, &uploaded(&device, &grid));
+        assert_eq!(found, expected, "{label}");
     }
 }
 
@@ -327,47 +327,48 @@ fn colored() -> VoxelGrid {
 
 #[test]
 fn pictures_are_those_of_the_cpu() {
-    let mut plain = colored();
+    let colored = colored();
+    let mut plain = colored.clone();
     plain.colors = None;
     plain.world = World::at([0.0; 3], 1.0, Up::Z);
     let empty = VoxelGrid::empty([5, 6, 7]).unwrap();
     let options = RenderOptions::new([61, 47]);
     // With the ground in the picture there are a million rays more.
     let clear = without_background(options.size);
-    let front =
-        RenderOptions { view: View::Front, background: Background::Color([20, 70, 90]), ..options };
-    let asked_for =
-        RenderOptions { azimuth: Some(-50.0), elevation: Some(12.0), zoom: 1.7, ..options };
-    let asked_for =
-        RenderOptions { sun: Some([100.0, 20.0]), edges: false, samples: 1, ..asked_for };
+    let background = Background::Color([20, 70, 90]);
+    let asked_for = RenderOptions {
+        azimuth: Some(-50.0),
+        elevation: Some(12.0),
+        zoom: 1.7,
+        sun: Some([100.0, 20.0]),
+        edges: false,
+        samples: 1,
+        ..options
+    };
+    let projection = Some(Projection::Orthographic);
     let cases = [
-        ("colours", &colored(), options),
-        ("one ray a pixel", &colored(), RenderOptions { samples: 1, ..clear }),
-        ("four rays a pixel", &colored(), RenderOptions { samples: 2, ..clear }),
-        (
-            "parallel",
-            &colored(),
-            RenderOptions { projection: Some(Projection::Orthographic), ..clear },
-        ),
-        ("from the front", &colored(), front),
+        ("colours", &colored, options),
+        ("one ray a pixel", &colored, RenderOptions { samples: 1, ..clear }),
+        ("four rays a pixel", &colored, RenderOptions { samples: 2, ..clear }),
+        ("parallel", &colored, RenderOptions { projection, ..clear }),
+        ("from the front", &colored, RenderOptions { view: View::Front, background, ..options }),
         ("z is up", &plain, RenderOptions { samples: 1, ..options }),
-        ("isometric", &colored(), RenderOptions { view: View::Iso, samples: 1, ..clear }),
-        ("as asked for", &colored(), asked_for),
+        ("isometric", &colored, RenderOptions { view: View::Iso, samples: 1, ..clear }),
+        ("as asked for", &colored, asked_for),
         ("small voxels", &plain, without_background([23, 19])),
         ("large voxels", &plain, without_background([400, 3])),
         ("nothing", &empty, options),
     ];
     for (label, gpu) in gpus(adapters()) {
-        for (name, grid, options) in &cases {
-            let expected = Renderer::new(grid).render(options, &NoProgress).unwrap();
-            let drawn = Renderer::on_gpu(grid, &gpu).unwrap().render(options, &NoProgress).unwrap();
+        let drawn = cases.map(|(name, grid, options)| {
+            let expected = Renderer::new(grid).render(&options, &NoProgress).unwrap();
+            let drawn = Renderer::on_gpu(grid, &gpu).unwrap();
+            let drawn = drawn.render(&options, &NoProgress).unwrap();
             let pairs = expected.pixels().iter().zip(drawn.pixels()).enumerate();
             let different: Vec<_> = pairs.filter(|(_, (a, b))| a != b).take(5).collect();
             assert_eq!(different, [], "{label}, {name}");
-        }
-        let [a, b] = [&cases[0], &cases[5]].map(|(_, grid, options)| {
-            Renderer::on_gpu(grid, &gpu).unwrap().render(options, &NoProgress).unwrap()
+            drawn
         });
-        assert_ne!(a, b, "{label}: all pictures are the same");
+        assert_ne!(drawn[0], drawn[5], "{label}: all pictures are the same");
     }
 }

@@ -193,8 +193,8 @@ fn colored() -> VoxelGrid {
         let count = trivox::grid::count(&mask);
         (key, mask, (0..count).map(|n| [n as u8, 3, 9, 255]).collect())
     });
-    let own = own.collect();
-    grid.with_colors(Colors::from_bricks(own, [200, 40, 90, 255]))
+    let colors = Colors::from_bricks(own.collect(), [200, 40, 90, 255]);
+    grid.with_colors(colors)
 }
 
 /// A part with a property, in a mirrored component.

@@ -39,18 +39,15 @@ fn a_model_in_many_parts_has_the_hash_of_the_cpu() {
 fn thin_meshes_in_the_largest_grids_have_the_hash_of_the_cpu() {
     // Slivers across the whole grid, and triangles of some voxels far apart.
     let mut rng = Rng::with_seed(12);
-    let mut point = |size: f64| -> [f64; 3] { std::array::from_fn(|_| rng.f64() * size) };
-    let slivers = (0..6).map(|_| {
-        let (a, b) = (point(1.0), point(1.0));
-        [a, b, std::array::from_fn(|i| b[i] + 1e-4)]
-    });
-    let mut triangles: Vec<[[f64; 3]; 3]> = slivers.collect();
+    let mut point = |size: f64| [(); 3].map(|()| rng.f64() * size);
+    let mut triangles = Vec::new();
+    for _ in 0..6 {
+        let [a, b] = [point(1.0), point(1.0)];
+        triangles.push([a, b, b.map(|c| c + 1e-4)]);
+    }
     for _ in 0..300 {
         let base = point(0.99);
-        triangles.push([(); 3].map(|()| {
-            let offset = point(0.005);
-            std::array::from_fn(|i| base[i] + offset[i])
-        }));
+        triangles.push([(); 3].map(|()| plus(base, point(0.005))));
     }
     let mesh = mesh_of(&triangles);
     let Some(gpu) = fast_gpu() else { return };

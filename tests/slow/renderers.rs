@@ -265,15 +265,15 @@ fn the_numbers_in_the_scene_for_pbrt_are_those_of_the_file() {
     let said: Value = serde_json::from_slice(&voxelize(folder.path(), render).stdout).unwrap();
     let numbers =
         |key: &str| -> Vec<f64> { serde_json::from_value(said["camera"][key].clone()).unwrap() };
-    let is_near = |found: &[f64], expected: &[f64], by: f64| {
-        let near = found.iter().zip(expected).all(|(a, b)| (a - b).abs() <= by);
-        assert!(near && found.len() == expected.len(), "{found:?}, not {expected:?}");
+    let assert_near = |found: &[f64], expected: &[f64], by: f64| {
+        let is_near = found.iter().zip(expected).all(|(a, b)| (a - b).abs() <= by);
+        assert!(is_near && found.len() == expected.len(), "{found:?}, not {expected:?}");
     };
     let (eye, back) = (numbers("eye"), numbers("back"));
     let target: Vec<f64> = eye.iter().zip(&back).map(|(eye, back)| eye - back).collect();
     let looks = numbers_after(&scene, "LookAt");
-    is_near(&looks, &[&eye[..], &target, &[0.0, 1.0, 0.0]].concat(), 1e-3);
-    is_near(&numbers_after(&scene, "screenwindow\""), &numbers("screen_window"), 1e-5);
+    assert_near(&looks, &[&eye[..], &target, &[0.0, 1.0, 0.0]].concat(), 1e-3);
+    assert_near(&numbers_after(&scene, "screenwindow\""), &numbers("screen_window"), 1e-5);
     let sides = ["xresolution\"", "yresolution\""].map(|side| numbers_after(&scene, side)[0]);
     assert_eq!([Some(sides[0]), Some(sides[1])], [said["width"].as_f64(), said["height"].as_f64()]);
 
@@ -283,13 +283,13 @@ fn the_numbers_in_the_scene_for_pbrt_are_those_of_the_file() {
         (numbers_after(&scene, "Translate"), numbers_after(&scene, "radius\"")[0]);
     let size = info["voxel_size"].as_f64().unwrap();
     assert!(comments.contains(&format!("{size} units")));
-    let reach = |axis: usize| {
+    let farthest = [0, 1, 2].map(|axis| {
         let low = info["origin"][axis].as_f64().unwrap();
         let high = low + size * info["dims"][axis].as_f64().unwrap();
         (low - middle[axis]).abs().max((high - middle[axis]).abs())
-    };
-    let reach = (0..3).map(|axis| reach(axis).powi(2)).sum::<f64>().sqrt();
-    let to_eye = (0..3).map(|axis| (eye[axis] - middle[axis]).powi(2)).sum::<f64>().sqrt();
-    assert!(reach < radius && radius < to_eye, "{reach} < {radius} < {to_eye}");
+    });
+    let to_corner = length(farthest);
+    let to_eye = length([0, 1, 2].map(|axis| eye[axis] - middle[axis]));
+    assert!(to_corner < radius && radius < to_eye, "{to_corner} < {radius} < {to_eye}");
     assert!(numbers_after(&scene, "AttributeEnd\n\nAttributeBegin\nTranslate")[1] < 0.0);
 }

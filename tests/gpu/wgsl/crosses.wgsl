@@ -1,14 +1,8 @@
-// Test kernel: decides columns, 14 words each: a, b, c, the axis, the center, fraction_bits, the count.
-
-@group(0) @binding(0) var<storage, read> input: array<i32>;
-@group(0) @binding(1) var<storage, read_write> output: array<u32>;
+// Test kernel: decides columns, 14 words each: a, b, c, the axis, the center, fraction_bits and the
+// count.
 
 const INPUT_WORDS: u32 = 14u;
 const OUTPUT_WORDS: u32 = 5u;
-
-fn vector_at(i: u32) -> vec3<i32> {
-    return vec3<i32>(input[i], input[i + 1u], input[i + 2u]);
-}
 
 // Word 0, bit 0: covers. Bit 1: the exact part alone, without the filter. Bit 2: the filter was in
 // doubt. Bit 3: the floats left several voxels. From bit 4 on: the winding plus 1.

@@ -1,12 +1,5 @@
 // Test kernel: measures a point from a triangle, 13 words each: the point, a, b, c, the unit bits.
 
-@group(0) @binding(0) var<storage, read> input: array<i32>;
-@group(0) @binding(1) var<storage, read_write> output: array<u32>;
-
-fn vector_at(i: u32) -> vec3<i32> {
-    return vec3<i32>(input[i], input[i + 1u], input[i + 2u]);
-}
-
 // The bits of the distance in voxels, and of its bounds in lattice units.
 @compute @workgroup_size(64)
 fn decide(@builtin(global_invocation_id) id: vec3<u32>) {

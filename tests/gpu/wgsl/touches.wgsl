@@ -1,12 +1,5 @@
 // Test kernel: decides pairs of a triangle and a cube, 13 words each: a, b, c, center, half.
 
-@group(0) @binding(0) var<storage, read> input: array<i32>;
-@group(0) @binding(1) var<storage, read_write> output: array<u32>;
-
-fn vector_at(i: u32) -> vec3<i32> {
-    return vec3<i32>(input[i], input[i + 1u], input[i + 2u]);
-}
-
 // Bit 0: touches. Bit 1: the exact part alone, without the filter. Bit 2: the filter was in doubt.
 @compute @workgroup_size(64)
 fn decide(@builtin(global_invocation_id) id: vec3<u32>) {

@@ -1,13 +1,6 @@
 // Test kernel: decides rows of voxels, 16 words each: a, b, c, the first center, half, the count, and
 // the row's place in its box.
 
-@group(0) @binding(0) var<storage, read> input: array<i32>;
-@group(0) @binding(1) var<storage, read_write> output: array<u32>;
-
-fn vector_at(i: u32) -> vec3<i32> {
-    return vec3<i32>(input[i], input[i + 1u], input[i + 2u]);
-}
-
 // Of which voxels the floats of `touches_in_doubt` are in doubt.
 fn doubt_of_floats(triangle: Triangle, first: Cube, voxels: u32) -> u32 {
     let v = relative_to(triangle, first.center);

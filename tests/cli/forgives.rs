@@ -30,7 +30,6 @@ fn likely_mistakes_are_answered_with_what_was_likely_meant() {
         ("verify a.vox mesh.obj", "did you mean `voxelize verify mesh.obj a.vox`?"),
         ("mesh.obj -o a.png", "a.png: a .png is a picture, not a format of voxels: draw one with"),
         ("mesh.obj -o a.schematic", "use .schem, which WorldEdit loads and saves"),
-        ("info a.schematic", "use .schem, which WorldEdit loads and saves"),
         ("zzzzzzz", "zzzzzzz: is neither a command nor a file: see `voxelize --help`"),
         ("gone*.obj", "gone*.obj: no file matches this pattern"),
         ("mesh.obj --recursive", "--recursive is for folders"),

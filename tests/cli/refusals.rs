@@ -66,6 +66,7 @@ fn impossible_files_are_refused() {
     for (name, text) in [
         ("mesh.xyz", "solid\n"),
         ("mesh.fbx", "; FBX\n"),
+        ("old.schematic", "\x1f"),
         ("part.step", "ISO-10303-21;\n"),
         ("pointer.glb", pointer),
         ("page.obj", page),
@@ -82,6 +83,7 @@ fn impossible_files_are_refused() {
         ("gone.obj --res 8", "gone.obj: No such file"),
         ("mesh.xyz --res 8", "unknown file extension '.xyz': use one of .obj, .stl"),
         ("mesh.fbx", "mesh.fbx: .fbx files are not read: export glTF from Blender (File, Export)"),
+        ("info old.schematic", "use .schem, which WorldEdit loads and saves"),
         ("info mesh.fbx", "mesh.fbx: .fbx files are not read: export glTF from Blender"),
         ("render mesh.fbx a.png", "mesh.fbx: .fbx files are not read: export glTF from Blender"),
         ("part.step --res 8", "part.step: .step files are not read: export .stl from"),

@@ -238,7 +238,7 @@ fn a_flood_seals_a_hole_below_a_voxel_and_says_when_it_came_in_through_a_larger_
             let filling = assert_certain(&mesh, Fill::Flood, &whole, &what);
             assert_eq!(filling.findings.enclosed, Some(512), "{what}");
         } else {
-            assert_filled(&mesh, Fill::Flood, &surface(&mesh), &[leak.clone()], &what);
+            assert_filled(&mesh, Fill::Flood, &surface(&mesh), std::slice::from_ref(&leak), &what);
         }
     }
 }
@@ -249,7 +249,8 @@ fn a_klein_bottle_is_closed_and_has_a_solid_by_parity_alone() {
     let expected = inside::solid(&mesh, TIE_RULE, |surrounded| surrounded.is_odd);
     let may_overlap = FillWarning::MayOverlap { edges: 24 };
     for fill in [Fill::Parity, Fill::Auto] {
-        let filling = assert_filled(&mesh, fill, &expected, &[may_overlap.clone()], "a bottle");
+        let filling =
+            assert_filled(&mesh, fill, &expected, std::slice::from_ref(&may_overlap), "a bottle");
         assert_eq!((filling.mesh_volume, filling.fill), (None, Fill::Parity));
         let reason = if fill == Fill::Auto { "the mesh is closed" } else { "asked for" };
         assert_eq!(filling.reason, reason);

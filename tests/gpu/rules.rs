@@ -19,9 +19,7 @@ fn cpu_grid(mesh: &PlacedMesh, rule: Rule) -> VoxelGrid {
 }
 
 /// Every method with the grid of its rule.
-fn with_grids<'a>(
-    grids: &'a [VoxelGrid; RULES.len()],
-) -> impl Iterator<Item = (Method, &'a VoxelGrid)> {
+fn with_grids(grids: &[VoxelGrid; RULES.len()]) -> impl Iterator<Item = (Method, &VoxelGrid)> {
     methods().zip(grids.iter().chain(&grids[..1]))
 }
 

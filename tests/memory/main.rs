@@ -291,12 +291,15 @@ fn a_mesh_is_refused_where_reading_may_take_too_much_and_read_where_not() {
     assert!(peak < 16_384, "{peak}");
 }
 
-/// The corners, the quads and the triangles of [`tube_of`] in the types of files.
-fn floats_of_tube(n: usize) -> (Vec<[f32; 3]>, Vec<[u32; 4]>, Vec<[u32; 3]>) {
+/// The corners and the quads of [`tube_of`] in the types of files.
+fn floats_of_tube(n: usize) -> (Vec<[f32; 3]>, Vec<[u32; 4]>) {
     let (corners, quads) = tube_of(n);
-    let quads: Vec<[u32; 4]> = quads.iter().map(|quad| quad.map(|i| i as u32)).collect();
-    let triangles = quads.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect();
-    (corners.iter().map(|at| at.map(|c| c as f32)).collect(), quads, triangles)
+    let corners = corners.iter().map(|at| at.map(|c| c as f32)).collect();
+    (corners, quads.iter().map(|quad| quad.map(|i| i as u32)).collect())
+}
+
+fn halves(quads: &[[u32; 4]]) -> Vec<[u32; 3]> {
+    quads.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect()
 }
 
 fn ply_header(format: &str, vertices: usize, faces: usize) -> String {
@@ -367,7 +370,8 @@ fn kind(component: u32, count: usize, of: &str) -> String {
 
 /// Ordinary files of all formats but OBJ.
 fn ordinary_files() -> Vec<File> {
-    let (corners, quads, triangles) = floats_of_tube(200);
+    let (corners, quads) = floats_of_tube(200);
+    let triangles = halves(&quads);
     let mut text = b"solid tube\n".to_vec();
     for triangle in &triangles {
         let triangle = triangle.map(|i| corners[i as usize]);
@@ -482,7 +486,8 @@ fn the_bound_on_reading_other_formats_holds_for_files_that_nobody_would_write() 
 
 /// The tube as files that tell what it looks like, of each format but OBJ. Textures are not there.
 fn files_with_looks() -> Vec<File> {
-    let (corners, _, triangles) = floats_of_tube(150);
+    let (corners, quads) = floats_of_tube(150);
+    let triangles = halves(&quads);
     let stl =
         |attribute: fn(u16) -> u16| binary_stl(&corners, &triangles, |at| 0x8000 | attribute(at));
     let ply = |properties, values| binary_ply(&corners, &triangles, properties, values);

@@ -159,11 +159,13 @@ impl Voxelizer {
         let threads = self.pool.as_deref().map(|pool| pool.threads);
         let threads = threads.unwrap_or_else(rayon::current_num_threads);
         let run = |chosen: &Chosen| {
-            let by = chosen.backend();
-            let work = || by.wait(work(by, chosen));
+            let work = || {
+                let by = chosen.backend();
+                by.wait(work(by, chosen))
+            };
             match chosen.used.adapter {
                 None => self.install(work)?,
-                Some(_) => by.exclusively(threads, work)?,
+                Some(_) => chosen.backend().exclusively(threads, work)?,
             }
         };
         match run(&chosen) {

@@ -82,7 +82,7 @@ const GROUND_SAMPLES: u32 = 128u;
 const COLUMN_WORDS: u32 = 9u;
 const ROW_WORDS: u32 = 12u;
 
-// The place of an invocation among those of all dispatches of a stage.
+// The index of an invocation in its stage, over all of its dispatches.
 fn index_of(group: vec3<u32>, lane: u32) -> u32 {
     return draw.first + group.x * RAY_GROUP + lane;
 }

@@ -227,7 +227,7 @@ fn verdict_on(axis: RowAxis, voxels: u32) -> RowVerdict {
     return RowVerdict(separated & voxels, perhaps & ~separated & voxels);
 }
 
-// The ones of `voxels` that the edges' axes separate: an axis is decided in integers where its
+// The subset of `voxels` that the edges' axes separate: an axis is decided in integers where its
 // floats are in doubt. Not unrolled, as in `edges_separate`.
 fn edges_separate_in_row(v: Triangle, half: i32, voxels: u32, last: f32, power: f32) -> u32 {
     var t = v;
@@ -254,7 +254,7 @@ fn edge_axis_of(t: Triangle, up: vec3<i32>, half: i32, last: f32, power: f32) ->
     return edge_axis(e, start, across, vec2<f32>(up.yz), f32(half), last, power * power);
 }
 
-// The ones of `voxels` that an axis as in `edge_separates` separates. `up` is from one voxel to the
+// The subset of `voxels` that an edge's axis separates, by `edge_separates`. `up` is from one voxel to the
 // next, along at most one of the dimensions. At most 2^52.
 fn edge_separates_in_row(
     e: vec2<i32>,
@@ -280,7 +280,7 @@ fn edge_separates_in_row(
     return separated & voxels;
 }
 
-// The ones of `voxels` that the plane separates, in integers. The sums stay below 2^77: relative to
+// The subset of `voxels` that the plane separates, in integers. The sums stay below 2^77: relative to
 // a voxel of the row, corners are at most 2^24.
 fn plane_separates_in_row(v: Triangle, half: i32, voxels: u32) -> u32 {
     let plane = plane_of(v);
@@ -296,7 +296,7 @@ fn plane_separates_in_row(v: Triangle, half: i32, voxels: u32) -> u32 {
     return separated & voxels;
 }
 
-// The ones of `voxels` that the triangle touches, in a row of voxels from `first` on along z.
+// The subset of `voxels` that the triangle touches, in the row along z that begins at `first`.
 fn touches_in_doubt(triangle: Triangle, first: Cube, voxels: u32) -> u32 {
     let v = relative_to(triangle, first.center);
     let last = f32(firstLeadingBit(voxels));

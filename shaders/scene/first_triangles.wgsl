@@ -18,7 +18,7 @@ fn place_of_word(word: u32) -> u32 {
     return place;
 }
 
-// Gives each voxel of a row that `triangle` touches the lower of this and its triangle so far.
+// Lowers the triangle of each touched voxel of a row to `triangle`.
 fn lower_triangles(row: Row, triangle: u32) {
     let first = place_of_word(row.word);
     let mask = bricks[row.word];

@@ -57,7 +57,8 @@ fn coordinate(axis: u32, position: vec3<f32>) -> i32 {
 fn quantize_vertex(index: u32) {
     let word = source.first_vertex + index * source.vertex_stride;
     var bits = vec3<u32>(vertices[word], vertices[word + 1u], vertices[word + 2u]);
-    // NaN and infinity have these bits of the exponent. Arithmetic may assume that there are none.
+    // NaN and infinity have all bits of the exponent. They are found before any arithmetic, which a
+    // compiler may translate as if there were none.
     let exponent = vec3<u32>(0x7f800000u);
     if any((bits & exponent) == exponent) {
         atomicOr(&counters[FAILURES], INVALID_VERTEX);

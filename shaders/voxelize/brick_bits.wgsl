@@ -36,6 +36,6 @@ fn key_of_bit(bit: u32) -> vec2<u32> {
     let place = bit / params.directions;
     let row = place / size.x;
     let brick = lowest_brick() + vec3<u32>(place % size.x, row % size.y, row / size.y);
-    let leaves = select(0u, EXITS, bit % params.directions == 1u);
-    return vec2<u32>(brick.x | (brick.y << 16u), brick.z | leaves);
+    let exits = select(0u, EXITS, bit % params.directions == 1u);
+    return vec2<u32>(brick.x | (brick.y << 16u), brick.z | exits);
 }

@@ -25,12 +25,15 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Consecutive parts of `whole`, of these lengths; past the end of `whole` they are empty.
+/// Consecutive parts of `whole`, of these lengths.
+///
+/// # Panics
+/// `whole` is shorter than its parts.
 pub(crate) fn divided<T>(
     mut whole: &mut [T],
     lens: impl IntoIterator<Item = usize>,
 ) -> Vec<&mut [T]> {
-    let part = |len: usize| whole.split_off_mut(..len.min(whole.len())).unwrap_or_default();
+    let part = |len| whole.split_off_mut(..len).expect("as long as its parts");
     lens.into_iter().map(part).collect()
 }
 

@@ -129,7 +129,7 @@ impl Voxelizer {
         let memory = (self.memory)();
         let ((field, chosen), time) = timed(|| {
             let (band, chosen) =
-                self.run_on(chosen, async |by, _| band(by, mesh, width, memory, &*self.progress))?;
+                self.run_on(chosen, |by| band(by.backend(), mesh, width, memory, &*self.progress))?;
             let field = self.install(|| field_of(mesh, inside, width, band))??;
             Ok::<_, BackendError>((field, chosen))
         })?;

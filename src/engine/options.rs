@@ -265,7 +265,7 @@ impl Voxelizer {
     /// The receiver of progress. In the work of [`Shares::run`](crate::engine::Shares::run) it
     /// cancels at the time limit.
     #[must_use]
-    pub fn reports_to(&self) -> &dyn Progress {
+    pub fn progress_receiver(&self) -> &dyn Progress {
         &*self.progress
     }
 

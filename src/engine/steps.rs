@@ -136,9 +136,11 @@ impl Voxelizer {
 
     /// The voxels of `chosen`, or of the CPU that replaces it.
     fn voxelize_on(&self, chosen: Chosen, placed: &Placed) -> Result<Voxelized, BackendError> {
-        let run =
-            self.run_on(chosen, async |by, chosen| self.voxelize_by(by, chosen, placed).await);
-        Ok(run?.0)
+        let run = |chosen: &Chosen| {
+            let by = chosen.backend();
+            by.wait(self.voxelize_by(by, chosen, placed))
+        };
+        Ok(self.run_on(chosen, run)?.0)
     }
 
     /// This voxelizer on the backend that is not the one `used`: the CPU after a GPU, and a GPU
@@ -154,19 +156,13 @@ impl Voxelizer {
     pub(super) fn run_on<T: Send>(
         &self,
         chosen: Chosen,
-        work: impl AsyncFn(Backend<'_>, &Chosen) -> Result<T, BackendError> + Sync,
+        work: impl Fn(&Chosen) -> Result<T, BackendError> + Sync,
     ) -> Result<(T, Chosen), BackendError> {
         let threads = self.pool.as_deref().map(|pool| pool.threads);
         let threads = threads.unwrap_or_else(rayon::current_num_threads);
-        let run = |chosen: &Chosen| {
-            let work = || {
-                let by = chosen.backend();
-                by.wait(work(by, chosen))
-            };
-            match chosen.used.adapter {
-                None => self.install(work)?,
-                Some(_) => chosen.backend().exclusively(threads, work)?,
-            }
+        let run = |chosen: &Chosen| match chosen.used.adapter {
+            None => self.install(|| work(chosen))?,
+            Some(_) => chosen.backend().exclusively(threads, || work(chosen))?,
         };
         match run(&chosen) {
             Ok(result) => Ok((result, chosen)),

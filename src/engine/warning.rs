@@ -34,7 +34,7 @@ pub enum Warning {
     CoarseLattice {
         /// Lattice units along a voxel's edge.
         units: u32,
-        /// Lattice units without the part of the mesh outside the bounds.
+        /// Lattice units along a voxel's edge, without the part of the mesh outside the bounds.
         of_grid: u32,
     },
     /// The coordinates are 32-bit floats, so far from the origin that they are coarse.

@@ -285,8 +285,8 @@ fn unknown_extension(extension: &str, known: &[&str]) -> String {
         }
         "" => format!("no file extension: use one of {known}"),
         "schematic" => {
-            ".schematic files are neither read nor written: use .schem, which WorldEdit \
-                        loads and saves, or .litematic, which Litematica does"
+            ".schematic files are neither read nor written: use .schem, which WorldEdit loads and \
+             saves, or .litematic, which Litematica does"
                 .to_owned()
         }
         "vox" | "schem" | "litematic" if cfg!(not(feature = "palette")) => {

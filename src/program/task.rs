@@ -89,7 +89,7 @@ impl Plan<'_> {
         let refuses_warnings = self.job.strict == Some(Strict::Warnings);
         summary.refused |= refuses_warnings && !summary.warnings.is_empty();
         if !summary.differs() && (!summary.refused || self.job.force) {
-            let progress = voxelizer.reports_to();
+            let progress = voxelizer.progress_receiver();
             self.write(&targets, &voxelized.grid, field, &mut summary, progress)?;
             let Summary { dims, occupied, .. } = summary.result;
             let contents = Contents { dims, occupied, hash: summary.hash };

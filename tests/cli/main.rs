@@ -150,7 +150,7 @@ impl Folder {
         stderr(&self.succeeds(args))
     }
 
-    /// Runs `args`, which must succeed and say `expected`; returns all that is said.
+    /// Runs `args`, which must succeed with `expected` on standard error; returns standard error.
     fn says(&self, args: impl AsRef<str>, expected: &str) -> String {
         let said = self.said(&args);
         assert!(said.contains(expected), "{}: {said}", args.as_ref());
@@ -244,7 +244,7 @@ impl Each<'_> {
         }
     }
 
-    /// [`Folder::says`] for pairs of arguments and what is said.
+    /// [`Folder::says`] for pairs of arguments and a text of the output.
     fn says(&self, cases: &[(&str, &str)]) {
         for (args, expected) in cases {
             self.folder.says(self.args(args), expected);

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Writes the file's grid without one voxel and with one too many.
+/// Rewrites the grid in `file` without the voxel `gone` and with the voxel `added`.
 fn spoil(folder: &Folder, file: &str, gone: [u32; 3], added: [u32; 3]) {
     let grid = folder.grid(file);
     assert!(grid.contains(gone) && !grid.contains(added));

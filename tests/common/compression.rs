@@ -118,7 +118,7 @@ pub fn decode(base64: &str) -> Vec<u8> {
 }
 
 /// The nodes and meshes of the tetrahedron, with an image, which shows its texture coordinates.
-/// `more` is said of the primitive.
+/// `more` is a part of the primitive.
 pub fn sections(more: &str) -> String {
     let image = BASE64_STANDARD.encode(png_of([1, 1], &[[9, 9, 9]]));
     format!(

@@ -58,8 +58,8 @@ pub fn until_it_fits<T>(
     }
 }
 
-/// Runs on so many threads within bounds around what is said to suffice: enough gives `expected`,
-/// and less is refused.
+/// Runs on `threads` threads with memory limits below, at and above the least sufficient one: a run
+/// gives `expected`, or is refused below that limit.
 pub fn assert_same_or_refused(
     threads: usize,
     mesh: &PlacedMesh,

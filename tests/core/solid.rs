@@ -1,4 +1,4 @@
-//! Solids: meshes whose solid is known, and what is said of those that have none; closed meshes of
+//! Solids: meshes whose solid is known, and the doubts about those that have none; closed meshes of
 //! every kind against an oracle that follows no columns; relations between fills and modes.
 use crate::common::inside::{self, Surrounded, TIE_RULE};
 use crate::common::paths;

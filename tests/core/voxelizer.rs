@@ -332,7 +332,7 @@ fn a_grid_is_whole_even_if_the_cancellation_is_withdrawn() {
 fn options_are_checked_as_runs_use_them() {
     let lattice = Lattice::of(&octahedron(1.0), &resolution(20)).unwrap();
     let wrong = Lattice { scale: 2.0 * lattice.scale, ..lattice };
-    // A lattice has a voxel size of its own.
+    // With a lattice, the resolution is not used.
     let none = on_cpu().resolution(0);
     for (voxelizer, is_possible) in
         [(none.clone(), false), (none.clone().lattice(lattice), true), (none.lattice(wrong), false)]

@@ -47,8 +47,8 @@ fn sheet(axis: Axis, [lo, hi]: [i32; 2], along: i32) -> Triangle {
     [[lo, lo], [hi, lo], [lo, hi]].map(|corner| axis.unproject(corner.map(|c| c * UNIT), along))
 }
 
-/// Corners are on multiples of these; half voxels have crossings at centres, corners, edges and
-/// faces.
+/// Grid steps of the corners, in lattice units. With half voxels, crossings are at centres, corners,
+/// edges and faces.
 const STEPS: [i32; 4] = [UNIT / 2, UNIT, UNIT / 8, 1];
 
 #[test]

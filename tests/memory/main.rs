@@ -552,7 +552,7 @@ fn lying_files_take_memory_in_proportion() {
     let _alone = alone();
     let mut rng = Rng::with_seed(1);
     for (name, extension, bytes) in ordinary_files() {
-        // Where what is said of the rest is.
+        // The part that describes the rest.
         let head = bytes.len().min(1500);
         let allowed = 64 * bytes.len() as u64 + (1 << 20);
         let mut worst = 0;
@@ -627,7 +627,8 @@ fn most(format: GridFormat) -> u64 {
     (4 + 10 * threads as u64) << 20
 }
 
-/// Writes the grid in these formats, on a disk with so much room for each, which may be too little.
+/// Writes the grid in these formats within their bounds of memory, each to a disk of `room` bytes,
+/// which may be too few.
 fn check_writing(
     name: &str,
     grid: &VoxelGrid,

@@ -194,8 +194,8 @@ impl Columns {
         Self { axis, rule, fraction_bits: lattice.fraction_bits, count, position, range }
     }
 
-    /// These columns; if `is_outside`, with the crossings before the grid alone, and with those
-    /// past it alone.
+    /// These columns; if `is_outside`, one copy for the crossings before the grid and one for those
+    /// past it.
     fn parts(self, is_outside: bool) -> Vec<Self> {
         if !is_outside {
             return vec![self];

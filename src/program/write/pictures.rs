@@ -20,7 +20,7 @@ const ORBIT: u32 = 4;
 #[derive(Debug)]
 pub struct Pictures {
     pub sink: Sink,
-    /// The pictures of a turntable, and the pictures a second.
+    /// The number of pictures of a turntable, and the pictures a second.
     animation: Option<(u32, u16)>,
 }
 

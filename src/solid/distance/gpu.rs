@@ -477,7 +477,6 @@ mod tests {
         let adapters = promised().into_iter();
         let Some(adapter) = adapters.max_by_key(|adapter| adapter.label().contains("llvmpipe"))
         else {
-            println!("skipped: no adapter");
             return;
         };
         let mesh = adversarial_mesh([9, 8, 7], &[(4, 9)]);

@@ -268,7 +268,7 @@ mod tests {
         let options = RenderOptions { samples: 3, ..RenderOptions::new([37, 11]) };
         let camera = Camera::new(&grid, grid.world.up, &options).unwrap();
         let mut picture = PictureParams::new(scene.bounds(), &camera, &options);
-        // Of the ground fewer rays: they are submissions of one workgroup too.
+        // One direction, since the rays of the ground are submitted by workgroups too.
         picture.ground.as_mut().unwrap().directions.truncate(1);
         let adapters = promised().into_iter();
         for adapter in adapters.filter(|adapter| !adapter.label().contains("SwiftShader")) {

@@ -100,7 +100,7 @@ fn reread(grid: &VoxelGrid, format: GridFormat) -> VoxelGrid {
     read(format, &written(grid, format)).unwrap()
 }
 
-/// What is said that a file does not keep of the grid.
+/// The notes on the properties of a grid that a file loses.
 fn lost(grid: &VoxelGrid, format: GridFormat) -> String {
     format.lost(grid, &WriteOptions::default()).join("; ")
 }
@@ -214,7 +214,7 @@ fn files_have_the_bytes_they_always_had() {
     }
 }
 
-/// What is said of a grid of unknown place in a file that always has one.
+/// The warning about a grid of unknown place in a file of a format that states a place.
 const ASSUMED: &str = "where the grid lies is not known: the file says that it begins at (0, 0, \
                        0), in voxels of 1";
 

@@ -23,6 +23,19 @@ pub(crate) fn npy_file(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> 
 }
 
 #[test]
+fn npy_is_in_c_order() {
+    let grid = random_grid([19, 9, 30], 300, &mut fastrand::Rng::with_seed(2));
+    let bytes = written(&grid, Npy);
+    let (header, data) = bytes.split_at(bytes.len() - 19 * 9 * 30);
+    assert!(header.ends_with(b"\n"));
+    let index = |[x, y, z]: [u32; 3]| ((x * 9 + y) * 30 + z) as usize;
+    let expected: BTreeSet<usize> = grid.voxels().map(index).collect();
+    let found: BTreeSet<usize> = (0..data.len()).filter(|&i| data[i] == 1).collect();
+    assert_eq!(found, expected);
+    assert!(data.iter().all(|&byte| byte <= 1));
+}
+
+#[test]
 fn malformed_npy_is_refused_with_the_reason() {
     let good = npy_file("|b1", "False", "(1, 2, 3)", &[1; 6]);
     assert!(read(Npy, &good).is_ok());

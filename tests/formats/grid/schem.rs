@@ -161,7 +161,7 @@ fn with(grid: &VoxelGrid, options: &WriteOptions) -> Schematic {
     Schematic::of(&written_with(grid, Schem, options))
 }
 
-/// The kinds of blocks of a schematic that is written.
+/// The kinds of blocks in a written schematic.
 fn kinds(grid: &VoxelGrid, options: &WriteOptions) -> Vec<String> {
     let kinds: BTreeSet<String> =
         with(grid, options).named().into_values().map(str::to_owned).collect();

@@ -122,7 +122,7 @@ fn names_may_be_in_any_encoding() {
     assert_eq!(triangles(read(latin_1)), [ABC]);
 }
 
-/// Lines, `;` for line ends, and what is said of them.
+/// Lines of a file, with `;` for each line end, and their warnings.
 const SKIPPED: &str = "
 F 1 2 3;something else;F 2 3 4 | 3 lines were skipped with unknown OBJ keywords: 'F', 'something'
 mtllib no such file.mtl;usemtl red | material files not found: 'no such file.mtl'

@@ -144,7 +144,7 @@ fn helpers_of_the_slicer_are_skipped_and_said() {
     assert_eq!(warned(model(text), said).triangles().len(), 4);
 }
 
-/// Changes of a model of one triangle, and what is said not to be read.
+/// Changes of a model of one triangle, and the warnings about what is not read.
 const NOT_READ: &str = r#"
 <object id="3" > => <m:texture2dgroup id="9" texid="1"><m:tex2coord u="0" v="0"/>\
 </m:texture2dgroup><object id="3" pid="9" pindex="0">

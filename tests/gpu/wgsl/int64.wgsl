@@ -1,5 +1,4 @@
-// Test kernel: every operation of the 64-bit and 96-bit integers on a, b and c, 3 words in, 23 words
-// out.
+// Test kernel: every operation of the 64-bit and 96-bit integers on a, b and c. 3 words in, 23 out.
 
 fn put64(at: u32, value: Int64) {
     output[at] = value.x;

@@ -1,7 +1,7 @@
-// Test kernel: decides rows of voxels, 16 words each: a, b, c, the first center, half, the count, and
-// the row's place in its box.
+// Test kernel: decides rows of voxels, 16 words each: a, b, c, the first center, half, the count,
+// and the row's place in its box.
 
-// Of which voxels the floats of `touches_in_doubt` are in doubt.
+// The voxels that the floats of `touches_in_doubt` leave in doubt.
 fn doubt_of_floats(triangle: Triangle, first: Cube, voxels: u32) -> u32 {
     let v = relative_to(triangle, first.center);
     let last = f32(firstLeadingBit(voxels));
@@ -20,8 +20,8 @@ fn doubt_of_floats(triangle: Triangle, first: Cube, voxels: u32) -> u32 {
     return verdict.in_doubt & ~verdict.separated;
 }
 
-// Bits 0 to 7: the voxels touched. Bits 8 to 15: those of which the intervals were in doubt. Bits 16 to
-// 23: those of them that were decided in integers.
+// Bits 0 to 7: the voxels touched. Bits 8 to 15: the voxels that the intervals leave in doubt. Bits
+// 16 to 23: the voxels decided in integers.
 @compute @workgroup_size(64)
 fn decide(
     @builtin(global_invocation_id) id: vec3<u32>,

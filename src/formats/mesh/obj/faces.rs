@@ -72,14 +72,15 @@ pub(super) struct Faces {
 impl Faces {
     pub(super) fn of(contents: &Contents, vertices: &Vertices, materials: &Materials) -> Self {
         let parts = &contents.parts;
-        let count: usize = parts.iter().map(|part| part.triangles).sum();
-        let mut triangles = vec![[0; 3]; count];
-        let mut slots = vec![0; if materials.any_defined { count } else { 0 }];
-        let mut uvs = vec![NO_UVS; if materials.any_mapped { count } else { 0 }];
-        let lengths = || parts.iter().map(|part| part.triangles);
-        let slot_parts = divided(&mut slots, lengths());
-        let appearances = slot_parts.into_iter().zip(divided(&mut uvs, lengths()));
-        let buffers = divided(&mut triangles, lengths()).into_iter().zip(appearances);
+        let lengths =
+            |is_kept: bool| parts.iter().map(move |part| if is_kept { part.triangles } else { 0 });
+        let (has_slots, has_uvs) = (materials.any_defined, materials.any_mapped);
+        let mut triangles = vec![[0; 3]; lengths(true).sum()];
+        let mut slots = vec![0; lengths(has_slots).sum()];
+        let mut uvs = vec![NO_UVS; lengths(has_uvs).sum()];
+        let slot_parts = divided(&mut slots, lengths(has_slots));
+        let appearances = slot_parts.into_iter().zip(divided(&mut uvs, lengths(has_uvs)));
+        let buffers = divided(&mut triangles, lengths(true)).into_iter().zip(appearances);
         let work: Vec<_> = parts.iter().zip(buffers).enumerate().collect();
         let read = work.into_par_iter().map(|(at, (part, (triangles, (slots, uvs))))| {
             let mut reader = Reader {

@@ -38,7 +38,8 @@ impl Vertices {
         };
         let lens = |which: usize| contents.parts.iter().map(move |part| part.counts[which]);
         let positions = divided(&mut all.positions, lens(0));
-        let texcoords = divided(&mut all.texcoords, lens(1));
+        let lens_of_uvs = lens(1).map(|len| if needs_texcoords { len } else { 0 });
+        let texcoords = divided(&mut all.texcoords, lens_of_uvs);
         let buffers = positions.into_iter().zip(texcoords);
         let work: Vec<_> = contents.parts.iter().zip(buffers).enumerate().collect();
         let read = work.into_par_iter().map(|(at, (part, (positions, texcoords)))| {

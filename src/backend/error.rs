@@ -24,17 +24,6 @@ pub enum BackendError {
     /// The backend failed, or returned a wrong result.
     #[error("the backend failed: {0}")]
     Failed(String),
-    /// The GPU computes wrong voxels or distances of a built-in mesh.
-    #[error(
-        "the kernel {kernel} computes wrong results with this driver ({driver}): update the \
-         driver, or use the CPU"
-    )]
-    SelfTest {
-        /// The last kernel of the tested rule.
-        kernel: &'static str,
-        /// The driver's name and version.
-        driver: String,
-    },
     /// The grid exceeds the allowed memory.
     #[error(
         "the grid needs at least {} of memory, {} are allowed: use a lower resolution, or allow \
@@ -95,7 +84,6 @@ impl ErrorCode for BackendError {
             Self::Gpu(error) => error.code(),
             Self::WithoutGpu(_) => "backend.without_gpu",
             Self::Failed(_) => "backend.failed",
-            Self::SelfTest { .. } => "backend.self_test",
             Self::Memory { .. } => "memory",
             Self::VoteTooLarge => "backend.vote_too_large",
             Self::Width { .. } => "option.width",

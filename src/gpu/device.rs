@@ -38,9 +38,8 @@ pub struct Device {
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "nothing blocks there"))]
     timeout: Option<std::time::Duration>,
     pipelines: Arc<Mutex<Pipelines>>,
-    /// The verdict of the self-test of each tested kernel, by name: whether it is correct.
-    #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "the tests block"))]
-    tested: Arc<Mutex<HashMap<&'static str, bool>>>,
+    /// The outcomes of the self-tests so far, by what they test: whether the kernels are right.
+    tested: Arc<Mutex<HashMap<String, bool>>>,
 }
 
 impl Device {
@@ -89,18 +88,26 @@ impl Device {
         driver(&self.device.adapter_info())
     }
 
-    /// Whether `kernel` passes `test`, which is run the first time only. Threads that ask at the
-    /// same time may each run it.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub(crate) fn passes<E>(
+    /// Awaits the self-test of the kernels of `what`, which tells whether they are right, the first
+    /// time only. Threads that ask at the same time may each run it.
+    ///
+    /// # Errors
+    /// [`GpuError::SelfTest`]; the test's own.
+    pub(crate) async fn pass<E: From<GpuError>>(
         &self,
-        kernel: Kernel,
-        test: impl FnOnce() -> Result<bool, E>,
-    ) -> Result<bool, E> {
-        let known = lock(&self.tested).get(kernel.name()).copied();
-        let is_right = known.map_or_else(test, Ok)?;
-        lock(&self.tested).insert(kernel.name(), is_right);
-        Ok(is_right)
+        what: &str,
+        test: impl Future<Output = Result<bool, E>>,
+    ) -> Result<(), E> {
+        let known = lock(&self.tested).get(what).copied();
+        let is_right = match known {
+            Some(is_right) => is_right,
+            None => test.await?,
+        };
+        lock(&self.tested).insert(what.to_owned(), is_right);
+        if is_right {
+            return Ok(());
+        }
+        Err(GpuError::SelfTest { what: what.to_owned(), driver: self.driver() }.into())
     }
 
     /// A compiled kernel from the cache; compiled on first use with these constants. Threads

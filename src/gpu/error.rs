@@ -32,6 +32,17 @@ pub enum GpuError {
         /// The version of OpenGL, as the driver states it.
         version: String,
     },
+    /// Kernels compute wrong results for a built-in mesh or grid.
+    #[error(
+        "the kernels of {what} compute wrong results with this driver ({driver}): update the \
+         driver, or use the CPU"
+    )]
+    SelfTest {
+        /// The results.
+        what: String,
+        /// The driver's name and version.
+        driver: String,
+    },
     /// The device was lost, ran out of memory, timed out or reported an error.
     #[error("the GPU failed: {0}")]
     Device(String),
@@ -59,6 +70,7 @@ impl ErrorCode for GpuError {
         match self {
             Self::NoAdapter(_) => "backend.no_adapter",
             Self::Unsuitable { .. } | Self::OldOpenGl { .. } => "backend.unsuitable",
+            Self::SelfTest { .. } => "backend.self_test",
             Self::Device(_) => "backend.device",
             Self::Scene(_) => "backend.scene",
             Self::TooLarge { .. } => "backend.too_large",

@@ -37,7 +37,6 @@ mod upload;
 mod work;
 pub(crate) mod workspace;
 
-use std::collections::HashMap;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Mutex, OnceLock};
 
@@ -69,6 +68,7 @@ pub use job::BatchLimits;
 pub(crate) use job::ResidentBricks;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use self_test::adversarial_mesh;
+pub(crate) use self_test::{Random, adversarial_solid, touches_of};
 
 /// Voxelizes on a GPU.
 ///
@@ -95,8 +95,6 @@ pub struct Gpu {
     clock: OnceLock<Option<Clock>>,
     /// Reused by all meshes. A run takes it, and puts it back at its end.
     workspace: Mutex<Option<Workspace>>,
-    /// The outcomes of the self-tests so far, by [`tested_as`].
-    tested: Mutex<HashMap<(Rule, VoxelKernel), Result<(), BackendError>>>,
     /// Serializes blocking callers, so that they share one workspace.
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) turn: Turn,
@@ -108,7 +106,7 @@ impl Gpu {
     ///
     /// # Errors
     /// A limit of the adapter is too low, its driver fails, or it computes wrong voxels
-    /// ([`BackendError::SelfTest`]).
+    /// ([`GpuError::SelfTest`]).
     pub async fn open(adapter: &Adapter) -> Result<Self, BackendError> {
         Self::over(adapter.open_async().await?).tested().await
     }
@@ -128,7 +126,6 @@ impl Gpu {
             pass_candidates: AtomicU32::new(FIRST_CANDIDATES_A_PASS),
             clock: OnceLock::new(),
             workspace: Mutex::default(),
-            tested: Mutex::default(),
             #[cfg(not(target_arch = "wasm32"))]
             turn: Turn::default(),
         }
@@ -137,17 +134,15 @@ impl Gpu {
     /// Tests the kernels of `rule`, the first time only.
     pub(crate) async fn test(&self, rule: Rule, kernel: VoxelKernel) -> Result<(), BackendError> {
         let (rule, kernel) = tested_as(rule, kernel);
-        let known = lock(&self.tested).get(&(rule, kernel)).cloned();
-        if let Some(outcome) = known {
-            return outcome;
-        }
-        // A workspace of its own: the buffers of this one are sized by the first real mesh. Few
-        // workgroups per dimension, so that dispatches are two-dimensional, as those of large
-        // meshes; and few bricks.
-        let limits = BatchLimits { groups: 1, bricks: 1 << 10, ..self.batch_limits };
-        let probe = Self::over(self.device.clone()).with_batch_limits(limits);
-        let outcome = self_test(&probe, rule, kernel).await;
-        lock(&self.tested).entry((rule, kernel)).or_insert(outcome).clone()
+        let test = async {
+            // A workspace of its own: the buffers of this one are sized by the first real mesh. Few
+            // workgroups per dimension, so that dispatches are two-dimensional, as those of large
+            // meshes; and few bricks.
+            let limits = BatchLimits { groups: 1, bricks: 1 << 10, ..self.batch_limits };
+            let probe = Self::over(self.device.clone()).with_batch_limits(limits);
+            self_test(&probe, rule, kernel).await
+        };
+        self.device.pass(&format!("{rule:?} voxels ({kernel})"), test).await
     }
 
     /// The blocking form of [`open`](Self::open).
@@ -163,7 +158,7 @@ impl Gpu {
     /// [`open`](Self::open) does.
     ///
     /// # Errors
-    /// Its driver fails, or it computes wrong voxels ([`BackendError::SelfTest`]).
+    /// Its driver fails, or it computes wrong voxels ([`GpuError::SelfTest`]).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn on_device(device: Device) -> Result<Self, BackendError> {
         // A device that hangs fails after its time limit.

@@ -102,11 +102,8 @@ pub(crate) fn bricks(
     progress: &dyn Progress,
 ) -> Result<Vec<BandBrick>, BackendError> {
     let bricks = || {
-        let is_right = device.passes(kernels::COMPACT, || passes_self_test(device))?;
-        if !is_right {
-            let (kernel, driver) = (kernels::COMPACT.name(), device.driver());
-            return Err(BackendError::SelfTest { kernel, driver });
-        }
+        let test = async { passes_self_test(device) };
+        device.block_on(device.pass("distances", test))?;
         measured_bricks(device, mesh, width, memory, progress)
     };
     device.in_scopes(bricks)?
@@ -433,7 +430,7 @@ fn passes_self_test(device: &Device) -> Result<bool, BackendError> {
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use crate::gpu::promised;
+    use crate::gpu::{GpuError, promised};
 
     /// Each fault: the replaced text in the kernel with its imports.
     const FAULTS: [(&str, &str); 18] = [
@@ -490,7 +487,9 @@ mod tests {
             let device = adapter.open().unwrap();
             device.plant(kernel, source.replace(right, wrong), &[]);
             match measure(&device) {
-                Err(error @ BackendError::SelfTest { .. }) => println!("{right}: {error}"),
+                Err(BackendError::Gpu(error @ GpuError::SelfTest { .. })) => {
+                    println!("{right}: {error}")
+                }
                 other => panic!("{right}: not refused: {:?}", other.map(|bricks| bricks.len())),
             }
             // The outcome is kept.

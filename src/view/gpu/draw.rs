@@ -10,7 +10,9 @@ use crate::base::progress::Progress;
 use crate::base::srgb::{ENDS, Rgba, linear_of};
 use crate::gpu::GpuError;
 use crate::gpu::{Kernel, MAX_GROUPS, kernels};
-use crate::view::gpu::{GpuScene, MAX_PASS_RAYS, RAY_GROUP, gave_up, halves, line_words};
+use crate::view::gpu::{
+    GpuScene, MAX_PASS_RAYS, RAY_GROUP, gave_up, halves, line_words, self_test,
+};
 use crate::view::render::ground::GROUND_SAMPLES;
 use crate::view::render::light::{Direction, FACES};
 use crate::view::render::shade::{EDGE_FADE, EDGE_MAX, EDGE_SHADE, GROUND_SHADES, PictureParams};
@@ -75,17 +77,18 @@ pub const NO_GROUND: u32 = 3;
 
 /// Draws on the GPU of the scene.
 impl GpuScene {
-    /// All pixels of a picture; some, if cancelled.
+    /// All pixels of a picture; some, if cancelled. The kernels are tested before their first use.
     pub(crate) async fn pixels(
         &self,
         picture: &PictureParams,
         progress: &dyn Progress,
     ) -> Result<Vec<Rgba>, RenderError> {
+        self_test::pictures(self.device()).await?;
         self.pixels_within(MAX_PASS_RAYS, picture, progress).await
     }
 
     /// [`pixels`](Self::pixels) by submissions of at most so many rays.
-    async fn pixels_within(
+    pub(super) async fn pixels_within(
         &self,
         most_rays: u32,
         picture: &PictureParams,

@@ -15,6 +15,7 @@
 
 pub mod draw;
 mod scene_builder;
+mod self_test;
 pub mod tree;
 
 use bytemuck::{Pod, Zeroable};
@@ -30,6 +31,7 @@ use crate::gpu::GpuError;
 use crate::gpu::{BRICK_WORDS, Device, KEY_WORDS, MAX_GROUPS, kernels};
 use crate::grid::{Colors, DEFAULT_COLOR, VoxelGrid, count, mask_places};
 use crate::lattice::PlacedMesh;
+use crate::solid::mode::Mode;
 use crate::view::gpu::tree::Tree;
 pub use crate::view::trace::scene::Node;
 use crate::view::trace::scene::Scene;
@@ -167,10 +169,12 @@ impl Gpu {
     /// the voxels in GPU memory as a scene for ray tracing. Only counters are read back.
     ///
     /// # Errors
-    /// The triangles, the pairs or the voxels exceed a buffer; the device fails.
+    /// The kernels fail their self-test, which precedes their first use; the triangles, the pairs
+    /// or the voxels exceed a buffer; the device fails.
     pub async fn scene_async(&self, mesh: &PlacedMesh) -> Result<GpuScene, BackendError> {
         let (device, dims) = (self.device(), mesh.lattice().dims);
         let made = async {
+            self_test::scenes(self, Mode::Surface, false).await?;
             if mesh.is_empty() {
                 let empty = VoxelGrid::empty(dims)?;
                 return Ok(GpuScene::upload(device, &Scene::new(&empty))?);
@@ -187,7 +191,7 @@ impl Gpu {
     /// The blocking form of [`scene_async`](Self::scene_async).
     ///
     /// # Errors
-    /// The triangles, the pairs or the voxels exceed a buffer; the device fails.
+    /// Those of [`scene_async`](Self::scene_async).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn scene(&self, mesh: &PlacedMesh) -> Result<GpuScene, BackendError> {
         let by = Backend::Gpu(self);
@@ -264,8 +268,9 @@ impl GpuScene {
     /// The first voxel that each ray touches, equal to [`Scene::first_hit`].
     ///
     /// # Errors
-    /// The device fails.
+    /// The kernel fails its self-test, which precedes its first use; the device fails.
     pub async fn first_hits_async(&self, rays: &[Ray]) -> Result<Vec<Option<Hit>>, GpuError> {
+        self_test::rays(&self.device).await?;
         let mut hits = Vec::with_capacity(rays.len());
         for rays in rays.chunks(MAX_PASS_RAYS as usize) {
             let words = self.device.scoped(self.hit_words(rays)).await?;
@@ -281,7 +286,7 @@ impl GpuScene {
     /// The blocking form of [`first_hits_async`](Self::first_hits_async).
     ///
     /// # Errors
-    /// The device fails.
+    /// Those of [`first_hits_async`](Self::first_hits_async).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn first_hits(&self, rays: &[Ray]) -> Result<Vec<Option<Hit>>, GpuError> {
         self.device.block_on(self.first_hits_async(rays))

@@ -28,8 +28,8 @@ use crate::lattice::{Lattice, MAX_DIM, SPAN_BITS};
 use crate::predicate::crosses::Axis;
 use crate::solid::mode::Mode;
 use crate::solid::{Fill, Solid};
-use crate::view::gpu::GpuScene;
 use crate::view::gpu::tree::Tree;
+use crate::view::gpu::{GpuScene, self_test};
 
 /// The capacity of the buffers of a [`SceneBuilder`]. Beside these, a grid takes 152 bytes for each
 /// cube of 64 x 64 x 64 voxels and 2 bits for each of 8 x 8 x 8: 75 MB for 4096 x 4096 x 4096
@@ -237,7 +237,7 @@ pub struct SceneBuilder {
 
 impl SceneBuilder {
     /// Makes the buffers for scenes of a grid with the dimensions and fraction bits of `lattice`,
-    /// after a test of the kernels that find its voxels, unless these have passed it. Its scale and
+    /// and tests the kernels that fill them, unless these have passed the test. Its scale and
     /// origin are not used. The scene has at most `23 - log2 P` fraction bits, `P` being the
     /// longest side rounded up to a power of two: 16 to 128 voxels, 15 to 256, 14 to 512. A finer
     /// lattice is coarsened to that: see [`fraction_bits`](Self::fraction_bits).
@@ -246,14 +246,19 @@ impl SceneBuilder {
     /// The lattice is not valid, or larger than a grid; a solid is not to be filled by parity, has
     /// colours or its surface, or no multiple of 8 voxels along `y` or `z`; a thin surface has
     /// colours; a capacity exceeds its largest value, or a buffer the device's limit; the kernels
-    /// compute wrong voxels ([`BackendError::SelfTest`]); the device fails.
+    /// compute wrong voxels ([`GpuError::SelfTest`]); the device fails.
     pub async fn new_async(
         gpu: &Gpu,
         lattice: &Lattice,
         mode: Mode,
         capacity: SceneCapacity,
     ) -> Result<Self, BackendError> {
-        gpu.device().scoped(Self::unscoped(gpu, lattice, mode, capacity)).await
+        let made = async {
+            let builder = Self::untested(gpu, lattice, mode, capacity)?;
+            self_test::scenes(gpu, mode, capacity.voxels > 0).await?;
+            Ok(builder)
+        };
+        gpu.device().scoped(made).await
     }
 
     /// The blocking form of [`new_async`](Self::new_async).
@@ -270,7 +275,8 @@ impl SceneBuilder {
         gpu.device().block_on(Self::new_async(gpu, lattice, mode, capacity))
     }
 
-    async fn unscoped(
+    /// A builder by kernels that need not have passed their self-test.
+    pub(super) fn untested(
         gpu: &Gpu,
         lattice: &Lattice,
         mode: Mode,
@@ -316,7 +322,6 @@ impl SceneBuilder {
             return Err(too_many_bricks(dims).into());
         }
         check(gpu, &capacity)?;
-        gpu.test(rule, setting.kernel).await?;
         let of_colors = [kernels::RESERVE_COLORS, kernels::FIRST_TRIANGLES, kernels::COLOR_VOXELS];
         let of_colors = of_colors.into_iter().filter(|_| voxels > 0);
         let own = of_colors.chain([kernels::QUANTIZE]).map(|kernel| (kernel, &[][..]));
@@ -702,8 +707,7 @@ mod tests {
             let gpu = Gpu::on_device(device).unwrap();
             assert!(builder(&gpu, Mode::Surface, CAPACITY).is_ok(), "{}", adapter.label());
             let refused = builder(&gpu, Mode::Solid(Solid::default()), CAPACITY);
-            let is_refused =
-                matches!(refused, Err(BackendError::SelfTest { kernel: "parity", .. }));
+            let is_refused = matches!(refused, Err(BackendError::Gpu(GpuError::SelfTest { .. })));
             assert!(is_refused, "{}: {refused:?}", adapter.label());
         }
     }

@@ -336,7 +336,7 @@ impl<'a> Renderer<'a> {
     }
 
     /// The parameters of a picture, beside the voxels.
-    fn params(&self, options: &RenderOptions) -> Result<PictureParams, RenderError> {
+    pub(crate) fn params(&self, options: &RenderOptions) -> Result<PictureParams, RenderError> {
         let grid = self.scene.grid();
         let camera = Camera::new(grid, grid.world.up, options)?;
         Ok(PictureParams::new(self.scene.bounds(), &camera, options))
@@ -346,7 +346,7 @@ impl<'a> Renderer<'a> {
     ///
     /// # Errors
     /// There is too little memory.
-    fn pixels(
+    pub(crate) fn pixels(
         &self,
         params: &PictureParams,
         progress: &dyn Progress,

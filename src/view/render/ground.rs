@@ -78,7 +78,7 @@ impl Ground {
         from[self.level[0]] = self.corner[0] + (index % GROUND_SAMPLES) as i64 * step;
         from[self.level[1]] = self.corner[1] + (index / GROUND_SAMPLES) as i64 * step;
         let occluded = self.directions.iter().filter(|&&to| is_occluded(scene, from, to)).count();
-        occluded as u32 * ONE / GROUND_DIRECTIONS as u32
+        occluded as u32 * ONE / self.directions.len() as u32
     }
 
     /// Intersects a ray from above with the sampled square.

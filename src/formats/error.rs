@@ -11,7 +11,6 @@ use crate::base::numbers::binary_bytes_apart;
 use crate::base::progress::Progress;
 use crate::formats::io::reporting;
 use crate::grid::{GridError, Place};
-use crate::lattice::MAX_DIM;
 use crate::mesh::MeshError;
 
 /// An error of reading a file. The message does not name the file: print `{path}: {error}`.
@@ -146,15 +145,6 @@ macro_rules! ensure {
 /// The error of content that is malformed, or not of the format.
 pub(super) fn content(what: impl Into<String>) -> ReadError {
     ReadError::Content(what.into())
-}
-
-/// The dimensions, if each axis has 1 to [`MAX_DIM`] voxels.
-pub(super) fn checked_dims(dims: [u64; 3]) -> Result<[u32; 3], GridError> {
-    if dims.iter().all(|&d| d > 0 && d <= u64::from(MAX_DIM)) {
-        Ok(dims.map(|d| d as u32))
-    } else {
-        Err(GridError::Dims(dims))
-    }
 }
 
 /// The place, if a grid can be there.

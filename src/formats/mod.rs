@@ -36,10 +36,9 @@ pub use crate::formats::table::{
 };
 pub use crate::formats::write::{WriteOptions, write_distances, write_grid, write_grid_with};
 
-use crate::formats::error::{
-    checked_dims, checked_place, content, excerpt, shortened, stated_place,
-};
+use crate::formats::error::{checked_place, content, excerpt, shortened, stated_place};
 use crate::formats::io::bytes::check_memory;
 use crate::formats::spec::{
     Out, assumed_place, lost_colors, lost_names, lost_opacity, lost_place, lost_up,
 };
+use crate::grid::checked_dims;

@@ -131,6 +131,5 @@ pub(super) fn lost_colors(grid: &VoxelGrid) -> Option<String> {
 
 /// The loss of a format with colours, but without opacity.
 pub(super) fn lost_opacity(grid: &VoxelGrid) -> Option<String> {
-    let is_clear = grid.colors.as_ref().is_some_and(|colors| !colors.are_opaque(grid.occupied()));
-    is_clear.then(|| "how opaque the voxels are is not kept".to_owned())
+    (!grid.is_opaque()).then(|| "how opaque the voxels are is not kept".to_owned())
 }

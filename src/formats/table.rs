@@ -145,13 +145,13 @@ impl GridFormat {
     /// `None` also for dimensions that no grid has.
     #[must_use]
     pub fn file_size(self, dims: [u32; 3]) -> Option<u64> {
-        checked_dims(dims.map(u64::from)).ok().and_then(self.spec().file_size)
+        checked_dims(dims).ok().and_then(self.spec().file_size)
     }
 
     /// A lower bound of the size of a file of distances, like [`file_size`](Self::file_size).
     #[must_use]
     pub fn distances_size(self, dims: [u32; 3]) -> Option<u64> {
-        checked_dims(dims.map(u64::from)).ok().and_then(self.spec().distances_size)
+        checked_dims(dims).ok().and_then(self.spec().distances_size)
     }
 
     /// The properties of `grid` that a file of this format, written with `options`, loses or

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::build::GridBuilder;
 use super::{
-    BRICK, BrickKey, BrickRun, FULL, GridError, Mask, VoxelGrid, check_dims, count, is_empty,
+    BRICK, BrickKey, BrickRun, FULL, GridError, Mask, VoxelGrid, checked_dims, count, is_empty,
     key_ranges, set_bits,
 };
 use crate::base::divided;
@@ -135,7 +135,7 @@ impl VoxelGrid {
         dims: [u32; 3],
         values: &[T],
     ) -> Result<Self, GridError> {
-        check_dims(dims)?;
+        checked_dims(dims)?;
         let [nx, ny, nz] = dims.map(|d| d as usize);
         assert_eq!(values.len(), nx * ny * nz, "elements");
         let [_, y_bricks, z_bricks] = dims.map(|d| d.div_ceil(BRICK));

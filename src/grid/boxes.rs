@@ -3,11 +3,10 @@
 use rayon::prelude::*;
 
 use crate::base::vector::minus;
-use crate::grid::build::check_dims;
 use crate::grid::windows::voxels_between;
 use crate::grid::{
-    BRICK, BrickKey, BrickRun, Channel, GridError, VoxelGrid, VoxelValues, in_order, mask_spliced,
-    mask_voxels, overlay,
+    BRICK, BrickKey, BrickRun, Channel, GridError, VoxelGrid, VoxelValues, checked_dims, in_order,
+    mask_spliced, mask_voxels, overlay,
 };
 
 impl VoxelGrid {
@@ -28,7 +27,7 @@ impl VoxelGrid {
     /// # Errors
     /// A dimension of 0 or above [`MAX_DIM`](crate::lattice::MAX_DIM).
     pub fn in_box(&self, low: [i64; 3], dims: [u32; 3]) -> Result<Self, GridError> {
-        check_dims(dims)?;
+        checked_dims(dims)?;
         let along =
             |grid: &Self, axis: usize| grid.displaced(axis, low[axis].saturating_neg(), dims[axis]);
         let mut grid = along(&along(&along(self, 0), 1), 2);
@@ -76,10 +75,8 @@ impl VoxelGrid {
         let low = to.map(|to| to.min(0));
         let ends =
             |a: usize| i64::from(self.dims[a]).max(to[a].saturating_add(other.dims[a].into()));
-        let dims = [0, 1, 2].map(|a| ends(a).abs_diff(low[a]));
-        let fitting = dims.map(|dim| u32::try_from(dim).unwrap_or(u32::MAX));
-        check_dims(fitting).map_err(|_| GridError::Dims(dims))?;
-        Ok([self.in_box(low, fitting)?, other.in_box(minus(low, to), fitting)?])
+        let dims = checked_dims([0, 1, 2].map(|a| ends(a).abs_diff(low[a])))?;
+        Ok([self.in_box(low, dims)?, other.in_box(minus(low, to), dims)?])
     }
 
     /// The voxels moved along one axis, in a grid with `dim` voxels along it, without colours.

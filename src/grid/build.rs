@@ -118,7 +118,7 @@ impl GridBuilder {
     /// # Errors
     /// A dimension of 0 or above [`MAX_DIM`].
     pub(crate) fn new(dims: [u32; 3]) -> Result<Self, GridError> {
-        check_dims(dims)?;
+        checked_dims(dims)?;
         Ok(Self::of(VoxelGrid::of_dims(dims)))
     }
 
@@ -167,10 +167,7 @@ impl GridBuilder {
         debug_assert!(self.takes(&keys) && keys.len() == masks.len(), "{} keys", keys.len());
         let dims = self.grid.dims;
         let batches = keys.par_chunks(BATCH).zip(masks.par_chunks(BATCH));
-        let checked = batches.map(|(keys, masks)| {
-            let needs_compaction = masks.iter().any(|m| is_empty(m) || is_full(m));
-            check_inside(dims, keys, masks).map(|()| needs_compaction)
-        });
+        let checked = batches.map(|(keys, masks)| check_inside(dims, keys, masks));
         let needs_compaction = checked.try_reduce(|| false, |either, other| Ok(either || other))?;
         (self.grid.keys, self.grid.masks) = (keys, masks);
         if needs_compaction {
@@ -236,8 +233,7 @@ impl GridBuilder {
                     return Ok((false, Windings::default()));
                 }
             };
-            let needs_compaction = masks.iter().any(|m| is_empty(m) || is_full(m));
-            check_inside(dims, keys, masks).map(|()| (needs_compaction, windings))
+            check_inside(dims, keys, masks).map(|needs_compaction| (needs_compaction, windings))
         });
         let merged: Result<Vec<(bool, Windings)>, GridError> = merged.collect();
         let (needs_compaction, windings): (Vec<bool>, Vec<Windings>) = merged?.into_iter().unzip();
@@ -343,10 +339,12 @@ fn merge_windings(
     windings.sum(sweep.windings())
 }
 
-/// A sweep along `x` through the 64 columns of a row of bricks; column `(y, z)` is bit `8 y + z`.
+/// A sweep along `x` through the 64 columns of a row of bricks; column `(y, z)` is bit `8 y + z`. By
+/// default it is before the first voxel.
+#[derive(Default)]
 struct WindingSweep {
-    /// The winding number of each column at the current voxel.
-    numbers: [i64; 64],
+    /// The winding number of each column at the current voxel, `8 y + z` in order.
+    numbers: [[i64; 8]; 8],
     /// The columns whose number is not 0 at the current voxel.
     inside: u64,
     /// The columns whose number reached 2 or -2.
@@ -356,25 +354,18 @@ struct WindingSweep {
     negative: u64,
 }
 
-impl Default for WindingSweep {
-    /// Before the first voxel.
-    fn default() -> Self {
-        Self { numbers: [0; 64], inside: 0, overlapping: 0, positive: 0, negative: 0 }
-    }
-}
-
 impl WindingSweep {
     /// Steps from one voxel centre to the next: `crossings` are columns and the change of their
     /// winding numbers.
     #[inline]
     fn cross(&mut self, crossings: impl Iterator<Item = (u64, i64)>) {
-        let mut crossed = 0;
+        let (mut crossed, numbers) = (0, self.numbers.as_flattened_mut());
         for (columns, step) in crossings {
             crossed |= columns;
-            set_bits(columns).for_each(|column| self.numbers[column as usize] += step);
+            set_bits(columns).for_each(|column| numbers[column as usize] += step);
         }
         for column in set_bits(crossed) {
-            let number = self.numbers[column as usize];
+            let number = numbers[column as usize];
             let flag = |is: bool| u64::from(is) << column;
             self.inside = self.inside & !(1 << column) | flag(number != 0);
             self.overlapping |= flag(number.abs() > 1);
@@ -422,16 +413,21 @@ fn push_full(runs: &mut Vec<FullRun>, key: BrickKey) {
     }
 }
 
-pub(super) fn check_dims(dims: [u32; 3]) -> Result<(), GridError> {
-    if dims.iter().any(|&d| d == 0 || d > MAX_DIM) {
-        return Err(GridError::Dims(dims.map(u64::from)));
+/// The dimensions, if each axis has 1 to [`MAX_DIM`] voxels.
+pub(crate) fn checked_dims(dims: [impl Into<u64>; 3]) -> Result<[u32; 3], GridError> {
+    let dims = dims.map(Into::into);
+    if dims.iter().all(|&d| d > 0 && d <= u64::from(MAX_DIM)) {
+        Ok(dims.map(|d| d as u32))
+    } else {
+        Err(GridError::Dims(dims))
     }
-    Ok(())
 }
 
+/// Whether a mask is empty or full, which needs compaction.
+///
 /// # Errors
 /// A voxel lies outside of `dims`.
-fn check_inside(dims: [u32; 3], keys: &[BrickKey], masks: &[Mask]) -> Result<(), GridError> {
+fn check_inside(dims: [u32; 3], keys: &[BrickKey], masks: &[Mask]) -> Result<bool, GridError> {
     for (key, &mask) in keys.iter().zip(masks) {
         let base = key.first_voxel();
         if (0..3).any(|a| base[a] + BRICK > dims[a]) {
@@ -441,5 +437,5 @@ fn check_inside(dims: [u32; 3], keys: &[BrickKey], masks: &[Mask]) -> Result<(),
             }
         }
     }
-    Ok(())
+    Ok(masks.iter().any(|m| is_empty(m) || is_full(m)))
 }

@@ -12,6 +12,7 @@
 //! voxels alone, whatever made them.
 
 use std::array;
+use std::borrow::Cow;
 use std::fmt;
 
 use rayon::prelude::*;
@@ -29,7 +30,7 @@ pub(crate) use crate::grid::brick::{
 };
 pub use crate::grid::brick_runs::{BrickRun, BrickRuns};
 pub(crate) use crate::grid::brick_runs::{Overlap, key_ranges, overlay};
-use crate::grid::build::check_dims;
+pub(crate) use crate::grid::build::checked_dims;
 pub(crate) use crate::grid::build::{Combine, GridBuilder};
 pub use crate::grid::build::{Crossings, Windings};
 pub use crate::grid::error::GridError;
@@ -212,7 +213,7 @@ impl VoxelGrid {
     /// # Errors
     /// A dimension of 0 or above [`MAX_DIM`].
     pub fn empty(dims: [u32; 3]) -> Result<Self, GridError> {
-        check_dims(dims)?;
+        checked_dims(dims)?;
         Ok(Self::of_dims(dims))
     }
 
@@ -238,7 +239,7 @@ impl VoxelGrid {
         dims: [u32; 3],
         voxels: impl IntoIterator<Item = [u32; 3]>,
     ) -> Result<Self, GridError> {
-        check_dims(dims)?;
+        checked_dims(dims)?;
         let mut bricks: Vec<(BrickKey, Mask)> = Vec::new();
         for voxel in voxels {
             if (0..3).any(|a| voxel[a] >= dims[a]) {
@@ -318,6 +319,21 @@ impl VoxelGrid {
     pub fn color(&self, voxel: [u32; 3]) -> Option<Rgba> {
         let colors = self.colors.as_ref().filter(|_| self.contains(voxel))?;
         Some(colors.of(voxel))
+    }
+
+    /// The colours without those of empty voxels; copied if there are any of these.
+    pub(crate) fn voxel_colors(&self) -> Option<Cow<'_, Colors>> {
+        let colors = self.colors.as_ref()?;
+        Some(colors.of_occupied(self).map_or(Cow::Borrowed(colors), Cow::Owned))
+    }
+
+    /// Whether all voxels are opaque; `true` without colours.
+    pub(crate) fn is_opaque(&self) -> bool {
+        let is_opaque = |color: &Rgba| color[3] == u8::MAX;
+        self.voxel_colors().is_none_or(|colors| {
+            let has_rest = self.occupied() > colors.own_count();
+            (!has_rest || is_opaque(&colors.rest())) && colors.own().par_iter().all(is_opaque)
+        })
     }
 
     /// The voxels of the brick `key`; none outside the grid.

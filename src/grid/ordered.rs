@@ -47,7 +47,7 @@ impl Writer<'_> {
     }
 
     /// Adds `len` consecutive bricks along `x` with one mask, which may be empty. They must come
-    /// after all bricks pushed before.
+    /// after all bricks pushed before; of a full mask, none before the first of those.
     #[inline]
     pub(crate) fn push(&mut self, start: BrickKey, len: u32, mask: &Mask) {
         if is_full(mask) {
@@ -78,7 +78,7 @@ impl Writer<'_> {
             return;
         }
         if self.run.is_continued_at(start) {
-            self.run.len += len;
+            self.run.len = self.run.len.max(self.run.start.bricks_to(start.along_x(len)));
         } else {
             self.extent.runs += 1;
             self.run = FullRun { start, len };

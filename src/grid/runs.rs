@@ -1,7 +1,6 @@
 //! Grids from files that store full bricks as runs.
 
-use super::{BRICK, BrickKey, FullRun, Mask, VoxelGrid};
-use crate::grid::GridError;
+use crate::grid::{BRICK, BrickKey, FULL, GridError, Mask, VoxelGrid, in_order};
 
 impl VoxelGrid {
     /// The union of `bricks` and of `runs` of full bricks along `x`, each the first key and the
@@ -12,13 +11,17 @@ impl VoxelGrid {
     pub(crate) fn from_bricks_and_runs(
         dims: [u32; 3],
         bricks: Vec<(BrickKey, Mask)>,
-        runs: Vec<(BrickKey, u32)>,
+        mut runs: Vec<(BrickKey, u32)>,
     ) -> Result<Self, GridError> {
         let grid = Self::from_bricks(dims, bricks)?;
         if runs.is_empty() {
             return Ok(grid);
         }
-        let full = Self { full: maximal(dims, runs)?, ..Self::empty(dims)? };
+        runs.sort_unstable();
+        runs.iter().try_for_each(|&(start, len)| check_inside(dims, start, len))?;
+        let full = in_order(dims, grid.world, &[runs], |runs, out| {
+            runs.iter().for_each(|&(start, len)| out.push(start, len, &FULL));
+        });
         Ok(grid.union(&full))
     }
 
@@ -26,23 +29,6 @@ impl VoxelGrid {
     pub(crate) fn full_runs(&self) -> impl ExactSizeIterator<Item = (BrickKey, u32)> + '_ {
         self.full.iter().map(|run| (run.start, run.len))
     }
-}
-
-/// Sorts `runs` and merges those that overlap or touch.
-fn maximal(dims: [u32; 3], mut runs: Vec<(BrickKey, u32)>) -> Result<Vec<FullRun>, GridError> {
-    runs.sort_unstable();
-    let mut maximal: Vec<FullRun> = Vec::new();
-    for (start, len) in runs {
-        check_inside(dims, start, len)?;
-        match maximal.last_mut() {
-            Some(last) if last.is_continued_at(start) => {
-                last.len = last.len.max(last.start.bricks_to(start.along_x(len)));
-            }
-            _ if len > 0 => maximal.push(FullRun { start, len }),
-            _ => {}
-        }
-    }
-    Ok(maximal)
 }
 
 fn check_inside(dims: [u32; 3], start: BrickKey, len: u32) -> Result<(), GridError> {
@@ -62,7 +48,6 @@ fn check_inside(dims: [u32; 3], start: BrickKey, len: u32) -> Result<(), GridErr
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use crate::grid::FULL;
 
     #[test]
     fn runs_are_the_bricks_they_stand_for() {

@@ -224,13 +224,6 @@ impl Colors {
     pub fn is_uniform(&self) -> bool {
         self.own.iter().all(|&color| color == self.rest)
     }
-
-    /// Whether all voxels of a grid with `occupied` voxels are opaque.
-    pub(crate) fn are_opaque(&self, occupied: u64) -> bool {
-        let is_opaque = |color: &Rgba| color[3] == u8::MAX;
-        let has_rest = occupied > self.own_count();
-        (!has_rest || is_opaque(&self.rest)) && self.own.par_iter().all(is_opaque)
-    }
 }
 
 impl<'a, T: Copy> BrickValues<'a, T> {

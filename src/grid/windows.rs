@@ -4,10 +4,9 @@ use std::borrow::{Borrow, Cow};
 use std::collections::{BTreeMap, HashMap};
 
 use crate::base::numbers::AXES;
-use crate::grid::build::check_dims;
 use crate::grid::{
     Attribute, AttributeSet, Attributes, BRICK, BrickKey, BrickRun, Channel, GridError, Mask,
-    Place, VoxelGrid, VoxelValues, World, in_order, mask_places,
+    Place, VoxelGrid, VoxelValues, World, checked_dims, in_order, mask_places,
 };
 use crate::lattice::{WINDOW_STEP, Window};
 
@@ -68,7 +67,7 @@ impl VoxelGrid {
         if let Some(place) = &mut world.place {
             place.origin = place.to_mesh_units(at.map(|c| -f64::from(c)));
         }
-        check_dims(dims)?;
+        checked_dims(dims)?;
         let mut runs: Vec<BrickRun> = Vec::new();
         for (at, tile) in tiles {
             let is_inside =

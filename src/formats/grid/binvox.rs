@@ -136,7 +136,7 @@ fn read_header(input: &mut dyn BufRead) -> Result<Header, ReadError> {
             "data" => break,
             "dim" => {
                 // The file's order of axes, slowest first.
-                let [x, z, y] = numbers(words).ok_or_else(malformed)?;
+                let [x, z, y]: [u64; 3] = numbers(words).ok_or_else(malformed)?;
                 header.dims = checked_dims([x, y, z])?;
             }
             "translate" => header.translate = Some(numbers(words).ok_or_else(malformed)?),

@@ -161,8 +161,8 @@ impl Header {
 /// Writes `grid`, in constant memory; the colours of empty voxels are left out, for which the
 /// others are copied. The data is generated twice, first for the checksum.
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
-    let occupied = grid.colors.as_ref().and_then(|colors| colors.of_occupied(grid));
-    let colors = occupied.as_ref().or(grid.colors.as_ref());
+    let colors = grid.voxel_colors();
+    let colors = colors.as_deref();
     let line = Header::of(grid, colors).line().map_err(std::io::Error::from)?;
     let mut checked = Checked::new(std::io::sink());
     let mut sink = BufWriter::with_capacity(1 << 16, &mut checked);

@@ -10,7 +10,7 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
-use super::{Element, Size, Surface, is_opaque};
+use super::{Element, Size, Surface};
 use crate::base::srgb::linear_of_rgba;
 use crate::formats::{GridSpec, Out, WriteError};
 use crate::grid::{Place, Up, VoxelGrid, World};
@@ -131,7 +131,7 @@ fn document(grid: &VoxelGrid, size: Size) -> Value {
         ],
         "buffers": [{ "byteLength": vertices + triangles }],
         "materials": [{
-            "alphaMode": if is_opaque(grid) { "OPAQUE" } else { "BLEND" },
+            "alphaMode": if grid.is_opaque() { "OPAQUE" } else { "BLEND" },
             "pbrMetallicRoughness": color,
         }],
         "meshes": [{

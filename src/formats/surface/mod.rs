@@ -298,11 +298,6 @@ fn slot([x, y, z]: [u32; 3], color: Rgba) -> usize {
     (near ^ far >> (64 - BITS)) as usize
 }
 
-/// Whether all voxels are opaque; `true` without colours.
-fn is_opaque(grid: &VoxelGrid) -> bool {
-    grid.colors.as_ref().is_none_or(|colors| colors.are_opaque(grid.occupied()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

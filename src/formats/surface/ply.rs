@@ -10,7 +10,7 @@
 
 use std::io::Write;
 
-use super::{Element, Surface, is_opaque, placed};
+use super::{Element, Surface, placed};
 use crate::base::srgb::Rgba;
 use crate::formats::{GridSpec, Out, WriteError, lost_names, lost_up};
 use crate::grid::{Attribute, Attributes, Place, VoxelGrid, mask_voxels};
@@ -110,7 +110,7 @@ impl Vertices {
         let place = grid.world.place.unwrap_or_default();
         let channels = match &grid.colors {
             None => 0,
-            Some(_) => 3 + usize::from(!is_opaque(grid)),
+            Some(_) => 3 + usize::from(!grid.is_opaque()),
         };
         Self { place, is_double: !suits_floats(&place, grid.dims()), channels }
     }

@@ -39,7 +39,7 @@ impl IndexedColors {
         most: usize,
         dither: bool,
     ) -> Option<Self> {
-        let (colors, occupied) = (grid.colors.as_ref()?, grid.occupied());
+        let (colors, occupied) = (&*grid.voxel_colors()?, grid.occupied());
         let distinct = ColorSet::new(colors, occupied);
         let palette = match palette {
             Some(palette) => palette.clone(),
@@ -66,7 +66,7 @@ impl IndexedColors {
     #[must_use]
     pub fn counts(&self, grid: &VoxelGrid) -> Vec<u64> {
         let mut counts = vec![0; self.palette.colors().len()];
-        let Some(colors) = &grid.colors else { return counts };
+        let Some(colors) = &grid.voxel_colors() else { return counts };
         match &self.table {
             Table::Nearest(table) => {
                 let voxels = self.distinct.counts(colors, grid.occupied());
@@ -84,7 +84,7 @@ impl IndexedColors {
     /// if it has no colours.
     #[must_use]
     pub fn painted(&self, grid: &VoxelGrid) -> Option<Colors> {
-        let colors = grid.colors.as_ref()?;
+        let colors = &*grid.voxel_colors()?;
         let color = |index: u8| self.palette.colors()[usize::from(index)];
         let painted = |(key, mask)| {
             (key, mask, self.of_brick(colors, key, mask).map(color).collect::<Vec<_>>())
@@ -107,7 +107,10 @@ impl IndexedColors {
         mask_voxels(key.first_voxel(), mask).map(move |voxel| self.index(voxel, &own.of(voxel)))
     }
 
-    /// The palette index of `voxel`, whose colour is `color`.
+    /// The palette index of `voxel`, whose colour is `color`, one of the grid's.
+    ///
+    /// # Panics
+    /// Perhaps, if no voxel has the colour; otherwise the index has no meaning then.
     #[must_use]
     #[inline]
     pub fn index(&self, voxel: [u32; 3], color: &Rgba) -> u8 {

@@ -193,7 +193,7 @@ impl Palette {
     /// The palette with the least error for the voxels of `grid`; `None` if it has no colours.
     #[must_use]
     pub fn of_grid(grid: &VoxelGrid) -> Option<Self> {
-        let colors = grid.colors.as_ref()?;
+        let colors = &*grid.voxel_colors()?;
         let set = ColorSet::new(colors, grid.occupied());
         Some(Self::of_set(&set, colors, grid.occupied(), MAX_COLORS))
     }
@@ -243,5 +243,5 @@ pub(crate) fn indexed(pixels: &[Rgb]) -> (Vec<Rgb>, Vec<u8>) {
 /// The number of distinct colours of the voxels of `grid`.
 #[must_use]
 pub fn count_colors(grid: &VoxelGrid) -> usize {
-    grid.colors.as_ref().map_or(0, |colors| ColorSet::new(colors, grid.occupied()).len())
+    grid.voxel_colors().map_or(0, |colors| ColorSet::new(&colors, grid.occupied()).len())
 }

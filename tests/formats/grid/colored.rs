@@ -2,6 +2,7 @@
 //! and by other people's readers, and what is malformed is refused.
 
 use trivox::grid::count;
+use trivox::surface::palette::{Palette, count_colors};
 
 use super::dense::{vti_array, with_crc, without_crc};
 use super::npy::{files_of, npy_file, openvdb_python};
@@ -282,6 +283,24 @@ fn colours_of_empty_voxels_are_left_out() {
             assert!(less.voxels().all(same), "{format:?}: {grid:?}");
         }
     }
+}
+
+#[test]
+fn as_many_colours_of_empty_voxels_as_voxels_hide_no_colour() {
+    let (voxel, empty, clear) = ([0; 3], [0, 0, 1], [9, 8, 7, 90]);
+    let both = VoxelGrid::from_voxels([8; 3], [voxel, empty]).unwrap();
+    let color = |at| (at == empty).then_some([1, 2, 3, 255]);
+    let painted = painted_by(both, clear, color);
+    let grid = VoxelGrid::from_voxels([8; 3], [voxel]).unwrap();
+    let grid = grid.with_colors(painted.colors.unwrap());
+    for format in WITH_OPACITY.into_iter().chain(OPAQUE) {
+        let opacity = if OPAQUE.contains(&format) { 255 } else { 90 };
+        assert_eq!(reread(&grid, format).color(voxel), Some([9, 8, 7, opacity]), "{format:?}");
+    }
+    assert_eq!(count_colors(&grid), 1);
+    assert_eq!(Palette::of_grid(&grid).unwrap().colors(), [[9, 8, 7, 255]]);
+    let losses = Vdb.lost(&grid, &WriteOptions::default());
+    assert!(losses.contains(&"how opaque the voxels are is not kept".to_owned()), "{losses:?}");
 }
 
 #[test]

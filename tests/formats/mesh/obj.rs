@@ -51,7 +51,7 @@ fn lines_after_the_squares_corners_are_these_triangles() {
 #[test]
 fn labels_are_objects_or_else_several_groups() {
     let (one, two) = ("f 1 2 3\n", "f 1 2 3 4\n");
-    let objects = format!("o a b # c\n{one}g x\n{one}o empty\no c\ng y\n{two}o a b\n{one}");
+    let objects = format!("o a b # c\n{one}g x\n{one}o empty\no c\ng y\n{two}o a b\n{one}o d\n");
     let groups = format!("o all\n{one}g x\n{two}g y z\n{one}g\n{one}");
     for (lines, names, of_triangles) in [
         (one, "", &[][..]),

@@ -16,7 +16,7 @@ use crate::formats::spec::SIGN_ONLY;
 use crate::formats::{LoadedGrid, ReadError, check_memory, content, excerpt, stated_place};
 use crate::grid::{
     Attribute, AttributeSet, Attributes, BRICK, Bits, BrickKey, Channel, ContentHash, Mask, Up,
-    VoxelGrid, brick_slot, mask_places,
+    VoxelGrid, brick_slot, own_values,
 };
 
 /// Maximum bytes read of an array of the world position.
@@ -297,10 +297,8 @@ pub(in crate::formats::grid) fn check_values(
 
 /// Little-endian components.
 fn bits_of(row: &[u8]) -> Bits {
-    let mut bits = Bits::default();
-    let numbers = row.as_chunks().0.iter().map(|&bytes| u32::from_le_bytes(bytes));
-    bits.iter_mut().zip(numbers).for_each(|(bits, number)| *bits = number);
-    bits
+    let mut numbers = row.as_chunks().0.iter().map(|&bytes| u32::from_le_bytes(bytes));
+    array::from_fn(|_| numbers.next().unwrap_or_default())
 }
 
 /// The row of each voxel of `grid`, in the grid's order; empty if the rows have this order, `None`
@@ -310,10 +308,7 @@ fn order_of(
     coords: &[[u8; 12]],
     limit: u64,
 ) -> Result<Option<Vec<usize>>, ReadError> {
-    let voxel_at = |row: usize| {
-        let axis = |a: usize| u32::from_le_bytes([0, 1, 2, 3].map(|n| coords[row][4 * a + n]));
-        [0, 1, 2].map(axis)
-    };
+    let voxel_at = |row: usize| bits_of(&coords[row]);
     if (0..).zip(grid.voxels()).all(|(row, voxel)| voxel_at(row) == voxel) {
         return Ok(Some(Vec::new()));
     }
@@ -346,14 +341,8 @@ pub(in crate::formats::grid) fn known_values<'a>(
     mask: Mask,
     rows: &mut impl Iterator<Item = &'a [u8]>,
 ) -> (BrickKey, Mask, Vec<Bits>) {
-    let (mut own, mut known, none) = (Vec::new(), Mask::default(), attribute.none());
-    for ((x, bit), row) in mask_places(mask).zip(rows) {
-        let bits = bits_of(row);
-        if bits != none {
-            known[x as usize] |= 1 << bit;
-            own.push(bits);
-        }
-    }
+    let none = attribute.none();
+    let (known, own) = own_values(mask, none, |_, _| rows.next().map_or(none, bits_of));
     (key, known, own)
 }
 

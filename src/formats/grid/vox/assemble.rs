@@ -121,7 +121,7 @@ fn checked_description(text: &[u8], [lo, hi]: [[i64; 3]; 2]) -> Result<Descripti
     let description = Description::parse(&text).ok_or_else(|| {
         format!("is malformed, or of a version that is not known: {}", excerpt(&text))
     })?;
-    let dims = checked_dims(description.dims.map(u64::from)).map_err(|e| format!("lies: {e}"))?;
+    let dims = checked_dims(description.dims).map_err(|e| format!("lies: {e}"))?;
     let frame = Frame { dims, up: description.world.up };
     let (corner, size) = (frame.corner(), frame.size().map(i64::from));
     if (0..3).all(|a| lo[a] >= corner[a] && hi[a] < corner[a] + size[a]) {

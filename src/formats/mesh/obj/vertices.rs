@@ -168,7 +168,9 @@ impl Reader<'_> {
         }
         let (values, _) = after_keyword(statement).as_bytes().as_chunks::<8>();
         let parse = |digits| u32::from_str_radix(str::from_utf8(digits).ok()?, 16).ok();
-        let values = values.iter().filter_map(|digits| parse(digits));
+        // A sign is parsed, too.
+        let values = values.iter().filter(|digits| digits[0] != b'+');
+        let values = values.filter_map(|digits| parse(digits));
         self.painted.extend(values.map(|value| {
             let [_, r, g, b] = value.to_be_bytes();
             [r, g, b]

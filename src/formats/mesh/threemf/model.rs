@@ -506,7 +506,9 @@ fn color_of(xml: &Xml, text: &str) -> Result<Rgba, ReadError> {
         let text = excerpt(text);
         xml.error(format!("the colour '{text}' is neither #RRGGBB nor #RRGGBBAA"))
     };
-    let digits = text.trim().strip_prefix('#').ok_or_else(malformed)?;
+    let digits = text.trim().strip_prefix('#');
+    // A sign is parsed, too.
+    let digits = digits.filter(|digits| !digits.starts_with('+')).ok_or_else(malformed)?;
     let number = u32::from_str_radix(digits, 16).map_err(|_| malformed())?;
     match digits.len() {
         6 => Ok((number << 8 | 0xff).to_be_bytes()),

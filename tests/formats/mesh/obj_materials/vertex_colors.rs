@@ -121,7 +121,11 @@ fn comments_of_zbrush_are_colours_of_all_vertices_or_of_none() {
             assert_eq!(color, expected[position[0] as usize]);
         }
     }
-    for (colors, count) in [("#MRGB ffff0000\n", 1), ("#MRGB ffff0000ff00ff0x000000ff\n", 2)] {
+    for (colors, count) in [
+        ("#MRGB ffff0000\n", 1),
+        ("#MRGB ffff0000ff00ff0x000000ff\n", 2),
+        ("#MRGB ffff0000+100ff00000000ff\n", 2),
+    ] {
         let loaded = read(1, colors);
         let said = format!("colours (#MRGB) are of {count} vertices, not of 3, and are not shown");
         assert_eq!((loaded.warnings, loaded.mesh.appearance()), (vec![said], None));

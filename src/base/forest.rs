@@ -11,7 +11,7 @@ pub(crate) struct Forest {
 }
 
 impl Forest {
-    /// A forest of single elements, at most 2^32.
+    /// A forest of single elements, fewer than 2^32.
     pub(crate) fn new(elements: usize) -> Self {
         Self { parents: (0..elements as u32).into_par_iter().map(AtomicU32::new).collect() }
     }

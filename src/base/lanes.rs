@@ -127,41 +127,21 @@ impl From<f64> for Lanes {
     }
 }
 
-impl Add for Lanes {
-    type Output = Self;
+/// An operation on each pair of lanes.
+macro_rules! by_lane {
+    ($($operation:ident, $function:ident, $operator:tt;)+) => {$(
+        impl $operation for Lanes {
+            type Output = Self;
 
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        self.zip(other, |a, b| a + b)
-    }
+            #[inline(always)]
+            fn $function(self, other: Self) -> Self {
+                self.zip(other, |a, b| a $operator b)
+            }
+        }
+    )+};
 }
 
-impl Sub for Lanes {
-    type Output = Self;
-
-    #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        self.zip(other, |a, b| a - b)
-    }
-}
-
-impl Mul for Lanes {
-    type Output = Self;
-
-    #[inline(always)]
-    fn mul(self, other: Self) -> Self {
-        self.zip(other, |a, b| a * b)
-    }
-}
-
-impl Div for Lanes {
-    type Output = Self;
-
-    #[inline(always)]
-    fn div(self, other: Self) -> Self {
-        self.zip(other, |a, b| a / b)
-    }
-}
+by_lane! { Add, add, +; Sub, sub, -; Mul, mul, *; Div, div, /; }
 
 #[cfg(test)]
 mod tests {

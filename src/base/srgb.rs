@@ -1,7 +1,7 @@
 //! Conversion between sRGB (IEC 61966-2-1) and linear light, in integers: the same on every
 //! platform.
 //!
-//! Linear light has 16 bits per channel: the darkest sRGB values are 20 apart.
+//! Linear light has 16 bits per channel: the darkest sRGB values are 19 or 20 apart.
 
 /// An sRGB colour with 8 bits per channel, and opacity: 255 is opaque.
 pub type Rgba = [u8; 4];
@@ -69,7 +69,7 @@ pub fn srgb_of(light: u16) -> u8 {
     value + u8::from((value < u8::MAX) & (ENDS[usize::from(value)] <= light))
 }
 
-/// The nearest sRGB value of every 16th linear value. sRGB values are at least 20 apart, so the
+/// The nearest sRGB value of every 16th linear value. sRGB values are at least 19 apart, so the
 /// nearest value of a linear value in between is at most one more.
 const NEAREST: [u8; 4096] = {
     let mut table = [0; 4096];

@@ -1,5 +1,5 @@
 //! Triangles that a mesh repeats: the same corners in the same order and, for colours, of the same
-//! appearance. A surface, its distances and its colours cost as if each was there once.
+//! appearance. A surface, its distances and its colours need each only once.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -23,8 +23,8 @@ pub(crate) struct Distinct<'a> {
 }
 
 impl<'a> Distinct<'a> {
-    /// Finds the triangles that differ in corners or, `with_appearance`, in appearance. Repetitions
-    /// among more than [`MAX_SLOTS`] large triangles may be missed.
+    /// Finds the triangles that differ in corners or, `with_appearance`, in appearance. A repetition
+    /// is missed where another triangle took the slot of the first.
     pub(crate) fn of(mesh: &'a PlacedMesh, with_appearance: bool) -> Self {
         let min_extent = MIN_EXTENT << mesh.lattice().fraction_bits;
         let slots = mesh.len().clamp(1 << 10, MAX_SLOTS).next_power_of_two();

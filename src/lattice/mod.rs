@@ -23,7 +23,8 @@
 //!   where `M` is the largest dimension.
 //!
 //! Rounding moves a vertex by at most half a unit, `2^-(F+1)` voxel, and `2^-28` unit for the
-//! difference and the product in `f64` (below `2^24` units, each rounded by at most `2^-29`):
+//! difference and the product in `f64` (below `2^24` units, each rounded by at most `2^-29`; an
+//! anchor may be `2^36` units away, which makes `2^-16` of it):
 //! 1/131072 voxel at 256 voxels, 1/512 at 65,536. Vertices that share a position share a lattice
 //! point, so a closed mesh stays closed.
 //!
@@ -478,7 +479,7 @@ impl PlacedMesh {
     /// points.
     #[must_use]
     pub fn degenerate(&self) -> usize {
-        self.count(is_degenerate)
+        self.count(|triangle| normal(triangle) == [0; 3])
     }
 
     /// The number of triangles that reach outside the grid: 0 unless bounds, dimensions or a
@@ -523,10 +524,10 @@ impl PlacedMesh {
     }
 }
 
-fn is_degenerate(triangle: &Triangle) -> bool {
+/// Twice the area vector of a triangle: components of at most `2^49`.
+pub(crate) fn normal(triangle: &Triangle) -> [i64; 3] {
     let [a, b, c] = triangle.map(|corner| corner.map(i64::from));
-    // Each product is below 2^49: two factors of 24 bits and a sign.
-    cross(minus(b, a), minus(c, a)) == [0; 3]
+    cross(minus(b, a), minus(c, a))
 }
 
 /// Places `mesh` on the lattice of `options`.

@@ -55,10 +55,13 @@ impl Labels {
 
     /// The triangles of each object, by label, of a mesh of so many.
     pub(crate) fn objects(&self, triangles: usize) -> Vec<Vec<Range<u32>>> {
-        let mut objects = vec![Vec::new(); self.names.len()];
-        let ends = self.ranges.iter().skip(1).map(|&(first, _)| first).chain([triangles as u32]);
+        let (mut objects, most) = (vec![Vec::new(); self.names.len()], triangles as u32);
+        let ends = self.ranges.iter().skip(1).map(|&(first, _)| first).chain([most]);
         for (&(first, label), end) in self.ranges.iter().zip(ends) {
-            objects[label as usize].push(first..end);
+            // The labels may be those of another mesh.
+            if let Some(object) = objects.get_mut(label as usize) {
+                object.push(first..end.min(most));
+            }
         }
         objects
     }
@@ -68,27 +71,5 @@ impl Labels {
     pub fn of_triangle(&self, triangle: usize) -> u32 {
         let after = self.ranges.partition_point(|&(first, _)| first as usize <= triangle);
         after.checked_sub(1).map_or(0, |at| self.ranges[at].1)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn objects_with_triangles_have_labels_in_their_order() {
-        let labels = |objects: &[(usize, &'static str)], by_name| {
-            let labels = Labels::of(objects.iter().copied(), 6, by_name)?;
-            let of: Vec<u32> = (0..6).map(|triangle| labels.of_triangle(triangle)).collect();
-            Some((labels.names.join(","), of))
-        };
-        let expect = |names: &str, of: [u32; 6]| Some((names.to_owned(), of.to_vec()));
-        assert_eq!(labels(&[], true), None);
-        assert_eq!(labels(&[(6, "late")], true), None);
-        assert_eq!(labels(&[(0, "a")], true), expect("a", [0; 6]));
-        let twice = [(0, "a"), (2, "none"), (2, "b"), (3, "a"), (6, "late")];
-        assert_eq!(labels(&twice, true), expect("a,b", [0, 0, 1, 0, 0, 0]));
-        assert_eq!(labels(&twice, false), expect("a,b,a", [0, 0, 1, 2, 2, 2]));
-        assert_eq!(labels(&[(4, "b")], true), expect(",b", [0, 0, 0, 0, 1, 1]));
     }
 }

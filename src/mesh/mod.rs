@@ -45,7 +45,7 @@ pub enum MeshError {
         /// `vertices` or `triangles`.
         what: &'static str,
         /// Their number.
-        count: usize,
+        count: u64,
     },
     /// The appearance does not fit the triangles and vertices.
     #[error("the mesh's appearance does not fit it: {0}")]
@@ -68,7 +68,7 @@ impl ErrorCode for MeshError {
 pub(crate) fn check_counts(vertices: u64, triangles: u64) -> Result<(), MeshError> {
     for (what, count) in [("vertices", vertices), ("triangles", triangles)] {
         if count > u64::from(u32::MAX) {
-            return Err(MeshError::TooLarge { what, count: count as usize });
+            return Err(MeshError::TooLarge { what, count });
         }
     }
     Ok(())

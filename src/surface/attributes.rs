@@ -19,12 +19,12 @@ use rayon::prelude::*;
 
 use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::progress::{Latch, Progress};
-use crate::base::vector::{cross, minus, norm};
+use crate::base::vector::norm;
 use crate::grid::{
     Attribute, AttributeNames, AttributeSet, Attributes, Bits, BrickKey, Channel, Mask, VoxelGrid,
     VoxelSample, VoxelValues, count, is_empty, mask_voxels,
 };
-use crate::lattice::{Distinct, PlacedMesh, Triangle};
+use crate::lattice::{Distinct, PlacedMesh, Triangle, normal};
 use crate::mesh::appearance::Material;
 use crate::solid::mode::Mode;
 use crate::surface::color::ColorOptions;
@@ -354,10 +354,9 @@ impl AttributeSums {
 
 /// The unit normal in units of `1 / NORMAL_UNITS`, by the right-hand rule; zeros for a triangle
 /// without area.
-fn normal_of(&[a, b, c]: &Triangle) -> [i64; 3] {
-    let [a, b, c] = [a, b, c].map(|corner| corner.map(i64::from));
-    // Differences of at most 2^24: the products are below 2^50, and exact as `f64`.
-    let normal = cross(minus(b, a), minus(c, a)).map(|c| c as f64);
+fn normal_of(triangle: &Triangle) -> [i64; 3] {
+    // Exact: at most 2^49.
+    let normal = normal(triangle).map(|c| c as f64);
     let length = norm(normal);
     if length == 0.0 {
         return [0; 3];

@@ -1,5 +1,6 @@
 //! Conservative culling: for each brick, or block of bricks, the clusters that may contain the
-//! triangle nearest to one of its voxels.
+//! triangle nearest to one of its voxels. The grid is bisected down to bricks, and each half keeps
+//! the clusters with a possible nearest triangle of one of its voxels.
 
 use std::sync::atomic::Ordering;
 
@@ -11,8 +12,6 @@ use crate::solid::distance::bricks::Bricks;
 use crate::solid::distance::clusters::Clusters;
 use crate::solid::distance::distance_bound::DistanceBound;
 
-/// The bricks of the grid with the clusters near them: the grid is bisected down to bricks, and
-/// each half keeps the clusters with a possible nearest triangle of one of its voxels.
 impl Work<'_> {
     /// Bytes of memory: the clusters, at most one per triangle, and one thread's lists of them, one
     /// per depth.

@@ -12,7 +12,7 @@ pub(crate) struct DistanceBound {
     pub(crate) centers: Aabb,
     /// In lattice units, with the margin.
     distance: f64,
-    /// The square of the bound, without the margin.
+    /// The square of the bound, with the margin in voxels, without that in lattice units.
     squared: i64,
 }
 

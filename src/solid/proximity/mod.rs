@@ -319,9 +319,10 @@ impl Proximity {
         Ok(all)
     }
 
-    /// In mesh units, from the squared distance in units of the query.
+    /// In mesh units, from the squared distance in units of the query. Of a far point the product
+    /// may be past `f64` where the distance is not.
     fn distance(&self, query: &Query, squared: f64) -> f64 {
-        squared.sqrt() * query.unit() / self.lattice().scale
+        squared.sqrt() / self.lattice().scale * query.unit()
     }
 
     /// The point of a triangle with these barycentric coordinates, in mesh units.
@@ -329,8 +330,10 @@ impl Proximity {
         let lattice = self.lattice();
         let corners = self.mesh.triangle(triangle as usize);
         [0, 1, 2].map(|axis| {
-            let anchor = lattice.anchor_voxel[axis] * lattice.units_per_voxel();
-            let [a, b, c] = corners.map(|corner| f64::from(corner[axis] - anchor));
+            // An integer below 2^37.
+            let units_per_voxel = f64::from(lattice.units_per_voxel());
+            let anchor = f64::from(lattice.anchor_voxel[axis]) * units_per_voxel;
+            let [a, b, c] = corners.map(|corner| f64::from(corner[axis]) - anchor);
             let units = a * weights[0] + b * weights[1] + c * weights[2];
             lattice.anchor[axis] + units / lattice.scale
         })

@@ -24,7 +24,8 @@ pub(super) struct Query {
 }
 
 impl Query {
-    /// `None` if the point's coordinates on the lattice are not finite numbers.
+    /// `None` if the point's coordinates on the lattice or a bound of its distance are not finite
+    /// numbers.
     pub(super) fn new(lattice: &Lattice, bounds: &Aabb, point: [f64; 3]) -> Option<Self> {
         let units = [0, 1, 2].map(|axis| lattice.lattice_point(point[axis], axis));
         let gap = |axis: usize| {
@@ -32,7 +33,9 @@ impl Query {
             (units[axis] - lo).abs().max((units[axis] - hi).abs())
         };
         let ratio = gap(0).max(gap(1)).max(gap(2)) / MAX_DIFFERENCE;
-        if !units.iter().all(|c| c.is_finite()) {
+        // More than the distance, in mesh units.
+        let most = ratio / lattice.scale * (2.0 * MAX_DIFFERENCE);
+        if !most.is_finite() || !units.iter().all(|c| c.is_finite()) {
             return None;
         }
         // The binary exponent plus 1: 2^shift is above the ratio, and at most twice as large.

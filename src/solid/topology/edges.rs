@@ -10,10 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use crate::base::forest::Forest;
-use crate::lattice::PlacedMesh;
+use crate::lattice::{PlacedMesh, normal};
 use crate::solid::topology::bins::{Bins, NO_BIN, part_bits};
 use crate::solid::topology::boundary::BoundaryEdge;
-use crate::solid::topology::patches::normal;
 use crate::solid::topology::wedges::{self, Leaf};
 use crate::solid::topology::weld::Weld;
 use crate::solid::topology::{Edge, Topology};

@@ -14,8 +14,8 @@ use rayon::prelude::*;
 
 use crate::base::progress::Progress;
 use crate::base::vector::{cross, dot, minus, norm};
-use crate::lattice::{Aabb, PlacedMesh, Triangle};
-use crate::solid::topology::patches::{Patches, normal, twice_area};
+use crate::lattice::{Aabb, PlacedMesh, Triangle, normal};
+use crate::solid::topology::patches::{Patches, twice_area};
 use crate::solid::triangle_bvh::TriangleBvh;
 
 /// Maximum number of triangles of a shell that is probed at all of [`WEIGHTS`].
@@ -100,8 +100,9 @@ impl Shell {
         for (index, triangle) in mesh.triangles().enumerate() {
             let patch = patches.patch(index);
             let is_flipped = patches.is_flipped(index) != as_given[patch];
-            // Six times the volume of a tetrahedron from the origin is below `2^77`, and the sum
-            // over `2^32` triangles below `2^109`.
+            // The origin may be an unused vertex, up to `2^32` units away: products are below
+            // `2^97`. Six times the volume of a tetrahedron, `a` times the normal, is below `2^83`,
+            // and the sum over `2^32` triangles below `2^115`.
             let [a, b, c] = triangle.map(|corner| minus(corner.map(i128::from), origin));
             let volume = dot(a, cross(b, c));
             let shell = &mut shells[patch];

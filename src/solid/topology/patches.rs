@@ -11,8 +11,8 @@ use rayon::prelude::*;
 
 use crate::base::forest::Forest;
 use crate::base::progress::Progress;
-use crate::base::vector::{cross, minus, norm};
-use crate::lattice::{Aabb, PlacedMesh, Triangle};
+use crate::base::vector::norm;
+use crate::lattice::{Aabb, PlacedMesh, Triangle, normal};
 use crate::solid::topology::edges::Matching;
 use crate::solid::topology::{Topology, nesting, sight};
 
@@ -103,7 +103,8 @@ pub(super) fn bytes(triangles: usize, topology: &Topology) -> u64 {
         return forest + judged;
     }
     if triangles > MAX_PAIRED {
-        // More than there is; the sum with other amounts does not overflow.
+        // More than any limit; the sum with other amounts does not overflow. A run without a limit
+        // of memory would need 100 GB for so many.
         return u64::MAX / 2;
     }
     let areas = size_of::<[i128; 2]>() * triangles;
@@ -231,12 +232,6 @@ fn canonical(&[a, b, c]: &Triangle) -> Canonical {
     let mut sorted = [a, b, c];
     sorted.sort_unstable();
     (sorted, ![[a, b, c], [b, c, a], [c, a, b]].contains(&sorted))
-}
-
-/// Twice the area vector of a triangle: components of at most `2^50`.
-pub(super) fn normal(triangle: &Triangle) -> [i64; 3] {
-    let [a, b, c] = triangle.map(|corner| corner.map(i64::from));
-    cross(minus(b, a), minus(c, a))
 }
 
 /// Twice the area of a triangle, rounded down.

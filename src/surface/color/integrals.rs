@@ -101,6 +101,10 @@ impl Queues {
         let center = if is_linear { 0.5 } else { 0.0 };
         let first = [floor(low[0] - center), floor(low[1] - center)];
         let origin = first.map(|i| i as f64 + center);
+        // Their number may not fit `usize`, of 32 bits in a browser.
+        if span[0].max(span[1]) > MAX_TEXELS as f64 {
+            return false;
+        }
         let squares = [(high[0] - origin[0]) as usize + 1, (high[1] - origin[1]) as usize + 1];
         let texels = squares.map(|squares| squares + usize::from(is_linear));
         let is_small = texels[0].max(texels[1]) <= MAX_TEXELS && vertices.len() <= MAX_POINTS;

@@ -17,12 +17,12 @@ pub(crate) mod turn;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use crate::backend::cpu::Cpu;
+use crate::backend::cpu::{Cpu, slabs};
 #[cfg(feature = "gpu")]
 use crate::backend::gpu::Gpu;
 use crate::backend::report::RunReport;
 use crate::base::names::named;
-use crate::base::progress::Progress;
+use crate::base::progress::{Latch, Progress};
 use crate::grid::{BRICK, Crossings, GridBuilder, VoxelGrid, Windings};
 use crate::lattice::PlacedMesh;
 use crate::predicate::boxes::BoxRange;
@@ -81,7 +81,13 @@ impl Backend<'_> {
         progress: &dyn Progress,
     ) -> Result<Run, BackendError> {
         match self {
-            Self::Cpu(_) => cpu::run(mesh, rule, options, progress),
+            Self::Cpu(_) => {
+                let progress = Latch::new(progress);
+                // On a thread of the pool: a thread outside it would block in every parallel call
+                // until one in it wakes up.
+                let run = |_: &rayon::Scope| slabs::voxelize(mesh, rule, options.memory, &progress);
+                Ok(Run::new(rayon::scope(run)?, None))
+            }
             #[cfg(feature = "gpu")]
             Self::Gpu(gpu) => gpu.run_async(mesh, rule, options, progress).await,
         }

@@ -78,7 +78,8 @@ pub struct Shares {
 impl Shares {
     /// Calls `work` with a voxelizer that has a share of the memory, and `item`; if the memory is
     /// too little, again with all of it, while no other mesh is in work. The voxelizer's progress
-    /// cancels at the time limit, from the beginning of each call.
+    /// cancels at the time limit, from the beginning of each call. Not from a thread of a rayon
+    /// pool, which may begin another such call while it waits.
     ///
     /// # Errors
     /// Those of `work`.

@@ -137,17 +137,23 @@ impl Device {
         #[cfg(not(target_arch = "wasm32"))]
         std::thread::scope(|scope| {
             for (kernel, constants) in missing {
-                scope.spawn(move || self.in_scopes(|| drop(self.pipeline(kernel, constants))));
+                let compile = move || self.in_scopes(|| drop(self.pipeline(kernel, constants)));
+                // Without a thread it is compiled at its first use.
+                _ = std::thread::Builder::new().spawn_scoped(scope, compile);
             }
         });
         self.check()
     }
 
-    /// Replaces a kernel by one with another source, as a faulty driver would.
+    /// Replaces `right` by `wrong` in a kernel, as a faulty driver would.
     #[cfg(test)]
-    pub(crate) fn plant(&self, kernel: Kernel, source: String, constants: Constants) {
+    pub(crate) fn plant(&self, kernel: Kernel, constants: Constants, right: &str, wrong: &str) {
+        let source = kernel.source();
+        assert!(source.contains(right), "{} has no {right}", kernel.name());
+        let source = source.replace(right, wrong);
         let pipeline = Arc::new(Pipeline::new(&self.device, kernel, source, constants));
         lock(&self.pipelines).insert((kernel.name(), constants), Arc::new(pipeline.into()));
+        assert_eq!(self.check(), Ok(()), "{}", kernel.name());
     }
 
     /// Records a dispatch of `kernel` with `groups` workgroups in a pass of its own. `buffers` maps
@@ -260,6 +266,14 @@ impl Device {
         drop(view);
         staging.unmap();
         Ok(result)
+    }
+
+    /// The words of `buffer`, after the commands so far.
+    pub(crate) async fn contents(&self, buffer: &wgpu::Buffer) -> Result<Vec<u32>, GpuError> {
+        let staging = self.staging(buffer.size() / 4);
+        let mut encoder = self.encoder();
+        encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, buffer.size());
+        self.submit_and_read_async(encoder, &staging).await
     }
 
     /// Submits `encoder`, and returns the contents of `staging` afterwards, as `u32` words.
@@ -393,14 +407,18 @@ impl Device {
                 return result;
             }
             let wait = wgpu::PollType::Wait { submission_index: None, timeout: self.timeout };
-            let polled = self.device.poll(wait);
+            if let Err(error) = self.device.poll(wait) {
+                self.check()?;
+                let why = match (error, self.timeout) {
+                    (wgpu::PollError::Timeout, Some(timeout)) => {
+                        format!("it did not respond within {timeout:?}; it may be hung")
+                    }
+                    (error, _) => error.to_string(),
+                };
+                // It has failed: nobody waits for it again.
+                _ = self.fault.set(why);
+            }
             self.check()?;
-            polled.map_err(|error| match (error, self.timeout) {
-                (wgpu::PollError::Timeout, Some(timeout)) => GpuError::Device(format!(
-                    "it did not respond within {timeout:?}; it may be hung"
-                )),
-                (error, _) => GpuError::Device(error.to_string()),
-            })?;
         }
     }
 }

@@ -41,7 +41,7 @@ impl Memory {
     pub fn explain(self, error: Error) -> Error {
         let mut shortages = error.chain().map(shortage).enumerate();
         let shortage = shortages.find(|(_, shortage)| shortage.is_some());
-        let Some((depth, Some(Shortage { what, needed, allowed, remedy }))) = shortage else {
+        let Some((depth, Some((what, [needed, allowed], remedy)))) = shortage else {
             return error;
         };
         let contexts: Vec<String> = error.chain().take(depth).map(ToString::to_string).collect();
@@ -104,30 +104,19 @@ pub fn is_memory(error: &Error) -> bool {
     ErrorReport::new(error).code == MEMORY
 }
 
-/// Too little memory for one step.
-struct Shortage {
-    what: &'static str,
-    /// Bytes, besides those that the program has taken.
-    needed: u64,
-    /// The limit of the step, in bytes.
-    allowed: u64,
-    remedy: &'static str,
-}
-
-/// The shortage of an error of too little memory.
-fn shortage(error: &(dyn StdError + 'static)) -> Option<Shortage> {
+/// Of an error of too little memory, the purpose of the memory, the bytes needed besides those that
+/// the program has taken, the limit of the step in bytes, and a remedy.
+fn shortage(error: &(dyn StdError + 'static)) -> Option<(&'static str, [u64; 2], &'static str)> {
     let of_grid = match error.downcast_ref() {
         // A mesh takes as much memory at every resolution.
-        Some(&VoxelizeError::Read(ReadError::Memory { needed, limit: allowed })) => {
-            let (what, remedy) = ("reading the mesh", "divide the mesh");
-            return Some(Shortage { what, needed, allowed, remedy });
+        Some(&VoxelizeError::Read(ReadError::Memory { needed, limit })) => {
+            return Some(("reading the mesh", [needed, limit], "divide the mesh"));
         }
         Some(VoxelizeError::Backend(error)) => error,
         _ => error.downcast_ref()?,
     };
     let &BackendError::Memory { needed, allowed } = of_grid else { return None };
-    let (what, remedy) = ("the grid", "use a lower resolution, divide the mesh");
-    Some(Shortage { what, needed, allowed, remedy })
+    Some(("the grid", [needed, allowed], "use a lower resolution, divide the mesh"))
 }
 
 #[cfg(test)]

@@ -108,9 +108,9 @@ fn watch(shared: &Weak<Mutex<Option<ProgressBar>>>) {
     let is_terminal = std::io::stderr().is_terminal();
     let mut lines = 0;
     while let Some(shared) = shared.upgrade() {
-        let bar = lock(&shared).clone();
-        drop(shared);
-        if let Some(bar) = bar.filter(|bar| bar.elapsed() >= DELAY) {
+        // Locked: a bar that is removed must not be drawn after the lines that follow it.
+        let bar = lock(&shared);
+        if let Some(bar) = bar.as_ref().filter(|bar| bar.elapsed() >= DELAY) {
             // Of a new bar there are no lines yet.
             let due = bar.elapsed().as_secs() / LINE.as_secs();
             if is_terminal {
@@ -119,10 +119,12 @@ fn watch(shared: &Weak<Mutex<Option<ProgressBar>>>) {
                 }
                 bar.tick();
             } else if due > lines {
-                print_error(&line(&bar));
+                print_error(&line(bar));
             }
             lines = due;
         }
+        drop(bar);
+        drop(shared);
         thread::sleep(TICK);
     }
 }

@@ -40,16 +40,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shards_together_are_the_whole_and_share_nothing() {
-        let shard = |index, of| Shard { index, of }.of(vec![0, 1, 2, 3, 4, 5, 6, 7]);
-        assert_eq!(
-            [1, 2, 3].map(|index| shard(index, 3)),
-            [vec![0, 3, 6], vec![1, 4, 7], vec![2, 5]]
-        );
-        assert_eq!([1, 9].map(|index| shard(index, usize::MAX)), [vec![0], vec![]]);
-    }
-
-    #[test]
     fn what_is_no_part_is_refused_with_those_that_are() {
         assert_eq!(Shard::parse("2/8"), Ok(Shard { index: 2, of: 8 }));
         for text in ["0/3", "4/3"] {

@@ -58,7 +58,7 @@ fn stop(why: &str, code: i32, is_json: bool) -> ! {
     let report = ErrorReport { error: format!("{why}{removed}"), code: "cancelled" };
     // Standard error and output may be full pipes, which must not block the exit.
     let (sender, receiver) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
+    _ = std::thread::Builder::new().spawn(move || {
         report.print(is_json);
         _ = sender.send(());
     });

@@ -32,18 +32,6 @@ const BYTES_A_VERTEX: usize = 24 + 8;
 /// Bytes of a triangle: its corners, material and texture coordinates.
 const BYTES_A_TRIANGLE: usize = 12 + 4 + 24;
 
-/// The destinations of the voxels of a task, or its distances, and of their picture.
-struct Targets {
-    output: Option<Output>,
-    preview: Option<Sink>,
-}
-
-impl Targets {
-    fn sinks(&self) -> impl Iterator<Item = &Sink> {
-        self.output.iter().map(|output| &output.sink).chain(&self.preview)
-    }
-}
-
 impl Plan<'_> {
     /// Runs `task` by `voxelizer`, which has the options that all tasks share, and its share of the
     /// memory.
@@ -57,9 +45,9 @@ impl Plan<'_> {
         {
             return Ok(skipped);
         }
-        let targets = self.targets(task)?;
-        let output = targets.output.as_ref();
-        let format = output.map(|output| output.format);
+        let (output, preview) = self.targets(task)?;
+        let sinks = || output.iter().map(|output| &output.sink).chain(&preview);
+        let format = output.as_ref().map(|output| output.format);
         let named = || shown(&task.mesh);
         let voxelizer = voxelizer.clone().color(self.color(format));
         let placed = match self.job.label {
@@ -67,11 +55,11 @@ impl Plan<'_> {
             _ => voxelizer.place(&task.mesh).with_context(named)?,
         };
         let mesh = &placed.mesh;
-        let replaced = targets.sinks().filter_map(Sink::file);
+        let replaced = sinks().filter_map(Sink::file);
         let sidecars = Inputs::of_meshes(task.meshes(), &voxelizer, &placed, replaced);
         let sidecars = sidecars.with_context(named)?;
-        targets.sinks().try_for_each(|sink| sink.refuse(&sidecars))?;
-        if let Some(output) = output {
+        sinks().try_for_each(|sink| sink.refuse(&sidecars))?;
+        if let Some(output) = &output {
             let has_distances = self.job.distance.is_some();
             output.check_dims(mesh.window_dims(), has_distances, &self.write_options)?;
         }
@@ -90,7 +78,8 @@ impl Plan<'_> {
         summary.refused |= refuses_warnings && !summary.warnings.is_empty();
         if !summary.differs() && (!summary.refused || self.job.force) {
             let progress = voxelizer.progress_receiver();
-            self.write(&targets, &voxelized.grid, field, &mut summary, progress)?;
+            let targets = (output.as_ref(), preview.as_ref());
+            self.write(targets, &voxelized.grid, field, &mut summary, progress)?;
             let Summary { dims, occupied, .. } = summary.result;
             let contents = Contents { dims, occupied, hash: summary.hash };
             // A doubtful solid must fail again in the next run.
@@ -133,8 +122,9 @@ impl Plan<'_> {
         Ok(placed)
     }
 
-    /// The destinations of `task`, checked before the work begins.
-    fn targets(&self, task: &Task) -> Result<Targets> {
+    /// The destinations of the voxels of `task`, or its distances, and of their picture, checked
+    /// before the work begins.
+    fn targets(&self, task: &Task) -> Result<(Option<Output>, Option<Sink>)> {
         let Job { format, preview: picture, .. } = self.job;
         let inputs = &self.inputs.with(task.meshes());
         let output = |path| {
@@ -149,7 +139,7 @@ impl Plan<'_> {
                 "{}: would be both the voxels and their picture: name another file for --preview",
                 shown(output)
             ),
-            _ => Ok(Targets { output, preview }),
+            _ => Ok((output, preview)),
         }
     }
 
@@ -190,13 +180,13 @@ impl Plan<'_> {
     /// last are complete.
     fn write(
         &self,
-        Targets { output, preview }: &Targets,
+        (output, preview): (Option<&Output>, Option<&Sink>),
         grid: &VoxelGrid,
         field: Option<&DistanceField>,
         summary: &mut MeshSummary,
         progress: &dyn Progress,
     ) -> Result<()> {
-        let painted = output.as_ref().filter(|_| self.job.draws());
+        let painted = output.filter(|_| self.job.draws());
         let painted = painted.and_then(|to| to.format.painted(grid, &self.write_options));
         let painted = painted.map(|colors| grid.clone().with_colors(colors));
         let pictured = painted.as_ref().unwrap_or(grid);
@@ -207,10 +197,10 @@ impl Plan<'_> {
             let picture = Renderer::new(pictured).render(&preview_options(), progress)?;
             sink.write(|out| Ok(picture.write_png(out)?))
         };
-        let drawn = preview.as_ref().map(|sink| timed(|| draw(sink))).transpose()?;
+        let drawn = preview.map(|sink| timed(|| draw(sink))).transpose()?;
         let write =
             |output: &Output| timed(|| output.write(grid, field, &self.write_options, progress));
-        let written = output.as_ref().map(write).transpose();
+        let written = output.map(write).transpose();
         // A reader that closes standard output early does not prevent the preview.
         let has_failed = written.as_ref().is_err_and(|error| !error.is::<StdoutClosedEarly>());
         if !has_failed && let Some((picture, time)) = drawn {

@@ -7,33 +7,12 @@ mod brick_cache;
 pub(crate) mod clamped;
 mod columns;
 mod refine;
-mod slabs;
+pub(super) mod slabs;
 mod strips;
 mod tasks;
 mod triangle_batch;
-
-use crate::backend::{BackendError, Rule, Run, RunOptions};
-use crate::base::progress::{Latch, Progress};
-use crate::lattice::PlacedMesh;
 
 /// Voxelizes on the threads of the current rayon pool: one per core, unless the caller runs in
 /// [another](rayon::ThreadPool::install).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Cpu;
-
-/// Voxelizes `mesh` by `rule`.
-///
-/// # Errors
-/// The memory is not sufficient; cancelled.
-pub(crate) fn run(
-    mesh: &PlacedMesh,
-    rule: Rule,
-    options: &RunOptions,
-    progress: &dyn Progress,
-) -> Result<Run, BackendError> {
-    let progress = Latch::new(progress);
-    // Runs on a thread of the pool: a thread outside it would block in every parallel call until
-    // one in it wakes up.
-    let found = rayon::scope(|_| slabs::voxelize(mesh, rule, options.memory, &progress))?;
-    Ok(Run::new(found, None))
-}

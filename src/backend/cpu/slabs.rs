@@ -19,7 +19,7 @@ const BRICKS: u64 = 1 << 20;
 ///
 /// # Errors
 /// The memory is not sufficient; cancelled.
-pub(super) fn voxelize(
+pub(in crate::backend) fn voxelize(
     mesh: &PlacedMesh,
     rule: Rule,
     memory: u64,

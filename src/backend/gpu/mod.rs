@@ -134,15 +134,17 @@ impl Gpu {
     /// Tests the kernels of `rule`, the first time only.
     pub(crate) async fn test(&self, rule: Rule, kernel: VoxelKernel) -> Result<(), BackendError> {
         let (rule, kernel) = tested_as(rule, kernel);
-        let test = async {
-            // A workspace of its own: the buffers of this one are sized by the first real mesh. Few
-            // workgroups per dimension, so that dispatches are two-dimensional, as those of large
-            // meshes; and few bricks.
-            let limits = BatchLimits { groups: 1, bricks: 1 << 10, ..self.batch_limits };
-            let probe = Self::over(self.device.clone()).with_batch_limits(limits);
-            self_test(&probe, rule, kernel).await
-        };
+        let test = async { self_test(&self.probe(), rule, kernel).await };
         self.device.pass(&format!("{rule:?} voxels ({kernel})"), test).await
+    }
+
+    /// A GPU on this device for self-tests. It has a workspace of its own: the buffers of this one
+    /// are sized by the first real mesh. Few workgroups per dimension make its dispatches
+    /// two-dimensional, as those of large meshes.
+    pub(crate) fn probe(&self) -> Self {
+        let probe = Self::over(self.device.clone());
+        let limits = BatchLimits { groups: 1, bricks: 1 << 10, ..probe.batch_limits };
+        probe.with_batch_limits(limits)
     }
 
     /// The blocking form of [`open`](Self::open).

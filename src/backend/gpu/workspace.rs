@@ -204,15 +204,6 @@ mod tests {
         Mesh::new((0..=last).map(corner).collect(), small.chain(large).collect()).unwrap()
     }
 
-    /// All words of `buffer`.
-    fn read(device: &Device, buffer: &wgpu::Buffer) -> Vec<u32> {
-        let words = buffer.size() / 4;
-        let staging = device.staging(words);
-        let mut encoder = device.encoder();
-        encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, buffer.size());
-        device.submit_and_read(encoder, &staging).unwrap()
-    }
-
     /// The buffers that stages write, and the words of each that they may write.
     fn written(buffers: &Buffers) -> Vec<(wgpu::Buffer, u32)> {
         let told = buffers.sizes;
@@ -262,7 +253,7 @@ mod tests {
         let mut results = Results::default();
         let outcome = device.block_on(workspace.run(device, job, sub_batch, &mut results)).unwrap();
         for (index, (buffer, used)) in written(&workspace.buffers).into_iter().enumerate() {
-            let words = read(device, &buffer);
+            let words = device.block_on(device.contents(&buffer)).unwrap();
             let (used, past) = words.split_at(used as usize);
             let what = format!("{:?}, buffer {index}, {told:?}", job.rule);
             assert!(past.iter().all(|&word| word == GUARD), "{what}");

@@ -222,8 +222,8 @@ pub fn verify(
         };
         let identity = (as_placed <= limit).then_some(Alignment::IDENTITY);
         if let Some(alignment) = explained.or(identity) {
-            let exact = ExactGrid { exact, lattice: *placed.lattice(), source, as_placed };
-            let verdict = exact.judge(grid, alignment, options.named);
+            let exact = (exact, *placed.lattice());
+            let verdict = judge(exact, source, as_placed, grid, alignment, options.named);
             best = Some(verdict.map_err(BackendError::from)?);
         }
         if best.as_ref().is_some_and(Verdict::is_right) {
@@ -233,49 +233,41 @@ pub fn verify(
     best.ok_or_else(|| refusal.expect("there is at least one placement").into())
 }
 
-/// The exact grid of one placement.
-struct ExactGrid {
-    exact: VoxelGrid,
-    lattice: Lattice,
+/// Judges `grid` by the `exact` one of a placement, from which `as_placed` voxels differ under the
+/// identity.
+fn judge(
+    (exact, lattice): (VoxelGrid, Lattice),
     source: PlacementSource,
-    /// The number of voxels that differ under the identity.
     as_placed: u64,
-}
-
-impl ExactGrid {
-    fn judge(
-        self,
-        grid: &VoxelGrid,
-        alignment: Alignment,
-        named: usize,
-    ) -> Result<Verdict, GridError> {
-        let Self { exact, lattice, source, as_placed } = self;
-        let (corner, found) = match alignment.is_identity() {
-            true => ([0; 3], compare(&exact, grid, named)),
-            false => compare_aligned(&exact, grid, &alignment, named)?,
-        };
-        let Comparison { both, only, bounds, first, .. } = found;
-        let in_grid = |voxel: [u32; 3]| [0, 1, 2].map(|a| i64::from(voxel[a]) + corner[a]);
-        let wrong = |(voxel, side): ([u32; 3], usize)| Wrong {
-            voxel: in_grid(voxel),
-            position: center(&lattice, alignment.invert(in_grid(voxel), exact.dims())),
-            fault: if side == 0 { Fault::Missing } else { Fault::Spurious },
-        };
-        let first = first.into_iter().map(wrong).collect();
-        Ok(Verdict {
-            exact,
-            lattice,
-            source,
-            contradicted: grid.world.place.filter(|place| !lies_at(&lattice, place)),
-            alignment,
-            differing_as_placed: as_placed,
-            agreeing: both,
-            missing: only[0],
-            spurious: only[1],
-            bounds: bounds.map(|corners| corners.map(in_grid)),
-            first,
-        })
-    }
+    grid: &VoxelGrid,
+    alignment: Alignment,
+    named: usize,
+) -> Result<Verdict, GridError> {
+    let (corner, found) = match alignment.is_identity() {
+        true => ([0; 3], compare(&exact, grid, named)),
+        false => compare_aligned(&exact, grid, &alignment, named)?,
+    };
+    let Comparison { both, only, bounds, first, .. } = found;
+    let in_grid = |voxel: [u32; 3]| [0, 1, 2].map(|a| i64::from(voxel[a]) + corner[a]);
+    let wrong = |(voxel, side): ([u32; 3], usize)| Wrong {
+        voxel: in_grid(voxel),
+        position: center(&lattice, alignment.invert(in_grid(voxel), exact.dims())),
+        fault: if side == 0 { Fault::Missing } else { Fault::Spurious },
+    };
+    let first = first.into_iter().map(wrong).collect();
+    Ok(Verdict {
+        exact,
+        lattice,
+        source,
+        contradicted: grid.world.place.filter(|place| !lies_at(&lattice, place)),
+        alignment,
+        differing_as_placed: as_placed,
+        agreeing: both,
+        missing: only[0],
+        spurious: only[1],
+        bounds: bounds.map(|corners| corners.map(in_grid)),
+        first,
+    })
 }
 
 /// Compares the aligned `exact` with `grid` in a frame that contains both; and the frame's minimum

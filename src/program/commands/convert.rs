@@ -1,15 +1,13 @@
 //! `voxelize convert`: writes a grid in another format.
 
 use anyhow::{Result, bail};
-use serde::Serialize;
 use trivox::formats::LoadedGrid;
 
 use crate::ExitStatus;
 use crate::cli::ConvertArgs;
-use crate::grids::GridSummary;
 use crate::progress::TerminalProgress;
 use crate::text::escaped;
-use crate::write::output::{Converted, Output};
+use crate::write::output::Output;
 use crate::write::sink::{Inputs, refuse_shared_stdout};
 
 /// Reads the grid, writes it, and reports what the new file does not hold.
@@ -28,20 +26,11 @@ pub fn run(args: &ConvertArgs) -> Result<ExitStatus> {
     if let Some(axis) = args.up {
         grid.world.up = axis;
     }
-    let converted = output.convert(&grid, warnings, &args.write.palette, &options, &progress)?;
-    let report = ConvertReport { input: GridSummary::new(&args.grid, &grid), converted };
-    args.report.print(&report, &report.converted.warnings, || {
-        let ConvertReport { input, converted } = &report;
-        let (input, name) = (input.text(), escaped(&converted.written.name));
-        format!("read      {input}\nwrote     {name}, {}", converted.size_and_notes())
+    let read = (&*args.grid, &grid);
+    let report = output.convert(read, warnings, &args.write.palette, &options, &progress)?;
+    args.report.print(&report, &report.warnings, || {
+        let (input, name) = (report.grid.text(), escaped(&report.written.name));
+        format!("read      {input}\nwrote     {name}, {}", report.size_and_notes())
     })?;
     Ok(ExitStatus::Done)
-}
-
-#[derive(Debug, Serialize)]
-struct ConvertReport {
-    #[serde(flatten)]
-    input: GridSummary,
-    #[serde(flatten)]
-    converted: Converted,
 }

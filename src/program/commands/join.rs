@@ -5,13 +5,11 @@ use std::mem::discriminant;
 use std::path::PathBuf;
 
 use anyhow::{Error, Result, bail};
-use serde::Serialize;
 use trivox::formats::LoadedGrid;
 use trivox::{GridError, Tile, VoxelGrid};
 
 use crate::ExitStatus;
 use crate::cli::{JoinArgs, SceneArgs};
-use crate::grids::GridSummary;
 use crate::progress::TerminalProgress;
 use crate::text::{counted, of_file, shown};
 use crate::write::destination::tile_named;
@@ -49,13 +47,12 @@ pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
     warnings.extend(gap(&grid, &tiles));
     warnings.extend(grid.left_out(&tiles));
     drop(tiles);
-    let converted = output.convert(&grid, warnings, &args.write.palette, &options, &progress)?;
-    let whole = GridSummary::new(&args.output, &grid);
-    let report = JoinReport { tiles: args.grids.len(), whole, converted };
-    args.report.print(&report, &report.converted.warnings, || {
-        let JoinReport { tiles, whole, converted } = &report;
-        let (tiles, whole) = (counted(*tiles as u64, "tile"), whole.text());
-        format!("joined    {tiles}\nwrote     {whole}, {}", converted.size_and_notes())
+    let whole = (&*args.output, &grid);
+    let converted = output.convert(whole, warnings, &args.write.palette, &options, &progress)?;
+    let report = Converted { tiles: Some(args.grids.len()), ..converted };
+    args.report.print(&report, &report.warnings, || {
+        let (tiles, whole) = (counted(args.grids.len() as u64, "tile"), report.grid.text());
+        format!("joined    {tiles}\nwrote     {whole}, {}", report.size_and_notes())
     })?;
     Ok(ExitStatus::Done)
 }
@@ -120,13 +117,4 @@ fn gap(whole: &VoxelGrid, tiles: &[VoxelGrid]) -> Option<String> {
         let missing = counted(missing as u64, "voxel");
         format!("the tiles leave {missing} of the whole grid empty: is one missing?")
     })
-}
-
-#[derive(Debug, Serialize)]
-struct JoinReport {
-    tiles: usize,
-    #[serde(flatten)]
-    whole: GridSummary,
-    #[serde(flatten)]
-    converted: Converted,
 }

@@ -10,6 +10,7 @@ use trivox::formats::{
 use trivox::{DistanceField, Progress, VoxelGrid};
 
 use crate::cli::PaletteArgs;
+use crate::grids::GridSummary;
 use crate::progress::TerminalProgress;
 use crate::text::{counted, shown};
 use crate::write::sink::{Inputs, Sink, Written, refuse_folder};
@@ -81,11 +82,11 @@ impl Output {
         written.finish()
     }
 
-    /// Writes a grid that was read from a file. Warnings are those of reading, and name options
+    /// Writes the `grid` of the file at `path`. Warnings are those of reading, and name options
     /// without effect; notes say what the format does not hold.
     pub fn convert(
         &self,
-        grid: &VoxelGrid,
+        (path, grid): (&Path, &VoxelGrid),
         mut warnings: Vec<String>,
         palette: &PaletteArgs,
         options: &WriteOptions,
@@ -95,18 +96,25 @@ impl Output {
         warnings.extend(palette.without_effect(Some(self.format), grid));
         let written = self.write(grid, None, options, progress)?;
         progress.finish();
-        Ok(Converted { written, warnings, notes: self.format.lost(grid, options) })
+        let (notes, grid) = (self.format.lost(grid, options), GridSummary::new(path, grid));
+        Ok(Converted { tiles: None, grid, written, warnings, notes })
     }
 }
 
 /// A file that was made of others.
 #[derive(Debug, Serialize)]
 pub struct Converted {
+    /// The number of tiles that were joined.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tiles: Option<usize>,
+    /// The grid that was read; of tiles, the whole.
+    #[serde(flatten)]
+    pub grid: GridSummary,
     #[serde(flatten)]
     pub written: Written,
     pub warnings: Vec<String>,
     /// What the format does not hold.
-    notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 impl Converted {

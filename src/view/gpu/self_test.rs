@@ -15,6 +15,7 @@ use crate::gpu::{BRICK_WORDS, Device, GpuError};
 use crate::grid::{BRICK, Colors, VoxelGrid, mask_voxels};
 use crate::lattice::PlacedMesh;
 use crate::solid::mode::{Mode, Voxels, voxelize_async};
+use crate::solid::{Fill, Solid};
 use crate::view::gpu::{
     GpuScene, HIT_WORDS, MAX_PASS_RAYS, MeshBuffers, NO_HIT, SceneBuffers, SceneBuilder,
     SceneCapacity, hit,
@@ -60,7 +61,7 @@ pub(super) async fn scenes(gpu: &Gpu, mode: Mode, has_colors: bool) -> Result<()
             candidates: 1 << 20,
             voxels: if has_colors { 1 << 16 } else { 0 },
         };
-        let builder = SceneBuilder::untested(gpu, mesh.lattice(), mode, capacity)?;
+        let builder = SceneBuilder::untested(&gpu.probe(), mesh.lattice(), mode, capacity)?;
         // Exact: below 2^23 units, of which a voxel has a power of two.
         let units = mesh.lattice().units_per_voxel() as f32;
         let positions = mesh.vertices().iter().map(|v| v.map(|c| c as f32 / units));
@@ -82,16 +83,20 @@ pub(super) async fn scenes(gpu: &Gpu, mode: Mode, has_colors: bool) -> Result<()
         let mut encoder = device.encoder();
         builder.record(&mut encoder, &meshes)?;
         device.queue.submit([encoder.finish()]);
-        let options = RunOptions::default();
-        let by = Backend::Cpu(&Cpu);
+        let (by, options) = (Backend::Cpu(&Cpu), RunOptions::default());
+        let mode = match mode {
+            // The tetrahedra overlap, and scenes are filled by parity.
+            Mode::Solid(solid) => Mode::Solid(Solid { fill: Fill::Parity, ..solid }),
+            of_surface => of_surface,
+        };
         let Voxels { grid, .. } = voxelize_async(by, &mesh, mode, &options, &NoProgress).await?;
         let scene = builder.scene();
         Ok(builder.status_async().await?.failure.is_none()
             && has_first_hits(scene, &Scene::new(&grid)).await?
             && (!has_colors || has_first_triangles(scene, &mesh).await?))
     };
-    let colors = if has_colors { ", in colours" } else { "" };
-    device.pass(&format!("scenes ({mode:?}{colors})"), test).await
+    let colors = if has_colors { " in colours" } else { "" };
+    device.pass(&format!("{mode} scenes{colors}"), test).await
 }
 
 /// Tests the kernels that draw.
@@ -103,8 +108,8 @@ pub(super) async fn pictures(device: &Device) -> Result<(), RenderError> {
         let grid = built_in();
         // Of voxels with edges; of voxels smaller than a pixel, on the ground.
         let background = Background::Transparent;
-        let near = RenderOptions { zoom: 16.0, background, ..RenderOptions::new([48, 32]) };
-        let far = RenderOptions { samples: 1, ..RenderOptions::new([24, 16]) };
+        let near = RenderOptions { zoom: 16.0, background, ..RenderOptions::new([32, 20]) };
+        let far = RenderOptions { samples: 1, ..RenderOptions::new([16, 12]) };
         for options in [near, far] {
             let renderer = Renderer::new(&grid);
             let mut picture = renderer.params(&options)?;
@@ -137,8 +142,8 @@ async fn has_first_hits(scene: &GpuScene, known: &Scene<'_>) -> Result<bool, Gpu
 
 /// Whether each voxel's colour is the number of the first triangle of `mesh` that touches it.
 async fn has_first_triangles(scene: &GpuScene, mesh: &PlacedMesh) -> Result<bool, GpuError> {
-    let SceneBuffers { bricks, colors, .. } = scene.buffers();
-    let (bricks, colors) = (words(scene, bricks).await?, words(scene, colors).await?);
+    let (device, SceneBuffers { bricks, colors, .. }) = (scene.device(), scene.buffers());
+    let (bricks, colors) = (device.contents(bricks).await?, device.contents(colors).await?);
     let mut found = BTreeMap::new();
     // Bricks past the last are 0.
     for (&[xy, z, ref mask @ ..], &first) in bricks.as_chunks::<BRICK_WORDS>().0.iter().zip(&colors)
@@ -150,15 +155,6 @@ async fn has_first_triangles(scene: &GpuScene, mesh: &PlacedMesh) -> Result<bool
     let mut known = BTreeMap::new();
     touches_of(mesh).for_each(|(voxel, number)| _ = known.entry(voxel).or_insert(number));
     Ok(found == known)
-}
-
-/// The contents of a buffer of the scene.
-async fn words(scene: &GpuScene, buffer: &wgpu::Buffer) -> Result<Vec<u32>, GpuError> {
-    let device = scene.device();
-    let staging = device.staging(buffer.size() / 4);
-    let mut encoder = device.encoder();
-    encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, buffer.size());
-    device.submit_and_read_async(encoder, &staging).await
 }
 
 /// Rays from the grid and its surroundings. Half of them cross planes of several axes at once.
@@ -207,9 +203,8 @@ mod tests {
 
     use super::*;
     use crate::gpu::{Adapter, Kernel, kernels, promised};
-    use crate::solid::{Fill, Solid};
 
-    const SOLID: Mode = Mode::Solid(Solid { fill: Fill::Parity, include_surface: false });
+    const SOLID: Mode = Mode::Solid(Solid { fill: Fill::Auto, include_surface: false });
 
     /// A kernel, and a text in it with its replacement.
     type Fault = (Kernel, &'static str, &'static str);
@@ -271,10 +266,7 @@ mod tests {
     /// A device whose kernels have the fault.
     fn faulty(adapter: &Adapter, (kernel, right, wrong): Fault) -> Device {
         let device = adapter.open().unwrap();
-        let source = kernel.source();
-        assert!(source.contains(right), "{} has no {right}", kernel.name());
-        device.plant(kernel, source.replace(right, wrong), &[]);
-        device.check().unwrap();
+        device.plant(kernel, &[], right, wrong);
         device
     }
 

@@ -83,7 +83,9 @@ impl Film {
         Ray::of(origin, direction)
     }
 
-    /// A conservative footprint: all pixels with a ray that meets the ball.
+    /// A conservative footprint: the half-open ranges of columns and of rows of all pixels with a ray
+    /// that meets the ball, and a lower bound of its depth, in voxels from the eye along the viewing
+    /// direction.
     ///
     /// A ray is the sum of two rounded terms: its origin is off by at most 1 unit per axis, its
     /// direction by at most 1. At depth `d`, after `d / scale` times its direction, it is at most
@@ -92,7 +94,7 @@ impl Film {
     /// film, where `x` and `d` differ by at most `r` from those of the centre, and `x / d` by at
     /// most `r (1 + |x / d|) / (d - r)`. `2^-6` voxel is far more than the rounding errors of this
     /// function.
-    pub(crate) fn footprint(&self, center: Vector, radius: f64) -> Footprint {
+    pub(crate) fn footprint(&self, center: Vector, radius: f64) -> ([Range<usize>; 2], f64) {
         let [on_film, [depth, _]] = self.camera.project(center);
         let farthest = depth.max(0.0) + radius;
         let radius = radius + 1.0 / 64.0 + 2.0 * farthest / self.scale;
@@ -102,18 +104,15 @@ impl Film {
                 on_film.map(|c| radius * (1.0 + c.abs()) / (depth - radius))
             }
             // The eye is in the ball, or before it.
-            Projection::Perspective => {
-                let [columns, rows] = self.size.map(|side| 0..side as usize);
-                return Footprint { columns, rows, depth: 0.0 };
-            }
+            Projection::Perspective => return (self.size.map(|side| 0..side as usize), 0.0),
         };
-        let [columns, rows] = [0, 1].map(|axis| {
+        let pixels = [0, 1].map(|axis| {
             let at = self.camera.in_pixels(axis, on_film[axis]);
             let half = half_extent[axis] / self.camera.pixel_side;
             let pixel = |position: f64| (position.max(0.0) as usize).min(self.size[axis] as usize);
             pixel(at - half)..pixel(at + half + 1.0)
         });
-        Footprint { columns, rows, depth: depth - radius }
+        (pixels, depth - radius)
     }
 
     /// A lower bound of the time at which a ray reaches `depth`, in voxels. Rounding moves a ray's
@@ -122,15 +121,6 @@ impl Film {
     pub(crate) fn time_at(&self, depth: f64) -> Time {
         Time::at_most((depth / UNIT - 2.0) / (self.scale + 2.0))
     }
-}
-
-/// The pixels that may show a ball, as half-open ranges, and a lower bound of its depth.
-#[derive(Debug)]
-pub(crate) struct Footprint {
-    pub(crate) columns: Range<usize>,
-    pub(crate) rows: Range<usize>,
-    /// In voxels from the eye, along the viewing direction.
-    pub(crate) depth: f64,
 }
 
 fn rounded(v: Vector) -> [i32; 3] {

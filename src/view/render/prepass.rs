@@ -5,7 +5,7 @@
 use std::collections::TryReserveError;
 
 use crate::base::vector::Vector;
-use crate::view::render::film::{Film, Footprint};
+use crate::view::render::film::Film;
 use crate::view::render::picture::try_with_capacity;
 use crate::view::trace::{Scene, Time};
 
@@ -33,11 +33,11 @@ impl DepthPrepass {
         scene.visit(|voxel, side, is_divided| {
             let half = f64::from(side) / 2.0;
             let center: Vector = voxel.map(|c| f64::from(c) + half);
-            let Footprint { columns, rows, depth } = film.footprint(center, half * 3.0_f64.sqrt());
-            if is_divided && (columns.len() > CELL_PIXELS || rows.len() > CELL_PIXELS) {
-                return !columns.is_empty() && !rows.is_empty();
+            let (pixels, depth) = film.footprint(center, half * 3.0_f64.sqrt());
+            if is_divided && pixels.iter().any(|range| range.len() > CELL_PIXELS) {
+                return pixels.iter().all(|range| !range.is_empty());
             }
-            let [columns, rows] = [columns, rows].map(|r| r.start / BLOCK..r.end.div_ceil(BLOCK));
+            let [columns, rows] = pixels.map(|r| r.start / BLOCK..r.end.div_ceil(BLOCK));
             let depth = (depth as f32).next_down();
             for row in rows {
                 for least in &mut depths[row * blocks_per_row..][columns.clone()] {

@@ -125,7 +125,7 @@ impl Batch {
                     Ok(Made::Grid(pool.install(|| core::grid_of(result?, strict))?))
                 })),
                 Some(width) => {
-                    let warning = plan.without_effect_on_distances();
+                    let warning = plan.without_effect_on_distances.clone();
                     Box::new(voxelizer.many_distances(items, width)?.map(move |((), result)| {
                         let field = || core::field_of(result?, warning.clone(), strict);
                         Ok(Made::Field(pool.install(field)?))

@@ -7,12 +7,8 @@ use serde_json::json;
 use trivox::backend::{BackendChoice, Backends};
 use trivox::base::numbers::counted;
 use trivox::engine::{Distances, Remedy, Summary, Timings, Warning};
-use trivox::grid::Attribute;
-use trivox::mesh::appearance::FilterChoice;
 use trivox::solid::FillReport;
-use trivox::{
-    Blend, ColorSource, Lattice, Mode, PlaceOptions, Tile, Transform, Up, Voxelized, Voxelizer,
-};
+use trivox::{Voxelized, Voxelizer};
 
 use crate::distance::PyDistanceField;
 use crate::error::Failure;
@@ -24,90 +20,26 @@ use crate::options::Strict;
 /// A caller's options.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    pub place: PlaceOptions,
-    pub transform: Transform,
-    pub mode: Mode,
-    pub up: Up,
-    pub color: ColorSource,
-    pub keep_transparent: bool,
-    pub filter: FilterChoice,
-    pub blend: Blend,
-    pub attributes: Vec<Attribute>,
-    pub interior: Option<[u8; 3]>,
-    pub tile: Option<Tile>,
-    pub lattice: Option<Lattice>,
+    /// Has all options of meshes and voxels, and the memory.
+    pub voxelizer: Voxelizer,
     pub choice: BackendChoice,
     pub adapter: Option<String>,
     pub threads: Option<usize>,
-    pub memory: Option<u64>,
     pub time_limit: Option<Duration>,
-    /// Whether a mesh's file may only name files beside it and below.
-    pub confine: bool,
     /// The solids that are errors.
     pub strict: Strict,
+    /// A warning of options that were given and have no effect on distances.
+    pub without_effect_on_distances: Option<String>,
 }
 
 impl Plan {
-    /// Refuses what no mesh can be placed with.
-    ///
-    /// # Errors
-    /// A resolution, voxel size, bounds or dimensions that are not possible.
-    pub fn check(&self) -> Result<(), Failure> {
-        self.of_place().check().map_err(|error| Failure::own("option.place", error))
-    }
-
-    /// A voxelizer with the options of size and place.
-    fn of_place(&self) -> Voxelizer {
-        let voxelizer = Voxelizer::new()
-            .place_options(self.place)
-            .transform(self.transform.clone())
-            .up(self.up);
-        let voxelizer = self.tile.into_iter().fold(voxelizer, Voxelizer::tile);
-        self.lattice.into_iter().fold(voxelizer, Voxelizer::lattice)
-    }
-
-    /// A warning of options that were given and have no effect on distances.
-    pub fn without_effect_on_distances(&self) -> Option<String> {
-        let is_closed = matches!(self.mode, Mode::Solid(solid) if solid.include_surface);
-        let names = [
-            ("mode=\"thin\"", self.mode == Mode::Thin),
-            ("include_surface", is_closed),
-            ("interior_color", self.interior.is_some()),
-            ("filter", self.filter != FilterChoice::Auto),
-            ("blend", self.blend != Blend::All),
-            ("attributes", !self.attributes.is_empty()),
-            ("color", matches!(self.color, ColorSource::Uniform(_))),
-        ];
-        let given: Vec<&str> = names.iter().filter(|(_, is)| *is).map(|(name, _)| *name).collect();
-        let sentence = || format!("options without effect on distances: {}", given.join(", "));
-        (!given.is_empty()).then(sentence)
-    }
-
     /// A voxelizer for this process, which `job` watches.
     ///
     /// # Errors
     /// The operating system refused to start threads.
     pub fn voxelizer(&self, job: &Arc<Job>) -> Result<Voxelizer, Failure> {
-        let voxelizer = self
-            .of_place()
-            .mode(self.mode)
-            .color(self.color)
-            .keep_transparent(self.keep_transparent)
-            .confined(self.confine)
-            .filter(self.filter)
-            .blend(self.blend)
-            .attributes(self.attributes.iter().copied())
-            .backends(self.backends())
-            .pool(job::pool(self.threads)?)
-            .progress(Arc::<Job>::clone(job));
-        let voxelizer = match self.interior {
-            Some([r, g, b]) => voxelizer.interior_color([r, g, b, u8::MAX]),
-            None => voxelizer,
-        };
-        Ok(match self.memory {
-            Some(bytes) => voxelizer.memory(bytes),
-            None => voxelizer.memory_from(trivox::base::memory::left),
-        })
+        let voxelizer = self.voxelizer.clone().backends(self.backends());
+        Ok(voxelizer.pool(job::pool(self.threads)?).progress(Arc::<Job>::clone(job)))
     }
 
     /// Those of the process: a GPU is opened once, and a forked child opens it for itself.
@@ -148,7 +80,7 @@ pub fn distances(
     let found = voxelizer
         .distances(source.as_library(), width)
         .map_err(|error| source.failure(error.into()))?;
-    let warning = plan.without_effect_on_distances();
+    let warning = plan.without_effect_on_distances.clone();
     let field = job::pool(plan.threads)?.install(|| field_of(found, warning, plan.strict));
     field.map_err(|failure| source.failure(failure))
 }

@@ -9,9 +9,12 @@ use pyo3::types::{PyDict, PyTuple};
 use trivox::base::numbers::short;
 use trivox::lattice::transform::CenteredGrid;
 use trivox::lattice::{MAX_DIM, MAX_SPAN_VOXELS};
+use trivox::mesh::appearance::FilterChoice;
 use trivox::solid::distance::check_width;
 use trivox::solid::{Fill, Solid};
-use trivox::{Bounds, ColorSource, Mode, PlaceOptions, Sizing, Tile, Transform, Up};
+use trivox::{
+    Blend, Bounds, ColorSource, Mode, PlaceOptions, Sizing, Tile, Transform, Up, Voxelizer,
+};
 
 use crate::batch::{Batch, OnError};
 use crate::core::{self, Plan};
@@ -427,29 +430,55 @@ impl PyVoxelizer {
         set(&options, "memory", memory)?;
         set(&options, "time_limit", time_limit)?;
         set(&options, "confine", confine.then_some(true))?;
+        let mut voxelizer = Voxelizer::new()
+            .place_options(place)
+            .transform(transform)
+            .up(up_of)
+            .mode(mode_of)
+            .color(color)
+            .keep_transparent(keep_transparent)
+            .confined(confine)
+            .filter(filter_of)
+            .blend(blend_of)
+            .attributes(attributes.iter().copied());
+        if let Some(tile) = tile {
+            voxelizer = voxelizer.tile(tile);
+        }
+        if let Some(lattice) = lattice_of {
+            voxelizer = voxelizer.lattice(lattice);
+        }
+        if let Some([r, g, b]) = interior_color {
+            voxelizer = voxelizer.interior_color([r, g, b, u8::MAX]);
+        }
+        voxelizer = match memory {
+            Some(bytes) => voxelizer.memory(bytes),
+            None => voxelizer.memory_from(trivox::base::memory::left),
+        };
+        // What no mesh can change is refused now.
+        let checked = job::on_pool(py, || voxelizer.check())?;
+        checked.map_err(|error| Failure::own("option.place", error).into_py(py))?;
+        let of_voxels = [
+            ("mode=\"thin\"", mode_of == Mode::Thin),
+            ("include_surface", include_surface),
+            ("interior_color", interior_color.is_some()),
+            ("filter", filter_of != FilterChoice::Auto),
+            ("blend", blend_of != Blend::All),
+            ("attributes", !attributes.is_empty()),
+            ("color", matches!(color, ColorSource::Uniform(_))),
+        ];
+        let given = of_voxels.iter().filter(|(_, is_given)| *is_given).map(|(name, _)| *name);
+        let given = given.collect::<Vec<_>>().join(", ");
+        let sentence = || format!("options without effect on distances: {given}");
+        let without_effect_on_distances = (!given.is_empty()).then(sentence);
         let plan = Plan {
-            place,
-            transform,
-            mode: mode_of,
-            up: up_of,
-            color,
-            keep_transparent,
-            filter: filter_of,
-            blend: blend_of,
-            interior: interior_color,
-            attributes,
-            tile,
-            lattice: lattice_of,
+            voxelizer,
             choice,
             adapter: adapter.map(str::to_owned),
             threads,
-            memory,
             time_limit: time,
-            confine,
             strict,
+            without_effect_on_distances,
         };
-        // What no mesh can change is refused now.
-        job::on_pool(py, || plan.check())?.map_err(|failure| failure.into_py(py))?;
         Ok(Self { plan, options: options.unbind() })
     }
 

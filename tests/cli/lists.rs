@@ -6,7 +6,7 @@ use super::*;
 fn a_list_names_meshes_as_if_they_were_typed() {
     let folder = with_meshes(4);
     fs::copy(folder.join("3.obj"), folder.join("@3.obj")).unwrap();
-    folder.write("list.txt", "# comment\n2.obj\r\n\n   \n./@3.obj\n1.obj");
+    folder.write("list.txt", "\u{feff}# comment\n2.obj\r\n\n   \n./@3.obj\n1.obj");
     let run = folder.succeeds("mesh.obj @list.txt 0.obj --res 8 --json -q");
     assert_eq!(meshes(&run), ["mesh.obj", "2.obj", "./@3.obj", "1.obj", "0.obj"]);
     folder.write("input", "1.obj\n0.obj\n");

@@ -176,7 +176,6 @@ impl<T: Copy + Sync> VoxelValues<T> {
     }
 
     /// All own values, brick by brick.
-    #[cfg(feature = "palette")]
     pub(crate) fn own(&self) -> &[T] {
         &self.own
     }

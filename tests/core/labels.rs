@@ -46,7 +46,7 @@ fn random_parts(rng: &mut Rng) -> Vec<Mesh> {
 fn the_label_in_a_solid_is_the_last_closed_object_around_the_centre() {
     let mut rng = Rng::with_seed(1);
     let (mut changed, mut of_surface, mut none) = (0, 0, 0);
-    for include_surface in [false, true].repeat(3) {
+    for include_surface in [false, true].repeat(6) {
         let parts = random_parts(&mut rng);
         let mesh = assembly(&parts);
         let voxelizer = solid(include_surface).voxel_size(0.4 + rng.f64()).pad(1);

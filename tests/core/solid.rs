@@ -796,7 +796,7 @@ fn columns_of_sight_are_not_refined_at_a_high_depth_complexity() {
 #[test]
 fn neither_padding_nor_bounds_change_the_solid_of_a_soup() {
     let mut rng = Rng::with_seed(4);
-    for count in [30, 80] {
+    for count in [30, 150] {
         // Corners up to 100: of size 1, the grid has 100 voxels an axis.
         let mut corner = || [0; 3].map(|_| 100.0 * rng.f64());
         let mut triangles: Vec<_> = (0..count).map(|_| [corner(), corner(), corner()]).collect();
@@ -806,7 +806,7 @@ fn neither_padding_nor_bounds_change_the_solid_of_a_soup() {
         for fill in [Fill::Auto, Fill::Winding] {
             let (expected, filling) = solid(&place(&mesh, &options).unwrap(), fill);
             assert!(expected.occupied() > 1_000 && filling.flips.flipped_triangles > 0);
-            for pad in [1, 20] {
+            for pad in [1, 3, 20] {
                 let (padded, _) = solid(&place(&mesh, &options.with_pad(pad)).unwrap(), fill);
                 let within = padded.in_box([i64::from(pad); 3], expected.dims()).unwrap();
                 assert!(within == expected, "{count}, {fill}, {pad}: {padded:?}, not {expected:?}");

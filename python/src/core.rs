@@ -28,7 +28,7 @@ pub struct Plan {
     pub time_limit: Option<Duration>,
     /// The solids that are errors.
     pub strict: Strict,
-    /// A warning of options that were given and have no effect on distances.
+    /// A warning about given options without effect on distances.
     pub without_effect_on_distances: Option<String>,
 }
 

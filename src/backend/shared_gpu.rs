@@ -87,11 +87,11 @@ impl SharedGpu {
             return gpu.clone();
         }
         drop(open);
-        // Its self-test computes: a thread of the caller's pool that waits for a part of it could
-        // begin a job that opens the GPU too, and must not hold the lock then.
+        // The self-test computes in parallel, under the lock. On the caller's pool, a thread that
+        // waits for it could begin another mesh, which locks again: a deadlock.
         let new = || Gpu::new(self.adapter()?).map(Arc::new);
-        let open = || lock(&self.open).gpu.get_or_insert_with(new).clone();
-        self.turn.take(rayon::current_num_threads(), open)?
+        let opened = || lock(&self.open).gpu.get_or_insert_with(new).clone();
+        self.turn.take(rayon::current_num_threads(), opened)?
     }
 
     fn adapter(&self) -> Result<&Adapter, GpuError> {

@@ -38,7 +38,7 @@ pub struct Device {
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "nothing blocks there"))]
     timeout: Option<std::time::Duration>,
     pipelines: Arc<Mutex<Pipelines>>,
-    /// The outcomes of the self-tests so far, by what they test: whether the kernels are right.
+    /// The results of past self-tests, by subject: whether the kernels are correct.
     tested: Arc<Mutex<HashMap<String, bool>>>,
 }
 
@@ -88,12 +88,12 @@ impl Device {
         driver(&self.device.adapter_info())
     }
 
-    /// Awaits the self-test of the kernels of `what`, which tells whether they are right, the first
-    /// time only. Threads that ask at the same time may each run it.
+    /// Runs the self-test of the kernels of `what`, once per device: `test` returns whether they are
+    /// correct. Concurrent callers may each run it.
     ///
     /// # Errors
-    /// [`GpuError::SelfTest`]; the test's own.
-    pub(crate) async fn pass<E: From<GpuError>>(
+    /// [`GpuError::SelfTest`]; an error of `test`.
+    pub(crate) async fn self_test<E: From<GpuError>>(
         &self,
         what: &str,
         test: impl Future<Output = Result<bool, E>>,
@@ -138,7 +138,7 @@ impl Device {
         std::thread::scope(|scope| {
             for (kernel, constants) in missing {
                 let compile = move || self.in_scopes(|| drop(self.pipeline(kernel, constants)));
-                // Without a thread it is compiled at its first use.
+                // If no thread can be started, the kernel is compiled at its first use.
                 _ = std::thread::Builder::new().spawn_scoped(scope, compile);
             }
         });
@@ -415,7 +415,7 @@ impl Device {
                     }
                     (error, _) => error.to_string(),
                 };
-                // It has failed: nobody waits for it again.
+                // The device counts as failed, so that no later call waits for it.
                 _ = self.fault.set(why);
             }
             self.check()?;

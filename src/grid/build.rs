@@ -339,8 +339,8 @@ fn merge_windings(
     windings.sum(sweep.windings())
 }
 
-/// A sweep along `x` through the 64 columns of a row of bricks; column `(y, z)` is bit `8 y + z`. By
-/// default it is before the first voxel.
+/// A sweep along `x` through the 64 columns of a row of bricks; column `(y, z)` is bit `8 y + z`.
+/// The default is the state before the first voxel.
 #[derive(Default)]
 struct WindingSweep {
     /// The winding number of each column at the current voxel, `8 y + z` in order.
@@ -423,7 +423,7 @@ pub(crate) fn checked_dims(dims: [impl Into<u64>; 3]) -> Result<[u32; 3], GridEr
     }
 }
 
-/// Whether a mask is empty or full, which needs compaction.
+/// Whether compaction is needed: a mask is empty or full.
 ///
 /// # Errors
 /// A voxel lies outside of `dims`.

@@ -47,7 +47,7 @@ impl Writer<'_> {
     }
 
     /// Adds `len` consecutive bricks along `x` with one mask, which may be empty. They must come
-    /// after all bricks pushed before; of a full mask, none before the first of those.
+    /// after all bricks pushed before; full ones may overlap the last run of full bricks.
     #[inline]
     pub(crate) fn push(&mut self, start: BrickKey, len: u32, mask: &Mask) {
         if is_full(mask) {

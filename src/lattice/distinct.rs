@@ -23,8 +23,8 @@ pub(crate) struct Distinct<'a> {
 }
 
 impl<'a> Distinct<'a> {
-    /// Finds the triangles that differ in corners or, `with_appearance`, in appearance. A repetition
-    /// is missed where another triangle took the slot of the first.
+    /// Finds the triangles that differ in corners or, `with_appearance`, in appearance. Misses a
+    /// repetition if another triangle took the slot of the first one.
     pub(crate) fn of(mesh: &'a PlacedMesh, with_appearance: bool) -> Self {
         let min_extent = MIN_EXTENT << mesh.lattice().fraction_bits;
         let slots = mesh.len().clamp(1 << 10, MAX_SLOTS).next_power_of_two();

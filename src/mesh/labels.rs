@@ -58,7 +58,7 @@ impl Labels {
         let (mut objects, most) = (vec![Vec::new(); self.names.len()], triangles as u32);
         let ends = self.ranges.iter().skip(1).map(|&(first, _)| first).chain([most]);
         for (&(first, label), end) in self.ranges.iter().zip(ends) {
-            // The labels may be those of another mesh.
+            // Labels of another mesh may be out of range.
             if let Some(object) = objects.get_mut(label as usize) {
                 object.push(first..end.min(most));
             }

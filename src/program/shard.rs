@@ -40,6 +40,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_number_of_parts_has_no_limit() {
+        let shard = |index| Shard { index, of: usize::MAX }.of(vec![0, 1, 2]);
+        assert_eq!([1, 9].map(shard), [vec![0], vec![]]);
+    }
+
+    #[test]
     fn what_is_no_part_is_refused_with_those_that_are() {
         assert_eq!(Shard::parse("2/8"), Ok(Shard { index: 2, of: 8 }));
         for text in ["0/3", "4/3"] {

@@ -135,12 +135,18 @@ impl Gpu {
     pub(crate) async fn test(&self, rule: Rule, kernel: VoxelKernel) -> Result<(), BackendError> {
         let (rule, kernel) = tested_as(rule, kernel);
         let test = async { self_test(&self.probe(), rule, kernel).await };
-        self.device.pass(&format!("{rule:?} voxels ({kernel})"), test).await
+        let what = match rule {
+            Rule::Conservative => format!("surfaces ({kernel})"),
+            Rule::SixSeparating => "thin surfaces".to_owned(),
+            Rule::Parity(axis) => format!("parity along {axis:?}"),
+            Rule::Winding | Rule::Crossings => "crossings".to_owned(),
+        };
+        self.device.self_test(&what, test).await
     }
 
-    /// A GPU on this device for self-tests. It has a workspace of its own: the buffers of this one
-    /// are sized by the first real mesh. Few workgroups per dimension make its dispatches
-    /// two-dimensional, as those of large meshes.
+    /// A GPU on this device for self-tests. It has its own workspace, since the first real mesh
+    /// determines the buffer sizes of a workspace. With one workgroup per dimension its dispatches
+    /// are two-dimensional, like those of large meshes.
     pub(crate) fn probe(&self) -> Self {
         let probe = Self::over(self.device.clone());
         let limits = BatchLimits { groups: 1, bricks: 1 << 10, ..probe.batch_limits };

@@ -27,7 +27,7 @@ pub(super) fn tested_as(rule: Rule, kernel: VoxelKernel) -> (Rule, VoxelKernel) 
     }
 }
 
-/// Whether `gpu` voxelizes the built-in mesh as it should.
+/// Whether `gpu` computes the known voxels of the built-in mesh.
 ///
 /// # Errors
 /// The device fails.
@@ -52,8 +52,8 @@ pub(super) async fn self_test(
     }
 }
 
-/// The voxels that the triangles of `mesh` touch, with the number of the triangle, by the
-/// specification, [`touches`](touches()). Voxels are tested in bricks that the triangle touches.
+/// The (voxel, triangle index) pairs of `mesh` that touch, by the specification,
+/// [`touches`](touches()). Voxels are tested in bricks that the triangle touches.
 pub(crate) fn touches_of(mesh: &PlacedMesh) -> impl Iterator<Item = ([u32; 3], u32)> {
     let Lattice { dims, fraction_bits: bits, .. } = *mesh.lattice();
     let grid = BoxRange::of_grid(dims);
@@ -104,13 +104,13 @@ pub(crate) fn adversarial_mesh(dims: [u32; 3], sizes: &[(u32, u32)]) -> PlacedMe
     in_voxels(dims, adversarial_vertices(dims, sizes, 3), &[[0, 1, 2]])
 }
 
-/// [`adversarial_mesh`] of tetrahedra, which is closed.
+/// [`adversarial_mesh`] with closed tetrahedra in place of triangles.
 pub(crate) fn adversarial_solid(dims: [u32; 3], sizes: &[(u32, u32)]) -> PlacedMesh {
     let sides = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
     in_voxels(dims, adversarial_vertices(dims, sizes, 4), &sides)
 }
 
-/// The vertices of polyhedra of so many `corners`.
+/// The vertices of polyhedra with this number of `corners`, one polyhedron after another.
 fn adversarial_vertices(dims: [u32; 3], sizes: &[(u32, u32)], corners: u32) -> Vec<[f64; 3]> {
     let mut random = Random(1);
     let mut vertices = Vec::new();
@@ -128,7 +128,8 @@ fn adversarial_vertices(dims: [u32; 3], sizes: &[(u32, u32)], corners: u32) -> V
     vertices
 }
 
-/// A mesh in voxels of polyhedra with these sides, which share no vertices.
+/// Places polyhedra, in voxel coordinates. `sides` are the triangles of each, as indices of its own
+/// vertices.
 fn in_voxels(dims: [u32; 3], vertices: Vec<[f64; 3]>, sides: &[[u32; 3]]) -> PlacedMesh {
     let corners = sides.as_flattened().iter().max().map_or(0, |last| last + 1);
     let first = (0..vertices.len() as u32).step_by(corners as usize);

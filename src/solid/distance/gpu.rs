@@ -103,7 +103,7 @@ pub(crate) fn bricks(
 ) -> Result<Vec<BandBrick>, BackendError> {
     let bricks = || {
         let test = async { passes_self_test(device) };
-        device.block_on(device.pass("distances", test))?;
+        device.block_on(device.self_test("distances", test))?;
         measured_bricks(device, mesh, width, memory, progress)
     };
     device.in_scopes(bricks)?

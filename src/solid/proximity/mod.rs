@@ -121,7 +121,7 @@ pub enum ProximityError {
     /// [`Fill::Flood`] depends on voxels.
     #[error("the fill 'flood' is of voxels, not of points: use auto, parity, winding or vote")]
     Flood,
-    /// A coordinate of a point is not finite, or so large that the point's distance is not.
+    /// A coordinate of a point is not finite, or so large that the point's distance may not be.
     #[error(
         "point {index} is at ({}, {}, {}), which has no finite distance from the mesh (points are \
          counted from 0)", short(&.point[0]), short(&.point[1]), short(&.point[2])

@@ -103,8 +103,8 @@ pub(super) fn bytes(triangles: usize, topology: &Topology) -> u64 {
         return forest + judged;
     }
     if triangles > MAX_PAIRED {
-        // More than any limit; the sum with other amounts does not overflow. A run without a limit
-        // of memory would need 100 GB for so many.
+        // Above every limit; sums with other amounts do not overflow. Without a limit, such a mesh
+        // needs more than 100 GB.
         return u64::MAX / 2;
     }
     let areas = size_of::<[i128; 2]>() * triangles;

@@ -110,7 +110,7 @@ impl IndexedColors {
     /// The palette index of `voxel`, whose colour is `color`, one of the grid's.
     ///
     /// # Panics
-    /// Perhaps, if no voxel has the colour; otherwise the index has no meaning then.
+    /// May panic for a colour of no voxel; otherwise its index is undefined.
     #[must_use]
     #[inline]
     pub fn index(&self, voxel: [u32; 3], color: &Rgba) -> u8 {

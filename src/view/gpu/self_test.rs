@@ -41,7 +41,7 @@ pub(super) async fn rays(device: &Device) -> Result<(), GpuError> {
         let scene = Scene::new(&grid);
         has_first_hits(&GpuScene::upload(device, &scene)?, &scene).await
     };
-    device.pass("rays", test).await
+    device.self_test("rays", test).await
 }
 
 /// Tests the kernels that make a scene of a mesh by `mode`, and those of its colours.
@@ -62,7 +62,7 @@ pub(super) async fn scenes(gpu: &Gpu, mode: Mode, has_colors: bool) -> Result<()
             voxels: if has_colors { 1 << 16 } else { 0 },
         };
         let builder = SceneBuilder::untested(&gpu.probe(), mesh.lattice(), mode, capacity)?;
-        // Exact: below 2^23 units, of which a voxel has a power of two.
+        // Exact in `f32`: integers below 2^23, divided by a power of two.
         let units = mesh.lattice().units_per_voxel() as f32;
         let positions = mesh.vertices().iter().map(|v| v.map(|c| c as f32 / units));
         let positions: Vec<[f32; 3]> = positions.collect();
@@ -96,7 +96,7 @@ pub(super) async fn scenes(gpu: &Gpu, mode: Mode, has_colors: bool) -> Result<()
             && (!has_colors || has_first_triangles(scene, &mesh).await?))
     };
     let colors = if has_colors { " in colours" } else { "" };
-    device.pass(&format!("{mode} scenes{colors}"), test).await
+    device.self_test(&format!("{mode} scenes{colors}"), test).await
 }
 
 /// Tests the kernels that draw.
@@ -113,7 +113,7 @@ pub(super) async fn pictures(device: &Device) -> Result<(), RenderError> {
         for options in [near, far] {
             let renderer = Renderer::new(&grid);
             let mut picture = renderer.params(&options)?;
-            // Of 96, in each of which 16,384 points trace a ray.
+            // One of 96 directions: each takes 16,384 rays.
             if let Some(ground) = &mut picture.ground {
                 ground.directions.truncate(1);
             }
@@ -125,7 +125,7 @@ pub(super) async fn pictures(device: &Device) -> Result<(), RenderError> {
         }
         Ok(true)
     };
-    device.pass("pictures", test).await
+    device.self_test("pictures", test).await
 }
 
 /// Whether built-in rays hit the voxels of `known` in `scene`.
@@ -145,7 +145,7 @@ async fn has_first_triangles(scene: &GpuScene, mesh: &PlacedMesh) -> Result<bool
     let (device, SceneBuffers { bricks, colors, .. }) = (scene.device(), scene.buffers());
     let (bricks, colors) = (device.contents(bricks).await?, device.contents(colors).await?);
     let mut found = BTreeMap::new();
-    // Bricks past the last are 0.
+    // Unused bricks are zeros.
     for (&[xy, z, ref mask @ ..], &first) in bricks.as_chunks::<BRICK_WORDS>().0.iter().zip(&colors)
     {
         let base = [xy & 0xffff, xy >> 16, z].map(|c| c * BRICK);

@@ -6,9 +6,10 @@ use super::*;
 fn a_list_names_meshes_as_if_they_were_typed() {
     let folder = with_meshes(4);
     fs::copy(folder.join("3.obj"), folder.join("@3.obj")).unwrap();
-    folder.write("list.txt", "\u{feff}# comment\n2.obj\r\n\n   \n./@3.obj\n1.obj");
+    fs::copy(folder.join("3.obj"), folder.join("3 #.obj")).unwrap();
+    folder.write("list.txt", "\u{feff}# comment\n2.obj\r\n\n   \n./@3.obj\n3 #.obj\n1.obj");
     let run = folder.succeeds("mesh.obj @list.txt 0.obj --res 8 --json -q");
-    assert_eq!(meshes(&run), ["mesh.obj", "2.obj", "./@3.obj", "1.obj", "0.obj"]);
+    assert_eq!(meshes(&run), ["mesh.obj", "2.obj", "./@3.obj", "3 #.obj", "1.obj", "0.obj"]);
     folder.write("input", "1.obj\n0.obj\n");
     let run = folder.voxelize_from("input", "@- --res 8 --json -q");
     assert_eq!(meshes(&run), ["1.obj", "0.obj"]);

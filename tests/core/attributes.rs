@@ -340,3 +340,13 @@ fn what_no_material_states_is_absent_and_the_others_have_the_usual_value() {
     assert_eq!(partly.warnings.len(), 2);
     assert!(samples(&partly.grid).iter().all(|(_, of)| of.metallic == 0.0 && of.triangle == -1));
 }
+
+#[test]
+fn labels_of_a_larger_mesh_leave_those_of_the_triangles_that_are_there() {
+    let labels = Labels::of([(0, "a"), (14, "b")], 20, false).unwrap();
+    let mesh = cube([0.0; 3], 4.0).with_labels(labels);
+    let solid = voxelizer().resolution(4).mode(Mode::Solid(Solid::default()));
+    let grid = solid.run(&mesh).unwrap().grid;
+    let labels: Vec<i32> = samples(&grid).into_iter().map(|(_, sample)| sample.label).collect();
+    assert_eq!(labels, [0; 64]);
+}

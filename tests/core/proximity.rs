@@ -406,3 +406,28 @@ fn refusals_name_the_point_or_the_reason() {
     proximity.contains(&[[0.5; 3]; 10_000], &counts).unwrap();
     assert_eq!(counts.done.into_inner(), counts.total.into_inner());
 }
+
+#[test]
+fn distances_near_the_largest_number_are_finite_or_refused() {
+    let distance = |edge: f64, point: f64| {
+        let proximity = Proximity::new(&cube([0.0; 3], edge), Fill::Auto, u64::MAX, &NoProgress);
+        Ok(proximity.unwrap().distances::<f64>(&[[point; 3]], &NoProgress)?[0])
+    };
+    let far = distance(1.0, 1e301).unwrap();
+    assert!((far / (3.0_f64.sqrt() * 1e301) - 1.0).abs() < FAR_ERROR, "{far}");
+    let refused: Result<f64, ProximityError> = distance(1e9, f64::MAX);
+    assert!(matches!(refused, Err(ProximityError::Point { index: 0, .. })), "{refused:?}");
+}
+
+#[test]
+fn nearest_points_are_right_on_a_lattice_far_from_its_anchor() {
+    let mesh = cube([0.0; 3], 40.0);
+    let mut lattice = *place(&mesh, &voxel_size(1.0)).unwrap().lattice();
+    for axis in 0..3 {
+        lattice.anchor[axis] -= 65_536.0;
+        lattice.anchor_voxel[axis] -= 65_536;
+    }
+    let placed = place_on(&mesh, &lattice).unwrap();
+    let found = nearest(&proximity(&placed, Fill::Auto), &[[50.0, 1.0, 2.0]])[0];
+    assert_eq!((found.point, found.distance), ([40.0, 1.0, 2.0], 10.0));
+}

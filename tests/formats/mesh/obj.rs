@@ -55,6 +55,7 @@ fn labels_are_objects_or_else_several_groups() {
     let groups = format!("o all\n{one}g x\n{two}g y z\n{one}g\n{one}");
     for (lines, names, of_triangles) in [
         (one, "", &[][..]),
+        (&format!("{one}o empty\n"), "", &[]),
         (&objects, "a b,c", &[0, 0, 1, 1, 0]),
         (&groups, ",x,y z", &[0, 1, 1, 2, 0]),
         (&format!("o all\ng x\n{one}"), "all", &[0]),

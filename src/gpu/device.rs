@@ -88,8 +88,8 @@ impl Device {
         driver(&self.device.adapter_info())
     }
 
-    /// Runs the self-test of the kernels of `what`, once per device: `test` returns whether they are
-    /// correct. Concurrent callers may each run it.
+    /// Runs the self-test of the kernels of `what`, once per device: `test` returns whether they
+    /// are correct. Concurrent callers may each run it.
     ///
     /// # Errors
     /// [`GpuError::SelfTest`]; an error of `test`.

@@ -24,8 +24,8 @@
 //!
 //! Rounding moves a vertex by at most half a unit, `2^-(F+1)` voxel, and `2^-28` unit for the
 //! difference and the product in `f64` (below `2^24` units, each rounded by at most `2^-29`;
-//! `2^-16` unit for the farthest anchor, `2^36` units away): 1/131072 voxel at 256 voxels, 1/512 at 65,536. Vertices that share a position share a lattice
-//! point, so a closed mesh stays closed.
+//! `2^-16` unit for the farthest anchor, `2^36` units away): 1/131072 voxel at 256 voxels, 1/512 at
+//! 65,536. Vertices that share a position share a lattice point, so a closed mesh stays closed.
 //!
 //! # One lattice for several meshes or tiles
 //!

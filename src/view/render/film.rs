@@ -83,9 +83,9 @@ impl Film {
         Ray::of(origin, direction)
     }
 
-    /// A conservative footprint of a ball: the half-open ranges of columns and of rows of the pixels
-    /// with a ray that meets it, and a lower bound of its depth, in voxels from the eye along the
-    /// viewing direction.
+    /// A conservative footprint of a ball: the half-open ranges of columns and of rows of the
+    /// pixels with a ray that meets it, and a lower bound of its depth, in voxels from the eye
+    /// along the viewing direction.
     ///
     /// A ray is the sum of two rounded terms: its origin is off by at most 1 unit per axis, its
     /// direction by at most 1. At depth `d`, after `d / scale` times its direction, it is at most

@@ -12,6 +12,7 @@ use rayon::ThreadPoolBuilder;
 use trivox::backend::VoxelKernel;
 use trivox::backend::gpu::BatchLimits;
 use trivox::gpu::Device;
+use trivox::view::gpu::GpuScene;
 use trivox::view::render::Renderer;
 use trivox::view::trace::{Ray, Scene};
 use trivox::{Gpu, GpuError};
@@ -94,7 +95,7 @@ fn asynchronous_runs_overlap_and_give_the_same() {
                     let run = gpu.run_async(mesh, Rule::Conservative, &options, &NoProgress);
                     let grid = pollster::block_on(run).unwrap().grid;
                     assert_eq!(grid, surface(mesh));
-                    let scene = pollster::block_on(gpu.scene_async(mesh)).unwrap();
+                    let scene = GpuScene::upload(gpu.device(), &Scene::new(&grid)).unwrap();
                     let hits = pollster::block_on(scene.first_hits_async(&[ray])).unwrap();
                     assert_eq!(hits, [Scene::new(&grid).first_hit(&ray)]);
                     let drawn = Renderer::on_gpu(&grid, gpu).unwrap();
@@ -172,7 +173,7 @@ fn the_device_of_a_renderer_computes_the_same_and_keeps_its_errors() {
         });
         assert_eq!(grid, expected, "{label}");
         // Bound in a group that the renderer makes.
-        let scene = gpu.scene(&mesh).unwrap();
+        let scene = GpuScene::upload(&shared, &Scene::new(&grid)).unwrap();
         let _ = scene.buffers().bind_group(&shared);
         let hits = scene.first_hits(&[ray]).unwrap();
         assert_eq!(hits, [Scene::new(&expected).first_hit(&ray)], "{label}");
@@ -301,13 +302,14 @@ fn what_is_traced_or_drawn_on_a_lost_device_is_an_error() {
     let mesh = placed_soup(9, 10, 8, 1);
     let grid = surface(&mesh);
     for (label, gpu) in gpus(fast_adapters()) {
-        let scene = gpu.scene(&mesh).unwrap();
+        let scene = Scene::new(&grid);
+        let uploaded = GpuScene::upload(gpu.device(), &scene).unwrap();
         let renderer = Renderer::on_gpu(&grid, &gpu).unwrap();
         gpu.device().device.destroy();
-        assert!(scene.first_hits(&[ray()]).is_err(), "{label}");
+        assert!(uploaded.first_hits(&[ray()]).is_err(), "{label}");
         let picture = without_background([9, 7]);
         assert!(renderer.render(&picture, &NoProgress).is_err(), "{label}");
-        assert!(gpu.scene(&mesh).is_err(), "{label}");
+        assert!(GpuScene::upload(gpu.device(), &scene).is_err(), "{label}");
         assert!(Renderer::on_gpu(&grid, &gpu).is_err(), "{label}");
     }
 }

@@ -5,13 +5,10 @@ use crate::common::rays::{adversarial, adversarial_line};
 use std::fmt::Display;
 
 use rayon::prelude::*;
-use trivox::backend::gpu::BatchLimits;
 use trivox::gpu::Device;
-use trivox::lattice::WindowReach;
 use trivox::view::gpu::{GpuScene, SceneBuffers, scene_source};
 use trivox::view::render::{Background, Projection, RenderOptions, Renderer, View};
 use trivox::view::trace::{Hit, Ray, Scene};
-use trivox::{Gpu, Window};
 use wgpu::BufferUsages as Usage;
 
 /// How many rays to compare on each adapter.
@@ -130,37 +127,6 @@ fn an_empty_grid_has_nothing_to_hit() {
     }
 }
 
-#[test]
-fn what_is_voxelized_on_a_gpu_and_stays_there_is_hit_as_on_the_cpu() {
-    let of_size = |count: usize, dim: u32| placed_soup(count as u64, count, dim, UNIT / 4);
-    let far = placed(&[[[5 * UNIT, 5 * UNIT, 40 * UNIT]; 3]], [9, 9, 64]);
-    let window = Window { from: [0; 3], to: [9, 9, 8] };
-    let meshes = [
-        ("a point", placed(&[[[5 * UNIT + 3; 3]; 3]], [70, 9, 11])),
-        ("a soup", of_size(400, 100)),
-        ("a few in a large grid", of_size(12, 250)),
-        ("one brick", of_size(2, 8)),
-        ("nothing", placed(&[[[5 * UNIT, 5 * UNIT, 40 * UNIT]; 3]], [9, 9, 9])),
-        ("a window without triangles", far.in_window(&window, WindowReach::Box).unwrap()),
-    ];
-    let everything = VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap();
-    let few_bricks = BatchLimits { bricks: 9, ..UNLIMITED };
-    for adapter in adapters() {
-        let gpu = Gpu::new(&adapter).unwrap();
-        for (name, mesh) in &meshes {
-            let grid = surface(mesh);
-            let has_voxels = grid.occupied() > 0;
-            let rays = if has_voxels { rays_at(&grid, 3000) } else { rays_at(&everything, 99) };
-            let (hits, wrong) = compare_hits(&gpu.scene(mesh).unwrap(), &grid, &rays);
-            assert_eq!(wrong, None, "{}, {name}", adapter.label());
-            assert!(hits * 20 > rays.len() || !has_voxels, "{name}");
-        }
-        let small = Gpu::new(&adapter).unwrap().with_batch_limits(few_bricks);
-        let message = small.scene(&meshes[1].1).unwrap_err().to_string();
-        assert!(message.contains("the bricks take"), "{message}");
-    }
-}
-
 /// A shader that somebody else wrote: which voxels a row of parallel rays meets.
 const OWN_STAGE: &str = "
 @group(0) @binding(0) var<storage, read_write> found: array<u32>;
@@ -182,8 +148,8 @@ fn a_stage_of_ones_own_follows_rays_through_the_buffers() {
         .map(|y| (0..grid.dims()[0]).find(|&x| grid.contains([x, y, 0])).map_or(0, |x| x + 1))
         .collect();
     assert!(expected.iter().any(|&x| x > 0), "no voxel is met");
-    for (label, gpu) in gpus(adapters()) {
-        let found = found_by(OWN_STAGE, &gpu.scene(&mesh).unwrap());
+    for (label, device) in devices() {
+        let found = found_by(OWN_STAGE, &uploaded(&device, &grid));
         assert_eq!(found, expected, "{label}");
     }
 }

@@ -14,10 +14,9 @@ use crate::backend::gpu::readback::Lists;
 use crate::backend::gpu::record::Setting;
 use crate::backend::gpu::upload::{Batch, UNSHARED_WORDS};
 use crate::backend::report::RunReport;
-use crate::backend::{Rule, VoxelKernel, brick_pairs};
-use crate::base::numbers::grouped;
+use crate::backend::{Rule, VoxelKernel};
 use crate::base::progress::{NoProgress, Progress};
-use crate::gpu::{Clock, GpuError, MAX_GROUPS, buffer_limit};
+use crate::gpu::{Clock, MAX_GROUPS, buffer_limit};
 use crate::grid::GridError;
 use crate::grid::{BRICK, BrickKey, GridBuilder, Mask};
 use crate::lattice::{Lattice, PlacedMesh};
@@ -112,8 +111,6 @@ pub(crate) struct Job<'a> {
     pub(crate) mesh: &'a PlacedMesh,
     pub(crate) rule: Rule,
     pub(crate) kernel: VoxelKernel,
-    /// Whether the bricks of a single run stay on the GPU; else they are read back after each run.
-    pub(crate) keeps_bricks: bool,
     pub(crate) progress: &'a dyn Progress,
     /// Maximum number of bricks in host memory.
     pub(crate) room: u64,
@@ -135,7 +132,6 @@ impl<'a> Job<'a> {
             mesh,
             rule: Rule::Conservative,
             kernel: VoxelKernel::default(),
-            keeps_bricks: false,
             progress: &NoProgress,
             room: u64::MAX,
             batch_limits,
@@ -147,13 +143,9 @@ impl<'a> Job<'a> {
     pub(crate) fn setting(&self) -> Setting {
         let Lattice { dims, fraction_bits, .. } = *self.mesh.lattice();
         let groups = self.batch_limits.groups;
-        // What stays on the GPU cannot be divided.
-        let candidates = match self.keeps_bricks {
-            true => self.batch_limits.candidates,
-            false => self.pass_candidates.load(Relaxed).min(self.batch_limits.candidates),
-        };
-        let Self { rule, kernel, keeps_bricks, .. } = *self;
-        Setting { rule, kernel, keeps_bricks, dims, fraction_bits, candidates, groups }
+        let candidates = self.pass_candidates.load(Relaxed).min(self.batch_limits.candidates);
+        let Self { rule, kernel, .. } = *self;
+        Setting { rule, kernel, keeps_bricks: false, dims, fraction_bits, candidates, groups }
     }
 
     /// Adapts the next pass to a run of so many candidates, if these are enough to tell the speed.
@@ -165,20 +157,6 @@ impl<'a> Job<'a> {
         let most = self.batch_limits.candidates;
         let next = (in_run_time as u32).clamp(MIN_CANDIDATES_A_PASS.min(most), most);
         self.pass_candidates.store(next, Relaxed);
-    }
-
-    /// The error for an overflow of a job whose bricks stay on the GPU.
-    pub(crate) fn too_large(&self, overflow: Overflow) -> GpuError {
-        let BatchLimits { bricks, pairs, .. } = self.batch_limits;
-        let (what, words, count, limit) = match overflow {
-            Overflow::Bricks(count) => ("bricks", BRICK_WORDS, count.into(), bricks.into()),
-            _ => {
-                let count = brick_pairs(self.mesh).max(u64::from(pairs) + 1);
-                ("candidates", PAIR_WORDS, count, pairs.into())
-            }
-        };
-        let bytes = |count: u64| 4 * words as u64 * count;
-        GpuError::TooLarge { what, size: bytes(count), limit: bytes(limit) }
     }
 }
 
@@ -275,17 +253,6 @@ impl SubBatch {
     }
 }
 
-/// The error for a scene of a grid with more bricks than a bitmap has bits.
-pub(crate) fn too_many_bricks(dims: [u32; 3]) -> GpuError {
-    let bricks = dims.map(|d| u64::from(d.div_ceil(BRICK))).iter().product();
-    let most = u64::from(MAX_BITMAP_WORDS) * u64::from(u32::BITS);
-    GpuError::Scene(format!(
-        "its grid has {} bricks of 8 x 8 x 8 voxels, and a scene {} at most: use larger voxels",
-        grouped(bricks),
-        grouped(most)
-    ))
-}
-
 /// Bits of a brick in the bitmap.
 pub(crate) fn directions(rule: Rule) -> u32 {
     if matches!(rule, Rule::Winding | Rule::Crossings) { 2 } else { 1 }
@@ -294,24 +261,12 @@ pub(crate) fn directions(rule: Rule) -> u32 {
 /// Units of progress per batch.
 pub(crate) const UNITS: u64 = 1 << 20;
 
-/// Bricks in GPU memory, in canonical order.
-#[derive(Debug)]
-pub(crate) struct ResidentBricks {
-    /// Each has its key and its mask.
-    pub(crate) bricks: wgpu::Buffer,
-    pub(crate) count: u32,
-    /// The counters of the run that found them.
-    pub(crate) counters: wgpu::Buffer,
-}
-
 /// The results of the sub-batches so far.
 #[derive(Default)]
 pub(crate) struct Results {
     pub(crate) lists: Lists,
     /// Number of bricks dropped because they exceeded [`Job::room`].
     pub(crate) dropped: u64,
-    /// The bricks of a job that keeps them on the GPU.
-    pub(crate) kept: Option<ResidentBricks>,
     pub(crate) report: RunReport,
 }
 

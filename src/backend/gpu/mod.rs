@@ -46,11 +46,10 @@ use wgpu::BufferUsages;
 use crate::backend::gpu::buffers::{Buffers, Sizes};
 use crate::backend::gpu::job::{
     BYTES_PER_BRICK, FIRST_CANDIDATES_A_PASS, Job, MAX_PAIRS, Overflow, Results, SubBatch, UNITS,
-    too_many_bricks,
 };
 use crate::backend::gpu::self_test::{self_test, tested_as};
 use crate::backend::gpu::stages::{MAX_STEPS, prepare};
-use crate::backend::gpu::upload::{Batch, UNSHARED_WORDS, Uploaded};
+use crate::backend::gpu::upload::{Batch, Uploaded};
 use crate::backend::gpu::workspace::Workspace;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::backend::turn::Turn;
@@ -65,7 +64,6 @@ use crate::grid::BRICK;
 use crate::lattice::PlacedMesh;
 
 pub use job::BatchLimits;
-pub(crate) use job::ResidentBricks;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use self_test::adversarial_mesh;
 pub(crate) use self_test::{Random, adversarial_solid, touches_of};
@@ -187,22 +185,6 @@ impl Gpu {
         &self.device
     }
 
-    /// Voxelizes a mesh that has triangles by [`Rule::Conservative`], and keeps the bricks in GPU
-    /// memory. Only counters are read back. Its futures run in the [scopes](Device::scoped) of the
-    /// device.
-    ///
-    /// # Errors
-    /// The triangles, the pairs or the voxels exceed a buffer; the device fails.
-    pub(crate) async fn resident_bricks(
-        &self,
-        mesh: &PlacedMesh,
-    ) -> Result<ResidentBricks, BackendError> {
-        let job = Job::new(mesh, self.batch_limits, &self.pass_candidates);
-        let job = Job { keeps_bricks: true, ..job };
-        let results = self.voxelize_batches(&job).await?;
-        results.kept.ok_or_else(|| BackendError::Failed("it returned no bricks".into()))
-    }
-
     /// The asynchronous form of [`Backend::run`](crate::Backend::run). Concurrent runs each create
     /// their own buffers.
     ///
@@ -274,11 +256,6 @@ impl Gpu {
     /// Runs a job, batch by batch.
     async fn voxelize_batches(&self, job: &Job<'_>) -> Result<Results, BackendError> {
         let max_triangles = self.batch_limits.triangles as usize;
-        if job.keeps_bricks && job.mesh.len() > max_triangles {
-            let of_triangles = |count: usize| 4 * UNSHARED_WORDS as u64 * count as u64;
-            let (size, limit) = (of_triangles(job.mesh.len()), of_triangles(max_triangles));
-            return Err(GpuError::TooLarge { what: "triangles", size, limit }.into());
-        }
         let mut results = Results::default();
         results.add_clamped(job);
         // Taken, so that the lock is not held across an await.
@@ -316,9 +293,6 @@ impl Gpu {
         report.host_ms.upload += milliseconds(ready.elapsed());
 
         let mut sub_batches = SubBatch::whole(batch, job.mesh.lattice()).slabs(job.rule);
-        if job.keeps_bricks && sub_batches.len() > 1 {
-            return Err(too_many_bricks(job.mesh.lattice().dims).into());
-        }
         while let Some(sub_batch) = sub_batches.pop() {
             check_cancelled(job.progress)?;
             match workspace.run(&self.device, job, &sub_batch, results).await? {
@@ -329,7 +303,6 @@ impl Gpu {
                 Some(overflow) if self.enlarge(workspace, &job.batch_limits, overflow)? => {
                     sub_batches.push(sub_batch);
                 }
-                Some(overflow) if job.keeps_bricks => return Err(job.too_large(overflow).into()),
                 Some(overflow) => {
                     // One triangle in one brick fits all limits: `None` is a bug.
                     let halves = sub_batch.split(overflow).ok_or_else(|| {
@@ -432,15 +405,5 @@ mod tests {
             let both = [runs(), runs()];
             assert!(both[0] > 1 && both[1] == 1, "{}: {both:?}", adapter.label());
         }
-    }
-
-    #[test]
-    fn a_grid_of_too_many_bricks_for_a_scene_is_refused_by_their_number() {
-        let mesh = adversarial_mesh([1 << 15, 1 << 15, 1 << 10], &[(1, 8)]);
-        let Some(adapter) = promised().into_iter().next() else { return };
-        let gpu = Gpu::new(&adapter).unwrap();
-        let refused = gpu.device.block_on(gpu.resident_bricks(&mesh)).unwrap_err().to_string();
-        let says = "2,147,483,648 bricks of 8 x 8 x 8 voxels, and a scene 134,217,728 at most";
-        assert!(refused.contains(says), "{refused}");
     }
 }

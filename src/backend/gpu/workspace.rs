@@ -10,7 +10,7 @@ use crate::backend::gpu::data::{
     BRICKS, BRICKS_FULL, CANDIDATES, CROSSINGS, FAILURES, LEVELS, PAIRS, PAIRS_FULL,
     TOO_MANY_CANDIDATES,
 };
-use crate::backend::gpu::job::{Job, Overflow, ResidentBricks, Results, SubBatch};
+use crate::backend::gpu::job::{Job, Overflow, Results, SubBatch};
 use crate::backend::gpu::readback::{self, CLOCK_AT, Readback};
 use crate::backend::gpu::stages::OutputList;
 use crate::backend::gpu::upload::Uploaded;
@@ -36,7 +36,7 @@ impl Workspace {
     }
 
     /// Runs all stages on a sub-batch of the uploaded mesh, and adds the output to `results`, or
-    /// returns the overflow. A job that keeps its bricks gets a copy of them in GPU memory.
+    /// returns the overflow.
     pub(super) async fn run(
         &mut self,
         device: &Device,
@@ -62,10 +62,7 @@ impl Workspace {
         report.host_ms.submit += milliseconds(began.elapsed());
 
         let sizes = self.buffers.sizes;
-        let expected = match job.keeps_bricks {
-            true => 0,
-            false => self.readback.expected(job.rule).min(sizes.bricks),
-        };
+        let expected = self.readback.expected(job.rule).min(sizes.bricks);
         let read = |staging: &[u8]| {
             let counters = readback::counters(staging);
             if overflow(&counters, &sizes, job).is_none() {
@@ -94,10 +91,6 @@ impl Workspace {
         }
         job.adapt(counts.sum(CANDIDATES), began.elapsed());
         let [found, listed] = [counters[BRICKS], counters[CROSSINGS]];
-        if job.keeps_bricks {
-            results.kept = Some(self.copy_bricks(device, found)?);
-            return Ok(None);
-        }
         if found > expected {
             self.read(device, OutputList::Bricks, expected..found, results).await?;
         }
@@ -106,23 +99,6 @@ impl Workspace {
         }
         self.readback.learn(job.rule, found);
         Ok(None)
-    }
-
-    /// Copies of the `count` bricks of the run, and of its counters.
-    fn copy_bricks(&self, device: &Device, count: u32) -> Result<ResidentBricks, GpuError> {
-        let usage = Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST;
-        let mut encoder = device.encoder();
-        let mut copy = |label, from: &wgpu::Buffer, bytes: u64| {
-            let to = device.buffer(label, bytes / 4, usage);
-            encoder.copy_buffer_to_buffer(from, 0, &to, 0, bytes);
-            to
-        };
-        let bytes = OutputList::Bricks.bytes() * u64::from(count);
-        let bricks = copy("bricks", &self.buffers.bricks, bytes);
-        let counters = copy("counters", &self.buffers.counters, self.buffers.counters.size());
-        device.queue.submit([encoder.finish()]);
-        device.check()?;
-        Ok(ResidentBricks { bricks, count, counters })
     }
 
     /// Reads records that were not read with the counters. The staging buffer grows by an eighth

@@ -9,9 +9,8 @@
 //! Some drivers end loops early without an error: call `has_given_up()` at the shader's end to
 //! detect this.
 //!
-//! [`GpuScene::upload`] copies a scene from the host; [`Gpu::scene`](crate::Gpu::scene) voxelizes a
-//! mesh and keeps the voxels in GPU memory; a [`SceneBuilder`] does so for a mesh that is in GPU
-//! memory, in your command encoder and without waits, each frame.
+//! [`GpuScene::upload`] copies a scene from the host; a [`SceneBuilder`] voxelizes meshes that are
+//! in GPU memory, in your command encoder and without waits, each frame.
 
 pub mod draw;
 mod scene_builder;
@@ -22,17 +21,10 @@ use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 use wgpu::BufferUsages as Usage;
 
-#[cfg(not(target_arch = "wasm32"))]
-use crate::backend::Backend;
-use crate::backend::BackendError;
-use crate::backend::gpu::Gpu;
 use crate::base::srgb::Rgba;
 use crate::gpu::GpuError;
 use crate::gpu::{BRICK_WORDS, Device, KEY_WORDS, MAX_GROUPS, kernels};
-use crate::grid::{Colors, DEFAULT_COLOR, VoxelGrid, count, mask_places};
-use crate::lattice::PlacedMesh;
-use crate::solid::mode::Mode;
-use crate::view::gpu::tree::Tree;
+use crate::grid::{Colors, DEFAULT_COLOR, count, mask_places};
 pub use crate::view::trace::scene::Node;
 use crate::view::trace::scene::Scene;
 use crate::view::trace::traverse::{Time, Touch};
@@ -161,41 +153,6 @@ impl SceneBuffers {
             layout: &Self::layout(device),
             entries: &entries.collect::<Vec<_>>(),
         })
-    }
-}
-
-impl Gpu {
-    /// Voxelizes a mesh by [`Rule::Conservative`](crate::backend::Rule::Conservative), and keeps
-    /// the voxels in GPU memory as a scene for ray tracing. Only counters are read back.
-    ///
-    /// # Errors
-    /// The kernels fail their self-test, which precedes their first use; the triangles, the pairs
-    /// or the voxels exceed a buffer; the device fails.
-    pub async fn scene_async(&self, mesh: &PlacedMesh) -> Result<GpuScene, BackendError> {
-        let (device, dims) = (self.device(), mesh.lattice().dims);
-        let made = async {
-            self_test::scenes(self, Mode::Surface, false).await?;
-            if mesh.is_empty() {
-                let empty = VoxelGrid::empty(dims)?;
-                return Ok(GpuScene::upload(device, &Scene::new(&empty))?);
-            }
-            let tree = Tree::new(device, dims, self.resident_bricks(mesh).await?, 0, None)?;
-            let mut encoder = device.encoder();
-            tree.record(device, &mut encoder);
-            device.queue.submit([encoder.finish()]);
-            Ok::<_, BackendError>(GpuScene::new(device, tree.buffers)?)
-        };
-        device.scoped(made).await
-    }
-
-    /// The blocking form of [`scene_async`](Self::scene_async).
-    ///
-    /// # Errors
-    /// Those of [`scene_async`](Self::scene_async).
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn scene(&self, mesh: &PlacedMesh) -> Result<GpuScene, BackendError> {
-        let by = Backend::Gpu(self);
-        by.exclusively(rayon::current_num_threads(), || by.wait(self.scene_async(mesh)))?
     }
 }
 

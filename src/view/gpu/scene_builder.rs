@@ -7,18 +7,18 @@ use thiserror::Error;
 use wgpu::BufferUsages as Usage;
 use wgpu::util::DeviceExt;
 
+use crate::backend::gpu::Gpu;
 use crate::backend::gpu::buffers::{Buffers, Sizes};
 use crate::backend::gpu::data::{
     BRICKS, BRICKS_FULL, CANDIDATE_GROUPS, FAILURES, GROUP, GROUPS, INVALID_INDEX, INVALID_VERTEX,
     LEVELS, NOT_CLOSED, PAIRS_FULL, SCENE_VOXELS, STARTED, TOO_MANY_CANDIDATES, VOXELS_FULL,
 };
 use crate::backend::gpu::job::{
-    MAX_BITMAP_WORDS, MAX_BRICKS, MAX_CANDIDATES_A_PASS, MAX_PAIRS, SubBatch, too_many_bricks,
+    MAX_BITMAP_WORDS, MAX_BRICKS, MAX_CANDIDATES_A_PASS, MAX_PAIRS, SubBatch,
 };
 use crate::backend::gpu::record::{PARAMS_BYTES, Setting};
 use crate::backend::gpu::stages::Step;
 use crate::backend::gpu::workspace::needed_pairs;
-use crate::backend::gpu::{Gpu, ResidentBricks};
 use crate::backend::{BackendError, Rule, VoxelKernel};
 use crate::base::numbers::grouped;
 use crate::gpu::{Device, GpuError, MAX_GROUPS, buffer_limit, kernels};
@@ -329,13 +329,7 @@ impl SceneBuilder {
         let mesh = device.checked_buffer("mesh", mesh_words, Usage::STORAGE)?;
         let mut buffers = Buffers::new(&device, mesh, sizes);
         buffers.bind_all(&device, &setting.steps())?;
-        let found = ResidentBricks {
-            bricks: buffers.bricks.clone(),
-            count: bricks,
-            counters: buffers.counters.clone(),
-        };
-        let ranks = is_solid.then_some([&buffers.bitmap, &buffers.bricks_before]);
-        let tree = Tree::new(&device, dims, found, voxels, ranks)?;
+        let tree = Tree::new(&device, dims, &buffers, voxels, is_solid)?;
         let color_words = if voxels > 0 { triangles.into() } else { 1 };
         Ok(Self {
             source: device.filled("source", &[0; size_of::<Source>()], Usage::UNIFORM)?,
@@ -581,6 +575,17 @@ impl SceneBuilder {
     }
 }
 
+/// The error for a grid with more bricks than a bitmap has bits.
+fn too_many_bricks(dims: [u32; 3]) -> GpuError {
+    let bricks = dims.map(|d| u64::from(d.div_ceil(BRICK))).iter().product();
+    let most = u64::from(MAX_BITMAP_WORDS) * u64::from(u32::BITS);
+    GpuError::Scene(format!(
+        "its grid has {} bricks of 8 x 8 x 8 voxels, and a scene {} at most: use larger voxels",
+        grouped(bricks),
+        grouped(most)
+    ))
+}
+
 /// Checks that no part of a capacity exceeds its largest value, or the limits of `gpu`.
 fn check(gpu: &Gpu, capacity: &SceneCapacity) -> Result<(), GpuError> {
     let SceneCapacity { vertices, triangles, pairs, bricks, candidates, voxels } = *capacity;
@@ -777,6 +782,17 @@ mod tests {
             assert!(refused.contains(says), "{refused}");
             assert_eq!(refused.contains("limits of its adapter"), is_of_device, "{refused}");
         }
+    }
+
+    #[test]
+    fn a_grid_of_too_many_bricks_is_refused_by_their_number() {
+        let lattice = *adversarial_mesh([1 << 15, 1 << 15, 1 << 10], &[(1, 8)]).lattice();
+        let Some(adapter) = promised().into_iter().next() else { return };
+        let gpu = Gpu::new(&adapter).unwrap();
+        let refused = SceneBuilder::new(&gpu, &lattice, Mode::Surface, CAPACITY);
+        let says = "2,147,483,648 bricks of 8 x 8 x 8 voxels, and a scene 134,217,728 at most";
+        let refused = refused.unwrap_err().to_string();
+        assert!(refused.contains(says), "{refused}");
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use bytemuck::{Pod, Zeroable};
 use wgpu::BufferUsages as Usage;
 
-use crate::backend::gpu::ResidentBricks;
+use crate::backend::gpu::buffers::Buffers;
 use crate::gpu::{Device, GROUP, GpuError, Kernel, MAX_GROUPS, dispatch, kernels};
 use crate::grid::{BRICK, DEFAULT_COLOR};
 use crate::view::gpu::{Header, NO_NODES, SCENE_VERSION, SceneBuffers, packed};
@@ -37,28 +37,27 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// The tree of a grid of `dims`, over a buffer for as many bricks as `found` counts. Their
-    /// number is in its counters, which the voxelization writes. With room for the colours of so
-    /// many `voxels`; no voxels have colours if it is 0. The bricks of a solid are filled by their
-    /// `ranks`: the bitmap, and the bricks before each word of it.
+    /// The tree of a grid of `dims`, over the bricks in the buffers of the voxelization, which
+    /// counts them. With room for the colours of so many `voxels`; no voxels have colours if it is
+    /// 0. The bricks of a solid are filled.
     ///
     /// # Errors
     /// The nodes exceed the device's limit; the device fails.
     pub(crate) fn new(
         device: &Device,
         dims: [u32; 3],
-        found: ResidentBricks,
+        found: &Buffers,
         voxels: u32,
-        ranks: Option<[&wgpu::Buffer; 2]>,
+        is_solid: bool,
     ) -> Result<Self, GpuError> {
-        let ResidentBricks { bricks, count: capacity, counters } = found;
+        let capacity = found.sizes.bricks;
         let top = top_of(dims);
         let nodes: u64 = (1..=top).map(|level| nodes_on(dims, level)).sum();
         // Nodes that may be children: at most `top - 1` above each brick; of a solid also those
         // with full cells only.
-        let upper = match ranks {
-            Some(_) => nodes - 1,
-            None => (nodes - 1).min(u64::from(top - 1) * u64::from(capacity)),
+        let upper = match is_solid {
+            true => nodes - 1,
+            false => (nodes - 1).min(u64::from(top - 1) * u64::from(capacity)),
         };
         let header = Header {
             version: SCENE_VERSION,
@@ -77,7 +76,7 @@ impl Tree {
             nodes: storage("nodes", nodes * u64::from(NODE_WORDS))?,
             header: device.filled("scene", bytemuck::bytes_of(&header), header_usage)?,
             children: storage("children", u64::from(capacity) + upper)?,
-            bricks,
+            bricks: found.bricks.clone(),
             colors: storage("colours", color_words)?,
         };
         // Fits, since the buffer of the nodes could be made.
@@ -88,24 +87,24 @@ impl Tree {
         let params = device.filled("params", bytemuck::bytes_of(&params), Usage::UNIFORM)?;
         let mut named = vec![
             ("params", params.as_entire_binding()),
-            ("counters", counters.as_entire_binding()),
+            ("counters", found.counters.as_entire_binding()),
             ("bricks", buffers.bricks.as_entire_binding()),
             ("nodes", buffers.nodes.as_entire_binding()),
             ("header", buffers.header.as_entire_binding()),
             ("children", buffers.children.as_entire_binding()),
         ];
-        if let Some([bitmap, before]) = ranks {
-            named.push(("bitmap", bitmap.as_entire_binding()));
-            named.push(("bricks_before", before.as_entire_binding()));
+        if is_solid {
+            named.push(("bitmap", found.bitmap.as_entire_binding()));
+            named.push(("bricks_before", found.bricks_before.as_entire_binding()));
         }
         let stage = |kernel, invocations: u32| {
             let groups = device.pipeline(kernel, &[]).bind(&device.device, &named)?;
             Ok((kernel, groups, invocations.div_ceil(GROUP)))
         };
         let stages = [
-            match ranks {
-                Some(_) => stage(kernels::FILL_ROWS, in_bricks[1] * in_bricks[2])?,
-                None => stage(kernels::TREE_FILL, capacity)?,
+            match is_solid {
+                true => stage(kernels::FILL_ROWS, in_bricks[1] * in_bricks[2])?,
+                false => stage(kernels::TREE_FILL, capacity)?,
             },
             stage(kernels::TREE_COUNT, nodes)?,
             stage(kernels::TREE_LINK, capacity.max(nodes))?,

@@ -94,7 +94,6 @@ impl Batch {
         on_error: OnError,
         width: Option<f32>,
     ) -> PyResult<Self> {
-        let py = items.py();
         let is_one = items.is_instance_of::<PyString>()
             || items.is_instance_of::<PyBytes>()
             || items.is_instance_of::<PyMesh>()
@@ -114,7 +113,7 @@ impl Batch {
         let (sources, received) = channel::<MeshSource<'static>>();
         let (sender, outcomes) = channel();
         let strict = plan.strict;
-        let start = || {
+        let start = || -> Result<usize, Failure> {
             let voxelizer = plan.voxelizer(&job)?;
             let voxelizer = plan.time_limit.into_iter().fold(voxelizer, Voxelizer::time_limit);
             let pool = job::pool(plan.threads)?;
@@ -143,7 +142,7 @@ impl Batch {
             })?;
             Ok(threads)
         };
-        let threads = start().map_err(|failure: Failure| failure.into_py(py))?;
+        let threads = start()?;
         Ok(Self {
             items: Some(items),
             on_error,
@@ -179,14 +178,20 @@ impl Batch {
                     return Ok(());
                 }
             };
-            let (key, value) = match item.cast::<PyTuple>() {
-                Ok(pair) if pair.len() == 2 => (Some(pair.get_item(0)?), pair.get_item(1)?),
-                _ => (None, item.clone()),
+            let (key, source) = match item.cast::<PyTuple>() {
+                Ok(pair) if pair.len() == 2 => {
+                    let (first, second) = (pair.get_item(0)?, pair.get_item(1)?);
+                    // An array is no key: these are vertices and faces.
+                    match first.hash() {
+                        Ok(_) => (Some(first), Source::of(&second)),
+                        Err(_) => (None, Source::of_parts(&first, Some(&second))),
+                    }
+                }
+                _ => (None, Source::of(&item)),
             };
-            let source = Source::of(&value);
             let key = match (key, &source) {
                 (Some(key), _) => key,
-                (None, Ok(Source::Path(_))) => value,
+                (None, Ok(Source::Path(_))) => item,
                 (None, _) => self.count.into_pyobject(py)?.into_any(),
             };
             self.count += 1;
@@ -269,7 +274,7 @@ impl Batch {
             let made = match (entry, outcome) {
                 (Entry::Failed(error), _) => Err(error),
                 (Entry::Sent(source), Some(outcome)) => {
-                    outcome.map_err(|failure| source.failure(failure).into_py(py))
+                    outcome.map_err(|failure| source.failure(failure).into())
                 }
                 (Entry::Sent(_), None) => unreachable!("an item that was sent has an outcome"),
             };

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use numpy::{IntoPyArray, PyArray1, PyReadwriteArrayDyn};
-use pyo3::exceptions::PyValueError;
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::exceptions::{PyException, PyMemoryError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use rayon::prelude::*;
@@ -18,7 +18,7 @@ use trivox::{DistanceField, VoxelGrid};
 
 use crate::error::Failure;
 use crate::glue;
-use crate::grid::arrays::{self, filled, new_array};
+use crate::grid::arrays::{self, filled};
 use crate::grid::files::{bytes_of, check_room, grid_format, read};
 use crate::grid::make::{indices, voxel_in};
 use crate::grid::{PyGrid, as_dtype};
@@ -84,10 +84,7 @@ impl PyDistanceField {
         inside: &Bound<'_, PyGrid>,
         #[pyo3(from_py_with = named::width)] width: f32,
     ) -> PyResult<Self> {
-        let py = coords.py();
-        let field = field_of_arrays(coords, distances, &inside.get().grid, width);
-        let field = field.map_err(|failure| failure.into_py(py))?;
-        Ok(Self::new(field, "{}".to_owned(), vec![]))
+        field_of_arrays(coords, distances, &inside.get().grid, width, vec![])
     }
 
     /// Voxels along x, y and z.
@@ -199,7 +196,7 @@ impl PyDistanceField {
     /// ndarray of float32, shape (n,)
     ///     In the order of `coords`.
     fn distances<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let column = filled::<f32, 1>(py, self.count, "float32", |rows| {
+        let column = filled::<f32, 1>(py, self.count, |rows| {
             let distances = self.field.distances().map(|(_, distance)| [distance]);
             rows.iter_mut().zip(distances).for_each(|(row, distance)| *row = distance);
         })?;
@@ -249,12 +246,7 @@ impl PyDistanceField {
     /// MemoryError
     ///     The array does not fit; the voxelizer's `memory` does not bound it.
     fn dense<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let array = new_array(py, "empty", &self.field.dims().map(u64::from), "float32")?;
-        let mut data: PyReadwriteArrayDyn<'_, f32> = array.extract()?;
-        let flat = data.as_slice_mut().map_err(|error| Failure::bug(error).into_py(py))?;
-        job::on_pool(py, || self.field.fill_dense(flat))?;
-        drop(data);
-        Ok(array)
+        arrays::dense(py, "empty", self.field.dims(), |out| self.field.fill_dense(out))
     }
 
     /// Writes the distances to a file.
@@ -299,7 +291,7 @@ impl PyDistanceField {
         py: Python<'py>,
         #[pyo3(from_py_with = named::format)] format: &str,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let format = grid_format(format).map_err(|failure| failure.into_py(py))?;
+        let format = grid_format(format)?;
         let field = Arc::clone(&self.field);
         let bytes = job::run(py, move |job| {
             format.check_distances()?;
@@ -355,7 +347,7 @@ impl PyDistanceField {
             let distances: Vec<f32> = field.distances().map(|(_, distance)| distance).collect();
             Ok([band, inside, bytemuck::cast_slice(&distances).to_vec()])
         };
-        let parts = job::on_pool(py, parts)?.map_err(|failure| failure.into_py(py))?;
+        let parts = job::try_on_pool(py, parts)?;
         let [band, inside, distances] = parts.map(|bytes| glue::bytes(py, &bytes));
         let [band, inside, distances] = [band?, inside?, distances?];
         let state = (band, inside, self.width(), distances, &self.report, &self.warnings);
@@ -375,14 +367,15 @@ fn field_of_arrays(
     distances: &Bound<'_, PyAny>,
     inside: &VoxelGrid,
     width: f32,
-) -> Result<DistanceField, Failure> {
-    check_width(width)?;
+    warnings: Vec<String>,
+) -> PyResult<PyDistanceField> {
+    check_width(width).map_err(Failure::from)?;
     let py = coords.py();
     let coords = indices(coords, "coords")?;
     let rows = coords.as_array();
     let distances = numbers("distances", distances, &[rows.nrows()])?;
     let refused = |message: String| Failure::own("option.distances", message);
-    let make = || -> Result<DistanceField, Failure> {
+    let make = || {
         let dims = inside.dims();
         let mut band = Vec::with_capacity(distances.len());
         for (row, &distance) in rows.outer_iter().zip(&distances) {
@@ -409,9 +402,10 @@ fn field_of_arrays(
         let grids = [voxels.with_world(inside.world), inside.clone()];
         let distances = band.into_iter().map(|(_, distance)| distance).collect();
         let field = DistanceField::of_parts(width, grids, distances);
-        field.ok_or_else(|| Failure::bug("checked distances are no field"))
+        let field = field.ok_or_else(|| Failure::bug("checked distances are no field"))?;
+        Ok(PyDistanceField::new(field, "{}".to_owned(), warnings))
     };
-    job::on_pool(py, make)?
+    job::try_on_pool::<_, Failure>(py, make)
 }
 
 /// Reads signed distances from an ``.npz`` file, as `DistanceField.save` and the program's
@@ -434,36 +428,34 @@ fn field_of_arrays(
 ///     contradict each other.
 #[pyfunction]
 pub fn load_distances(py: Python<'_>, path: PathBuf) -> PyResult<PyDistanceField> {
-    let refused = |code, message: &str| Failure::own(code, message).at(&path).into_py(py);
     if path.extension().is_none_or(|end| !end.eq_ignore_ascii_case("npz")) {
         let message = "distances are read from .npz files only: save them as .npz";
-        return Err(refused("read.unsupported", message));
+        return Err(Failure::own("read.unsupported", message).at(&path).into());
     }
     let LoadedGrid { grid: inside, mut warnings, .. } = read(py, path.clone())?;
     warnings.retain(|warning| warning != SIGN_ONLY);
     glue::warn(py, Some(&path), &warnings)?;
-    let field = || {
-        let arrays = PyModule::import(py, "numpy")?.call_method1("load", (&path,))?;
-        let array = |name: &str| match arrays.contains(name)? {
-            true => Ok(arrays.get_item(name)?),
-            false => {
-                let message = format!("there is no array {name}: trivox.load reads its voxels");
-                Err(Failure::own("read.content", message))
-            }
-        };
-        let (coords, distances, width) = (array("coords")?, array("distances")?, array("width")?);
-        let width = width.call_method0("item")?.extract()?;
-        arrays.call_method0("close")?;
-        field_of_arrays(&coords, &distances, &inside, width)
+    let refused = |message: String| PyErr::from(Failure::own("read.content", message).at(&path));
+    // A malformed file makes NumPy raise any kind of exception.
+    let malformed = |place: &str, error: PyErr| {
+        let is_other = error.is_instance_of::<PyOSError>(py)
+            || error.is_instance_of::<PyMemoryError>(py)
+            || !error.is_instance_of::<PyException>(py);
+        if is_other { error } else { refused(format!("{place}{}", error.value(py))) }
     };
-    let field = field().map_err(|failure| match failure.into_py(py) {
-        // Of arrays, which does not name the file.
-        error if error.is_instance_of::<PyValueError>(py) => {
-            refused("read.content", &error.value(py).to_string())
+    let arrays = PyModule::import(py, "numpy")?.call_method1("load", (&path,));
+    let arrays = arrays.map_err(|error| malformed("", error))?;
+    let array = |name: &str| {
+        if !arrays.contains(name)? {
+            return Err(refused(format!("there is no array {name}: trivox.load reads its voxels")));
         }
-        other => other,
-    })?;
-    Ok(PyDistanceField::new(field, "{}".to_owned(), warnings))
+        arrays.get_item(name).map_err(|error| malformed(&format!("{name}.npy: "), error))
+    };
+    let (coords, distances, width) = (array("coords")?, array("distances")?, array("width")?);
+    arrays.call_method0("close")?;
+    let width = numbers("width", &width, &[]).map_err(|error| malformed("", error))?[0] as f32;
+    let field = field_of_arrays(&coords, &distances, &inside, width, warnings);
+    field.map_err(|error| malformed("", error))
 }
 
 /// Makes a field of what pickling wrote.
@@ -479,7 +471,7 @@ pub fn restore_field(
     warnings: Vec<String>,
 ) -> PyResult<PyDistanceField> {
     let malformed = || Failure::own("read.pickle", "the pickled field is malformed");
-    let make = || -> Result<PyDistanceField, Failure> {
+    let make = || {
         let grids = [
             read_grid_from(&mut band, GridFormat::Bricks, &ReadOptions::default())?.grid,
             read_grid_from(&mut inside, GridFormat::Bricks, &ReadOptions::default())?.grid,
@@ -488,5 +480,5 @@ pub fn restore_field(
         let field = DistanceField::of_parts(width, grids, distances).ok_or_else(malformed)?;
         Ok(PyDistanceField::new(field, report, warnings))
     };
-    job::on_pool(py, make)?.map_err(|failure| failure.into_py(py))
+    job::try_on_pool::<_, Failure>(py, make)
 }

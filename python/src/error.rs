@@ -63,7 +63,7 @@ impl Failure {
         }
     }
 
-    pub fn into_py(self, py: Python<'_>) -> PyErr {
+    fn into_py(self, py: Python<'_>) -> PyErr {
         match self {
             Self::Own { code, message, path } => {
                 let path = path.map(|path| path.to_string_lossy().into_owned());
@@ -164,6 +164,12 @@ pub fn errors(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
 /// An exception about an option, while attached.
 pub fn option_error(py: Python<'_>, code: &'static str, message: impl ToString) -> PyErr {
     Failure::own(code, message).into_py(py)
+}
+
+impl From<Failure> for PyErr {
+    fn from(failure: Failure) -> Self {
+        Python::attach(|py| failure.into_py(py))
+    }
 }
 
 impl From<PyErr> for Failure {

@@ -24,7 +24,7 @@ use trivox::{GridError, VoxelGrid};
 
 use crate::error::{Failure, option_error};
 use crate::glue;
-use crate::grid::arrays::{fill_dense, filled, new_array, write_values};
+use crate::grid::arrays::{filled, of_values};
 use crate::grid::files::{bytes_of, check_room, grid_format};
 use crate::grid::make::{
     Names, grid_of_coords, indices, indices_of, names_of, refuse_non_binary, world_of,
@@ -43,8 +43,9 @@ use crate::options::{array_of, named, samples_of, shaped, whole, wholes};
 /// ``a | b``, ``a & b``, ``a - b`` and ``a ^ b`` (what only one has) are set operations on the
 /// voxels where they lie: of grids whose boxes differ, the result has the smallest box that holds
 /// both. The grids must have voxels of one lattice: the same `voxel_size` and `up`, and origins that
-/// differ by whole voxels; or both have no place. The result has no colours. ``==``, ``hash()`` and
-/// `hash` are of dimensions and voxels; place and colours are not compared.
+/// differ by whole voxels; or both have no place. ``a & b`` and ``a - b`` keep the colours and
+/// attributes of `a`; the others have none.
+/// ``==``, ``hash()`` and `hash` are of dimensions and voxels; place and colours are not compared.
 /// ``trivox.diff(a, b).other_colors`` counts the voxels of another colour.
 #[pyclass(frozen, module = "trivox", name = "Grid")]
 pub struct PyGrid {
@@ -65,6 +66,14 @@ impl PyGrid {
     /// A grid that was not voxelized here.
     pub fn restored(py: Python<'_>, grid: VoxelGrid, warnings: Vec<String>) -> PyResult<Self> {
         job::on_pool(py, || Self::new(grid, "{}".to_owned(), warnings))
+    }
+
+    /// A grid that `make` makes on the pool.
+    pub fn made<E: Into<Failure> + Send>(
+        py: Python<'_>,
+        make: impl FnOnce() -> Result<VoxelGrid, E> + Send,
+    ) -> PyResult<Self> {
+        job::try_on_pool(py, || Ok::<_, E>(Self::new(make()?, "{}".to_owned(), vec![])))
     }
 
     fn place(&self) -> Option<Place> {
@@ -91,11 +100,9 @@ impl PyGrid {
     fn filled_with<'py, T: Element + Copy + Send + Sync>(
         &self,
         py: Python<'py>,
-        dtype: &str,
         value: T,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let zeros = new_array(py, "zeros", &self.grid.dims().map(u64::from), dtype)?;
-        fill_dense(&self.grid, zeros, value)
+        arrays::dense(py, "zeros", self.grid.dims(), |out| self.grid.fill_dense(out, value))
     }
 
     /// The set operation on this grid and `other`.
@@ -110,27 +117,24 @@ impl PyGrid {
             if (a.dims(), a.world) == (b.dims(), b.world) {
                 return Ok(operation(a, b));
             }
-            let [a, b] = a.in_one_box(b)?;
-            Ok(operation(&a, &b))
+            let [a, b] = a.in_one_box(b).map_err(|error| match error {
+                GridError::NoPlace | GridError::OtherLattice => {
+                    let message = "the grids are not of one lattice: they differ in voxel_size or \
+                                   up, or by parts of a voxel, or only one has a place: voxelize \
+                                   both with the same bounds and voxel_size, or the second with \
+                                   lattice=first.report[\"lattice\"]";
+                    Failure::own("option.place", message)
+                }
+                error => error.into(),
+            })?;
+            Ok::<_, Failure>(operation(&a, &b))
         };
-        let combined = job::on_pool(py, combine)?.map_err(|error| match error {
-            GridError::NoPlace | GridError::OtherLattice => {
-                let message = "the grids are not of one lattice: they differ in voxel_size or up, \
-                               or by parts of a voxel, or only one has a place: voxelize both with \
-                               the same bounds and voxel_size, or the second with \
-                               lattice=first.report[\"lattice\"]";
-                option_error(py, "option.place", message)
-            }
-            error => Failure::from(error).into_py(py),
-        });
-        Self::restored(py, combined?, vec![])
+        Self::made(py, combine)
     }
 
     /// The voxels in a box of `dims` that begins at voxel `low`.
     fn in_box(&self, py: Python<'_>, low: [i64; 3], dims: [u32; 3]) -> PyResult<Self> {
-        let grid = job::on_pool(py, || self.grid.in_box(low, dims))?;
-        let grid = grid.map_err(|error| Failure::from(error).into_py(py))?;
-        Self::restored(py, grid, vec![])
+        Self::made(py, || self.grid.in_box(low, dims))
     }
 
     /// Extracts the voxels of a `Grid` or of a dense array.
@@ -243,11 +247,8 @@ impl PyGrid {
         // The bytes of a NumPy bool may be other than 0 and 1, which a Rust `bool` must not be.
         let bytes = array.call_method1("view", ("uint8",))?;
         let bytes: PyReadonlyArrayDyn<'_, u8> = bytes.extract()?;
-        let bytes = bytes.as_slice().map_err(|error| Failure::bug(error).into_py(py))?;
-        let made = job::on_pool(py, || VoxelGrid::from_dense(dims, bytes))?;
-        let mut grid = made.map_err(|error| Failure::from(error).into_py(py))?;
-        grid.world = world;
-        Self::restored(py, grid, vec![])
+        let bytes = bytes.as_slice().map_err(Failure::bug)?;
+        Self::made(py, || Ok::<_, GridError>(VoxelGrid::from_dense(dims, bytes)?.with_world(world)))
     }
 
     /// Voxels along x, y and z.
@@ -518,10 +519,10 @@ impl PyGrid {
     ///     the layout of an OpenVDB or NanoVDB leaf.
     fn bricks<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let (grid, rows) = (&*self.grid, self.grid.brick_count());
-        let positions = filled::<i32, 3>(py, rows, "int32", |out| {
+        let positions = filled::<i32, 3>(py, rows, |out| {
             grid.fill_bricks(out, |key, _| key.position().map(|b| b as i32));
         })?;
-        let masks = filled::<u64, 8>(py, rows, "uint64", |out| {
+        let masks = filled::<u64, 8>(py, rows, |out| {
             grid.fill_bricks(out, |_, mask| *mask);
         })?;
         Ok((positions, masks))
@@ -555,9 +556,9 @@ impl PyGrid {
         let numpy = PyModule::import(py, "numpy")?;
         let name = numpy.call_method1("dtype", (&dtype,)).and_then(|dtype| dtype.getattr("name"));
         match name.and_then(|name| name.extract::<String>()).as_deref() {
-            Ok("bool") => self.filled_with(py, "bool", true),
-            Ok("uint8") => self.filled_with(py, "uint8", 1_u8),
-            Ok("float32") => self.filled_with(py, "float32", 1_f32),
+            Ok("bool") => self.filled_with(py, true),
+            Ok("uint8") => self.filled_with(py, 1_u8),
+            Ok("float32") => self.filled_with(py, 1_f32),
             _ => {
                 let given = dtype.repr()?;
                 let message =
@@ -575,13 +576,8 @@ impl PyGrid {
     ///     Red, green, blue (sRGB) and opacity, in the order of `coords`; None where no colours are
     ///     known.
     fn colors<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Some(colors) = &self.grid.colors else { return Ok(None) };
-        filled::<u8, 4>(py, self.occupied, "uint8", |out| {
-            self.grid.fill_voxels(out, |key, mask, out| {
-                write_values(colors, key, mask, out, |color| color);
-            });
-        })
-        .map(Some)
+        let of = |colors| of_values(py, &self.grid, self.occupied, colors, |color| color);
+        self.grid.colors.as_ref().map(of).transpose()
     }
 
     /// What the voxels hold of the mesh besides colour: a dict of the attributes that the voxelizer
@@ -692,14 +688,15 @@ impl PyGrid {
     /// TrivoxWarning
     ///     The format does not hold all of the grid.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let format = GridFormat::of_path(&path);
-        let format = format.map_err(|error| Failure::from(error).at(&path).into_py(py))?;
+        let format = GridFormat::of_path(&path).map_err(|error| Failure::from(error).at(&path))?;
         let (grid, file) = (Arc::clone(&self.grid), path.clone());
         let lost = job::run(py, move |job| {
-            let save = || save_grid_with(&grid, &WriteOptions::default(), &file, &**job);
-            let saved = job::pool(None)?.install(save);
-            saved.map_err(|error| Failure::from(error).at(&file))?;
-            Ok(format.lost(&grid, &WriteOptions::default()))
+            let options = WriteOptions::default();
+            job::pool(None)?.install(|| {
+                let saved = save_grid_with(&grid, &options, &file, &**job);
+                saved.map_err(|error| Failure::from(error).at(&file))?;
+                Ok(format.lost(&grid, &options))
+            })
         })?;
         glue::warn(py, Some(&path), &lost)
     }
@@ -731,13 +728,16 @@ impl PyGrid {
         py: Python<'py>,
         #[pyo3(from_py_with = named::format)] format: &str,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let format = grid_format(format).map_err(|failure| failure.into_py(py))?;
+        let format = grid_format(format)?;
         let grid = Arc::clone(&self.grid);
         let (bytes, lost) = job::run(py, move |job| {
-            format.check_dims(grid.dims(), &WriteOptions::default())?;
+            let options = WriteOptions::default();
+            format.check_dims(grid.dims(), &options)?;
             check_room(format.file_size(grid.dims()))?;
-            let write = || bytes_of(job, |out| write_grid(&grid, format, out));
-            Ok((job::pool(None)?.install(write)?, format.lost(&grid, &WriteOptions::default())))
+            job::pool(None)?.install(|| {
+                let bytes = bytes_of(job, |out| write_grid(&grid, format, out))?;
+                Ok((bytes, format.lost(&grid, &options)))
+            })
         })?;
         glue::warn(py, None, &lost)?;
         glue::bytes(py, &bytes)
@@ -779,7 +779,7 @@ impl PyGrid {
         let options = render_options(py, size, view, turn, camera, background, samples)?;
         let picture = self.picture(py, options)?;
         let [width, height] = picture.size().map(u64::from);
-        let array = filled::<u8, 4>(py, width * height, "uint8", |out| {
+        let array = filled::<u8, 4>(py, width * height, |out| {
             out.copy_from_slice(picture.pixels());
         })?;
         array.call_method1("reshape", ((height, width, 4),))
@@ -806,7 +806,7 @@ impl PyGrid {
         let picture = self.picture(py, options)?;
         let mut bytes = Vec::new();
         let written = py.detach(|| picture.write_png(&mut bytes));
-        written.map_err(|error| Failure::from(error).into_py(py))?;
+        written.map_err(Failure::from)?;
         glue::bytes(py, &bytes)
     }
 
@@ -819,17 +819,17 @@ impl PyGrid {
         glue::module(py)?.call_method1("page", (self.__repr__(), png))?.extract()
     }
 
-    /// ``a | b``: the voxels of either grid. Colours and reports are not kept.
+    /// ``a | b``: the voxels of either grid. Colours, attributes and reports are not kept.
     fn __or__(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<Self> {
         self.combined(py, other, VoxelGrid::union)
     }
 
-    /// ``a & b``: the voxels of both grids.
+    /// ``a & b``: the voxels of both grids, with the colours and attributes of `a`.
     fn __and__(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<Self> {
         self.combined(py, other, VoxelGrid::intersection)
     }
 
-    /// ``a - b``: the voxels of `a` that are not in `b`.
+    /// ``a - b``: the voxels of `a` that are not in `b`, with their colours and attributes.
     fn __sub__(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<Self> {
         self.combined(py, other, VoxelGrid::subtract)
     }
@@ -881,7 +881,7 @@ impl PyGrid {
         py: Python<'py>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.filled_with(py, "uint8", 1_u8)?.call_method("__dlpack__", (), options)
+        self.filled_with(py, 1_u8)?.call_method("__dlpack__", (), options)
     }
 
     fn __dlpack_device__(&self) -> (i32, i32) {

@@ -125,18 +125,17 @@ pub fn run_on<T: Send + 'static>(
     start_thread(move || {
         // Fails if the caller was interrupted.
         _ = sender.send(guarded(|| work(&shared)));
-    })
-    .map_err(|failure| failure.into_py(py))?;
+    })?;
     let mut told = None;
     loop {
         let received;
         (receiver, received) = receive(py, receiver, POLL);
         if let Some(result) = received {
-            return result.map_err(|failure| match failure {
+            return Ok(result.map_err(|failure| match failure {
                 // The work saw its deadline before this thread did.
-                Failure::Cancelled => job.check().err().unwrap_or(failure).into_py(py),
-                other => other.into_py(py),
-            });
+                Failure::Cancelled => job.check().err().unwrap_or(failure),
+                other => other,
+            })?);
         }
         let signals = py.check_signals().and_then(|()| match progress {
             Some(progress) => tell(progress, &job, &mut told),
@@ -148,7 +147,7 @@ pub fn run_on<T: Send + 'static>(
         }
         if let Err(failure) = job.check() {
             job.cancel();
-            return Err(failure.into_py(py));
+            return Err(failure.into());
         }
     }
 }
@@ -210,11 +209,22 @@ pub fn start_thread(work: impl FnOnce() + Send + 'static) -> Result<(), Failure>
 /// # Errors
 /// The operating system refused to start threads.
 pub fn on_pool<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    let done = py.detach(|| pool(None).map(|pool| pool.install(work)));
-    done.map_err(|failure| failure.into_py(py))
+    Ok(py.detach(|| pool(None).map(|pool| pool.install(work)))?)
 }
 
-/// A pool of so many threads, shared by the process.
+/// The same of work that may fail.
+///
+/// # Errors
+/// Those of `work`, too.
+pub fn try_on_pool<T: Send, E: Into<Failure> + Send>(
+    py: Python<'_>,
+    work: impl FnOnce() -> Result<T, E> + Send,
+) -> PyResult<T> {
+    Ok(on_pool(py, work)?.map_err(Into::<Failure>::into)?)
+}
+
+/// A pool of so many threads, shared by the process: the default one, the last of another number,
+/// and those in use are kept.
 ///
 /// A forked child has none of its parent's threads, so that it would wait forever for one of the
 /// parent's pools: pools are kept by process id, and those of the parent are never dropped.
@@ -243,6 +253,9 @@ pub fn pool(threads: Option<usize>) -> Result<Arc<ThreadPool>, Failure> {
         return Ok(pool);
     }
     let pool = Arc::new(pool);
+    pools.retain(|((process, threads), pool)| {
+        *process != key.0 || *threads == 0 || Arc::strong_count(pool) > 1
+    });
     pools.push((key, Arc::clone(&pool)));
     Ok(pool)
 }

@@ -25,7 +25,7 @@ mod _trivox {
     #[pymodule_export]
     use crate::grid::files::{load, load_bytes, remove_temporary_files, restore_grid};
     #[pymodule_export]
-    use crate::mesh::{PyMesh, read_mesh, restore_mesh};
+    use crate::mesh::{PyMesh, missing_sidecars, read_files, read_mesh, restore_mesh};
     #[pymodule_export]
     use crate::proximity::PyProximity;
     #[pymodule_export]

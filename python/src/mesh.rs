@@ -121,15 +121,13 @@ impl PyMesh {
         join: impl FnOnce(Vec<(String, LoadedMesh)>) -> Result<LoadedMesh, MeshError> + Send,
     ) -> PyResult<Self> {
         let numbers: usize = parts.iter().map(|(_, part)| part.numbers()).sum();
-        check_memory(numbers, 8).map_err(|failure| failure.into_py(py))?;
+        check_memory(numbers, 8)?;
         let part = |(name, part): &(String, Self)| {
             let warnings = part.warnings.iter().map(|text| format!("{name}: {text}")).collect();
             (name.clone(), LoadedMesh::new((*part.mesh).clone(), warnings))
         };
         let parts = parts.iter().map(part).collect();
-        let joined = job::on_pool(py, || join(parts))?;
-        let LoadedMesh { mesh, warnings, .. } =
-            joined.map_err(|error| Failure::from(error).into_py(py))?;
+        let LoadedMesh { mesh, warnings, .. } = job::try_on_pool(py, || join(parts))?;
         Ok(Self::new(mesh, warnings, None))
     }
 }
@@ -157,15 +155,10 @@ impl PyMesh {
         let triangles = triangles(faces)?;
         let positions = positions(vertices)?;
         let counts = [positions.len(), triangles.len()];
-        let mesh = job::on_pool(py, || trivox::Mesh::new(positions, triangles))?;
-        let fail = |failure: Failure| failure.into_py(py);
-        let mesh = mesh.map_err(|error| fail(error.into()))?;
+        let mesh = job::try_on_pool(py, || trivox::Mesh::new(positions, triangles))?;
         let looks = Looks { vertex_colors, face_colors, uv, texture };
         let mesh = match looks.appearance(py, counts, mesh.triangles())? {
-            Some(look) => {
-                let looking = job::on_pool(py, || mesh.with_appearance(look))?;
-                looking.map_err(|error| fail(error.into()))?
-            }
+            Some(look) => job::try_on_pool(py, || mesh.with_appearance(look))?,
             None => mesh,
         };
         Ok(Self::new(mesh, vec![], None))
@@ -192,14 +185,22 @@ impl PyMesh {
             PyResult::Ok((name.extract::<String>()?, Self::from_object(&mesh)?))
         };
         let parts = meshes.iter().map(part).collect::<PyResult<Vec<_>>>()?;
-        Self::joined(py, &parts, LoadedMesh::join)
+        let joined = Self::joined(py, &parts, LoadedMesh::join)?;
+        // Those of the parts were issued when these were read.
+        let of_part = |(name, part): &(String, Self)| {
+            part.warnings.iter().map(|text| format!("{name}: {text}")).collect::<Vec<_>>()
+        };
+        let issued: Vec<String> = parts.iter().flat_map(of_part).collect();
+        let new = joined.warnings.iter().filter(|text| !issued.contains(text)).cloned();
+        glue::warn(py, None, &new.collect::<Vec<_>>())?;
+        Ok(joined)
     }
 
     /// Vertex positions in mesh units, float64 of shape (n, 3); a copy.
     #[getter]
     fn vertices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let positions = self.mesh.positions().as_flattened();
-        check_memory(positions.len(), 8).map_err(|failure| failure.into_py(py))?;
+        check_memory(positions.len(), 8)?;
         let flat = positions.to_vec();
         flat.into_pyarray(py).reshape([self.mesh.positions().len(), 3])
     }
@@ -208,7 +209,7 @@ impl PyMesh {
     #[getter]
     fn faces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
         let triangles = self.mesh.triangles().as_flattened();
-        check_memory(triangles.len(), 8).map_err(|failure| failure.into_py(py))?;
+        check_memory(triangles.len(), 8)?;
         let flat: Vec<i64> = triangles.iter().map(|&i| i.into()).collect();
         flat.into_pyarray(py).reshape([self.mesh.triangles().len(), 3])
     }
@@ -228,7 +229,7 @@ impl PyMesh {
         self.mesh.appearance().is_some()
     }
 
-    /// What was skipped when the file was read, a sentence each.
+    /// What was skipped when the file was read, and what `join` reversed; a sentence each.
     #[getter]
     fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.warnings.iter())
@@ -256,9 +257,9 @@ impl PyMesh {
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let mesh = &*self.mesh;
         // The bytes grow to twice their number, and are copied.
-        check_memory(self.numbers(), 32).map_err(|failure| failure.into_py(py))?;
+        check_memory(self.numbers(), 32)?;
         let parts = (mesh.positions(), mesh.triangles(), mesh.appearance(), mesh.labels());
-        let bytes = postcard::to_stdvec(&parts).map_err(|error| Failure::bug(error).into_py(py))?;
+        let bytes = postcard::to_stdvec(&parts).map_err(Failure::bug)?;
         let state = (glue::bytes(py, &bytes)?, self.warnings.to_vec(), self.path.as_deref());
         let restore = PyModule::import(py, "trivox._trivox")?.getattr("_restore_mesh")?;
         Ok((restore, state.into_pyobject(py)?))
@@ -285,14 +286,25 @@ pub fn restore_mesh(
             None => mesh,
         })
     };
-    let mesh = job::on_pool(py, make)?.map_err(|failure: Failure| failure.into_py(py))?;
+    let mesh = job::try_on_pool::<_, Failure>(py, make)?;
     Ok(PyMesh::new(mesh, warnings, path))
 }
 
 fn shape_failure(what: &str, wanted: &str, array: &Bound<'_, PyUntypedArray>) -> PyErr {
     let shape = shaped(array.shape());
     let message = format!("{what} of shape {shape} are not possible: use {wanted}");
-    Failure::own("mesh.shape", message).into_py(array.py())
+    Failure::own("mesh.shape", message).into()
+}
+
+/// # Errors
+/// The array is of another type than numbers, such as text.
+fn check_numbers(what: &str, array: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
+    let dtype = array.dtype();
+    if matches!(dtype.kind(), b'f' | b'i' | b'u') {
+        return Ok(());
+    }
+    let message = format!("{what} of type {dtype} are not possible: use numbers");
+    Err(Failure::own("mesh.type", message).into())
 }
 
 /// `value` as an array of `T`, converted where it is of another type.
@@ -328,38 +340,30 @@ fn array_named<'py>(
 
 fn positions(value: &Bound<'_, PyAny>) -> PyResult<Vec<[f64; 3]>> {
     let array = array_named("vertices", value, "(n, 3)")?;
-    let py = value.py();
     if array.ndim() != 2 || array.shape()[1] != 3 {
         return Err(shape_failure("vertices", "(n, 3)", &array));
     }
     // 8 bytes as float64, and 8 as an array that is converted first.
-    check_memory(array.len(), 16).map_err(|failure| failure.into_py(py))?;
+    check_memory(array.len(), 16)?;
     if let Ok(array) = array.extract::<PyReadonlyArray2<'_, f64>>() {
         // `PyReadonlyArray::as_slice` also accepts Fortran order, where columns are contiguous.
         if let Some(flat) = array.as_array().as_slice() {
-            return Ok(py.detach(|| bytemuck::cast_slice(flat).to_vec()));
+            return Ok(value.py().detach(|| bytemuck::cast_slice(flat).to_vec()));
         }
         return Ok(rows(&array, |c| c));
     }
     if let Ok(array) = array.extract::<PyReadonlyArray2<'_, f32>>() {
         return Ok(rows(&array, f64::from));
     }
-    let refuse = |message: String| Err(Failure::own("mesh.type", message).into_py(py));
-    let dtype = array.dtype();
-    match dtype.kind() {
-        b'f' => {}
-        b'i' | b'u' => {
-            // float64 represents every integer up to 2^53.
-            let is_exact = |end: &str| -> PyResult<bool> {
-                array.call_method0(end)?.call_method0("__abs__")?.le(1_u64 << 53)
-            };
-            if array.len() > 0 && !(is_exact("min")? && is_exact("max")?) {
-                return refuse("vertices of integers past 2^53 are not exact as float64".into());
-            }
-        }
-        _ => {
-            return refuse(format!("vertices of type {dtype} are not possible: use numbers"));
-        }
+    check_numbers("vertices", &array)?;
+    // float64 represents every integer up to 2^53. The least int64 has no absolute value.
+    let end = |end: &str| array.call_method0(end)?.call_method0("item");
+    let is_exact = array.dtype().kind() == b'f'
+        || array.is_empty()
+        || end("min")?.ge(-1_i64 << 53)? && end("max")?.le(1_i64 << 53)?;
+    if !is_exact {
+        let message = "vertices of integers past 2^53 are not exact as float64";
+        return Err(Failure::own("mesh.type", message).into());
     }
     let array = converted::<f64>(&array)?.extract::<PyReadonlyArray2<'_, f64>>()?;
     Ok(rows(&array, |c| c))
@@ -367,7 +371,6 @@ fn positions(value: &Bound<'_, PyAny>) -> PyResult<Vec<[f64; 3]>> {
 
 fn triangles(value: &Bound<'_, PyAny>) -> PyResult<Vec<[u32; 3]>> {
     let array = array_named("faces", value, "(m, 3)")?;
-    let py = value.py();
     if array.ndim() != 2 || (array.shape()[1] != 3 && array.shape()[0] > 0) {
         return Err(shape_failure("faces", "(m, 3): triangulate polygons first", &array));
     }
@@ -375,7 +378,7 @@ fn triangles(value: &Bound<'_, PyAny>) -> PyResult<Vec<[u32; 3]>> {
         return Ok(vec![]);
     }
     // 4 bytes as u32, and 8 as other integers that are converted first.
-    check_memory(array.len(), 12).map_err(|failure| failure.into_py(py))?;
+    check_memory(array.len(), 12)?;
     if let Ok(array) = array.extract::<PyReadonlyArray2<'_, u32>>() {
         return Ok(rows(&array, |i| i));
     }
@@ -388,7 +391,7 @@ fn triangles(value: &Bound<'_, PyAny>) -> PyResult<Vec<[u32; 3]>> {
         "u" => indices::<u64>(&converted::<u64>(&array)?.extract()?),
         _ => {
             let message = format!("faces of type {} are not possible: use integers", array.dtype());
-            Err(Failure::own("mesh.type", message).into_py(py))
+            Err(Failure::own("mesh.type", message).into())
         }
     }
 }
@@ -401,8 +404,7 @@ where
     if let Some(index) = array.as_array().iter().find(|&&index| u32::try_from(index).is_err()) {
         let message =
             format!("a triangle uses vertex {index}, which no mesh has: vertices count from 0");
-        let failure = Failure::own("mesh.index_out_of_range", message);
-        return Err(failure.into_py(array.py()));
+        return Err(Failure::own("mesh.index_out_of_range", message).into());
     }
     Ok(rows(array, |index| u32::try_from(index).unwrap_or_default()))
 }
@@ -467,7 +469,8 @@ fn textured(
     triangles: &[[u32; 3]],
 ) -> PyResult<Appearance> {
     let uvs = array_of(uv)?;
-    check_memory(uvs.len() + 6 * triangles.len(), 8).map_err(|failure| failure.into_py(uv.py()))?;
+    check_memory(uvs.len() + 6 * triangles.len(), 8)?;
+    check_numbers("texture coordinates", &uvs)?;
     let floats = converted::<f32>(&uvs)?;
     let turned = |u: f32, v: f32| [u, 1.0 - v];
     let uvs: Vec<[[f32; 2]; 3]> = match *uvs.shape() {
@@ -488,17 +491,16 @@ fn textured(
     };
     if !uvs.as_flattened().as_flattened().iter().all(|c| c.is_finite()) {
         let message = "a texture coordinate is not a finite 32-bit number";
-        return Err(Failure::own("mesh.not_finite", message).into_py(image.py()));
+        return Err(Failure::own("mesh.not_finite", message).into());
     }
     let pixels = array_of(image)?;
     let (height, width, channels) = match *pixels.shape() {
         [height, width, channels @ (3 | 4)] if height * width > 0 => (height, width, channels),
         _ => return Err(shape_failure("a texture's pixels", "(height, width, 3 or 4)", &pixels)),
     };
-    check_memory(height * width, 12).map_err(|failure| failure.into_py(image.py()))?;
-    let wrong = |_| Failure::own("mesh.type", "a texture's pixels are uint8");
+    check_memory(height * width, 12)?;
     let array = pixels.extract::<PyReadonlyArray3<'_, u8>>();
-    let array = array.map_err(|error| wrong(error).into_py(image.py()))?;
+    let array = array.map_err(|_| Failure::own("mesh.type", "a texture's pixels are uint8"))?;
     let view = array.as_array();
     let texel = |n: usize| {
         let at = |c: usize| view[[n / width, n % width, c]];
@@ -532,7 +534,7 @@ fn linear_colors(value: &Bound<'_, PyAny>, count: usize, what: &str) -> PyResult
             return Err(shape_failure(what, &format!("({count}, 3) or ({count}, 4)"), &array));
         }
     };
-    check_memory(count, 48).map_err(|failure| failure.into_py(value.py()))?;
+    check_memory(count, 48)?;
     if let Ok(array) = array.extract::<PyReadonlyArray2<'_, u8>>() {
         let view = array.as_array();
         let alpha = |n: usize| if channels == 4 { view[[n, 3]] } else { u8::MAX };
@@ -546,7 +548,7 @@ fn linear_colors(value: &Bound<'_, PyAny>, count: usize, what: &str) -> PyResult
     if kind != "f" {
         let message =
             format!("{what} of type {} are not possible: use uint8 or float", array.dtype());
-        return Err(Failure::own("mesh.type", message).into_py(value.py()));
+        return Err(Failure::own("mesh.type", message).into());
     }
     let array = converted::<f64>(&array)?.extract::<PyReadonlyArray2<'_, f64>>()?;
     let view = array.as_array();
@@ -555,7 +557,7 @@ fn linear_colors(value: &Bound<'_, PyAny>, count: usize, what: &str) -> PyResult
             "{what} as floats are from 0 to 1, and one is {wrong}: divide by 255, or give uint8 \
              from 0 to 255"
         );
-        return Err(Failure::own("mesh.color", message).into_py(value.py()));
+        return Err(Failure::own("mesh.color", message).into());
     }
     let alpha = |n: usize| if channels == 4 { view[[n, 3]] } else { 1.0 };
     let color = |n: usize| {
@@ -728,4 +730,45 @@ pub fn read_mesh(
     };
     glue::warn(py, mesh.path.as_deref(), &mesh.warnings)?;
     Ok(mesh)
+}
+
+/// The file `name` among `files`, with the others as its sidecars: names are relative to it.
+fn file_among(
+    name: &str,
+    mut files: HashMap<String, Vec<u8>>,
+) -> Result<MeshFile<'static>, Failure> {
+    let spec = MeshSpec::of_path(name)?;
+    let bytes = files.remove(name).unwrap_or_default();
+    let sidecars = Sidecars::in_memory(files).of_mesh(name);
+    Ok(MeshFile::of_bytes(bytes, spec, &sidecars, &read_options()))
+}
+
+/// The mesh in the file `name` of `files`.
+#[pyfunction]
+#[pyo3(name = "_read_files")]
+pub fn read_files(
+    py: Python<'_>,
+    name: String,
+    files: HashMap<String, Vec<u8>>,
+) -> PyResult<PyMesh> {
+    let loaded = job::run(py, move |job| {
+        let file = file_among(&name, files)?;
+        Ok(job::pool(None)?.install(|| file.parse(&**job))?)
+    })?;
+    let mesh = PyMesh::new(loaded.mesh, loaded.warnings, None);
+    glue::warn(py, None, &mesh.warnings)?;
+    Ok(mesh)
+}
+
+/// The sidecars of the file `name` that `files` lack: of each, the names that it may have.
+#[pyfunction]
+#[pyo3(name = "_missing_sidecars")]
+pub fn missing_sidecars(
+    py: Python<'_>,
+    name: String,
+    files: HashMap<String, Vec<u8>>,
+) -> PyResult<Vec<Vec<String>>> {
+    // A file that is not read has none.
+    let missing = move || file_among(&name, files).map_or(Vec::new(), MeshFile::missing_sidecars);
+    job::run(py, move |_| Ok(job::pool(None)?.install(missing)))
 }

@@ -85,9 +85,14 @@ impl Taken<'_> for Strict {
 
 impl Taken<'_> for f64 {
     fn taken(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = value.py();
         match value.extract() {
             Ok(number) if !is_flag(value) => Ok(number),
-            Err(error) if !error.is_instance_of::<PyTypeError>(value.py()) => Err(error),
+            Err(error) if error.is_instance_of::<PyOverflowError>(py) => {
+                let message = format!("{name} is not possible: use a number below 1.8e308");
+                Err(option_error(py, "option.range", message))
+            }
+            Err(error) if !error.is_instance_of::<PyTypeError>(py) => Err(error),
             _ => Err(wrong_type(name, value, "a number")),
         }
     }
@@ -239,8 +244,8 @@ const ROW: usize = 192;
 pub fn vectors(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<[f64; 3]>> {
     let is_fit = |shape: &[usize]| matches!(shape, [_, 3] | [3]);
     let array = numbers_of(name, value, "(n, 3) or (3,)", is_fit)?;
-    let flat = array.as_slice().map_err(|error| Failure::bug(error).into_py(value.py()))?;
-    check_memory(flat.len() / 3, ROW).map_err(|failure| failure.into_py(value.py()))?;
+    let flat = array.as_slice().map_err(Failure::bug)?;
+    check_memory(flat.len() / 3, ROW)?;
     Ok(flat.as_chunks().0.to_vec())
 }
 
@@ -297,10 +302,10 @@ pub fn shaped(shape: &[usize]) -> String {
 
 /// Minimum and maximum corner of `bounds`.
 pub fn bounds_of(value: &Bound<'_, PyAny>) -> PyResult<trivox::Bounds> {
-    let [x0, y0, z0, x1, y1, z1] = numbers("bounds", value, &[2, 3])?[..] else {
-        unreachable!("two corners of three numbers")
-    };
-    Ok(trivox::Bounds { min: [x0, y0, z0], max: [x1, y1, z1] })
+    let corners = numbers("bounds", value, &[2, 3])?;
+    // Without -0.0: equal options have one text, which is hashed.
+    let corner = |first: usize| [0, 1, 2].map(|a| corners[first + a] + 0.0);
+    Ok(trivox::Bounds { min: corner(0), max: corner(3) })
 }
 
 /// Whose colours: True for the mesh's, False for none, or the colour of all voxels.

@@ -13,7 +13,7 @@ use trivox::lattice::MAX_DIM;
 use trivox::{ColorSource, Sizing, VoxelGrid, Voxelizer, compare};
 
 use crate::core::sentence;
-use crate::error::Failure;
+use crate::error::{Failure, option_error};
 use crate::glue;
 use crate::grid::PyGrid;
 use crate::job::{self, Job};
@@ -179,7 +179,7 @@ pub fn verify<'py>(
     let transform = transform_of(py, scale, &rotate, center)?;
     if resolution.is_some() && voxel_size.is_some() {
         let message = "give resolution or voxel_size, not both";
-        return Err(Failure::own("option.combination", message).into_py(py));
+        return Err(option_error(py, "option.combination", message));
     }
     let sizing = resolution.map(|voxels| whole("resolution", voxels, 1..=MAX_DIM)).transpose()?;
     let cube = cube.map(|cube| whole("cube", cube, 1..=MAX_DIM)).transpose()?;
@@ -187,7 +187,7 @@ pub fn verify<'py>(
     let is_boxed = bounds.is_some() || pad.is_some();
     if cube.is_some() && (dims.is_some() || is_boxed) || dims.is_some() && is_boxed {
         let message = "give cube, or dims, or bounds and pad";
-        return Err(Failure::own("option.combination", message).into_py(py));
+        return Err(option_error(py, "option.combination", message));
     }
     let placement = KnownPlacement {
         sizing: sizing.map(Sizing::Resolution).or(voxel_size.map(Sizing::VoxelSize)),

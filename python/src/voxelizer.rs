@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytesize::ByteSize;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -25,8 +26,8 @@ use crate::grid::PyGrid;
 use crate::job::{self, Job};
 use crate::mesh::Source;
 use crate::options::{
-    Strict, attributes_of, bounds_of, color_of, is_flag, lattice_of, named, pad_of, parsed,
-    tile_of, whole, wholes,
+    Strict, attributes_of, bounds_of, color_of, lattice_of, named, pad_of, parsed, tile_of, whole,
+    wholes,
 };
 
 /// Turns meshes into voxels, with fixed options. Immutable, picklable, and safe to share between
@@ -184,29 +185,13 @@ pub fn threads_of(value: &Bound<'_, PyAny>) -> PyResult<usize> {
 
 /// A number of bytes, or text with a unit.
 pub fn parse_memory(value: &Bound<'_, PyAny>) -> PyResult<u64> {
-    if let Ok(bytes) = value.extract::<u64>()
-        && !is_flag(value)
-    {
-        return Ok(bytes);
-    }
-    let refuse = || {
+    let Ok(text) = value.extract::<&str>() else {
+        return whole("memory", value, 0..=i64::MAX as u64);
+    };
+    text.trim().parse().map(|ByteSize(bytes)| bytes).map_err(|_| {
         let message = "memory is a number of bytes, or text such as '2 GiB' or '500 MB'";
         option_error(value.py(), "option.memory", message)
-    };
-    let text: String = value.extract().map_err(|_| refuse())?;
-    let digits = text.trim_end_matches(|c: char| c.is_alphabetic()).trim();
-    let number: f64 = digits.parse().map_err(|_| refuse())?;
-    let unit = text.trim_start()[digits.len()..].trim().to_lowercase();
-    let (prefix, step) = match unit.strip_suffix("ib") {
-        Some(prefix) => (prefix, 1024_f64),
-        None => (unit.trim_end_matches('b'), 1000_f64),
-    };
-    let power = ["", "k", "m", "g", "t"].iter().position(|known| *known == prefix);
-    let bytes = number * step.powi(power.ok_or_else(refuse)? as i32);
-    match bytes >= 0.0 && bytes < u64::MAX as f64 {
-        true => Ok(bytes as u64),
-        false => Err(refuse()),
-    }
+    })
 }
 
 /// A time limit.
@@ -455,8 +440,8 @@ impl PyVoxelizer {
             None => voxelizer.memory_from(trivox::base::memory::left),
         };
         // What no mesh can change is refused now.
-        let checked = job::on_pool(py, || voxelizer.check())?;
-        checked.map_err(|error| Failure::own("option.place", error).into_py(py))?;
+        let check = || voxelizer.check().map_err(|error| Failure::own("option.place", error));
+        job::try_on_pool(py, check)?;
         let of_voxels = [
             ("mode=\"thin\"", mode_of == Mode::Thin),
             ("include_surface", include_surface),
@@ -578,17 +563,18 @@ impl PyVoxelizer {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyDistanceField> {
         let py = mesh.py();
-        check_width(width).map_err(|error| Failure::from(error).into_py(py))?;
+        check_width(width).map_err(Failure::from)?;
         if let Some(number) = faces.filter(|faces| faces.extract::<f64>().is_ok()) {
             let message = format!("faces is an array, not {number}: give width={number} by name");
             return Err(PyTypeError::new_err(message));
         }
         let source = Source::of_parts(mesh, faces)?;
-        let path = source.path();
+        let (name, path) = (source.name(), source.path());
         let plan = self.plan.clone();
         let work = move |job: &Arc<Job>| core::distances(&plan, &source, width, job);
         let found = job::run_on(py, path.clone(), self.plan.time_limit, progress, work)?;
         glue::warn(py, path.as_deref(), found.sentences())?;
+        glue::log_done(py, &name, &found.report)?;
         Ok(found)
     }
 
@@ -597,8 +583,8 @@ impl PyVoxelizer {
     /// Parameters
     /// ----------
     /// items : iterable
-    ///     Of what `voxelize` takes, or of pairs (key, mesh); taken as results are asked for, a few
-    ///     ahead.
+    ///     Of what `voxelize` takes, of pairs (vertices, faces), or of pairs (key, mesh); taken as
+    ///     results are asked for, a few ahead.
     /// on_error : {"return", "raise", "skip"}, default "return"
     ///     What becomes of an item that fails: it has the exception as its result, or the exception
     ///     is raised in its turn, or it is left out and logged.
@@ -637,7 +623,7 @@ impl PyVoxelizer {
         #[pyo3(from_py_with = named::width)] width: f32,
         #[pyo3(from_py_with = named::on_error)] on_error: &str,
     ) -> PyResult<Batch> {
-        check_width(width).map_err(|error| Failure::from(error).into_py(items.py()))?;
+        check_width(width).map_err(Failure::from)?;
         Batch::new(&self.plan, items, parse_on_error(items.py(), on_error)?, Some(width))
     }
 

@@ -1,6 +1,7 @@
 import copy
 import multiprocessing
 import pickle
+import zipfile
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
@@ -196,11 +197,25 @@ def test_files_without_distances_are_refused(tmp_path):
     for changed, message in [
         ({"distances": -arrays["distances"]}, "other.npz: a distance of .* is not possible"),
         ({"coords": arrays["coords"][1:]}, "other.npz: distances of shape"),
-        ({"width": np.ones(2)}, "other.npz: "),
+        ({"distances": arrays["distances"].astype(str)}, "other.npz: distances takes numbers"),
+        ({"distances": arrays["distances"] + 1j}, "other.npz: distances takes numbers"),
+        ({"coords": arrays["coords"].astype(str)}, "other.npz: coords of type"),
+        ({"coords": arrays["coords"].astype(object)}, "other.npz: coords.npy: "),
+        ({"width": np.ones(2)}, "other.npz: width of shape"),
+        ({"width": np.array("2")}, "other.npz: width takes numbers"),
+        ({"width": np.array(2 + 1j)}, "other.npz: width takes numbers"),
+        ({"width": np.array(5000)}, "other.npz: a width of 5000"),
     ]:
         np.savez(tmp_path / "other.npz", **(arrays | changed))
         with pytest.raises(trivox.ReadError, match=message):
             trivox.load_distances(tmp_path / "other.npz")
+    for name in ("coords", "distances", "width"):
+        for content in (b"", b"no array", b"\x93NUMPY\x01\x00\x06\x00({'a'\n", b"\x93NUMPY\x01\x00\x02\x00{}"):
+            with zipfile.ZipFile(tmp_path / "field.npz") as whole, zipfile.ZipFile(tmp_path / "other.npz", "w") as other:
+                for member in whole.namelist():
+                    other.writestr(member, content if member == f"{name}.npy" else whole.read(member))
+            with pytest.raises(trivox.ReadError, match=f"other.npz: {name}"):
+                trivox.load_distances(tmp_path / "other.npz")
     del arrays["voxel_size"]
     np.savez(tmp_path / "other.npz", **arrays)
     with pytest.warns(trivox.TrivoxWarning, match="other.npz: the grid's position is ignored") as caught:

@@ -2,6 +2,7 @@ import os
 import pickle
 import subprocess
 import sys
+from collections.abc import Hashable
 
 import numpy as np
 import pytest
@@ -462,6 +463,8 @@ def test_a_verdict_names_the_wrong_voxels(grid):
     faulty = trivox.Grid.from_coords(coords[1:], grid.dims, origin=grid.origin, voxel_size=grid.voxel_size)
     assert trivox.verify(torus(), grid)
     verdict = trivox.verify(torus(), faulty)
+    # They have lists.
+    assert not any(isinstance(found, Hashable) for found in (verdict, trivox.diff(grid, faulty)))
     assert not verdict and (verdict.missing, verdict.spurious) == (1, 0)
     assert verdict.first == [(tuple(coords[0].tolist()), "missing")] and verdict.exact == grid
     dense = grid.dense()
@@ -675,7 +678,11 @@ def test_a_joined_mesh_has_a_label_for_each_part_and_coverage(tmp_path):
     mesh = trivox.Mesh.join(parts)
     assert len(mesh.faces) == 8 and mesh.faces.max() == 7
     turned = trivox.Mesh(corners / 2, np.array(sides)[:, [0, 2, 1]])
-    assert np.array_equal(trivox.Mesh.join({**parts, "small": turned}).faces, mesh.faces)
+    with pytest.warns(trivox.TrivoxWarning, match="^small is inside out"):
+        joined = trivox.Mesh.join({**parts, "small": turned})
+    assert np.array_equal(joined.faces, mesh.faces)
+    # What was said is not said again.
+    assert trivox.Mesh.join({"both": joined}).warnings == ("both: " + joined.warnings[0],)
     vox = trivox.Voxelizer(voxel_size=0.5, mode="solid", include_surface=True, attributes=["label", "coverage"])
     grid = vox(mesh)
     assert grid.names == {"label": ["large", "small"]} and list(grid.attributes) == ["label", "coverage"]

@@ -51,7 +51,8 @@ def test_numbers_that_would_change_are_refused():
             trivox.Mesh(vertices, SIDES)
     exact = CORNERS.astype("i8") * (1 << 50)
     assert np.array_equal(trivox.Mesh(exact, SIDES).vertices, exact)
-    for vertices in (exact + 1, -exact - 1, (exact + 1).astype("u8")):
+    least = np.full((4, 3), np.iinfo(np.int64).min)
+    for vertices in (exact + 1, -exact - 1, (exact + 1).astype("u8"), least, least + exact):
         with pytest.raises(trivox.MeshError, match="2\\^53"):
             trivox.Mesh(vertices, SIDES)
 
@@ -203,6 +204,14 @@ def test_colours_out_of_range_are_refused(of, wrong):
     with pytest.raises(trivox.MeshError, match=f"{of} as floats are from 0 to 1, .*: divide by 255") as caught:
         trivox.Mesh(CORNERS, SIDES, **{of: np.full((4, 3), wrong)})
     assert caught.value.code == "mesh.color"
+
+
+@pytest.mark.parametrize("wrong", [str, complex, bool, object])
+def test_texture_coordinates_are_numbers(wrong):
+    for uv in (np.zeros((4, 2)), np.zeros((4, 3, 2))):
+        with pytest.raises(trivox.MeshError, match="texture coordinates of type .* use numbers") as caught:
+            trivox.Mesh(CORNERS, SIDES, uv=uv.astype(wrong), texture=np.zeros((1, 1, 3), "u1"))
+        assert caught.value.code == "mesh.type"
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, 1e39])

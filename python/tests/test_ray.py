@@ -187,6 +187,13 @@ def test_files_in_folders_beside_a_remote_mesh_are_read():
         system.pipe_file("/remote/a.obj", f"mtllib {name}\n{face}".encode())
         read = trivox.ray.read("memory://remote/a.obj")
         assert read.warnings == () and trivox.Voxelizer(8)(read).colors() is not None
+    # Without a name, in another folder, and with options before the name.
+    system.pipe_file("/remote/own.mtl", b"newmtl a\nmap_Kd -s 1 1 1 C:\\\\x\\\\my tex.png\n")
+    system.pipe_file("/remote/textures/my tex.png", image)
+    system.pipe_file("/remote/own.obj", face.encode())
+    with pytest.warns(trivox.TrivoxWarning, match="names no material file"):
+        read = trivox.ray.read("memory://remote/own.obj")
+    assert trivox.Voxelizer(8)(read).colors() is not None
     uri = '{"asset": {"version": "2.0"}, "buffers": [{"uri": "b%20c/d.bin", "byteLength": 36}]}'
     system.pipe_file("/remote/b c/d.bin", bytes(36))
     system.pipe_file("/remote/a.gltf", uri.encode())
@@ -198,6 +205,9 @@ def test_what_no_run_can_do_is_refused_at_once(tmp_path):
     vox = trivox.Voxelizer(8)
     with pytest.raises(TypeError, match="not one str"):
         trivox.ray.voxelize("a.obj", str(tmp_path), vox)
+    with pytest.raises(TypeError, match="takes paths or URLs, not Mesh: .*many"):
+        trivox.ray.voxelize([torus()], str(tmp_path / "meshes"), vox)
+    assert not (tmp_path / "meshes").exists()
     with pytest.raises(trivox.OptionError, match="use 'parquet' or 'webdataset'"):
         trivox.ray.voxelize([], str(tmp_path), vox, format="csv")
     with pytest.raises(trivox.OptionError, match="batch_size=0 is not possible"):

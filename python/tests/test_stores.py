@@ -125,6 +125,48 @@ def test_shards_are_whole_bricks(tmp_path):
     assert not (tmp_path / "a.zarr").exists()
 
 
+def test_a_group_is_there_after_a_call_that_is_refused(tmp_path):
+    grid, path = trivox.Voxelizer(20)(octahedron()), tmp_path / "a.zarr"
+    stores.save_zarr(grid, path)
+    for shard, error in [(8.0, TypeError), ("8", TypeError), (12, trivox.OptionError)]:
+        with pytest.raises(error):
+            stores.save_zarr(grid, path, shard=shard)
+        assert stores.load_zarr(path) == grid
+    stores.save_zarr(grid, path, shard=np.int64(8))
+    assert stores.load_zarr(path) == grid
+
+
+def test_an_interrupted_save_leaves_no_grid(tmp_path, monkeypatch):
+    grid = trivox.Voxelizer(100)(octahedron())
+    stores.save_zarr(grid, tmp_path / "g.zarr")
+    assert "incomplete" not in zarr.open_group(tmp_path / "g.zarr", mode="r").attrs
+    batches = stores._batches
+
+    def interrupted(*arguments):
+        yield next(batches(*arguments))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(stores, "_batches", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        stores.save_zarr(grid, tmp_path / "g.zarr")
+    monkeypatch.undo()
+    with pytest.raises(trivox.ReadError, match="the group is incomplete"):
+        stores.load_zarr(tmp_path / "g.zarr")
+
+
+@pytest.mark.parametrize("is_solid", [False, True])
+def test_voxels_are_listed_or_dense_whichever_is_smaller(tmp_path, is_solid):
+    dense = np.zeros((300, 40, 70), bool)
+    dense[:, 10:30] = is_solid
+    dense[::7, ::3, ::5] = True
+    grid = trivox.Grid.from_dense(dense)
+    stores.save_zarr(grid, tmp_path / "g.zarr", shard=128)
+    group = zarr.open_group(tmp_path / "g.zarr", mode="r")
+    found, coords, _ = stores._read(group, "occupied", [], (0, 0, 0), dense.shape)
+    assert (found is not None) == is_solid and (len(coords) == 0) == is_solid
+    assert stores.load_zarr(tmp_path / "g.zarr") == grid
+
+
 @pytest.mark.parametrize("colored", [True, False])
 def test_safetensors_hold_the_sparse_arrays(tmp_path, colored):
     grid = trivox.Voxelizer(50, up="z")(octahedron(colored))

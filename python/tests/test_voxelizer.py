@@ -1,3 +1,4 @@
+import hashlib
 import logging
 import multiprocessing
 import os
@@ -8,6 +9,7 @@ import sys
 import threading
 import time
 import typing
+import warnings
 
 import numpy as np
 import pytest
@@ -32,6 +34,8 @@ def test_a_voxelizer_is_its_options():
     assert trivox.Voxelizer(**vox.options) == vox != trivox.Voxelizer()
     bounded = trivox.Voxelizer(voxel_size=0.5, bounds=[[0, 0, 0], [1, 2, 3]])
     assert pickle.loads(pickle.dumps(bounded)) == bounded
+    negative = trivox.Voxelizer(voxel_size=0.5, bounds=[[-0.0, 0, -0.0], [1, 2, 3]])
+    assert negative == bounded and hash(negative) == hash(bounded)
     assert trivox.Voxelizer(res=64) == trivox.Voxelizer(64) != trivox.Voxelizer(res=32)
 
 
@@ -79,7 +83,12 @@ def test_arrays_are_a_mesh(tetrahedron, torus_obj):
         ({"backend": "cuda"}, "'auto', 'gpu', 'cpu'"),
         ({"backend": "cpu", "adapter": "x"}, "leave one out"),
         ({"memory": "much"}, "2 GiB"),
-        ({"memory": True}, "2 GiB"),
+        ({"memory": "2bbb"}, "2 GiB"),
+        ({"memory": -1}, "memory -1 is not possible: use 0 to"),
+        ({"memory": 1 << 70}, "use 0 to"),
+        ({"voxel_size": 10**400}, "voxel_size is not possible: use a number below"),
+        ({"scale": -(10**400)}, "scale is not possible: use a number below"),
+        ({"time_limit": 10**400}, "time_limit is not possible: use a number below"),
         ({"threads": 0}, "threads 0 is not possible: use 1 to 1024"),
         ({"time_limit": -1}, "seconds"),
         ({"time_limit": 0}, "time_limit 0 is not possible: use a positive number of seconds"),
@@ -117,6 +126,8 @@ def test_impossible_options_are_refused_at_once(options, message):
         ({"dims": 8}, "dims"),
         ({"rotate": 90}, "rotate"),
         ({"resolution": True}, "resolution takes a whole number, not bool"),
+        ({"memory": True}, "memory takes a whole number, not bool"),
+        ({"memory": 2.5}, "memory takes a whole number, not float"),
         ({"voxel_size": True}, "voxel_size takes a number, not bool"),
         ({"scale": np.True_}, "scale takes a number, not bool"),
         ({"voxel_size": "1"}, "voxel_size takes a number, not str"),
@@ -179,6 +190,24 @@ def test_arguments_of_another_type_are_a_type_error_that_names_them(tetrahedron)
             call()
 
 
+def test_the_memory_is_a_number_of_bytes_or_text_with_a_unit():
+    sizes = {7: 7, "7": 7, "2 GiB": 2 << 30, "500 MB": 500_000_000, " 1.5 kib ": 1536, "3k": 3000}
+    assert {memory: trivox.Voxelizer(8, memory=memory).options["memory"] for memory in sizes} == sizes
+
+
+def test_numbers_past_float64_are_an_option_error(tetrahedron):
+    grid, vox, large = trivox.Voxelizer(8)(tetrahedron), trivox.Voxelizer(8), 10**400
+    for call in [
+        lambda: grid.render(8, turn=large),
+        lambda: vox.distances(tetrahedron, width=large),
+        lambda: trivox.Grid.from_dense(grid.dense(), origin=[0, 0, 0], voxel_size=large),
+        lambda: trivox.verify(tetrahedron, grid, scale=large),
+        lambda: trivox.Proximity(tetrahedron, memory=large),
+    ]:
+        with pytest.raises(trivox.OptionError, match="is not possible: use"):
+            call()
+
+
 def test_numbers_of_numpy_are_options():
     options = {"resolution": np.int64(8), "scale": np.float32(2), "center": np.True_, "time_limit": np.int8(9)}
     assert trivox.Voxelizer(**options).options == {"resolution": 8, "scale": 2, "center": True, "time_limit": 9}
@@ -221,6 +250,9 @@ def test_a_cube_gives_grids_of_equal_shape_of_meshes_and_distances():
     vox = trivox.Voxelizer(cube=24)
     meshes = [torus(), ASSETS / "torus-knot.obj", ASSETS / "tetrahedron.obj"]
     assert {grid.shape for _, grid in vox.many(meshes)} == {(24, 24, 24)}
+    # Vertices and faces are a mesh, not a key and a mesh.
+    arrays = [(torus().vertices, torus().faces.tolist())] * 2
+    assert [key for key, _ in vox.many(arrays, on_error="raise")] == [0, 1]
     with pytest.warns(trivox.TrivoxWarning, match="the band of distances is cut off"):
         assert {vox.distances(mesh, width=3).shape for mesh in meshes} == {(24, 24, 24)}
     roomy = trivox.Voxelizer(18, cube=24)
@@ -400,8 +432,13 @@ def test_a_warning_about_a_file_names_it(torus_obj):
 
 def test_runs_are_logged(caplog, tetrahedron):
     with caplog.at_level(logging.DEBUG, "trivox"):
-        trivox.Voxelizer(8)(tetrahedron)
-    assert "voxels on cpu" in caplog.text
+        grid = trivox.Voxelizer(8)(tetrahedron)
+    assert f"{len(grid)} voxels on cpu" in caplog.text
+    for call in (trivox.Voxelizer(8).distances, lambda mesh: list(trivox.Voxelizer(8).many_distances([mesh]))[0][1]):
+        caplog.clear()
+        with caplog.at_level(logging.DEBUG, "trivox"):
+            field = call(tetrahedron)
+        assert f"{len(field)} voxels in the band on cpu" in caplog.text
 
 
 def test_an_estimate_is_near_the_truth():
@@ -586,29 +623,61 @@ def test_other_python_threads_run_meanwhile():
     assert len(ticks) > took / 0.005 / 10
 
 
-def hashes(mesh):
+def hashes(mesh, folder):
+    """Of results of all that has work for a pool."""
     vox = trivox.Voxelizer(64)
-    tile = trivox.Voxelizer(64, tile="2/3")(mesh)
-    grids = [vox(mesh), vox(ASSETS / "cube.obj"), tile, trivox.Grid.from_dense(tile.dense()), vox.distances(mesh, width=2)]
-    return [grid.hash for grid in grids] + [vox.estimate(mesh)["brick_pairs"]]
+    tile, field, grid = trivox.Voxelizer(64, tile="2/3")(mesh), vox.distances(mesh, width=2), vox(mesh)
+    colors = np.random.default_rng(5).integers(1, 256, (len(grid), 4), np.uint8)
+    colored = trivox.Grid.from_coords(grid.coords(), grid.dims, colors=colors)
+    field.save(folder / "a.npz")
+    fields = [field, trivox.load_distances(folder / "a.npz"), pickle.loads(pickle.dumps(field))]
+    fields += [trivox.DistanceField.from_coords(field.coords(), field.distances(), field.inside(), 2)]
+    grids = [grid, vox(ASSETS / "cube.obj"), tile, trivox.Grid.from_dense(tile.dense()), grid | tile, grid.crop()]
+    grids += [trivox.join([tile]), trivox.load_bytes(grid.to_bytes("npz"), "npz"), pickle.loads(pickle.dumps(grid))]
+    arrays = [colored.render(32), *colored.mesh(), *colored.bricks(), field.dense(), field.sample([[1, 1, 1]])]
+    arrays += [*grid.first_hits([9, 9, 9], [-1, -1, -1]), grid.bounds, trivox.Proximity(mesh).distances([[1, 1, 1]])]
+    files = []
+    for format in trivox.GRID_FORMATS:
+        files.append(colored.to_bytes(format))
+        colored.save(folder / f"a.{format}")
+        assert (folder / f"a.{format}").stat().st_size > 0
+    numbers = [vox.estimate(mesh)["brick_pairs"], trivox.diff(grid, colored).both, trivox.verify(mesh, grid).agreeing]
+    digests = [hashlib.sha256(data).hexdigest() for data in [*map(np.ndarray.tobytes, arrays), *files]]
+    return [made.hash for made in grids + fields] + numbers + digests
 
 
-def child(queue, mesh):
-    queue.put(hashes(mesh))
+def child(queue, mesh, folder):
+    warnings.simplefilter("ignore")
+    queue.put(hashes(mesh, folder))
 
 
 @pytest.mark.parametrize("method", sorted({"fork", "spawn"} & set(multiprocessing.get_all_start_methods())))
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_child_process_works_after_its_parent_has(method):
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::trivox.TrivoxWarning")
+def test_a_child_process_works_after_its_parent_has(method, tmp_path):
     mesh = torus()
-    expected = hashes(mesh)
+    expected = hashes(mesh, tmp_path)
     context = multiprocessing.get_context(method)
     queue = context.Queue()
-    process = context.Process(target=child, args=(queue, mesh))
+    # One that waits for ever is ended with this process.
+    process = context.Process(target=child, args=(queue, mesh, tmp_path), daemon=True)
     process.start()
-    assert queue.get(timeout=30) == expected
+    assert queue.get(timeout=60) == expected
     process.join(10)
     assert process.exitcode == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc lists threads")
+def test_pools_of_other_numbers_of_threads_end(tetrahedron):
+    def count():
+        return len(os.listdir("/proc/self/task"))
+
+    before, until = count(), time.monotonic() + 30
+    for threads in range(10, 40):
+        trivox.Voxelizer(8, threads=threads)(tetrahedron)
+    # Those of the last two: the work of the last but one may not have ended when the last began.
+    while count() > before + 80 and time.monotonic() < until:
+        time.sleep(0.01)
+    assert count() <= before + 80
 
 
 def test_threads_share_a_voxelizer():

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,9 @@ def log_done(name: str, report_json: str) -> None:
     if log.isEnabledFor(logging.DEBUG):
         report = json.loads(report_json)
         times = ", ".join(f"{step} {ms:.1f} ms" for step, ms in report["timings_ms"].items())
-        log.debug("%s: %d voxels on %s (%s)", name, report["occupied"], report["backend"], times)
+        band = report["distances"]
+        voxels = f"{band['voxels']} voxels in the band" if band else f"{report['occupied']} voxels"
+        log.debug("%s: %s on %s (%s)", name, voxels, report["backend"], times)
 
 
 def log_failed(key: object, error: BaseException) -> None:
@@ -94,6 +96,9 @@ class Difference:
     bounds: list[list[int]] | None
     first: list[tuple[tuple[int, int, int], str]]
 
+    # It has lists.
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
+
     def __bool__(self) -> bool:
         return not self.equal
 
@@ -130,6 +135,9 @@ class Verdict:
     iou: float
     bounds: list[list[int]] | None
     first: list[tuple[tuple[int, int, int], str]]
+
+    # It has lists.
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
     def __bool__(self) -> bool:
         return self.missing + self.spurious == 0

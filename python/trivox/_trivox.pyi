@@ -1,12 +1,12 @@
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, SupportsIndex, TypeAlias, TypedDict, TypeVar, final, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ._glue import Difference, Verdict
-from ._reports import Report
+from ._reports import Lattice, Report
 
 __all__ = [
     "DistanceField",
@@ -17,6 +17,8 @@ __all__ = [
     "_Batch",
     "_grid_formats",
     "_mesh_formats",
+    "_missing_sidecars",
+    "_read_files",
     "_remove_temporary_files",
     "_restore_field",
     "_restore_grid",
@@ -305,7 +307,7 @@ class Voxelizer:
         cube: SupportsIndex | None = None,
         dims: _Ints | None = None,
         scale: float | None = None,
-        rotate: str | Iterable[str] | None = None,
+        rotate: str | Sequence[str] | None = None,
         center: bool = False,
         mode: _Mode = "surface",
         fill: _Fill = "auto",
@@ -319,7 +321,7 @@ class Voxelizer:
         blend: Literal["all", "visible", "none"] = "all",
         attributes: Sequence[_Attribute] | None = None,
         tile: str | None = None,
-        lattice: Mapping[str, Any] | None = None,
+        lattice: Lattice | dict[str, Any] | None = None,
         backend: Literal["auto", "cpu", "gpu"] = "auto",
         adapter: str | None = None,
         threads: SupportsIndex | None = None,
@@ -398,7 +400,7 @@ def verify(
     fill: _Fill = "auto",
     include_surface: bool = False,
     scale: float | None = None,
-    rotate: str | Iterable[str] | None = None,
+    rotate: str | Sequence[str] | None = None,
     center: bool = False,
     resolution: SupportsIndex | None = None,
     voxel_size: float | None = None,
@@ -413,6 +415,8 @@ def verify(
 def adapters() -> list[_Adapter]: ...
 def _grid_formats() -> list[tuple[str, bool]]: ...
 def _mesh_formats() -> list[str]: ...
+def _missing_sidecars(name: str, files: dict[str, bytes]) -> list[list[str]]: ...
+def _read_files(name: str, files: dict[str, bytes]) -> Mesh: ...
 def _restore_field(
     band: bytes,
     inside: bytes,

@@ -22,7 +22,6 @@ import io
 import json
 import logging
 import os
-import re
 import tarfile
 import time
 from collections import Counter, deque
@@ -37,7 +36,6 @@ from itertools import islice
 from multiprocessing import current_process, get_context
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple, TypeVar
-from urllib.parse import unquote
 
 import numpy as np
 
@@ -46,6 +44,7 @@ from . import (
     read_mesh,
 )  # fmt: skip
 from ._errors import MemoryLimitError
+from ._trivox import _missing_sidecars, _read_files
 from .stores import _escaped, _restored, _whole_file
 
 __all__ = ["Summary", "Voxelize", "decode", "expand", "failures", "read", "rows", "voxelize"]
@@ -117,29 +116,31 @@ def _system(path: str, storage: dict[str, Any]) -> tuple[Any, str]:
 def _fetched(path: str, system: Any, remote: str) -> dict[str, bytes]:
     """The files of a mesh by their names: itself, and those that it names in its folder."""
     folder, _, name = remote.rpartition("/")
-    files: dict[str, bytes] = {}
-    waiting, seen = [name], set()
-    while waiting:
-        file = waiting.pop().replace("\\", "/").removeprefix("./")
-        if file in seen or ".." in PurePosixPath(file).parts or file.startswith("/"):
-            continue
-        seen.add(file)
-        try:
-            files[file] = system.cat_file(f"{folder}/{file}")
-        except (FileNotFoundError, IsADirectoryError):
-            if file == name:
-                raise FileNotFoundError(errno.ENOENT, "No such file or directory", path) from None
-            continue  # The reader warns of a sidecar that is not there.
-        for named in _named_in(file, files[file]):
-            # Relative to the file that names it, or to the mesh.
-            waiting += [named, str(PurePosixPath(file).parent / named.replace("\\", "/"))]
+    try:
+        files = {name: system.cat_file(remote)}
+    except (FileNotFoundError, IsADirectoryError):
+        raise FileNotFoundError(errno.ENOENT, "No such file or directory", path) from None
+    tried: set[str] = set()
+
+    def is_found(names: list[str]) -> bool:
+        for file in names:
+            if file not in tried:
+                tried.add(file)
+                # The reader warns of a sidecar that is not there; some stores forbid what they do not have.
+                with suppress(FileNotFoundError, IsADirectoryError, PermissionError):
+                    files[file] = system.cat_file(f"{folder}/{file}")
+                    return True
+        return False
+
+    # A sidecar may name others.
+    while any([is_found(names) for names in _missing_sidecars(name, files)]):
+        pass
     return files
 
 
 def _parsed(path: str, files: dict[str, bytes]) -> Mesh:
-    name = next(iter(files))
     try:
-        return read_mesh(files.pop(name), _extension(name), sidecars=files)
+        return _read_files(next(iter(files)), files)
     except TrivoxError as error:
         error.path = path
         raise
@@ -191,27 +192,6 @@ def _read_ahead(
 
 def _extension(name: str) -> str:
     return os.path.splitext(name)[1].lstrip(".")
-
-
-def _named_in(name: str, content: bytes) -> list[str]:
-    """The files that an OBJ, MTL or glTF file names."""
-    format = _extension(name).lower()
-    if format == "gltf":
-        try:
-            document = json.loads(content.decode("utf-8", "replace"))
-        except json.JSONDecodeError:
-            return []  # The reader says what is wrong.
-        lists = [document.get(key) for key in ("buffers", "images")] if isinstance(document, dict) else []
-        entries = [entry for some in lists if isinstance(some, list) for entry in some]
-        uris = [entry.get("uri") for entry in entries if isinstance(entry, dict)]
-        return [unquote(uri) for uri in uris if isinstance(uri, str) and not uri.startswith("data:")]
-    if format not in ("obj", "mtl"):
-        return []
-    key = re.compile(r"^\s*(?:mtllib|map_\w+|bump|disp|decal|refl)\s+(.*\S)", re.IGNORECASE)
-    text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", errors="replace")
-    lines = [match[1] for match in map(key.match, text) if match]
-    # A name may have spaces; options come before it.
-    return [name for line in lines for name in {line, line.split()[-1]}]
 
 
 class Voxelize:
@@ -907,7 +887,7 @@ def voxelize(
     OSError
         A part that cannot be written, for example on a full disk. The same call resumes the run.
     TypeError
-        `items` is one path instead of an iterable of them; `voxelizer` is no `Voxelizer`.
+        `items` is one path instead of an iterable of them, or has others than paths; `voxelizer` is no `Voxelizer`.
     """
     if isinstance(items, (str, bytes, os.PathLike)):
         raise TypeError(f"voxelize takes an iterable of paths, not one {type(items).__name__}: give [path]")
@@ -924,7 +904,11 @@ def voxelize(
     work = Voxelize(voxelizer, width=width, storage=storage)
     options = _options(voxelizer, width, format)
     sink = _Sink(output, format, storage or {}, work.format, options)
-    ids = list(dict.fromkeys(str(item) for item in items))
+    paths = list(items)
+    for path in paths:
+        if not isinstance(path, (str, os.PathLike)):
+            raise TypeError(f"voxelize takes paths or URLs, not {type(path).__name__}: `Voxelizer.many` takes meshes")
+    ids = list(dict.fromkeys(map(str, paths)))
     # In this order: a batch that another run ends in between is seen as complete.
     begun = sink.marks().values()
     places = _places(sink.system, sink.folder, options)

@@ -81,8 +81,8 @@ def save_zarr(grid: Grid | DistanceField, store: Any, *, shard: int = 64) -> Non
     has colours, ``rgba`` (uint8, shape (nx, ny, nz, 4); 0 where a voxel is empty). ``Grid.attributes`` are
     arrays of their names, 0 or, for indices, -1 where a voxel is empty. Of distances it has ``distance`` (float32, in
     voxels; NaN outside the band) and ``inside`` (bool) instead. The group's attributes are ``origin`` (the minimum
-    corner) and ``voxel_size``, both in mesh units, ``up``, ``names``, which are ``Grid.names``, and ``width``, that of
-    the band. Chunks without voxels are not stored, and some 64 MiB of chunks are dense in memory at a time.
+    corner) and ``voxel_size``, both in mesh units, ``up``, ``names``, which are ``Grid.names``, ``width``, that of
+    the band, and ``incomplete`` while it is written. Chunks without voxels are not stored, and some 64 MiB of chunks are dense in memory at a time.
 
     A grid that a `Voxelizer` made with ``tile`` is written to its place in the array of the whole grid.
     Processes may write their tiles at the same time: no two share a file.
@@ -91,7 +91,8 @@ def save_zarr(grid: Grid | DistanceField, store: Any, *, shard: int = 64) -> Non
     ----------
     grid : Grid or DistanceField
     store : str, os.PathLike or a store of zarr-python
-        Where the group is, or will be. A whole grid replaces a group that is there.
+        Where the group is, or will be. A whole grid replaces a group that is there, which is lost if the save is
+        interrupted.
     shard : int, default 64
         Voxels along the edge of what one file or object holds: a multiple of 8. Chunks have 64, 32, 16 or 8
         voxels along an edge, the most that divide it; where it is larger than 64, the file is a shard of
@@ -108,6 +109,7 @@ def save_zarr(grid: Grid | DistanceField, store: Any, *, shard: int = 64) -> Non
     """
     import zarr
 
+    shard = operator.index(shard)
     if isinstance(store, os.PathLike):
         store = os.fspath(store)
     if isinstance(store, str) and os.path.isdir(store):
@@ -148,7 +150,7 @@ def save_zarr(grid: Grid | DistanceField, store: Any, *, shard: int = 64) -> Non
             attributes |= {"has_colors": grid.has_colors, "layers": sorted(grid.attributes)}
         group = _settled(lambda: _group_of_tiles(store, attributes))
     else:
-        group = zarr.open_group(store, mode="w", zarr_format=3, attributes=attributes)
+        group = zarr.open_group(store, mode="w", zarr_format=3, attributes=attributes | {"incomplete": True})
     names = [name for _, values in parts for name in values]
     if tile:  # Saved before, it may have had more.
         names += [n for n in _LAYERS if n not in names and _settled(partial(group.__contains__, n))]
@@ -176,6 +178,8 @@ def save_zarr(grid: Grid | DistanceField, store: Any, *, shard: int = 64) -> Non
         _check_same(_settled(lambda: zarr.open_group(store, mode="r").attrs), attributes)
         for name in names:
             _settled(partial(_array, group, name, shape, shard))
+    else:
+        del group.attrs["incomplete"]
 
 
 def _each(grid: Grid) -> NDArray[np.bool_]:
@@ -256,10 +260,14 @@ def load_zarr(store: Any, *, start: tuple[int, int, int] | None = None,
     ------
     OptionError
         A box that is empty, or not inside the grid.
+    ReadError
+        `save_zarr` was interrupted while it wrote the group.
     """
     import zarr
 
     group = zarr.open_group(os.fspath(store) if isinstance(store, os.PathLike) else store, mode="r")
+    if group.attrs.get("incomplete"):
+        raise ReadError("the group is incomplete, as save_zarr was interrupted: save the grid again", "read.grid")
     is_field = "distance" in group
     voxels = "inside" if is_field else "occupied"
     shape = group[voxels].shape
@@ -298,11 +306,9 @@ def _read(
     array = arrays[voxels]
     step = (array.shards or array.chunks)[0]
     places = sorted(_stored(array, [range(a // step, -(-b // step)) for a, b in zip(begin, end)]))
-    # Dense, a voxel is a byte; listed, an occupied one has twelve, and its place is searched.
     dims = tuple(b - a for a, b in zip(begin, end))
-    is_dense = not names and math.prod(dims) <= max(1 << 30, 4 * step**3 * len(places))
-    dense = np.zeros(dims if is_dense else 0, bool)
-    coords: list[NDArray[np.int32]] = [np.empty((0, 3), np.int32)]
+    dense: NDArray[np.bool_] | None = None
+    coords: list[NDArray[np.int32]] = []
     values = {name: [np.empty((0, *_LAYERS[name][1]), _LAYERS[name][0])] for name in names}
     for some in _batches(places, step, 4 * (1 + len(names))):
         boxes = [
@@ -313,7 +319,7 @@ def _read(
         for number, (box, block) in enumerate(zip(boxes, layers[voxels])):
             block = block if block.dtype == bool else ~np.isnan(block)
             corner = [axis.start - a for axis, a in zip(box, begin)]
-            if is_dense:
+            if dense is not None:
                 dense[tuple(slice(c, c + n) for c, n in zip(corner, block.shape))] = block
                 continue
             occupied = np.flatnonzero(block)
@@ -323,8 +329,13 @@ def _read(
                 # Rows taken by their numbers are faster than by a mask.
                 rows = layers[name][number].reshape(block.size, *_LAYERS[name][1])
                 values[name].append(rows[occupied])
+        # Dense, a voxel is a byte; listed, an occupied one has twelve.
+        if dense is None and not names and 12 * sum(map(len, coords)) > math.prod(dims):
+            dense = np.zeros(dims, bool)
+            while coords:
+                dense[tuple(coords.pop().T)] = True
     listed = {name: np.concatenate(parts) for name, parts in values.items()}
-    return dense if is_dense else None, np.concatenate(coords), listed
+    return dense, np.concatenate([np.empty((0, 3), np.int32), *coords]), listed
 
 
 def save_safetensors(grid: Grid | DistanceField, path: str | os.PathLike[str]) -> None:

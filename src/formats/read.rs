@@ -189,6 +189,19 @@ impl<'a> MeshFile<'a> {
         Self { bytes, spec, sidecars: sidecars.with_new_log(), options: *options }
     }
 
+    /// The files that the mesh names and that are not among its sidecar files in memory: of each,
+    /// the names that it may have, the likeliest first. Files that are found among these may name
+    /// others. Takes as long as [`parse`](Self::parse), whose errors are ignored.
+    #[must_use]
+    pub fn missing_sidecars(self) -> Vec<Vec<String>> {
+        const WITH_SIDECARS: [&str; 4] = ["obj", "ply", "gltf", "glb"];
+        let sidecars = self.sidecars.clone();
+        if WITH_SIDECARS.contains(&self.spec.extension) {
+            _ = self.parse(&NoProgress);
+        }
+        sidecars.missing()
+    }
+
     /// The mesh. The step `parse` of `progress` is of unknown length.
     ///
     /// # Errors

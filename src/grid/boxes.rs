@@ -35,13 +35,18 @@ impl VoxelGrid {
         if let Some(place) = &mut grid.world.place {
             place.origin = place.to_mesh_units(low.map(|c| c as f64));
         }
-        grid.colors = self.colors.as_ref().map(|colors| grid.values_from(colors, low));
-        let moved = |channel: &Channel| match channel {
-            Channel::Scalar(values) => Channel::Scalar(grid.values_from(values, low)),
-            Channel::Vector(values) => Channel::Vector(grid.values_from(values, low)),
+        Ok(grid.with_values_of(self, low))
+    }
+
+    /// This grid with the colours and attributes of `other`, in which its voxels are `low` further.
+    pub(super) fn with_values_of(mut self, other: &Self, low: [i64; 3]) -> Self {
+        self.colors = other.colors.as_ref().map(|colors| self.values_from(colors, low));
+        let of_these = |channel: &Channel| match channel {
+            Channel::Scalar(values) => Channel::Scalar(self.values_from(values, low)),
+            Channel::Vector(values) => Channel::Vector(self.values_from(values, low)),
         };
-        grid.attributes = self.attributes.as_ref().map(|all| all.with_channels(moved));
-        Ok(grid)
+        self.attributes = other.attributes.as_ref().map(|all| all.with_channels(of_these));
+        self
     }
 
     /// Both grids padded to their common bounding box, for set operations by world position. Grids

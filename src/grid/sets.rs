@@ -6,7 +6,8 @@ use super::ordered::{in_order, in_order_within};
 use super::{BRICK, Mask, VoxelGrid, mask_below};
 
 /// Set operations, linear in the number of bricks and runs. The result has the first grid's world
-/// position, the larger dimension along each axis, and no colours.
+/// position, and the larger dimension along each axis. Where all its voxels are the first grid's,
+/// it has also its colours and attributes, and otherwise none.
 impl VoxelGrid {
     /// The voxels that are in this grid, in `other` or in both.
     ///
@@ -24,16 +25,16 @@ impl VoxelGrid {
         self.combine(other, |a, b| a | b)
     }
 
-    /// The voxels that are in both grids.
+    /// The voxels that are in both grids, with the colours and attributes of this one.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
-        self.combine(other, |a, b| a & b)
+        self.combine(other, |a, b| a & b).with_values_of(self, [0; 3])
     }
 
-    /// The voxels of this grid that are not in `other`.
+    /// The voxels of this grid that are not in `other`, with their colours and attributes.
     #[must_use]
     pub fn subtract(&self, other: &Self) -> Self {
-        self.combine(other, |a, b| a & !b)
+        self.combine(other, |a, b| a & !b).with_values_of(self, [0; 3])
     }
 
     /// The voxels that are in exactly one of the grids.

@@ -350,3 +350,22 @@ fn labels_of_a_larger_mesh_leave_those_of_the_triangles_that_are_there() {
     let labels: Vec<i32> = samples(&grid).into_iter().map(|(_, sample)| sample.label).collect();
     assert_eq!(labels, [0; 64]);
 }
+
+#[test]
+fn a_part_of_a_grid_keeps_its_colours_and_attributes() {
+    let whole =
+        Voxelizer::new().resolution(30).attributes([Attribute::Normal, Attribute::Triangle]);
+    let whole = whole.run(&asset("lighthouse.obj")).unwrap().grid;
+    let known: HashMap<_, _> = samples(&whole).into_iter().collect();
+    let even = whole.voxels().filter(|voxel| voxel[1] % 2 == 0);
+    let even = VoxelGrid::from_voxels(whole.dims(), even).unwrap();
+    for part in [whole.intersection(&even), whole.subtract(&even)] {
+        assert!(part.occupied() > 500);
+        for (voxel, sample) in samples(&part) {
+            assert_eq!((part.color(voxel), sample), (whole.color(voxel), known[&voxel]));
+        }
+        let own = part.colors.as_ref().unwrap().own_count();
+        assert!(own <= part.occupied(), "{own} colours");
+    }
+    assert!(whole.union(&even).attributes.is_none());
+}

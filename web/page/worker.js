@@ -51,11 +51,16 @@ async function fetchModule() {
   return response;
 }
 
+/** Those of all formats of meshes and grids. */
+let extensions;
+
 const ready = (async () => {
   await init(fetchModule());
   await onProgress((step, share) => postMessage({ type: 'progress', step, share }));
   await open();
-  postMessage({ type: 'ready', formats: await formats(), version: await version() });
+  const all = await formats();
+  extensions = new Set([...all.meshes, ...all.grids].map(({ extension }) => extension));
+  postMessage({ type: 'ready', formats: all, version: await version() });
 })();
 
 function show(next, nextModel) {
@@ -67,23 +72,9 @@ function show(next, nextModel) {
   isNew = true;
 }
 
-const baseOf = (name) => name.split(/[/\\]/).pop();
-
-/** Of the files that were given with a mesh those that it may name: what else was dropped is not read. */
-async function sidecarsOf(mesh, files) {
-  const others = files.filter((file) => file !== mesh);
-  let isNamed = ({ name }) => /\.(mtl|png|jpe?g|tga|bmp|webp|gif)$/i.test(name);
-  if (/\.gltf$/i.test(mesh.name)) {
-    try {
-      const { buffers = [], images = [] } = JSON.parse(await mesh.file.text());
-      const uris = [...buffers, ...images].map(({ uri = '' }) => uri).filter((uri) => !uri.startsWith('data:'));
-      const named = new Set(uris.map((uri) => baseOf(decodeURIComponent(uri))));
-      isNamed = ({ name }) => named.has(baseOf(name));
-    } catch {
-      // It is read, and what is wrong with it said, elsewhere.
-    }
-  }
-  const sidecars = others.filter(isNamed);
+/** Of the files that were given with a mesh those that it may name: other models are not read. */
+function sidecarsOf(mesh, files) {
+  const sidecars = files.filter(({ name }) => !extensions.has(name.split('.').pop().toLowerCase()));
   const size = sidecars.reduce((sum, { file }) => sum + file.size, 0);
   if (size > LARGEST) {
     throw new Error(`${mesh.name}: the files with it have ${size.toLocaleString('en')} bytes, and a browser tab reads `
@@ -105,7 +96,7 @@ async function bytesOf({ name, file }) {
 /** The model of a request: a mesh, and the files that it may name. */
 async function modelOf({ key, name, files }) {
   const mesh = files.find((file) => file.name === name);
-  return { key, ...mesh, sidecars: await sidecarsOf(mesh, files) };
+  return { key, ...mesh, sidecars: sidecarsOf(mesh, files) };
 }
 
 /** Attributes of materials and textures. */
@@ -169,8 +160,8 @@ async function drawn(backend, type, draw) {
   }
 }
 
-/** Ends an animation. */
-let stopping = null;
+/** Ends the animations that were asked for. */
+let stopping = new AbortController();
 
 const requests = {
   async voxelize({ options, ...request }) {
@@ -219,9 +210,7 @@ const requests = {
     }
   },
   picture: ({ options, backend }) => drawn(backend, 'image/png', (by) => by.picture(grid, options)),
-  turntable({ extension, options, backend }) {
-    stopping = new AbortController();
-    const { signal } = stopping;
+  turntable({ extension, options, backend, signal }) {
     return drawn(backend, `image/${extension}`, (by) => by.turntable(grid, extension, { ...options, signal }));
   },
   /** The triangles of the mesh where the grid has them. */
@@ -246,14 +235,16 @@ onmessage = ({ data }) => {
     return;
   }
   if (data.type === 'stop') {
-    stopping?.abort();
+    stopping.abort();
+    stopping = new AbortController();
     return;
   }
+  const { signal } = stopping;
   busy += 1;
   queue = queue.then(async () => {
     try {
       await idle;
-      const value = await requests[data.type](data);
+      const value = await requests[data.type]({ ...data, signal });
       postMessage({ type: 'done', id: data.id, value }, value instanceof Float32Array ? [value.buffer] : []);
     } catch (error) {
       const fatal = error instanceof WebAssembly.RuntimeError;

@@ -10,31 +10,67 @@ use trivox::grid::{Attribute, Attributes, BrickKey, Channel, Mask, Place, VoxelV
 use crate::error::{Failure, option_error};
 use crate::job;
 
-/// A new array of NumPy's: `empty` or `zeros`. Too large a one is a `MemoryError`.
-pub fn new_array<'py>(
+/// A new array of NumPy's, `empty` or `zeros`, that `fill` fills while detached. One that is too
+/// large is a `MemoryError`.
+fn new_array<'py, T: Element>(
     py: Python<'py>,
     make: &str,
     shape: &[u64],
-    dtype: &str,
+    fill: impl FnOnce(&mut [T]) + Send,
 ) -> PyResult<Bound<'py, PyAny>> {
     let shape = PyTuple::new(py, shape)?;
-    PyModule::import(py, "numpy")?.call_method1(make, (shape, dtype))
+    let array =
+        PyModule::import(py, "numpy")?.call_method1(make, (shape, numpy::dtype::<T>(py)))?;
+    let mut data: PyReadwriteArrayDyn<'_, T> = array.extract()?;
+    let flat = data.as_slice_mut().map_err(Failure::bug)?;
+    job::on_pool(py, || fill(flat))?;
+    drop(data);
+    Ok(array)
 }
 
-/// A new array of so many rows of `N`, which `fill` fills while detached.
+/// A new array of so many rows of `N`.
 pub fn filled<'py, T: Element + bytemuck::Pod, const N: usize>(
     py: Python<'py>,
     rows: u64,
-    dtype: &str,
     fill: impl FnOnce(&mut [[T; N]]) + Send,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let array = new_array(py, "empty", &[rows, N as u64], dtype)?;
-    let mut data: PyReadwriteArrayDyn<'_, T> = array.extract()?;
-    let flat = data.as_slice_mut().map_err(|error| Failure::bug(error).into_py(py))?;
-    let rows = bytemuck::cast_slice_mut(flat);
-    job::on_pool(py, || fill(rows))?;
-    drop(data);
-    Ok(array)
+    let fill = |flat: &mut [T]| fill(bytemuck::cast_slice_mut(flat));
+    new_array(py, "empty", &[rows, N as u64], fill)
+}
+
+/// A new array of an element for each voxel, occupied or not.
+pub fn dense<'py, T: Element>(
+    py: Python<'py>,
+    make: &str,
+    dims: [u32; 3],
+    fill: impl FnOnce(&mut [T]) + Send,
+) -> PyResult<Bound<'py, PyAny>> {
+    new_array(py, make, &dims.map(u64::from), fill)
+}
+
+/// A new array of a row for each voxel of `grid`, which `row` makes of it.
+fn of_voxels<'py, const N: usize>(
+    py: Python<'py>,
+    grid: &VoxelGrid,
+    rows: u64,
+    row: impl Fn([i32; 3]) -> [i32; N] + Send + Sync,
+) -> PyResult<Bound<'py, PyAny>> {
+    filled(py, rows, |out| {
+        grid.fill_voxels(out, |key, mask, out| write_rows(key, mask, out, &row));
+    })
+}
+
+/// A new array of a row for each voxel of `grid`, which `row` makes of its value.
+pub fn of_values<'py, V: Copy + Sync, T: Element + bytemuck::Pod, const N: usize>(
+    py: Python<'py>,
+    grid: &VoxelGrid,
+    rows: u64,
+    values: &VoxelValues<V>,
+    row: impl Fn(V) -> [T; N] + Send + Sync,
+) -> PyResult<Bound<'py, PyAny>> {
+    filled(py, rows, |out| {
+        grid.fill_voxels(out, |key, mask, out| write_values(values, key, mask, out, &row));
+    })
 }
 
 /// Voxels of `grid`, a row each.
@@ -55,24 +91,10 @@ pub fn coords<'py>(
     };
     // Without a branch for each voxel.
     match (is_reversed, batch) {
-        (false, None) => filled::<i32, 3>(py, rows, "int32", |out| {
-            grid.fill_voxels(out, |key, mask, out| write_rows(key, mask, out, |v| v));
-        }),
-        (true, None) => filled::<i32, 3>(py, rows, "int32", |out| {
-            grid.fill_voxels(out, |key, mask, out| {
-                write_rows(key, mask, out, |[x, y, z]| [z, y, x]);
-            });
-        }),
-        (false, Some(b)) => filled::<i32, 4>(py, rows, "int32", |out| {
-            grid.fill_voxels(out, |key, mask, out| {
-                write_rows(key, mask, out, |[x, y, z]| [b, x, y, z]);
-            });
-        }),
-        (true, Some(b)) => filled::<i32, 4>(py, rows, "int32", |out| {
-            grid.fill_voxels(out, |key, mask, out| {
-                write_rows(key, mask, out, |[x, y, z]| [b, z, y, x]);
-            });
-        }),
+        (false, None) => of_voxels(py, grid, rows, |v| v),
+        (true, None) => of_voxels(py, grid, rows, |[x, y, z]| [z, y, x]),
+        (false, Some(b)) => of_voxels(py, grid, rows, |[x, y, z]| [b, x, y, z]),
+        (true, Some(b)) => of_voxels(py, grid, rows, |[x, y, z]| [b, z, y, x]),
     }
 }
 
@@ -84,8 +106,8 @@ pub fn centers<'py>(py: Python<'py>, grid: &VoxelGrid, rows: u64) -> PyResult<Bo
     };
     let centre = |c: i32, a: usize| origin[a] + (f64::from(c) + 0.5) * voxel_size;
     let coords: PyReadonlyArray2<'_, i32> = coords(py, grid, rows, "xyz", None)?.extract()?;
-    let coords = coords.as_slice().map_err(|error| Failure::bug(error).into_py(py))?;
-    filled::<f64, 3>(py, coords.len() as u64 / 3, "float64", |out| {
+    let coords = coords.as_slice().map_err(Failure::bug)?;
+    filled::<f64, 3>(py, rows, |out| {
         for (out, voxel) in out.iter_mut().zip(coords.chunks_exact(3)) {
             *out = std::array::from_fn(|a| centre(voxel[a], a));
         }
@@ -96,20 +118,17 @@ pub fn centers<'py>(py: Python<'py>, grid: &VoxelGrid, rows: u64) -> PyResult<Bo
 pub fn mesh<'py>(py: Python<'py>, grid: &VoxelGrid) -> PyResult<Bound<'py, PyTuple>> {
     let surface = job::on_pool(py, || Surface::new(grid))?;
     let (vertices, triangles) = (surface.vertices(), surface.triangles());
-    let positions = filled::<f64, 3>(py, vertices, "float64", |out| surface.fill_positions(out))?;
-    let faces = filled::<i64, 3>(py, triangles, "int64", |out| {
+    let positions = filled::<f64, 3>(py, vertices, |out| surface.fill_positions(out))?;
+    let faces = filled::<i64, 3>(py, triangles, |out| {
         // Indices are below 2^63.
         surface.fill_triangles(bytemuck::cast_slice_mut(out));
     })?;
-    let colors = grid
-        .colors
-        .as_ref()
-        .map(|_| filled::<u8, 4>(py, vertices, "uint8", |out| surface.fill_colors(out)));
+    let colors = grid.colors.as_ref().map(|_| filled(py, vertices, |out| surface.fill_colors(out)));
     (positions, faces, colors.transpose()?).into_pyobject(py)
 }
 
 /// Writes a row for each voxel of a brick.
-pub fn write_rows<const N: usize>(
+fn write_rows<const N: usize>(
     key: BrickKey,
     mask: &Mask,
     out: &mut [[i32; N]],
@@ -130,7 +149,7 @@ pub fn write_rows<const N: usize>(
 }
 
 /// Writes what `of` makes of the value of each voxel of a brick.
-pub fn write_values<T: Copy + Sync, U>(
+fn write_values<T: Copy + Sync, U>(
     values: &VoxelValues<T>,
     key: BrickKey,
     mask: &Mask,
@@ -163,45 +182,16 @@ pub fn attribute<'py>(
     let float = f32::from_bits;
     let array = match channel {
         Channel::Scalar(values) if attribute.is_float() => {
-            filled::<f32, 1>(py, rows, "float32", |out| {
-                grid.fill_voxels(out, |key, mask, out| {
-                    write_values(values, key, mask, out, |bits| [float(bits)]);
-                });
-            })?
+            of_values(py, grid, rows, values, |bits| [float(bits)])?
         }
-        Channel::Scalar(values) => filled::<i32, 1>(py, rows, "int32", |out| {
-            grid.fill_voxels(out, |key, mask, out| {
-                write_values(values, key, mask, out, |bits| [bits.cast_signed()]);
-            });
-        })?,
+        Channel::Scalar(values) => of_values(py, grid, rows, values, |bits| [bits.cast_signed()])?,
         Channel::Vector(values) if attribute.components() == 2 => {
-            filled::<f32, 2>(py, rows, "float32", |out| {
-                grid.fill_voxels(out, |key, mask, out| {
-                    write_values(values, key, mask, out, |[x, y, _]| [x, y].map(float));
-                });
-            })?
+            of_values(py, grid, rows, values, |[x, y, _]| [x, y].map(float))?
         }
-        Channel::Vector(values) => filled::<f32, 3>(py, rows, "float32", |out| {
-            grid.fill_voxels(out, |key, mask, out| {
-                write_values(values, key, mask, out, |bits| bits.map(float));
-            });
-        })?,
+        Channel::Vector(values) => of_values(py, grid, rows, values, |bits| bits.map(float))?,
     };
     match attribute.components() {
         1 => array.call_method1("reshape", (rows,)).map(Some),
         _ => Ok(Some(array)),
     }
-}
-
-pub fn fill_dense<'py, T: Element + Copy + Send + Sync>(
-    grid: &VoxelGrid,
-    array: Bound<'py, PyAny>,
-    value: T,
-) -> PyResult<Bound<'py, PyAny>> {
-    let py = array.py();
-    let mut data: PyReadwriteArrayDyn<'_, T> = array.extract()?;
-    let flat = data.as_slice_mut().map_err(|error| Failure::bug(error).into_py(py))?;
-    job::on_pool(py, || grid.fill_dense(flat, value))?;
-    drop(data);
-    Ok(array)
 }

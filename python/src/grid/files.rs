@@ -83,12 +83,11 @@ pub fn restore_grid(
     report: String,
     warnings: Vec<String>,
 ) -> PyResult<PyGrid> {
-    let made = job::on_pool(py, || {
+    job::try_on_pool(py, || {
         let format = if bytes.starts_with(b"PK") { GridFormat::Npz } else { GridFormat::Bricks };
         read_grid_from(&mut bytes, format, &ReadOptions::default())
             .map(|l| PyGrid::new(l.grid, report, warnings))
-    })?;
-    made.map_err(|error| Failure::from(error).into_py(py))
+    })
 }
 
 /// Reads a grid of voxels.
@@ -153,10 +152,10 @@ pub fn load_bytes(
             ".{extension} is a format of meshes, and not of grids of voxels: voxelize \
              trivox.read_mesh(data, format)"
         );
-        return Err(Failure::own("read.unsupported", message).into_py(py));
+        return Err(Failure::own("read.unsupported", message).into());
     }
     let format = GridFormat::of_extension(format)
-        .map_err(|error| Failure::own("read.unsupported", error).into_py(py))?;
+        .map_err(|error| Failure::own("read.unsupported", error))?;
     let loaded = job::run(py, move |job| {
         let mut data = BufReader::new(Reporting::new(&data[..], &**job));
         let read = || read_grid_from(&mut data, format, &ReadOptions::default());

@@ -17,7 +17,6 @@ use trivox::{Up, VoxelGrid};
 
 use crate::error::{Failure, check_memory, option_error};
 use crate::grid::PyGrid;
-use crate::job;
 use crate::options::{array_of, numbers, parsed, shaped};
 
 /// Voxel indices: integers of shape (n, 3), named `name`.
@@ -90,7 +89,7 @@ pub fn grid_of_coords(
     let array = indices(coords, "coords")?;
     let count = array.shape()[0];
     let each = 64 + 16 * attributes.map_or(0, |arrays| arrays.len());
-    check_memory(count, each).map_err(|failure| failure.into_py(py))?;
+    check_memory(count, each)?;
     let colors = colors.map(|colors| rgba(colors, count)).transpose()?;
     let none = PyDict::new(py);
     let attributes = attributes.or((!names.is_empty()).then_some(&none));
@@ -113,8 +112,7 @@ pub fn grid_of_coords(
         grid.attributes = attributes;
         Ok(grid)
     };
-    let made = job::on_pool(py, make)?.map_err(|failure| failure.into_py(py))?;
-    PyGrid::restored(py, made, vec![])
+    PyGrid::made(py, make)
 }
 
 /// The colours in an array of as many rows as there are voxels.

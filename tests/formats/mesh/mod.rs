@@ -18,6 +18,7 @@ use crate::common::compression;
 use crate::common::files::{grey_png, package_3mf, png_of as png};
 use crate::common::prelude::*;
 use png::BitDepth;
+use trivox::formats::MeshFile;
 
 /// Reads `bytes`, a file with this extension, without sidecar files.
 fn read_as(
@@ -265,6 +266,31 @@ fn an_empty_file_says_so_and_looks_that_are_not_asked_for_are_none() {
             assert_eq!(corners(&loaded.mesh), corners(&whole.mesh), "{name}");
         }
     }
+}
+
+#[test]
+fn sidecars_that_are_not_in_memory_are_named_as_far_as_they_are_known() {
+    let missing = |name: &str, mesh: &str, files: &[(&str, &str)]| {
+        let sidecars = Sidecars::in_memory(files.iter().copied()).of_mesh(name);
+        let spec = MeshSpec::of_path(name).unwrap();
+        let file = MeshFile::of_bytes(mesh.into(), spec, &sidecars, &ReadOptions::default());
+        file.missing_sidecars().into_iter().map(|names| names.join(" | ")).collect::<Vec<_>>()
+    };
+    let face = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nusemtl a\nf 1/1 2/1 3/1\n";
+    let obj = format!("mtllib .\\lib\\A b.mtl\n{face}");
+    assert_eq!(missing("a.obj", &obj, &[]), ["lib/A b.mtl | A b.mtl"]);
+    // In another case of letters; it names an image, with options before it.
+    let library = ("a B.MTL", "newmtl a\nmap_Kd -s 1 1 1 C:\\x\\my tex.png\n");
+    let names = missing("a.obj", &obj, &[library]);
+    assert!(names[0].starts_with("C:/x/my tex.png | ") && names[0].contains("| my tex.png |"));
+    assert!(names[0].contains("| textures/my tex.png |"), "{names:?}");
+    assert_eq!(missing("a.obj", &obj, &[library, ("tex/My Tex.png", "")]), [""; 0]);
+    // A file without a name for its materials, and one with an error.
+    assert_eq!(missing("x/a.obj", face, &[]), ["x/a.mtl | x/a.obj.mtl"]);
+    let gltf =
+        r#"{"asset": {"version": "2.0"}, "buffers": [{"uri": "b%20c.bin", "byteLength": 9}]}"#;
+    assert_eq!(missing("a.gltf", gltf, &[]), ["b c.bin | b c.bin", "b%20c.bin | b%20c.bin"]);
+    assert_eq!(missing("a.stl", "solid", &[]), [""; 0]);
 }
 
 #[test]

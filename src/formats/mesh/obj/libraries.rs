@@ -158,9 +158,12 @@ fn beside(sidecars: &Sidecars) -> Option<PathBuf> {
     let path = sidecars.mesh_path()?;
     let mut longer = path.as_os_str().to_owned();
     longer.push(".mtl");
-    [path.with_extension("mtl"), PathBuf::from(longer)]
-        .into_iter()
-        .find(|path| sidecars.is_file(path))
+    let names = [path.with_extension("mtl"), PathBuf::from(longer)];
+    let found = names.iter().find(|path| sidecars.is_file(path)).cloned();
+    if found.is_none() {
+        sidecars.note_missing(names);
+    }
+    found
 }
 
 /// The file names in a line: names may contain spaces, and all but the last end in `.mtl`.

@@ -46,7 +46,7 @@ impl<'a> Finder<'a> {
     ) -> Option<PathBuf> {
         let name = name.replace('\\', "/");
         let as_named = folders.iter().map(|folder| folder.join(&name));
-        if let Some(path) = as_named.into_iter().find(|path| self.sidecars.is_file(path)) {
+        if let Some(path) = as_named.clone().find(|path| self.sidecars.is_file(path)) {
             return Some(path);
         }
         let base = name.rsplit('/').next().unwrap_or_default();
@@ -61,11 +61,9 @@ impl<'a> Finder<'a> {
             })
         });
         if found.is_none() {
-            // `is_file` records where a file of exactly this name would be found, for `--resume`.
-            let inside = places.map(|(folder, inside)| folder.join(inside));
-            for place in inside.chain(folders.iter().cloned()) {
-                self.sidecars.is_file(&place.join(base));
-            }
+            let inside = places.map(|(folder, inside)| folder.join(inside).join(base));
+            let beside = folders.iter().map(|folder| folder.join(base));
+            self.sidecars.note_missing(as_named.chain(beside).chain(inside));
         }
         found
     }

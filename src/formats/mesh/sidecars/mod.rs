@@ -68,8 +68,12 @@ type Log = Arc<Mutex<BTreeMap<PathBuf, Sidecar>>>;
 enum Files {
     OnDisk(Log),
     /// By their normalized names: components separated by `/`, without `.` and `..`.
-    InMemory(Arc<BTreeMap<String, Vec<u8>>>),
+    InMemory(Arc<BTreeMap<String, Vec<u8>>>, Missing),
 }
+
+/// The files that a reader looked for in memory and did not find: of each, the names that it may
+/// have, the likeliest first.
+type Missing = Arc<Mutex<Vec<Vec<String>>>>;
 
 impl Sidecars {
     fn new(files: Files, folder: PathBuf) -> Self {
@@ -107,7 +111,7 @@ impl Sidecars {
     ) -> Self {
         let named = |(name, bytes): (N, B)| (normalized(name.as_ref()), bytes.into());
         let files = files.into_iter().map(named).collect();
-        Self::new(Files::InMemory(Arc::new(files)), PathBuf::new())
+        Self::new(Files::InMemory(Arc::new(files), Missing::default()), PathBuf::new())
     }
 
     /// These places for a mesh of this name: the names in its file are relative to its folder, and
@@ -149,7 +153,7 @@ impl Sidecars {
     pub(crate) fn with_new_log(&self) -> Self {
         let files = match &self.files {
             Files::OnDisk(_) => Files::OnDisk(Log::default()),
-            other => other.clone(),
+            Files::InMemory(files, _) => Files::InMemory(files.clone(), Missing::default()),
         };
         Self { files, ..self.clone() }
     }
@@ -188,6 +192,28 @@ impl Sidecars {
         lock(log).values().cloned().collect()
     }
 
+    /// Notes a file that was not found at any of these paths, the likeliest first.
+    pub(super) fn note_missing(&self, paths: impl IntoIterator<Item = PathBuf>) {
+        match &self.files {
+            // A file that appears there later counts, for `--resume`.
+            Files::OnDisk(_) => paths.into_iter().for_each(|path| _ = self.is_file(&path)),
+            Files::InMemory(_, missing) => {
+                /// Files that are noted: a hostile file may name millions.
+                const MOST: usize = 1 << 12;
+                let (mut missing, paths) = (lock(missing), paths.into_iter());
+                if missing.len() < MOST {
+                    missing.push(paths.map(|path| normalized_path(&path)).collect());
+                }
+            }
+        }
+    }
+
+    /// The files in memory that were not found: of each, the names that it may have.
+    pub(crate) fn missing(&self) -> Vec<Vec<String>> {
+        let Files::InMemory(_, missing) = &self.files else { return Vec::new() };
+        lock(missing).clone()
+    }
+
     /// The path of the mesh, if it is known.
     pub(super) fn mesh_path(&self) -> Option<PathBuf> {
         Some(self.folder.join(self.mesh.as_ref()?))
@@ -202,7 +228,7 @@ impl Sidecars {
                 }
                 is_file
             }
-            Files::InMemory(files) => files.contains_key(&normalized_path(path)),
+            Files::InMemory(files, _) => files.contains_key(&normalized_path(path)),
         }
     }
 
@@ -210,7 +236,7 @@ impl Sidecars {
     fn exists(&self, path: &Path) -> bool {
         match &self.files {
             Files::OnDisk(_) => path.exists() && self.allows(path),
-            Files::InMemory(_) => self.is_file(path) || !self.list(path).is_empty(),
+            Files::InMemory(..) => self.is_file(path) || !self.list(path).is_empty(),
         }
     }
 
@@ -222,7 +248,7 @@ impl Sidecars {
                 let entries = fs::read_dir(folder).into_iter().flatten().flatten();
                 entries.map(|entry| entry.file_name()).collect()
             }
-            Files::InMemory(files) => {
+            Files::InMemory(files, _) => {
                 let mut prefix = normalized_path(folder);
                 if !prefix.is_empty() {
                     prefix.push('/');
@@ -241,7 +267,7 @@ impl Sidecars {
     pub(super) fn canonical(&self, path: PathBuf) -> PathBuf {
         match &self.files {
             Files::OnDisk(_) => fs::canonicalize(&path).unwrap_or(path),
-            Files::InMemory(_) => normalized_path(&path).into(),
+            Files::InMemory(..) => normalized_path(&path).into(),
         }
     }
 
@@ -285,7 +311,7 @@ impl Sidecars {
 
     fn held(&self, path: &Path) -> io::Result<&[u8]> {
         let held = match &self.files {
-            Files::InMemory(files) => files.get(&normalized_path(path)),
+            Files::InMemory(files, _) => files.get(&normalized_path(path)),
             _ => None,
         };
         let unknown = || io::Error::new(ErrorKind::NotFound, "it is not among the given files");

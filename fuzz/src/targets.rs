@@ -19,6 +19,7 @@ use trivox::{
 };
 
 use crate::common::columns::{self, Column};
+use crate::common::dense::{self, Dense, voxels};
 use crate::common::rules::{self, RULES};
 use crate::common::{oracle, shapes};
 
@@ -202,42 +203,6 @@ fn block_of_columns(column: Column) {
     assert_eq!(hits, expected.collect::<Vec<Hit>>(), "{column:?}");
 }
 
-/// A dense grid, `x` fastest.
-struct Dense {
-    dims: [u32; 3],
-    bits: Vec<bool>,
-}
-
-impl Dense {
-    fn new(dims: [u32; 3], is_set: impl FnMut([u32; 3]) -> bool) -> Self {
-        Self { dims, bits: voxels(dims).map(is_set).collect() }
-    }
-
-    fn index(&self, [x, y, z]: [u32; 3]) -> usize {
-        ((z * self.dims[1] + y) * self.dims[0] + x) as usize
-    }
-
-    fn grid(&self) -> VoxelGrid {
-        let set = voxels(self.dims).filter(|&voxel| self.bits[self.index(voxel)]);
-        VoxelGrid::from_voxels(self.dims, set).expect("inside")
-    }
-
-    /// The set voxels of the column through `voxel` along `axis`, up to it and past it.
-    fn in_column(&self, voxel: [u32; 3], axis: usize) -> [u32; 2] {
-        let mut counts = [0, 0];
-        for along in 0..self.dims[axis] {
-            let mut at = voxel;
-            at[axis] = along;
-            counts[usize::from(along > voxel[axis])] += u32::from(self.bits[self.index(at)]);
-        }
-        counts
-    }
-}
-
-fn voxels([nx, ny, nz]: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
-    (0..nz).flat_map(move |z| (0..ny).flat_map(move |y| (0..nx).map(move |x| [x, y, z])))
-}
-
 /// Three grids of flips: every fill equals the same voxel by voxel.
 pub fn fills(data: &[u8]) {
     let mut numbers = Numbers(data);
@@ -245,57 +210,25 @@ pub fn fills(data: &[u8]) {
     let flips = [(); 3].map(|()| {
         let density = numbers.byte();
         let mut rng = fastrand::Rng::with_seed(numbers.word().into());
-        let mut dense = Dense::new(dims, |_| rng.u8(..) < density);
+        let mut dense = Dense::from_fn(dims, |_| rng.u8(..) < density);
         // Blocks, of which some fill bricks.
         for _ in 0..numbers.byte() % 4 {
             let (lo, size) = (numbers.dims(20).map(|c| c - 1), numbers.dims(20));
             for at in voxels(size).map(|v| [0, 1, 2].map(|a| lo[a] + v[a])) {
                 if (0..3).all(|a| at[a] < dims[a]) {
-                    let index = dense.index(at);
-                    dense.bits[index] ^= true;
+                    dense.flip(at);
                 }
             }
         }
         dense
     });
-    let most = u64::MAX;
-    let (filled, _) = along_x(&flips[0].grid(), most, &NoProgress).expect("enough memory");
-    let inside = Dense::new(dims, |v| flips[0].in_column(v, 0)[0] % 2 == 1);
-    assert!(filled == inside.grid(), "along x");
-
-    let grids = flips.each_ref().map(Dense::grid);
-    let (voted, _) = vote(grids.each_ref(), most, &NoProgress).expect("enough memory");
-    let inside = Dense::new(dims, |v| {
-        let votes = (0..3).map(|axis| flips[axis].in_column(v, axis).map(|n| n % 2));
-        votes.flatten().sum::<u32>() > 3
-    });
-    assert!(voted == inside.grid(), "vote");
-
-    let (flooded, _) = flood(&grids[0], most, &NoProgress).expect("enough memory");
-    assert!(flooded == enclosed(&flips[0]).grid(), "flood");
-}
-
-/// All voxels but the empty ones that are joined to the border through faces.
-fn enclosed(surface: &Dense) -> Dense {
-    let dims = surface.dims;
-    let mut closed = Dense::new(dims, |_| true);
-    let on_border = |v: &[u32; 3]| (0..3).any(|a| v[a] == 0 || v[a] == dims[a] - 1);
-    let mut next: Vec<[u32; 3]> = voxels(dims).filter(on_border).collect();
-    while let Some(voxel) = next.pop() {
-        let index = closed.index(voxel);
-        if surface.bits[index] || !closed.bits[index] {
-            continue;
-        }
-        closed.bits[index] = false;
-        for axis in 0..3 {
-            for to in [voxel[axis].wrapping_sub(1), voxel[axis] + 1] {
-                let mut beside = voxel;
-                beside[axis] = to;
-                next.extend((to < dims[axis]).then_some(beside));
-            }
-        }
-    }
-    closed
+    let (grids, most) = (flips.each_ref().map(Dense::grid), u64::MAX);
+    let (found, _) = along_x(&grids[0], most, &NoProgress).expect("enough memory");
+    assert!(found == dense::filled(&flips[0]).0, "along x");
+    let found = vote(grids.each_ref(), most, &NoProgress).expect("enough memory");
+    assert!(found == dense::voted(&flips), "vote");
+    let (found, _) = flood(&grids[0], most, &NoProgress).expect("enough memory");
+    assert!(found == dense::flooded(&flips[0]).0, "flood");
 }
 
 /// Writes a small grid in one format twice: the bytes are the same. If the format can be read, the

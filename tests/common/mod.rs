@@ -3,6 +3,7 @@
 
 pub mod columns;
 pub mod compression;
+pub mod dense;
 pub mod distances;
 pub mod environment;
 pub mod files;

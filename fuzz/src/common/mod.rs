@@ -3,10 +3,14 @@
 
 #[path = "../../../tests/common/columns.rs"]
 pub mod columns;
+#[path = "../../../tests/common/dense.rs"]
+pub mod dense;
 #[path = "../../../tests/common/oracle.rs"]
 pub mod oracle;
 #[path = "../../../tests/common/pairs.rs"]
 pub mod pairs;
+#[path = "../../../tests/common/paths.rs"]
+pub mod paths;
 #[path = "../../../tests/common/rules.rs"]
 pub mod rules;
 #[path = "../../../tests/common/shapes.rs"]

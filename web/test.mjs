@@ -379,24 +379,36 @@ try {
   });
 
   await test('a turntable is drawn with progress, and ends when it is cancelled', async () => {
-    const tab = await opened('no-cache&res=16&backend=cpu', { size: SMALL });
+    // Each other file takes a second.
+    planted = ';{ const { write } = requests; requests.write = (data) => new Promise((end) => setTimeout(end, 1000)).then(() => write(data)); }';
+    const tab = await opened('no-cache&res=16&backend=cpu', { size: SMALL, folder: 'planted/' });
     await drop(tab, asset('cube.obj'));
-    await tab.select('#format', 'gif turntable');
-    assert.equal(await text(tab, 'command'), 'voxelize render cube.obj -o cube.gif --turntable 48 --size 480x480 --res 16');
     await tab.evaluate(() => {
       const bar = document.querySelector('progress');
       new MutationObserver(() => { document.body.dataset.drawnShare = Math.max(document.body.dataset.drawnShare ?? 0, bar.value); })
         .observe(bar, { attributes: true, attributeFilter: ['value'] });
-      document.getElementById('download').click();
     });
-    await tab.waitForFunction(() => document.getElementById('step').textContent === 'draw' && document.querySelector('progress').value > 0);
-    await tab.click('#cancel');
     // The worker writes the next file before it has drawn the turntable.
+    const share = async () => {
+      await tab.click('#cancel');
+      await tab.select('#format', 'vox');
+      await job(tab, () => tab.click('#download'));
+      assert.match(await text(tab, 'saved-note'), /^cube.vox, /);
+      return tab.evaluate(() => Number(document.body.dataset.drawnShare ?? 0));
+    };
+    // Of a turntable that waits for a file, which was cancelled, nothing is drawn.
     await tab.select('#format', 'vox');
-    await job(tab, () => tab.click('#download'));
-    assert.match(await text(tab, 'saved-note'), /^cube.vox, /);
-    const share = await tab.evaluate(() => Number(document.body.dataset.drawnShare));
-    assert.ok(share > 0 && share < 0.9, `${share}`);
+    await tab.click('#download');
+    await tab.click('#cancel');
+    await tab.select('#format', 'gif turntable');
+    await tab.click('#download');
+    assert.equal(await share(), 0);
+    await tab.select('#format', 'gif turntable');
+    assert.equal(await text(tab, 'command'), 'voxelize render cube.obj -o cube.gif --turntable 48 --size 480x480 --res 16');
+    await tab.click('#download');
+    await tab.waitForFunction(() => document.getElementById('step').textContent === 'draw' && document.querySelector('progress').value > 0);
+    const drawn = await share();
+    assert.ok(drawn > 0 && drawn < 0.9, `${drawn}`);
     await tab.close();
   });
 
@@ -810,12 +822,20 @@ try {
     await tab.evaluate(() => {
       const step = document.getElementById('step');
       document.body.dataset.steps = '';
-      new MutationObserver(() => { document.body.dataset.steps += `${step.textContent}|`; }).observe(step, { childList: true });
+      new MutationObserver(() => {
+        document.body.dataset.steps += `${step.textContent}|`;
+        // A reader may be silent about what is in a busy element.
+        for (const element of document.querySelectorAll('[aria-busy=true], [aria-busy=true] :is([role=status], [role=alert], [aria-live])')) {
+          document.body.dataset[element.role ?? 'live'] = element.id;
+        }
+      }).observe(step, { childList: true });
     });
     await tab.evaluate(() => { document.querySelector('[name=res]').value = 1500; });
     await choose(tab, 'mode', 'solid');
     await job(tab, () => tab.click('#run'));
     const steps = (await tab.evaluate(() => document.body.dataset.steps)).split('|').slice(0, -1);
+    const busy = await tab.evaluate(() => ['application', 'status', 'alert', 'live'].map((role) => document.body.dataset[role]).filter(Boolean));
+    assert.deepEqual(busy, ['canvas']);
     assert.ok(steps.includes('voxelize'), `${steps}`);
     assert.ok(steps.every((step, index) => step !== steps[index + 1]), `a step is read out twice: ${steps}`);
     await tab.close();
@@ -904,7 +924,7 @@ try {
     await cancelSoon();
     await input.uploadFile(asset('torus-knot.obj'));
     await cancelled();
-    assert.equal(await tab.evaluate(() => document.body.getAttribute('aria-busy')), 'false');
+    assert.equal(await tab.evaluate(() => document.getElementById('canvas').ariaBusy), 'false');
     const before = await lastJob(tab, 'started');
     await input.uploadFile(asset('torus-knot.obj'));
     await reached(tab, 'started', before);
@@ -961,6 +981,9 @@ try {
     await tab.waitForFunction(() => document.fullscreenElement?.id === 'view' && document.getElementById('canvas').clientHeight > innerHeight / 2);
     await tab.click('#full');
     await tab.waitForFunction(() => !document.fullscreenElement);
+    await tab.$eval('#view', (view) => { view.requestFullscreen = async () => { throw new TypeError('not granted'); }; });
+    await tab.click('#full');
+    await tab.waitForFunction(() => document.getElementById('error').textContent === 'The browser refused the full screen: not granted');
     await tab.select('#preset', 'front');
     await tab.waitForFunction(() => location.hash.includes('view=front'));
     await tab.reload();
@@ -1297,7 +1320,8 @@ if (kind === 'chromium') {
       [{ ...two, positions: [NaN, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] }, /^mesh: vertex 0 has the coordinate NaN/],
       [{ ...two, indices: [0, 1, 6], name: 'two' }, /^two: triangle 0 uses vertex 6, but there are 6/],
       [{ ...two, indices: [0, 1, -1] }, /^indices: -1 is not possible/],
-      [{ ...two, indices: [0, 1, 1.5] }, /^indices: 1.5 is not possible/],
+      [{ ...two, indices: [0, 1, 1.5] }, /^indices: 1.5 is not possible: use whole numbers from 0 to 4294967295/],
+      [{ ...two, indices: [0, 1, undefined] }, /^indices: undefined is not possible/],
       [{ ...two, colors: [1, 0, 0] }, /^colors: a Uint8Array of sRGB or a Float32Array/],
       [{ ...two, colors: new Uint8Array(7) }, /^colors: 3 or 4 numbers for each of the 6 vertices are needed, not 7/],
       [{ ...two, colors: new Float32Array(18).fill(255) }, /^colors: as floats they are linear light from 0 to 1, and one is 255/],
@@ -1305,6 +1329,8 @@ if (kind === 'chromium') {
       [{ ...two, uvs: [1], texture }, /^uvs: 2 numbers for each of the 6 vertices/],
       [{ ...two, uvs: uvs.map(() => NaN), texture }, /^uvs: NaN is not possible/],
       [{ ...two, uvs, texture: { width: 3, data: texture.data } }, /^texture: 8 bytes are no rows of 3 pixels/],
+      [{ ...two, uvs, texture: { width: 1.5, data: texture.data } }, /^the width of the texture: 1.5 is not possible/],
+      [{ ...two, uvs, texture: { data: texture.data } }, /^the width of the texture: undefined is not possible/],
       [{ ...two, uvs, texture: { name: 'a.png', bytes: Buffer.from('no') } }, /^a.png: /],
     ];
     for (const [arrays, message] of refused) await assert.rejects(voxelizer.voxelize(arrays, { res: 4 }), { message });
@@ -1336,6 +1362,10 @@ if (kind === 'chromium') {
     }
     assert.throws(() => grid.slice('x', nx), { code: 'option', message: /^there is no layer/ });
     assert.throws(() => grid.slice('w', 0), /^TypeError: there is no layer 0 across w/);
+    // A diagonal: few voxels, and layers that WebAssembly has no room for.
+    const large = await voxelizer.voxelize({ positions: [0, 0, 0, 1, 1, 0, 1, 0.999999, 0] }, { res: 48000 });
+    for (const list of ['dense', 'slice']) assert.throws(() => large[list]('z', 0), { code: 'memory', message: /^a list of \d+ values needs more memory/ });
+    assert.equal(large.slice('x', 0).data.length, 4 * 48000);
     // Each face between a voxel and an empty place, once, with the colour of the voxel before it.
     const mesh = grid.mesh();
     let area = 0;
@@ -1424,7 +1454,16 @@ if (kind === 'chromium') {
     assert.ok(moving.every((light) => light === moving[0]), `${moving}`);
   });
   await test('a geometry of three.js becomes instances', async () => {
-    const printed = execFileSync('node', [join(root, 'dist/npm/three.mjs'), '24'], { encoding: 'utf8' });
+    // In a folder whose name has another form in a URL, and without the `process` of Node, as in a browser.
+    const folder = join(made, 'three ä%20');
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(join(folder, 'node_modules'), { recursive: true });
+    copyFileSync(join(root, 'dist/npm/three.mjs'), join(folder, 'three.mjs'));
+    symlinkSync(join(root, 'dist/npm/trivox.js'), join(folder, 'trivox.js'));
+    symlinkSync(join(root, 'node_modules/three'), join(folder, 'node_modules/three'));
+    const run = (...args) => execFileSync('node', args, { cwd: folder, encoding: 'utf8' });
+    const printed = run('three.mjs', '24');
+    assert.equal(run('--input-type=module', '--eval', "delete globalThis.process; console.log(Object.keys(await import('./three.mjs')).join());"), 'arraysOf,instancesOf\n');
     const [{ arraysOf, instancesOf }, { Voxelizer }] = await Promise.all(['three.mjs', 'trivox.js'].map((name) => import(join(root, 'dist/npm', name))));
     const three = await import('three');
     const geometry = new three.TorusKnotGeometry();
@@ -1435,17 +1474,30 @@ if (kind === 'chromium') {
     writeFileSync(obj, lines.join('\n'));
     const expected = native(obj, '--res', '24', '--backend', 'cpu');
     assert.equal(printed.trim(), `${expected.dims.join(' x ')} ${expected.occupied} ${expected.hash}`);
-    const white = new three.Float32BufferAttribute(new Float32Array(geometry.attributes.position.array.length).fill(1), 3);
-    geometry.setAttribute('color', white);
-    const grid = await (await Voxelizer.open()).voxelize(arraysOf(geometry), { res: 24 });
-    const instances = instancesOf(grid);
-    const [matrix, color] = [new three.Matrix4(), new three.Color()];
-    instances.getMatrixAt(0, matrix);
-    instances.getColorAt(0, color);
-    const { origin, voxel_size: size } = grid.report;
-    const center = [...grid.voxels().subarray(0, 3)].map((n, axis) => origin[axis] + (n + 0.5) * size);
-    assert.deepEqual([instances.count, color.getHex()], [grid.occupied, 0xffffff]);
-    center.forEach((value, axis) => assert.ok(Math.abs(matrix.elements[12 + axis] - value) < 1e-5));
+    const voxelizer = await Voxelizer.open();
+    const { array, count } = geometry.attributes.position;
+    const interleaved = (array, each, isNormalized) => new three.InterleavedBufferAttribute(new three.InterleavedBuffer(array, each), 3, 0, isNormalized);
+    geometry.setAttribute('position', interleaved(array, 3, false));
+    // A fifth of the light, however it is stored.
+    const fifths = [
+      new three.BufferAttribute(new Float32Array(3 * count).fill(0.2), 3),
+      new three.BufferAttribute(new Uint8Array(3 * count).fill(51), 3, true),
+      new three.BufferAttribute(new Uint16Array(4 * count).fill(13107), 4, true),
+      new three.Float16BufferAttribute(new Uint16Array(3 * count).fill(three.DataUtils.toHalfFloat(0.2)), 3),
+      interleaved(new Uint8Array(4 * count).fill(51), 4, true),
+    ];
+    for (const [index, fifth] of fifths.entries()) {
+      geometry.setAttribute('color', fifth);
+      const grid = await voxelizer.voxelize(arraysOf(geometry), { res: 24 });
+      const instances = instancesOf(grid);
+      const [matrix, color] = [new three.Matrix4(), new three.Color()];
+      instances.getMatrixAt(0, matrix);
+      instances.getColorAt(0, color);
+      const { origin, voxel_size: size } = grid.report;
+      const center = [...grid.voxels().subarray(0, 3)].map((n, axis) => origin[axis] + (n + 0.5) * size);
+      assert.deepEqual([grid.hash, instances.count, color.getHex()], [expected.hash, grid.occupied, 0x7c7c7c], `colours ${index}`);
+      center.forEach((value, axis) => assert.ok(Math.abs(matrix.elements[12 + axis] - value) < 1e-5));
+    }
   });
   await test('the package writes a file that is larger than the memory of WebAssembly', async () => {
     const { Voxelizer } = await import(join(root, 'dist/npm/trivox.js'));
@@ -1507,6 +1559,9 @@ if (kind === 'chromium') {
     }
     await assert.rejects(voxelizer.turntable(grid, 'mp4'), { code: 'option', message: /use 'gif' or 'png'/ });
     await assert.rejects(voxelizer.turntable(grid, 'gif', { frames: 0 }), { message: /./ });
+    // 25 and 1 in 16 and 32 bits.
+    await assert.rejects(voxelizer.turntable(grid, 'gif', { fps: 65561 }), { code: 'option', message: /^fps: 65561 .* to 65535$/ });
+    await assert.rejects(voxelizer.turntable(grid, 'gif', { frames: 2 ** 32 + 1 }), { code: 'option', message: /^frames: 4294967297/ });
     const controller = new AbortController();
     const drawing = voxelizer.turntable(grid, 'gif', { signal: controller.signal, size: [20, 20] });
     controller.abort();
@@ -1515,6 +1570,20 @@ if (kind === 'chromium') {
     const corners = mesh.placed({ res: 24, rotate: ['y:90'] });
     assert.equal(corners.length, 9 * mesh.triangles);
     assert.deepEqual([corners.reduce((a, b) => Math.min(a, b)), corners.reduce((a, b) => Math.max(a, b))], [0, 24]);
+  });
+  await test('the formats of the package are those of the program, and the documents name them', async () => {
+    const { formats } = await import(join(root, 'dist/npm/trivox.js'));
+    const { meshes, grids } = await formats();
+    const rows = JSON.parse(execFileSync(program, ['formats', '--json'], { encoding: 'utf8' }));
+    const names = (list) => list.map(({ extension }) => `.${extension}`).sort();
+    assert.deepEqual(names(meshes), names(rows.filter(({ read }) => read === 'mesh')));
+    assert.deepEqual(names(grids), names(rows.filter(({ written }) => written)));
+    const read = names(grids.filter((format) => format.read));
+    assert.deepEqual(read, names(rows.filter(({ read }) => read === 'grid')));
+    const [types, ...documents] = ['package/trivox.d.ts', 'package/README.md', 'page/index.html', '../docs/web.md'].map((name) => readFileSync(join(root, name), 'utf8'));
+    const [, listed] = types.match(/Reads a file with voxels: ([^]*?)\*\//);
+    assert.deepEqual(listed.match(/\.\w+/g).sort(), read);
+    for (const text of documents) for (const name of names(meshes)) assert.ok(text.includes(name), `${name} in ${text.slice(0, 40)}`);
   });
   await test('the package refuses what it cannot compute', async () => {
     const { Grid, Voxelizer } = await import(join(root, 'dist/npm/trivox.js'));

@@ -4,10 +4,15 @@ import {
 } from 'three';
 import { Voxelizer } from './trivox.js';
 
-/** A BufferGeometry as `voxelize` takes it. */
+/** The numbers of an attribute, however they are stored: interleaved, of 16 bits, or bytes for 0 to 1. */
+function numbersOf(attribute) {
+  const parts = ['getX', 'getY', 'getZ', 'getW'].slice(0, attribute.itemSize);
+  return Array.from({ length: attribute.count }, (_, vertex) => parts.map((part) => attribute[part](vertex))).flat();
+}
+
+/** A BufferGeometry as `voxelize` takes it: its colours are linear light, also as bytes. */
 export function arraysOf({ attributes: { position, color }, index }) {
-  if (position.isInterleavedBufferAttribute) throw new Error('deinterleave the geometry first');
-  return { positions: position.array, indices: index?.array, colors: color?.array };
+  return { positions: numbersOf(position), indices: index?.array, colors: color && new Float32Array(numbersOf(color)) };
 }
 
 /** A cube for each voxel, in the coordinates of the mesh. */
@@ -26,7 +31,9 @@ export function instancesOf(grid) {
   return mesh;
 }
 
-if (import.meta.url === `file://${process.argv[1]}`) {
+// As a program. A browser has no `process`.
+const script = globalThis.process?.argv?.[1]?.replaceAll('\\', '/');
+if (script && decodeURIComponent(new URL(import.meta.url).pathname).endsWith(script)) {
   const voxelizer = await Voxelizer.open();
   const grid = await voxelizer.voxelize(arraysOf(new TorusKnotGeometry()), { res: Number(process.argv[2] ?? 32) });
   console.log(grid.dims.join(' x '), instancesOf(grid).count, grid.hash);

@@ -120,7 +120,7 @@ export class Voxelizer {
   picture(grid: Grid, options?: PictureOptions): Promise<Uint8Array<ArrayBuffer>>;
   /**
    * The animation that `voxelize render --turntable` draws: a GIF, or an animated PNG. By default it has 48 frames, and
-   * one orbit takes four seconds. `signal` ends it before the next frame.
+   * one orbit takes four seconds; a GIF has at most 50 frames a second. `signal` ends it before the next frame.
    */
   turntable(
     grid: Grid,
@@ -140,7 +140,10 @@ export interface MeshArrays {
   positions: ArrayLike<number>;
   /** Three vertices of each triangle, counted from 0; without them each three vertices in turn. */
   indices?: Uint32Array | Uint16Array | Uint8Array | number[];
-  /** 3 or 4 numbers for each vertex: sRGB bytes, or linear light from 0 to 1 as three.js and glTF have it. */
+  /**
+   * 3 or 4 numbers for each vertex: sRGB bytes, or linear light from 0 to 1. Those of three.js and glTF are linear,
+   * also as bytes: divide these by 255.
+   */
   colors?: Uint8Array | Uint8ClampedArray | Float32Array;
   /** u, v of each vertex in `texture`. */
   uvs?: ArrayLike<number>;
@@ -331,7 +334,7 @@ export function init(
 ): Promise<unknown>;
 /** Has `callback` called while something is computed; `share` is `null` where it is not known. */
 export function onProgress(callback: (step: string, share: number | null) => void): Promise<void>;
-/** The file formats, as `voxelize formats --json` lists them. */
+/** The file formats: meshes are read; grids are written, and read where `read` says so. */
 export function formats(): Promise<{ meshes: Format[]; grids: Format[] }>;
 export interface Format {
   extension: string;

@@ -70,11 +70,13 @@ function numbers(what, list, each) {
   throw refusal(`${what}: a multiple of ${each} numbers is needed, not ${list?.length}`);
 }
 
-/** As 32-bit numbers: typed arrays convert others silently. */
-function wholes(what, list) {
-  const wrong = /^Uint/.test(list.constructor.name) ? undefined : list.find((number) => number !== number >>> 0);
-  if (wrong !== undefined) throw refusal(`${what}: ${wrong} is not possible: use whole numbers from 0`);
-  return new Uint32Array(list);
+/** As whole numbers of 32 bits, or as those of `Type`: others are converted silently. */
+function wholes(what, list, Type = Uint32Array) {
+  const converted = new Type(list);
+  const wrong = list.findIndex((number, index) => number !== converted[index]);
+  if (wrong < 0) return converted;
+  const most = 2 ** (8 * Type.BYTES_PER_ELEMENT) - 1;
+  throw refusal(`${what}: ${list[wrong]} is not possible: use whole numbers from 0 to ${most}`);
 }
 
 function lookOfColors(colors, vertices) {
@@ -86,7 +88,7 @@ function lookOfColors(colors, vertices) {
   if (channels !== 3 && channels !== 4) {
     throw refusal(`colors: 3 or 4 numbers for each of the ${vertices} vertices are needed, not ${colors.length}`);
   }
-  const four = new colors.constructor(4 * vertices).fill(isLinear ? 1 : 255);
+  const four = isLinear ? new Float32Array(4 * vertices).fill(1) : new Uint8Array(4 * vertices).fill(255);
   for (let i = 0; i < colors.length; i += 1) four[4 * Math.floor(i / channels) + (i % channels)] = colors[i];
   return isLinear ? wasm.Look.of_linear(four) : wasm.Look.of_srgb(four);
 }
@@ -95,7 +97,10 @@ function lookOfTexture(uvs, texture, isUp, vertices) {
   if (uvs.length !== 2 * vertices) throw refusal(`uvs: 2 numbers for each of the ${vertices} vertices are needed, not ${uvs.length}`);
   const floats = new Float32Array(uvs);
   const { data, width, name } = texture;
-  if (data) return wasm.Look.of_pixels(floats, isUp, width, bytesOf({ name: 'texture', bytes: data }));
+  if (data) {
+    wholes('the width of the texture', [width]);
+    return wasm.Look.of_pixels(floats, isUp, width, bytesOf({ name: 'texture', bytes: data }));
+  }
   return wasm.Look.of_image(floats, isUp, text('the name of the texture', name), bytesOf(texture));
 }
 
@@ -241,7 +246,8 @@ export class Voxelizer extends Owner {
 
   async turntable(grid, extension, { frames = 48, fps = Math.min(50, Math.ceil(frames / 4)), signal, ...options } = {}) {
     if (!['gif', 'png'].includes(extension)) throw refusal(`'${extension}' is no animation: use 'gif' or 'png'`);
-    wholes('frames and fps', [frames, fps]);
+    wholes('frames', [frames]);
+    wholes('fps', [fps], Uint16Array);
     const sized = json({ ...options, size: options.size ?? [1024, 1024] });
     const parts = [];
     const sink = new Sink((part) => parts.push(part), signal);

@@ -177,12 +177,13 @@ function setBusy(busy) {
   document.querySelector('progress').removeAttribute('value');
   $('step').textContent = busy || '';
   for (const id of ['download', 'verify', 'picture']) $(id).disabled = Boolean(busy) || !state.shown;
-  document.body.setAttribute('aria-busy', Boolean(busy));
+  // Not around a live region: a screen reader may be silent there.
+  canvas.setAttribute('aria-busy', Boolean(busy));
   if (!busy) state.isComputing = false;
   showChanged();
 }
 
-const isBusy = () => document.body.getAttribute('aria-busy') === 'true';
+const isBusy = () => form.classList.contains('busy');
 
 /** Ends the job in progress, if there is one. A worker that only writes or verifies is kept. */
 function endJob() {
@@ -933,7 +934,13 @@ $('turn').addEventListener('click', () => {
   requestAnimationFrame((now) => turn(now, now));
 });
 $('full').hidden = !document.fullscreenEnabled;
-$('full').addEventListener('click', () => (document.fullscreenElement ? document.exitFullscreen() : $('view').requestFullscreen()));
+$('full').addEventListener('click', async () => {
+  try {
+    await (document.fullscreenElement ? document.exitFullscreen() : $('view').requestFullscreen());
+  } catch (error) {
+    fail(`The browser refused the full screen: ${error.message}`);
+  }
+});
 $('preset').addEventListener('change', () => camera.reset($('preset').value));
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', moved);
 

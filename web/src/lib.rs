@@ -19,7 +19,7 @@ use trivox::gpu::kernels::KERNELS;
 use trivox::grid::{Attribute, DEFAULT_COLOR};
 use trivox::solid::distance::DistanceField;
 use trivox::view::mesher::{self, Rectangle};
-use trivox::view::render::{GifAnimation, Picture, PngAnimation, RenderOptions, Renderer};
+use trivox::view::render::{GifAnimation, Picture, PngAnimation, Renderer};
 use trivox::view::trace::Scene;
 use trivox::{ErrorCode, Gpu, Progress, VoxelGrid};
 use wasm_bindgen::prelude::*;
@@ -144,8 +144,8 @@ impl Engine {
         Ok(png)
     }
 
-    /// Writes an animation to `sink`, a GIF for `gif` or else an animated PNG: the file of `voxelize
-    /// render --turntable`, of this many frames. `sink` may cancel before each frame.
+    /// Writes an animation to `sink`, a GIF for `gif` or else an animated PNG: the file of
+    /// `voxelize render --turntable`, of this many frames. `sink` may cancel before each frame.
     ///
     /// # Errors
     /// Options that are not possible; the GPU fails; `sink` throws.
@@ -162,15 +162,25 @@ impl Engine {
         options.check()?;
         let renderer = self.renderer(voxels)?;
         let out = BufWriter::with_capacity(PART_BYTES, SinkWriter(sink));
-        let mut animation = Animation::new(extension, out, &options, frames, fps)?;
         let progress = Reporter;
         progress.start("draw", frames.into());
-        for frame in options.turntable(frames) {
-            sink.pause().await.map_err(of_sink)?;
-            animation.add(&renderer.render_async(&frame).await?)?;
-            progress.advance(1);
+        let draw_all = async |add: &mut dyn FnMut(&Picture) -> io::Result<()>| {
+            for frame in options.turntable(frames) {
+                sink.pause().await.map_err(of_sink)?;
+                add(&renderer.render_async(&frame).await?)?;
+                progress.advance(1);
+            }
+            Ok::<(), Failure>(())
+        };
+        if extension == "gif" {
+            let mut animation = GifAnimation::new(out, &options, fps)?;
+            draw_all(&mut |picture| animation.add(picture)).await?;
+            Ok(animation.finish()?)
+        } else {
+            let mut animation = PngAnimation::new(out, &options, frames, fps)?;
+            draw_all(&mut |picture| animation.add(picture)).await?;
+            Ok(animation.finish()?)
         }
-        Ok(animation.finish()?)
     }
 
     /// Readies the voxels to be drawn again and again.
@@ -191,41 +201,6 @@ impl Engine {
             Some((gpu, _)) => Renderer::on_gpu(&voxels.grid, gpu)?,
             None => Renderer::new(&voxels.grid),
         })
-    }
-}
-
-/// An animation in progress.
-enum Animation<W: Write> {
-    Gif(GifAnimation<W>),
-    Png(PngAnimation<W>),
-}
-
-impl<W: Write> Animation<W> {
-    fn new(
-        extension: &str,
-        out: W,
-        options: &RenderOptions,
-        frames: u32,
-        fps: u16,
-    ) -> io::Result<Self> {
-        Ok(match extension {
-            "gif" => Self::Gif(GifAnimation::new(out, options, fps)?),
-            _ => Self::Png(PngAnimation::new(out, options, frames, fps)?),
-        })
-    }
-
-    fn add(&mut self, picture: &Picture) -> io::Result<()> {
-        match self {
-            Self::Gif(animation) => animation.add(picture),
-            Self::Png(animation) => animation.add(picture),
-        }
-    }
-
-    fn finish(self) -> io::Result<()> {
-        match self {
-            Self::Gif(animation) => animation.finish(),
-            Self::Png(animation) => animation.finish(),
-        }
     }
 }
 
@@ -351,12 +326,18 @@ impl Voxels {
         Ok(bytes)
     }
 
-    /// The layer `index` across `axis`, as RGBA bytes: the rows from the top, an empty voxel as four
-    /// zeros. Nothing outside the grid.
-    pub fn slice(&self, axis: usize, index: u32) -> Option<Vec<u8>> {
-        let section = self.grid.section(axis, index)?;
+    /// The layer `index` across `axis`, as RGBA bytes: the rows from the top, an empty voxel as
+    /// four zeros. Nothing outside the grid.
+    ///
+    /// # Errors
+    /// WebAssembly has too little memory.
+    pub fn slice(&self, axis: usize, index: u32) -> Result<Option<Vec<u8>>, Failure> {
+        let Some(section) = self.grid.section(axis, index) else { return Ok(None) };
+        let [width, height] = section.size().map(u64::from);
+        let mut bytes = with_room(4 * width * height)?;
         let rows = section.rows(DEFAULT_COLOR).flatten();
-        Some(rows.flat_map(Option::unwrap_or_default).collect())
+        bytes.extend(rows.flat_map(Option::unwrap_or_default));
+        Ok(Some(bytes))
     }
 
     /// The visible faces, in voxels.
@@ -382,8 +363,8 @@ impl Voxels {
         Ok(surface)
     }
 
-    /// Hands the file that the program writes with this extension to `sink`, part by part: the whole
-    /// may be larger than WebAssembly's memory.
+    /// Hands the file that the program writes with this extension to `sink`, part by part: the
+    /// whole may be larger than WebAssembly's memory.
     ///
     /// # Errors
     /// An unknown format, or one that cannot hold the grid; options that are not possible; `sink`
@@ -522,7 +503,7 @@ impl Viewer {
     /// Rows of a picture, as RGBA bytes: on the GPU where the engine has one.
     ///
     /// # Errors
-    /// Options that are not possible; the GPU fails.
+    /// Options that are not possible; the GPU fails; WebAssembly has too little memory.
     pub async fn draw(&self, options: &str) -> Result<Uint8Array, Failure> {
         let options = ViewOptions::parse(options)?;
         match &self.gpu {
@@ -530,12 +511,12 @@ impl Viewer {
                 let pixels = gpu.draw(&self.scene, options).await?;
                 Ok(Uint8Array::from(bytemuck::cast_slice::<u32, u8>(&pixels)))
             }
-            None => Ok(Uint8Array::from(&view::draw_on_cpu(&self.scene, options)[..])),
+            None => Ok(Uint8Array::from(&view::draw_on_cpu(&self.scene, options)?[..])),
         }
     }
 
-    /// The voxel that is seen at a point of the picture, in pixels from its top left corner: x, y, z
-    /// and, of a grid with colours, its RGBA bytes. Nothing where none is seen.
+    /// The voxel that is seen at a point of the picture, in pixels from its top left corner: x, y,
+    /// z and, of a grid with colours, its RGBA bytes. Nothing where none is seen.
     ///
     /// # Errors
     /// Options that are not possible.
@@ -547,8 +528,8 @@ impl Viewer {
         }))
     }
 
-    /// The camera of a picture, in voxels: the eye, the steps of a pixel to the right and down on the
-    /// film at distance 1 from it, and the distance of the middle of the grid.
+    /// The camera of a picture, in voxels: the eye, the steps of a pixel to the right and down on
+    /// the film at distance 1 from it, and the distance of the middle of the grid.
     ///
     /// # Errors
     /// Options that are not possible.
@@ -567,7 +548,7 @@ impl Viewer {
     }
 }
 
-/// The file formats, as `voxelize formats --json` lists them.
+/// The file formats, as JSON: meshes are read; grids are written, and read where `read` says so.
 #[wasm_bindgen]
 pub fn formats() -> String {
     let names = |all: &[Attribute]| all.iter().map(|of| of.name()).collect::<Vec<_>>();

@@ -18,8 +18,8 @@ use wasm_bindgen::JsValue;
 use web_sys::{ImageBitmap, OffscreenCanvas};
 use wgpu::BufferUsages as Usage;
 
-use crate::Failure;
 use crate::options::parse;
+use crate::{Failure, with_room};
 
 const GAMMA: f64 = 2.2;
 /// Tangent of half the angle of the view.
@@ -38,12 +38,13 @@ pub struct ViewOptions {
     /// Around the up axis from the front to the right, and above the horizon, in radians.
     yaw: f64,
     pitch: f64,
-    /// 1: the grid just fits the picture, however it is turned about the up axis. 2: twice as large.
+    /// 1: the grid just fits the picture, however it is turned about the up axis. 2: twice as
+    /// large.
     zoom: f64,
     /// The pitch at which it fits; `pitch` where it is left out.
     fit_pitch: Option<f64>,
-    /// The point in the middle of the picture, to the right and up from the grid's, in halves of the
-    /// picture's shorter side at a zoom of 1.
+    /// The point in the middle of the picture, to the right and up from the grid's, in halves of
+    /// the picture's shorter side at a zoom of 1.
     pan: [f64; 2],
     /// Rays along a side of a pixel.
     samples: u32,
@@ -290,9 +291,9 @@ impl ViewCamera {
         scaled(shade * (1.0 - 0.45 * edge), linear([color[0], color[1], color[2]]))
     }
 
-    /// The part of the sky that voxels in front of a face hide from a point of it: at each corner of
-    /// the face a third for each of the three that touch the corner, all if both at its sides are
-    /// there.
+    /// The part of the sky that voxels in front of a face hide from a point of it: at each corner
+    /// of the face a third for each of the three that touch the corner, all if both at its sides
+    /// are there.
     fn occlusion(&self, scene: &Scene, voxel: [u32; 3], normal: Vec3, place: Vec3) -> f64 {
         let Some(axis) = (0..3).find(|&axis| normal[axis] != 0.0) else { return 0.0 };
         let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
@@ -319,11 +320,11 @@ impl ViewCamera {
     }
 
     /// The rows asked for, as RGBA bytes, drawn on the CPU.
-    fn draw(&self, scene: &Scene) -> Vec<u8> {
+    fn draw(&self, scene: &Scene) -> Result<Vec<u8>, Failure> {
         let [width, _] = self.options.size;
         let [first, rows] = self.options.rows;
         let samples = self.options.samples.clamp(1, 8);
-        let mut bytes = Vec::with_capacity(4 * (width * rows) as usize);
+        let mut bytes = with_room(4 * u64::from(width) * u64::from(rows))?;
         for (row, column) in (first..first + rows).flat_map(|row| (0..width).map(move |x| (row, x)))
         {
             let mut light = [0.0; 3];
@@ -339,20 +340,20 @@ impl ViewCamera {
             bytes.extend(light.map(byte));
             bytes.push(u8::MAX);
         }
-        bytes
+        Ok(bytes)
     }
 }
 
-/// The distance from the eye to an upright cylinder of this radius and half height at which a film of
-/// these half sides, at distance 1, just has all of it, with a margin of 3 %; and how far above the
-/// middle of the cylinder the point in the middle of the film is.
+/// The distance from the eye to an upright cylinder of this radius and half height at which a film
+/// of these half sides, at distance 1, just has all of it, with a margin of 3 %; and how far above
+/// the middle of the cylinder the point in the middle of the film is.
 ///
-/// The points of the rims, at the angle t, are `b = r cos t cos p + y sin p` nearer than the middle,
-/// `r sin t` to the right and `u = y cos p - r cos t sin p` up. They are on the film if
+/// The points of the rims, at the angle t, are `b = r cos t cos p + y sin p` nearer than the
+/// middle, `r sin t` to the right and `u = y cos p - r cos t sin p` up. They are on the film if
 /// `distance >= b + |r sin t| / width`, `distance >= b + (u - rise) / height` and
 /// `distance >= b - (u - rise) / height`. `across`, `above` and `below` are the maxima of the right
-/// sides without `rise` over t and over both rims, `y = h` and `y = -h`; the rise makes the last two
-/// equal.
+/// sides without `rise` over t and over both rims, `y = h` and `y = -h`; the rise makes the last
+/// two equal.
 fn fitting_eye([r, h]: [f64; 2], pitch: f64, [width, height]: [f64; 2]) -> (f64, f64) {
     let (sin, cos) = pitch.sin_cos();
     let across = h * sin.abs() + r * cos.hypot(1.0 / width);
@@ -371,12 +372,15 @@ fn failed(error: impl std::fmt::Display) -> GpuError {
 }
 
 /// The rows that `options` ask for, as RGBA bytes, drawn on the CPU.
-pub fn draw_on_cpu(scene: &Scene, options: ViewOptions) -> Vec<u8> {
+///
+/// # Errors
+/// WebAssembly has too little memory.
+pub fn draw_on_cpu(scene: &Scene, options: ViewOptions) -> Result<Vec<u8>, Failure> {
     ViewCamera::new(scene, options).draw(scene)
 }
 
-/// The eye, the steps of a pixel to the right and down on the film at distance 1, and the distance of
-/// the middle of the grid.
+/// The eye, the steps of a pixel to the right and down on the film at distance 1, and the distance
+/// of the middle of the grid.
 pub fn camera(scene: &Scene, options: ViewOptions) -> Vec<f64> {
     let ViewCamera { eye, right, down, distance, .. } = ViewCamera::new(scene, options);
     [eye, right, down].into_iter().flatten().chain([distance]).collect()

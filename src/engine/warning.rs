@@ -57,6 +57,8 @@ pub enum Warning {
     OpenObjects(Vec<String>),
     /// No voxel has the label of these objects.
     UnseenObjects(Vec<String>),
+    /// These objects are thinner than a sub-voxel of the coverage.
+    ThinObjects(Vec<String>),
     /// Voxels of a tile of a solid that are far from the surface have the mean colour of the
     /// surface in the tile: another one in each tile.
     InteriorOfTile,
@@ -159,12 +161,15 @@ impl Warning {
         // The centres of the first voxels beyond the grid's end are half a voxel from it.
         let least = (f64::from(width) - 0.5) * units_per_voxel;
         let most = lattice.dims.map(|d| f64::from(d) * units_per_voxel - least);
-        let is_near_end = |corner: &[i32; 3]| {
-            (0..3).any(|a| f64::from(corner[a]) < least || f64::from(corner[a]) > most[a])
-        };
+        let end = lattice.end().map(|end| end as f64 + least);
         // Not vertices: those that no triangle uses may lie anywhere.
-        let triangles = (0..mesh.len()).into_par_iter().map(|index| mesh.triangle(index));
-        let is_cut = triangles.any(|triangle| triangle.iter().any(is_near_end));
+        let bounds = |index| Aabb::of(&mesh.triangle(index));
+        let is_cut = (0..mesh.len()).into_par_iter().map(bounds).any(|Aabb { lo, hi }| {
+            let (lo, hi) = (lo.map(f64::from), hi.map(f64::from));
+            // A band beyond the grid has no voxel in it.
+            (0..3).all(|a| hi[a] > -least && lo[a] < end[a])
+                && (0..3).any(|a| lo[a] < least || hi[a] > most[a])
+        });
         is_cut.then_some(Self::CutBand { width })
     }
 
@@ -228,13 +233,20 @@ impl Warning {
             "" => format!("object {label}"),
             name => name.to_owned(),
         };
-        let open = found.open_objects.iter().map(|&label| object(label as usize));
-        let open: Vec<String> = open.collect();
+        let named = |labels: &[u32]| labels.iter().map(|&label| object(label as usize)).collect();
+        let open: Vec<String> = named(&found.open_objects);
+        let has_coverage = channels.contains_key(&Attribute::Coverage);
+        let thin: Vec<String> = if has_coverage { named(&found.thin_objects) } else { Vec::new() };
         let is_unseen = |label: &usize| is_whole && !is_seen[*label];
         let unseen: Vec<String> = (0..names.len()).filter(is_unseen).map(object).collect();
-        let open = (!open.is_empty()).then_some(Self::OpenObjects(open));
-        let unseen = (!unseen.is_empty()).then_some(Self::UnseenObjects(unseen));
-        open.into_iter().chain(unseen).collect()
+        let all = [Self::OpenObjects(open), Self::UnseenObjects(unseen), Self::ThinObjects(thin)];
+        let has_names = |warning: &Self| match warning {
+            Self::OpenObjects(names) | Self::UnseenObjects(names) | Self::ThinObjects(names) => {
+                !names.is_empty()
+            }
+            _ => true,
+        };
+        all.into_iter().filter(has_names).collect()
     }
 
     /// The warning that the total coverage of a closed mesh within the grid, surface included,
@@ -338,7 +350,14 @@ impl fmt::Display for Warning {
             Self::UnseenObjects(names) => write!(
                 f,
                 "no voxel has the label of these objects, as others have more surface or a later \
-                 solid in their voxels, or as they face inwards and are cavities: {}",
+                 solid in their voxels, or as they are thinner than a voxel, or face inwards and \
+                 are cavities: {}",
+                first_of(names)
+            ),
+            Self::ThinObjects(names) => write!(
+                f,
+                "the coverage of objects that are thinner than an eighth of a voxel may be far \
+                 from their volume: {}; use smaller voxels",
                 first_of(names)
             ),
             Self::InteriorOfTile => f.write_str(

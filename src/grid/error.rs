@@ -63,8 +63,8 @@ pub enum GridError {
     /// Two tiles overlap.
     #[error(
         "two grids overlap at voxel ({}, {}, {}), but tiles of one grid do not: to combine several \
-         meshes, put them into one file as objects; keep tiles in a format with their dimensions \
-         (.binvox pads them)", .voxel[0], .voxel[1], .voxel[2]
+         meshes, voxelize them together with --label file; keep tiles in a format with their \
+         dimensions (.binvox pads them)", .voxel[0], .voxel[1], .voxel[2]
     )]
     Overlap {
         /// The first voxel, or that of the first brick, that they share.

@@ -131,7 +131,7 @@ pub enum PlaceError {
     #[error(
         "the mesh is {} units long, which cannot be divided into voxels of the size asked for in \
          64-bit floating point: scale the mesh",
-        if extent.is_finite() { format!("{extent:e}") } else { "more than 1.8e308".to_owned() }
+        if extent.is_finite() { significant(*extent, 6) } else { "more than 1.8e308".to_owned() }
     )]
     ExtentRange {
         /// Longest extent in mesh units.

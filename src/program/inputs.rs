@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 use anyhow::{Context, Result, bail};
 use bytesize::ByteSize;
 use tempfile::TempDir;
+use trivox::formats::temporary::folder_of;
 use trivox::formats::{GridFormat, check_known_extension, is_mesh, is_unread_mesh};
 
 use crate::cli::{self, Cli, Command};
@@ -347,8 +348,13 @@ pub fn leave_out_repeated(meshes: &mut Vec<Task>) -> Vec<String> {
     let mut names = HashMap::new();
     let mut warnings = Vec::new();
     meshes.retain(|Task { mesh, .. }| {
+        // A link has another name than its target, and an output of its own.
+        let file = match mesh.file_name().filter(|_| mesh.is_symlink()) {
+            Some(name) => fs::canonicalize(folder_of(mesh)).map(|folder| folder.join(name)),
+            None => fs::canonicalize(mesh),
+        };
         // A missing file is reported when it is read.
-        let file = fs::canonicalize(mesh).unwrap_or_else(|_| mesh.clone());
+        let file = file.unwrap_or_else(|_| mesh.clone());
         let Some(first) = names.get(&file) else {
             names.insert(file, mesh.clone());
             return true;

@@ -151,15 +151,15 @@ async fn filled(
     }
 }
 
-/// The solid of `mesh` on the CPU with the findings of its fill, without a report; `None` if it is
-/// to be closed and is not.
+/// The solid of `mesh` on the CPU with the findings of its fill and the topology, without a report;
+/// `None` if it is to be closed and is not.
 pub(crate) fn unreported_solid(
     mesh: &PlacedMesh,
     fill: Fill,
     only_closed: bool,
     memory: u64,
     progress: &dyn Progress,
-) -> Result<Option<(VoxelGrid, Findings)>, BackendError> {
+) -> Result<Option<(VoxelGrid, Findings, Topology)>, BackendError> {
     let by = Backend::Cpu(&cpu::Cpu);
     let options = RunOptions { memory, ..RunOptions::default() };
     let progress = &Latch::new(progress);
@@ -169,7 +169,7 @@ pub(crate) fn unreported_solid(
         return Ok(None);
     }
     let Outcome { grid, findings, .. } = by.wait(filled(&mut runner, fill, &surface))?;
-    Ok(Some((grid, findings)))
+    Ok(Some((grid, findings, surface.topology)))
 }
 
 /// The topology of a mesh, after parts with inverted orientation were flipped.

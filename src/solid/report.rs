@@ -68,6 +68,13 @@ pub struct Findings {
     pub leaked: Option<u64>,
 }
 
+impl Findings {
+    /// Columns along `x` with a winding number of 2 or more.
+    fn overlapping_columns(&self) -> u64 {
+        self.windings.map_or(0, |windings| windings.overlapping)
+    }
+}
+
 /// A reason why a fill may be unexpected.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
@@ -362,7 +369,8 @@ impl FillReport {
         };
         let caps = self.caps_text().map(|caps| format!(", {caps}")).unwrap_or_default();
         let volume = match self.mesh_volume {
-            Some(mesh) if mesh != 0.0 => {
+            // The volumes of parts that overlap add up in that of the mesh.
+            Some(mesh) if mesh != 0.0 && self.findings.overlapping_columns() == 0 => {
                 let share = 100.0 * self.voxel_volume / mesh.abs();
                 format!("; the voxels have {share:.2} % of the mesh's volume")
             }
@@ -437,7 +445,7 @@ fn doubts(fill: Fill, topology: &Topology, findings: &Findings, occupied: u64) -
 
 /// Whether parity may leave voxels empty whose winding number is 2 or more.
 fn overlap(topology: &Topology, findings: &Findings) -> Option<FillWarning> {
-    let columns = findings.windings.map_or(0, |windings| windings.overlapping);
+    let columns = findings.overlapping_columns();
     let edges = topology.unbalanced_edges - topology.odd_edges;
     match (columns, edges) {
         (1.., _) => Some(FillWarning::Overlap { columns }),

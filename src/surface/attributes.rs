@@ -27,6 +27,7 @@ use crate::grid::{
 use crate::lattice::{Distinct, PlacedMesh, Triangle, normal};
 use crate::mesh::appearance::Material;
 use crate::solid::mode::Mode;
+use crate::surface::attributes::labels::Objects;
 use crate::surface::color::ColorOptions;
 use crate::surface::color::descent;
 use crate::surface::color::integrator::{BrickTriangles, Integrator, voxels_of};
@@ -70,6 +71,9 @@ pub struct Attributed {
     pub attributes: Attributes,
     /// The objects of a solid that are not closed: only voxels at their surface have their label.
     pub open_objects: Vec<u32>,
+    /// The objects of a solid that are thinner than an eighth of a voxel: their coverage is not
+    /// certain.
+    pub thin_objects: Vec<u32>,
     /// Whether parts overlap in a column of the finer grid of the coverage, or may do so; `false`
     /// without coverage.
     pub overlap: bool,
@@ -118,7 +122,7 @@ pub fn attributes(
             .sample(memory - needed, progress)
             .map_err(|error| error.with_kept_bytes(needed, memory))?;
     }
-    let (mut channels, mut open_objects, mut overlap) = (BTreeMap::new(), Vec::new(), false);
+    let (mut channels, mut objects, mut overlap) = (BTreeMap::new(), Objects::default(), false);
     let mut kept = needed + bytes;
     for &attribute in set {
         let left = memory.saturating_sub(kept);
@@ -126,8 +130,8 @@ pub fn attributes(
         let channel = match attribute {
             Attribute::Label => {
                 let found = labels::channel(mesh, grid, &sampled, options.mode, left, progress);
-                let (channel, open) = found.map_err(beside)?;
-                open_objects = open;
+                let (channel, found) = found.map_err(beside)?;
+                objects = found;
                 channel
             }
             Attribute::Coverage => {
@@ -144,7 +148,8 @@ pub fn attributes(
     }
     Ok(Attributed {
         attributes: Attributes::new(names(mesh, material_names, set), channels),
-        open_objects,
+        open_objects: objects.open,
+        thin_objects: objects.thin,
         overlap,
     })
 }

@@ -69,6 +69,9 @@ fn what_differs_besides_voxels_is_said_and_counts_only_where_that_is_asked_for()
     let folder = folder();
     folder.write("far.obj", MESH.replace("v 0 ", "v 8 ").replace("v 4 ", "v 12 "));
     folder.write("back.obj", MESH.replace("f 1 2 3 4", "f 4 3 2 1"));
+    // Their colours are not known when they are read.
+    folder.write("a.txt", "own:a #ff0000\n");
+    folder.write("b.txt", "own:b #ff0000\n");
     for args in [
         "mesh.obj -o mesh.vox",
         "far.obj -o far.vox",
@@ -77,6 +80,8 @@ fn what_differs_besides_voxels_is_said_and_counts_only_where_that_is_asked_for()
         "mesh.obj -o red.bricks --color #FF0000",
         "mesh.obj -o one.npz --attributes normal,label",
         "back.obj -o back.npz --attributes normal,area",
+        "mesh.obj -o a.schem --color red --blocks a.txt",
+        "mesh.obj -o b.schem --color red --blocks b.txt",
     ] {
         folder.succeeds(format!("{args} --res 8"));
     }
@@ -88,6 +93,7 @@ fn what_differs_besides_voxels_is_said_and_counts_only_where_that_is_asked_for()
         ("one.npz back.npz", "voxels of another normal"),
         ("one.npz back.npz", "only A has label"),
         ("one.npz back.npz", "only B has area"),
+        ("a.schem b.schem", "other blocks"),
     ] {
         let text = folder.printed(format!("diff {grids}"));
         let last = text.lines().last().unwrap();
@@ -95,7 +101,7 @@ fn what_differs_besides_voxels_is_said_and_counts_only_where_that_is_asked_for()
         assert!(last.contains(verdict) && !last.contains("names"), "{last}");
         folder.exits(format!("diff --exact {grids}"), 1);
     }
-    for grid in ["red.bricks", "one.npz"] {
+    for grid in ["red.bricks", "one.npz", "a.schem"] {
         folder.succeeds(format!("diff --exact {grid} {grid}"));
     }
 }

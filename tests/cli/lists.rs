@@ -72,6 +72,15 @@ fn a_mesh_that_is_named_twice_is_made_once_with_a_warning() {
         let said = stderr(&run);
         assert!(said.starts_with(warning) && said.contains("\n1 mesh: 1 voxelized, "), "{said}");
     }
+    // Links of other names have outputs of their own.
+    #[cfg(unix)]
+    {
+        let link = |name: &str| std::os::unix::fs::symlink("mesh.obj", folder.join(name)).unwrap();
+        ["a.obj", "b.obj"].into_iter().for_each(link);
+        let run = folder.succeeds("mesh.obj a.obj ./a.obj b.obj --res 8 -o links --json");
+        assert_eq!(meshes(&run), ["mesh.obj", "a.obj", "b.obj"]);
+        assert_eq!(folder.files_in("links").len(), 3);
+    }
 }
 
 #[test]

@@ -112,6 +112,10 @@ fn two_outputs_that_are_links_to_one_file_and_one_to_a_mesh_are_refused() {
     folder.succeeds("0.obj 2.obj --res 8 -o out");
     assert_eq!(folder.files_in("out"), ["0.vox", "1.vox", "2.vox", "nowhere.vox"]);
 
+    symlink("nowhere", folder.join("lost")).unwrap();
+    let complaint = "lost/: a link that leads nowhere lies where the folder belongs";
+    folder.refuses("0.obj --res 8 -o lost/", complaint);
+
     symlink("../1.obj", folder.join("out/0.obj")).unwrap();
     for shard in ["", "--shard 1/2"] {
         let run = format!("0.obj 1.obj --res 8 -o out --format obj {shard}");

@@ -132,7 +132,7 @@ fn tiles_that_cannot_be_are_refused() {
         folder.succeeds(format!("mesh.obj {args}"));
     }
     let overlap = "overlap at voxel (0, 0, 0), but tiles of one grid do not: to combine several \
-                   meshes, put them into one file as objects";
+                   meshes, voxelize them together with --label file";
     folder.each("_").refuses(&[
         ("mesh.obj --res 64 --tile 1/9x1x1", "the grid has 8 bricks of 8 voxels there"),
         ("mesh.obj --res 1048577 --tile 1/2", "in tiles up to 1,048,576"),

@@ -96,6 +96,23 @@ fn a_volume_that_coverage_misses_is_said() {
 }
 
 #[test]
+fn a_thin_object_beside_a_large_one_is_said() {
+    let plate = |thickness: f64| cuboid([0.0, 0.0, 6.1], [6.0, 6.0, 6.1 + thickness]);
+    for (thickness, is_said) in [(0.02, true), (0.1, false)] {
+        let (large, plate) = (cube([0.0; 3], 6.0), plate(thickness));
+        let mesh = Mesh::join([("large", &large), ("plate", &plate)]).unwrap();
+        for attributes in [&[Attribute::Label, Attribute::Coverage][..], &[Attribute::Label]] {
+            let voxelizer = solid(Fill::Auto, true).voxel_size(0.5);
+            let warnings =
+                voxelizer.attributes(attributes.iter().copied()).run(&mesh).unwrap().warnings;
+            let thin = Warning::ThinObjects(vec!["plate".to_owned()]);
+            let expected = is_said && attributes.len() == 2;
+            assert_eq!(warnings.contains(&thin), expected, "{thickness}: {warnings:?}");
+        }
+    }
+}
+
+#[test]
 fn coverage_of_tiles_is_that_of_the_whole() {
     let mesh = together(&[sphere(5.0, 30, 40), shifted(sphere(4.0, 9, 9), [3.0, 2.0, 1.0])]);
     let voxelizer = solid(Fill::Auto, true).resolution(40);

@@ -382,6 +382,13 @@ fn given_dimensions_are_not_padded_for_distances() {
     ] {
         assert_eq!(voxelizer.distances(mesh, width).unwrap().warnings, warnings, "{width}");
     }
+    // A band that ends before a grid beside the mesh is not cut by it.
+    let bounds = Bounds { min: [2.0, -1.0, -1.0], max: [4.0, 1.0, 1.0] };
+    let beside = on_cpu().voxel_size(0.125).bounds(bounds);
+    for (width, is_cut) in [(7.5, false), (9.5, true)] {
+        let warnings = beside.distances(octahedron(1.0), width).unwrap().warnings;
+        assert_eq!(warnings.contains(&Warning::CutBand { width }), is_cut, "{width}: {warnings:?}");
+    }
 }
 
 #[test]

@@ -60,6 +60,9 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
         [Some(_), Some(_)] => Some("the distances of two formats are not compared".to_owned()),
         distances => only(distances.map(|of| of.is_some()), "distances"),
     };
+    // Blocks of unknown colours are voxels of one colour.
+    let other_blocks = (a.blocks != b.blocks && !a.blocks.is_empty() && !b.blocks.is_empty())
+        .then(|| "other blocks".to_owned());
     let mut warnings: Vec<String> =
         of_file(&args.a, a.warnings).chain(of_file(&args.b, b.warnings)).collect();
     let draw = |sink: Sink| {
@@ -81,7 +84,10 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
         iou: found.iou(),
         bounds: found.bounds,
         other_colors: found.other_colors,
-        besides: besides(&a.grid, &b.grid, &found).into_iter().chain(distances).collect(),
+        besides: (besides(&a.grid, &b.grid, &found).into_iter())
+            .chain(distances)
+            .chain(other_blocks)
+            .collect(),
         voxels: found.first.iter().map(named).collect(),
         preview,
         warnings,

@@ -218,6 +218,24 @@ struct SurfaceInfo {
     overlaps: Option<bool>,
 }
 
+/// The area and the enclosed volume of a mesh, not rounded to a lattice.
+fn area_and_volume(mesh: &Mesh) -> [f64; 2] {
+    let [min, max] = mesh.bounds();
+    let corner = |&vertex: &u32| {
+        let position = mesh.positions()[vertex as usize];
+        [0, 1, 2].map(|a| position[a] - f64::midpoint(min[a], max[a]))
+    };
+    let mut sums = [0.0; 2];
+    for triangle in mesh.triangles() {
+        let [a, b, c] = triangle.each_ref().map(corner);
+        let (p, q) = ([0, 1, 2].map(|i| b[i] - a[i]), [0, 1, 2].map(|i| c[i] - a[i]));
+        let normal = [(1, 2), (2, 0), (0, 1)].map(|(i, k)| p[i] * q[k] - p[k] * q[i]);
+        sums[0] += normal.iter().map(|c| c * c).sum::<f64>().sqrt() / 2.0;
+        sums[1] += (0..3).map(|i| a[i] * normal[i]).sum::<f64>() / 6.0;
+    }
+    sums
+}
+
 impl SurfaceInfo {
     fn of(mesh: &Mesh) -> Result<Option<Self>> {
         let [min, max] = mesh.bounds();
@@ -227,8 +245,7 @@ impl SurfaceInfo {
         let options = PlaceOptions::new(Sizing::Resolution(OVERLAP_RESOLUTION));
         let placed = place(mesh, &options).context("its topology is unknown")?;
         let (topology, boundary) = Topology::with_boundary(&placed);
-        let scale = placed.lattice().scale;
-        let volume = topology.volume_times_six as f64 / 6.0 / scale.powi(3);
+        let [area, volume] = area_and_volume(mesh);
         let windings = match topology.is_oriented() {
             true => {
                 let options = RunOptions::default();
@@ -245,7 +262,7 @@ impl SurfaceInfo {
                 .map_or(topology.unbalanced_edges, |boundary| boundary.edges() as u64),
             boundary_loops: boundary.map(|boundary| boundary.loops().len()),
             collapsed_triangles: topology.collapsed,
-            area: topology.area / scale / scale,
+            area,
             volume: topology.is_oriented().then_some(volume),
             inside_out,
             overlaps: windings
@@ -330,7 +347,12 @@ impl MeshInfo {
         let [min, max] = self.bounds;
         let point = |corner: [f64; 3]| corner.map(|c| short(&c)).join(", ");
         let [x, y, z] = self.extent.map(significant);
-        let triangles = counted(self.triangles as u64, "triangle");
+        let collapsed = self.surface.as_ref().map_or(0, |surface| surface.collapsed_triangles);
+        let degenerate = match collapsed {
+            0 => String::new(),
+            number => format!(", {} of them degenerate", grouped(number)),
+        };
+        let triangles = counted(self.triangles as u64, "triangle") + &degenerate;
         let mut lines = vec![
             format!("format    {}", self.format),
             format!("mesh      {triangles}, {} vertices", grouped(self.vertices as u64)),

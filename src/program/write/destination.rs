@@ -123,7 +123,9 @@ pub fn prepare(folder: &Path, tasks: &[Task]) -> Result<()> {
         let named = || shown(folder);
         let made = fs::create_dir_all(folder).map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
-                anyhow!("a file lies where the folder belongs: remove it, or name another folder")
+                let is_dangling = folder.is_symlink() && !folder.exists();
+                let lies = if is_dangling { "a link that leads nowhere" } else { "a file" };
+                anyhow!("{lies} lies where the folder belongs: remove it, or name another folder")
             }
             _ => anyhow::Error::from(WriteError::from(error)).context("cannot make the folder"),
         });

@@ -146,6 +146,12 @@ impl Topology {
         self.unbalanced_edges == 0
     }
 
+    /// The mean thickness of the enclosed parts, in lattice units: that of a plate of the same volume
+    /// and area.
+    pub(crate) fn thickness(&self) -> f64 {
+        (self.volume_times_six as f64).abs() / (3.0 * self.area)
+    }
+
     /// Maximum memory that [`of`](Self::of) allocates for `mesh`, in bytes, for any number of
     /// threads.
     #[must_use]

@@ -19,7 +19,7 @@ use crate::solid::mode::Mode;
 use crate::solid::{Fill, Findings, Solid, unreported_solid};
 
 /// A voxel has `2^BITS` sub-voxels along each axis: those of a brick.
-const BITS: u32 = BRICK.ilog2();
+pub(super) const BITS: u32 = BRICK.ilog2();
 
 /// The reason why voxels of `mesh` by `mode` have no coverage; `None` if they have it.
 pub(super) fn why_missing(mesh: &PlacedMesh, mode: Mode) -> Option<&'static str> {
@@ -49,7 +49,7 @@ pub(super) fn channel(
         return Ok((Channel::from_bricks(Attribute::Coverage, Vec::new()), false));
     };
     let fine = unreported_solid(&finer, solid.fill, false, memory, &Unreported(progress))?;
-    let Some((fine, Findings { windings, .. })) = fine else {
+    let Some((fine, Findings { windings, .. }, _)) = fine else {
         return Err(BackendError::Failed("it found no solid for the coverage".to_owned()));
     };
     check_cancelled(progress)?;

@@ -12,7 +12,7 @@ use crate::grid::{Attribute, BrickKey, Channel, Mask, VoxelGrid, VoxelValues, co
 use crate::lattice::PlacedMesh;
 use crate::solid::mode::Mode;
 use crate::solid::{Fill, unreported_solid};
-use crate::surface::attributes::Sampled;
+use crate::surface::attributes::{Sampled, coverage};
 use crate::surface::color::integrator::voxels_of;
 
 /// The voxels of an object in a brick.
@@ -31,8 +31,17 @@ pub(super) fn has_several_objects(mesh: &PlacedMesh) -> bool {
     mesh.labels().is_some_and(|labels| labels.names().len() > 1)
 }
 
+/// The open and the thin objects of a solid.
+#[derive(Default)]
+pub(super) struct Objects {
+    /// Those that are not closed.
+    pub(super) open: Vec<u32>,
+    /// Those of which the mean thickness is below that of a sub-voxel of the coverage.
+    pub(super) thin: Vec<u32>,
+}
+
 /// The labels of the voxels of `grid`, where `sampled` is the surface, in order of its bricks, and
-/// the objects of a solid that are not closed. Takes at most `memory` bytes.
+/// of a solid the objects that are open or thin. Takes at most `memory` bytes.
 pub(super) fn channel(
     mesh: &PlacedMesh,
     grid: &VoxelGrid,
@@ -40,11 +49,11 @@ pub(super) fn channel(
     mode: Mode,
     memory: u64,
     progress: &dyn Progress,
-) -> Result<(Channel, Vec<u32>), BackendError> {
+) -> Result<(Channel, Objects), BackendError> {
     if !has_several_objects(mesh) {
-        return Ok((Channel::Scalar(VoxelValues::uniform(0)), Vec::new()));
+        return Ok((Channel::Scalar(VoxelValues::uniform(0)), Objects::default()));
     }
-    let (solids, open) = match mode {
+    let (solids, found) = match mode {
         Mode::Solid(_) => solids_of_objects(mesh, memory, &Unreported(progress))?,
         _ => Default::default(),
     };
@@ -64,7 +73,7 @@ pub(super) fn channel(
     // The values in lists that grow, and in order.
     let lists = 4 * VoxelValues::<u32>::bytes_of(bricks, values);
     check_memory(lists + bytes_of(solids.len() as u64), memory)?;
-    Ok((Channel::Scalar(VoxelValues::from_bricks(labelled().collect(), rest)), open))
+    Ok((Channel::Scalar(VoxelValues::from_bricks(labelled().collect(), rest)), found))
 }
 
 /// The labels of all voxels of a brick.
@@ -83,13 +92,14 @@ fn labels_of(key: BrickKey, sampled: &Sampled, solids: &[ObjectBrick], none: u32
 }
 
 /// The solids of all objects that are closed by themselves, brick by brick, in each brick in the
-/// order of the objects; and the other objects.
+/// order of the objects.
 fn solids_of_objects(
     mesh: &PlacedMesh,
     memory: u64,
     progress: &dyn Progress,
-) -> Result<(Vec<ObjectBrick>, Vec<u32>), BackendError> {
-    let (mut solids, mut open) = (Vec::new(), Vec::new());
+) -> Result<(Vec<ObjectBrick>, Objects), BackendError> {
+    let (mut solids, mut found) = (Vec::new(), Objects::default());
+    let sub_voxel = f64::from(mesh.lattice().units_per_voxel() >> coverage::BITS);
     let objects = mesh.labels().map(|labels| labels.objects(mesh.whole().len()));
     for (label, ranges) in (0..).zip(objects.into_iter().flatten()) {
         let triangles: Vec<u32> = ranges.into_iter().flatten().collect();
@@ -100,17 +110,22 @@ fn solids_of_objects(
             continue;
         }
         let solid = unreported_solid(&object, Fill::Auto, true, memory - kept, progress);
-        let Some((solid, _)) = solid.map_err(|error| error.with_kept_bytes(kept, memory))? else {
-            open.push(label);
+        let solid = solid.map_err(|error| error.with_kept_bytes(kept, memory))?;
+        let Some((solid, _, topology)) = solid else {
+            found.open.push(label);
             continue;
         };
+        // A sheet with two sides encloses nothing.
+        if topology.volume_times_six != 0 && topology.thickness() < sub_voxel {
+            found.thin.push(label);
+        }
         let more = solid.brick_count();
         check_memory(kept + solid.bytes() + bytes_of(more), memory)?;
         solids.extend(solid.bricks().map(|(key, mask)| ObjectBrick { key, mask, label }));
     }
     // Stable: a later object stays after the others.
     solids.par_sort_by_key(|brick| brick.key);
-    Ok((solids, open))
+    Ok((solids, found))
 }
 
 /// Bytes of memory of a list of so many bricks of objects, also while it grows or is sorted.

@@ -165,10 +165,19 @@ fn numbers_of_each_type_are_voxels_where_they_are_not_zero() {
             assert_eq!(loaded.warnings, warnings, "{kind}");
         }
     }
+    for (kind, values) in [
+        ("Float64", "-1.5 0 2 -0"),
+        ("Int8", "-2 0 2 -1"),
+        ("Int32", "-2 0 2 -1"),
+        ("Float32", "-1.5 0 2 -0"),
+    ] {
+        let text = of_array(kind, "distance", 1, values);
+        let loaded = load_bytes(Vti, text.as_bytes()).unwrap();
+        assert_eq!(voxel_set(&loaded.grid), [[0, 0, 0], [1, 0, 1]].into(), "{kind}");
+        assert_eq!(loaded.warnings, ["of its distances only the sign is read: the solid inside"]);
+    }
     let text = of_array("Float32", "distance", 1, "-1.5 0 2 -0");
     let loaded = load_bytes(Vti, text.as_bytes()).unwrap();
-    assert_eq!(voxel_set(&loaded.grid), [[0, 0, 0], [1, 0, 1]].into());
-    assert_eq!(loaded.warnings, ["of its distances only the sign is read: the solid inside"]);
     let other = of_array("Float32", "distance", 1, "-1.5 0 3 -0");
     let other = load_bytes(Vti, other.as_bytes()).unwrap();
     assert!(loaded.distances.is_some() && loaded.distances != other.distances);

@@ -237,8 +237,8 @@ impl Fields {
         let descr = self.required("descr")?;
         let element = Element::of(descr).ok_or_else(|| {
             content(format!(
-                "elements of type {} are not supported: use bool or uint8 (distances are read \
-                 from .npz, .vti, .vdb and .nvdb)",
+                "elements of type {} are not supported: use bool or uint8 (the solid inside \
+                 distances is read from .npz, .vti, .vdb and .nvdb)",
                 excerpt(descr)
             ))
         })?;

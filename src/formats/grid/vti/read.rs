@@ -75,8 +75,12 @@ impl<'a> Image<'a> {
             return Ok((cells.remove(at), None));
         }
         let is_only = cells.len() == 1;
-        if let Some(distances) = take(cells, DISTANCE, "Float32", &[1]) {
-            return Ok((distances, Some(SIGN_ONLY.to_owned())));
+        let is_distance = |array: &Array| {
+            let is_signed = array.kind.starts_with("Float") || array.kind.starts_with("Int");
+            array.name == DISTANCE && array.components == 1 && is_signed
+        };
+        if let Some(at) = cells.iter().position(is_distance) {
+            return Ok((cells.remove(at), Some(SIGN_ONLY.to_owned())));
         }
         if let Some(only) = cells.pop_if(|_| is_only) {
             let doubt = format!(
@@ -121,7 +125,7 @@ impl<'a> Image<'a> {
         let mut memory = self.memory;
         let mut values = self.values_of_voxels(array, element.bytes, &mut memory)?;
         let (header, left) = (Header::x_fastest(self.dims), memory.limit - memory.used);
-        if element.bytes == 1 {
+        if element.bytes == 1 && !is_level_set {
             return npy::read_grid(&mut values, &header, left);
         }
         let is_set: fn(f64) -> bool = if is_level_set {

@@ -223,12 +223,12 @@ pub fn fills(data: &[u8]) {
         dense
     });
     let (grids, most) = (flips.each_ref().map(Dense::grid), u64::MAX);
-    let (found, _) = along_x(&grids[0], most, &NoProgress).expect("enough memory");
-    assert!(found == dense::filled(&flips[0]).0, "along x");
+    let found = along_x(&grids[0], most, &NoProgress).expect("enough memory");
+    assert!(found == dense::filled(&flips[0]), "along x");
     let found = vote(grids.each_ref(), most, &NoProgress).expect("enough memory");
     assert!(found == dense::voted(&flips), "vote");
-    let (found, _) = flood(&grids[0], most, &NoProgress).expect("enough memory");
-    assert!(found == dense::flooded(&flips[0]).0, "flood");
+    let found = flood(&grids[0], most, &NoProgress).expect("enough memory");
+    assert!(found == dense::flooded(&flips[0]), "flood");
 }
 
 /// Writes a small grid in one format twice: the bytes are the same. If the format can be read, the

@@ -181,10 +181,17 @@ impl Batch {
             let (key, source) = match item.cast::<PyTuple>() {
                 Ok(pair) if pair.len() == 2 => {
                     let (first, second) = (pair.get_item(0)?, pair.get_item(1)?);
-                    // An array is no key: these are vertices and faces.
-                    match first.hash() {
-                        Ok(_) => (Some(first), Source::of(&second)),
-                        Err(_) => (None, Source::of_parts(&first, Some(&second))),
+                    match Source::of(&second) {
+                        // No mesh: perhaps these are vertices and faces.
+                        Err(error) if error.is_instance_of::<PyTypeError>(py) => {
+                            match Source::of_parts(&first, Some(&second)) {
+                                Err(other) if other.is_instance_of::<PyTypeError>(py) => {
+                                    (Some(first), Err(error))
+                                }
+                                source => (None, source),
+                            }
+                        }
+                        source => (Some(first), source),
                     }
                 }
                 _ => (None, Source::of(&item)),

@@ -89,7 +89,8 @@ impl Taken<'_> for f64 {
         match value.extract() {
             Ok(number) if !is_flag(value) => Ok(number),
             Err(error) if error.is_instance_of::<PyOverflowError>(py) => {
-                let message = format!("{name} is not possible: use a number below 1.8e308");
+                let message =
+                    format!("{name} is not possible: use a number between -1.8e308 and 1.8e308");
                 Err(option_error(py, "option.range", message))
             }
             Err(error) if !error.is_instance_of::<PyTypeError>(py) => Err(error),

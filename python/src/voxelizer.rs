@@ -188,7 +188,8 @@ pub fn parse_memory(value: &Bound<'_, PyAny>) -> PyResult<u64> {
     let Ok(text) = value.extract::<&str>() else {
         return whole("memory", value, 0..=i64::MAX as u64);
     };
-    text.trim().parse().map(|ByteSize(bytes)| bytes).map_err(|_| {
+    let bytes = text.trim().parse().ok().map(|ByteSize(bytes)| bytes);
+    bytes.filter(|&bytes| bytes <= i64::MAX as u64).ok_or_else(|| {
         let message = "memory is a number of bytes, or text such as '2 GiB' or '500 MB'";
         option_error(value.py(), "option.memory", message)
     })

@@ -253,6 +253,9 @@ def test_a_cube_gives_grids_of_equal_shape_of_meshes_and_distances():
     # Vertices and faces are a mesh, not a key and a mesh.
     arrays = [(torus().vertices, torus().faces.tolist())] * 2
     assert [key for key, _ in vox.many(arrays, on_error="raise")] == [0, 1]
+    of_tuples = tuple(map(tuple, torus().vertices)), tuple(map(tuple, torus().faces))
+    keys = [key for key, _ in vox.many([of_tuples, ({"id": 1}, torus())], on_error="raise")]
+    assert keys == [0, {"id": 1}]
     with pytest.warns(trivox.TrivoxWarning, match="the band of distances is cut off"):
         assert {vox.distances(mesh, width=3).shape for mesh in meshes} == {(24, 24, 24)}
     roomy = trivox.Voxelizer(18, cube=24)

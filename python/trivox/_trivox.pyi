@@ -338,14 +338,14 @@ class Voxelizer:
     @overload
     def many(
         self,
-        items: Iterable[_MeshLike | tuple[Any, _MeshLike]],
+        items: Iterable[_MeshLike | tuple[Any, _MeshLike] | tuple[ArrayLike, ArrayLike]],
         *,
         on_error: Literal["return"] = "return",
     ) -> _Batch[Grid | Exception]: ...
     @overload
     def many(
         self,
-        items: Iterable[_MeshLike | tuple[Any, _MeshLike]],
+        items: Iterable[_MeshLike | tuple[Any, _MeshLike] | tuple[ArrayLike, ArrayLike]],
         *,
         on_error: Literal["raise", "skip"],
     ) -> _Batch[Grid]: ...
@@ -360,7 +360,7 @@ class Voxelizer:
     @overload
     def many_distances(
         self,
-        items: Iterable[_MeshLike | tuple[Any, _MeshLike]],
+        items: Iterable[_MeshLike | tuple[Any, _MeshLike] | tuple[ArrayLike, ArrayLike]],
         width: float = 3.0,
         *,
         on_error: Literal["return"] = "return",
@@ -368,7 +368,7 @@ class Voxelizer:
     @overload
     def many_distances(
         self,
-        items: Iterable[_MeshLike | tuple[Any, _MeshLike]],
+        items: Iterable[_MeshLike | tuple[Any, _MeshLike] | tuple[ArrayLike, ArrayLike]],
         width: float = 3.0,
         *,
         on_error: Literal["raise", "skip"],

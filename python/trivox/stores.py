@@ -82,7 +82,8 @@ def save_zarr(grid: Grid | DistanceField, store: Any, *, shard: int = 64) -> Non
     arrays of their names, 0 or, for indices, -1 where a voxel is empty. Of distances it has ``distance`` (float32, in
     voxels; NaN outside the band) and ``inside`` (bool) instead. The group's attributes are ``origin`` (the minimum
     corner) and ``voxel_size``, both in mesh units, ``up``, ``names``, which are ``Grid.names``, ``width``, that of
-    the band, and ``incomplete`` while it is written. Chunks without voxels are not stored, and some 64 MiB of chunks are dense in memory at a time.
+    the band, and ``incomplete`` while it is written. Chunks without voxels are not stored, and some 64 MiB of chunks
+    are dense in memory at a time.
 
     A grid that a `Voxelizer` made with ``tile`` is written to its place in the array of the whole grid.
     Processes may write their tiles at the same time: no two share a file.
@@ -218,7 +219,7 @@ def _group_of_tiles(store: Any, attributes: dict[str, Any]) -> Any:
     except FileNotFoundError:
         _gather([create()])
         group = zarr.open_group(store, mode="r+", zarr_format=3)
-    if "origin" in group.attrs:
+    if {"origin", "incomplete"} & set(group.attrs):
         _check_same(group.attrs, attributes)
     if not attributes.keys() <= group.attrs.keys():
         # The first tile had no voxels, or the group no grid.

@@ -2,9 +2,10 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
-use std::iter;
 use std::path::Path;
+use std::{iter, mem};
 
+use crate::base::lock;
 use crate::base::progress::{NoProgress, Progress};
 use crate::formats::io::bytes::{checked_bytes, refuse_stand_in};
 use crate::formats::io::reporting::INTERVAL;
@@ -194,12 +195,20 @@ impl<'a> MeshFile<'a> {
     /// others. Takes as long as [`parse`](Self::parse), whose errors are ignored.
     #[must_use]
     pub fn missing_sidecars(self) -> Vec<Vec<String>> {
-        const WITH_SIDECARS: [&str; 4] = ["obj", "ply", "gltf", "glb"];
-        let sidecars = self.sidecars.clone();
-        if WITH_SIDECARS.contains(&self.spec.extension) {
-            _ = self.parse(&NoProgress);
+        // What a file that names others has in it.
+        let words: &[&str] = match self.spec.extension {
+            "obj" => &["mtllib", "usemtl"],
+            "ply" => &["TextureFile"],
+            "gltf" | "glb" => &["\"uri\""],
+            _ => &[],
+        };
+        let has = |word: &&str| memchr::memmem::find(&self.bytes, word.as_bytes()).is_some();
+        if !words.iter().any(has) {
+            return Vec::new();
         }
-        sidecars.missing()
+        let (sidecars, missing) = self.sidecars.with_missing();
+        _ = Self { sidecars, ..self }.parse(&NoProgress);
+        mem::take(&mut lock(&missing))
     }
 
     /// The mesh. The step `parse` of `progress` is of unknown length.

@@ -93,7 +93,11 @@ pub fn compare(a: &VoxelGrid, b: &VoxelGrid, named: usize) -> Comparison {
 #[must_use]
 pub fn in_colors(a: &VoxelGrid, b: &VoxelGrid, both: Rgba, only: [Rgba; 2]) -> VoxelGrid {
     let palette = [both, only[0], only[1]];
-    let shared = a.intersection(b).occupied();
+    let shared = overlay([a.brick_runs(), b.brick_runs()]).map(|here| {
+        let [shared, ..] = shared_and_own(here.masks);
+        u64::from(count(&shared)) * u64::from(here.len)
+    });
+    let shared: u64 = shared.sum();
     let counts = [shared, a.occupied() - shared, b.occupied() - shared];
     // The most frequent colour is the default, which takes no memory.
     let most = (0..3).max_by_key(|&set| counts[set]).unwrap_or_default();

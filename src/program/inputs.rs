@@ -348,13 +348,15 @@ pub fn leave_out_repeated(meshes: &mut Vec<Task>) -> Vec<String> {
     let mut names = HashMap::new();
     let mut warnings = Vec::new();
     meshes.retain(|Task { mesh, .. }| {
-        // A link has another name than its target, and an output of its own.
-        let file = match mesh.file_name().filter(|_| mesh.is_symlink()) {
-            Some(name) => fs::canonicalize(folder_of(mesh)).map(|folder| folder.join(name)),
-            None => fs::canonicalize(mesh),
-        };
         // A missing file is reported when it is read.
-        let file = file.unwrap_or_else(|_| mesh.clone());
+        let mut file = fs::canonicalize(mesh).unwrap_or_else(|_| mesh.clone());
+        // A link of another name than its target has an output of its own.
+        if mesh.is_symlink()
+            && let Some(name) = mesh.file_name().filter(|&name| Some(name) != file.file_name())
+        {
+            let folder = fs::canonicalize(folder_of(mesh)).unwrap_or_default();
+            file = folder.join(name);
+        }
         let Some(first) = names.get(&file) else {
             names.insert(file, mesh.clone());
             return true;

@@ -214,6 +214,7 @@ fn info_of_a_mesh_tells_its_bounds_and_its_boundary() {
     let folder = Folder::new();
     folder.write("far.obj", "v -1e308 0 0\nv 1e308 0 0\nv 0 1 0\nf 1 2 3\n");
     // Its area and volume are those of the file: on a lattice it is flat.
+    folder.write("huge.obj", cube_by(|corner| corner.map(|c| 1e80 * c)));
     folder.write("thin.obj", cube_by(|[x, y, z]| [1e6 * x, 1e-3 * y, z]));
     folder.write("twice.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 1 2 3\n");
     let unknown = "warning: its topology is unknown: the mesh is more than 1.8e308 units long";
@@ -223,6 +224,7 @@ fn info_of_a_mesh_tells_its_bounds_and_its_boundary() {
         ("twice.obj", "2 loops of 6 boundary edges"),
         ("thin.obj", "mesh      12 triangles, 8 of them degenerate, 8 vertices"),
         ("thin.obj", "volume    1,000\narea      2,002,000"),
+        ("huge.obj", "volume    1e240\narea      6e160"),
     ] {
         let info = folder.printed(format!("info {mesh}"));
         assert!(info.contains(part), "{info}");

@@ -80,6 +80,10 @@ fn a_mesh_that_is_named_twice_is_made_once_with_a_warning() {
         let run = folder.succeeds("mesh.obj a.obj ./a.obj b.obj --res 8 -o links --json");
         assert_eq!(meshes(&run), ["mesh.obj", "a.obj", "b.obj"]);
         assert_eq!(folder.files_in("links").len(), 3);
+        fs::create_dir(folder.join("x")).unwrap();
+        std::os::unix::fs::symlink("../mesh.obj", folder.join("x/mesh.obj")).unwrap();
+        let run = folder.succeeds("mesh.obj x/mesh.obj --res 8 -o one --json");
+        assert_eq!(meshes(&run), ["mesh.obj"]);
     }
 }
 

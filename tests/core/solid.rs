@@ -692,7 +692,8 @@ fn a_sentence_says_what_the_mesh_is_how_it_was_filled_and_every_doubt() {
         1 shell, closed, but not consistently oriented: filled by parity, asked for; doubtful, as \
         triangles at 24 edges are inconsistently oriented, so overlapping parts, if there are any, \
         cancel and leave cavities
-        1 shell, closed: filled by parity, asked for; doubtful, as overlapping or nested parts cancel in 1,600 columns, leaving cavities
+        1 shell, closed: filled by parity, asked for; doubtful, as overlapping or nested parts \
+        cancel in 1,600 columns, leaving cavities
         1 shell, closed: filled by parity, asked for; 1 shell became 2 pieces of voxels: parts of \
         the mesh are thinner than a voxel; doubtful, as parts of shells that cross themselves or \
         their cavities are inside out in 63 columns, so they may cancel others and leave cavities

@@ -6,13 +6,18 @@ import { Voxelizer } from './trivox.js';
 
 /** The numbers of an attribute, however they are stored: interleaved, of 16 bits, or bytes for 0 to 1. */
 function numbersOf(attribute) {
-  const parts = ['getX', 'getY', 'getZ', 'getW'].slice(0, attribute.itemSize);
-  return Array.from({ length: attribute.count }, (_, vertex) => parts.map((part) => attribute[part](vertex))).flat();
+  const { array, count, itemSize } = attribute;
+  if (array instanceof Float32Array && !attribute.isInterleavedBufferAttribute) return array;
+  const numbers = new Float32Array(count * itemSize);
+  ['getX', 'getY', 'getZ', 'getW'].slice(0, itemSize).forEach((part, at) => {
+    for (let vertex = 0; vertex < count; vertex += 1) numbers[vertex * itemSize + at] = attribute[part](vertex);
+  });
+  return numbers;
 }
 
 /** A BufferGeometry as `voxelize` takes it: its colours are linear light, also as bytes. */
 export function arraysOf({ attributes: { position, color }, index }) {
-  return { positions: numbersOf(position), indices: index?.array, colors: color && new Float32Array(numbersOf(color)) };
+  return { positions: numbersOf(position), indices: index?.array, colors: color && numbersOf(color) };
 }
 
 /** A cube for each voxel, in the coordinates of the mesh. */

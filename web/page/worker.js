@@ -51,16 +51,11 @@ async function fetchModule() {
   return response;
 }
 
-/** Those of all formats of meshes and grids. */
-let extensions;
-
 const ready = (async () => {
   await init(fetchModule());
   await onProgress((step, share) => postMessage({ type: 'progress', step, share }));
   await open();
-  const all = await formats();
-  extensions = new Set([...all.meshes, ...all.grids].map(({ extension }) => extension));
-  postMessage({ type: 'ready', formats: all, version: await version() });
+  postMessage({ type: 'ready', formats: await formats(), version: await version() });
 })();
 
 function show(next, nextModel) {
@@ -72,9 +67,23 @@ function show(next, nextModel) {
   isNew = true;
 }
 
-/** Of the files that were given with a mesh those that it may name: other models are not read. */
-function sidecarsOf(mesh, files) {
-  const sidecars = files.filter(({ name }) => !extensions.has(name.split('.').pop().toLowerCase()));
+const baseOf = (name) => name.split(/[/\\]/).pop().toLowerCase();
+
+/** Of the files that were given with a mesh those that it may name: what else was dropped is not read. */
+async function sidecarsOf(mesh, files) {
+  const others = files.filter((file) => file !== mesh);
+  let isNamed = ({ name }) => /\.(mtl|bin|png|jpe?g|tga|bmp|webp|gif)$/i.test(name);
+  if (/\.gltf$/i.test(mesh.name)) {
+    try {
+      const { buffers = [], images = [] } = JSON.parse(await mesh.file.text());
+      const uris = [...buffers, ...images].map(({ uri = '' }) => uri).filter((uri) => !uri.startsWith('data:'));
+      const named = new Set(uris.map((uri) => baseOf(decodeURIComponent(uri))));
+      isNamed = ({ name }) => named.has(baseOf(name));
+    } catch {
+      // It is read, and what is wrong with it said, elsewhere.
+    }
+  }
+  const sidecars = others.filter(isNamed);
   const size = sidecars.reduce((sum, { file }) => sum + file.size, 0);
   if (size > LARGEST) {
     throw new Error(`${mesh.name}: the files with it have ${size.toLocaleString('en')} bytes, and a browser tab reads `
@@ -96,7 +105,7 @@ async function bytesOf({ name, file }) {
 /** The model of a request: a mesh, and the files that it may name. */
 async function modelOf({ key, name, files }) {
   const mesh = files.find((file) => file.name === name);
-  return { key, ...mesh, sidecars: sidecarsOf(mesh, files) };
+  return { key, ...mesh, sidecars: await sidecarsOf(mesh, files) };
 }
 
 /** Attributes of materials and textures. */

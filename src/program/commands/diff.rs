@@ -61,8 +61,9 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
         distances => only(distances.map(|of| of.is_some()), "distances"),
     };
     // Blocks of unknown colours are voxels of one colour.
-    let other_blocks = (a.blocks != b.blocks && !a.blocks.is_empty() && !b.blocks.is_empty())
-        .then(|| "other blocks".to_owned());
+    let have_blocks = !a.blocks.is_empty() && !b.blocks.is_empty();
+    let has_others = have_blocks && found.is_equal() && a.blocks != b.blocks;
+    let other_blocks = has_others.then(|| "other blocks".to_owned());
     let mut warnings: Vec<String> =
         of_file(&args.a, a.warnings).chain(of_file(&args.b, b.warnings)).collect();
     let draw = |sink: Sink| {
@@ -184,8 +185,8 @@ struct DiffReport {
     bounds: Option<[[u32; 3]; 2]>,
     /// The number of voxels in both grids with different colours, if both have colours.
     other_colors: Option<u64>,
-    /// The differences besides voxels: a phrase each for colours, attributes, placement and
-    /// distances.
+    /// The differences besides voxels: a phrase each for colours, attributes, placement, distances
+    /// and blocks.
     besides: Vec<String>,
     /// The first differing voxels.
     voxels: Vec<Differing>,

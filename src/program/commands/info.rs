@@ -221,9 +221,11 @@ struct SurfaceInfo {
 /// The area and the enclosed volume of a mesh, not rounded to a lattice.
 fn area_and_volume(mesh: &Mesh) -> [f64; 2] {
     let [min, max] = mesh.bounds();
+    // Squares of what is not scaled may be 0 or infinite.
+    let extent = [0, 1, 2].map(|a| max[a] - min[a]).into_iter().fold(0.0, f64::max);
     let corner = |&vertex: &u32| {
         let position = mesh.positions()[vertex as usize];
-        [0, 1, 2].map(|a| position[a] - f64::midpoint(min[a], max[a]))
+        [0, 1, 2].map(|a| (position[a] - f64::midpoint(min[a], max[a])) / extent)
     };
     let mut sums = [0.0; 2];
     for triangle in mesh.triangles() {
@@ -233,7 +235,7 @@ fn area_and_volume(mesh: &Mesh) -> [f64; 2] {
         sums[0] += normal.iter().map(|c| c * c).sum::<f64>().sqrt() / 2.0;
         sums[1] += (0..3).map(|i| a[i] * normal[i]).sum::<f64>() / 6.0;
     }
-    sums
+    [sums[0] * extent * extent, sums[1] * extent * extent * extent]
 }
 
 impl SurfaceInfo {

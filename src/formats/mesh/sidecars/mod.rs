@@ -68,12 +68,12 @@ type Log = Arc<Mutex<BTreeMap<PathBuf, Sidecar>>>;
 enum Files {
     OnDisk(Log),
     /// By their normalized names: components separated by `/`, without `.` and `..`.
-    InMemory(Arc<BTreeMap<String, Vec<u8>>>, Missing),
+    InMemory(Arc<BTreeMap<String, Vec<u8>>>, Option<Missing>),
 }
 
 /// The files that a reader looked for in memory and did not find: of each, the names that it may
 /// have, the likeliest first.
-type Missing = Arc<Mutex<Vec<Vec<String>>>>;
+pub(crate) type Missing = Arc<Mutex<Vec<Vec<String>>>>;
 
 impl Sidecars {
     fn new(files: Files, folder: PathBuf) -> Self {
@@ -111,7 +111,7 @@ impl Sidecars {
     ) -> Self {
         let named = |(name, bytes): (N, B)| (normalized(name.as_ref()), bytes.into());
         let files = files.into_iter().map(named).collect();
-        Self::new(Files::InMemory(Arc::new(files), Missing::default()), PathBuf::new())
+        Self::new(Files::InMemory(Arc::new(files), None), PathBuf::new())
     }
 
     /// These places for a mesh of this name: the names in its file are relative to its folder, and
@@ -153,7 +153,7 @@ impl Sidecars {
     pub(crate) fn with_new_log(&self) -> Self {
         let files = match &self.files {
             Files::OnDisk(_) => Files::OnDisk(Log::default()),
-            Files::InMemory(files, _) => Files::InMemory(files.clone(), Missing::default()),
+            Files::InMemory(files, _) => Files::InMemory(files.clone(), None),
         };
         Self { files, ..self.clone() }
     }
@@ -194,24 +194,29 @@ impl Sidecars {
 
     /// Notes a file that was not found at any of these paths, the likeliest first.
     pub(super) fn note_missing(&self, paths: impl IntoIterator<Item = PathBuf>) {
+        /// Most files and bytes of a path that are noted: hostile files name millions.
+        const MOST: [usize; 2] = [1 << 10, 1 << 10];
         match &self.files {
             // A file that appears there later counts, for `--resume`.
             Files::OnDisk(_) => paths.into_iter().for_each(|path| _ = self.is_file(&path)),
-            Files::InMemory(_, missing) => {
-                /// Files that are noted: a hostile file may name millions.
-                const MOST: usize = 1 << 12;
-                let (mut missing, paths) = (lock(missing), paths.into_iter());
-                if missing.len() < MOST {
-                    missing.push(paths.map(|path| normalized_path(&path)).collect());
+            Files::InMemory(_, None) => {}
+            Files::InMemory(_, Some(missing)) => {
+                let mut missing = lock(missing);
+                if missing.len() < MOST[0] {
+                    let short = paths.into_iter().filter(|path| path.as_os_str().len() < MOST[1]);
+                    missing.push(short.map(|path| normalized_path(&path)).collect());
                 }
             }
         }
     }
 
-    /// The files in memory that were not found: of each, the names that it may have.
-    pub(crate) fn missing(&self) -> Vec<Vec<String>> {
-        let Files::InMemory(_, missing) = &self.files else { return Vec::new() };
-        lock(missing).clone()
+    /// The same files in memory, and a list of those that will be looked for and are not there.
+    pub(crate) fn with_missing(&self) -> (Self, Missing) {
+        let (mut sidecars, missing) = (self.clone(), Missing::default());
+        if let Files::InMemory(_, noted) = &mut sidecars.files {
+            *noted = Some(missing.clone());
+        }
+        (sidecars, missing)
     }
 
     /// The path of the mesh, if it is known.

@@ -895,6 +895,11 @@ def voxelize(
     """
     if isinstance(items, (str, bytes, os.PathLike)):
         raise TypeError(f"voxelize takes an iterable of paths, not one {type(items).__name__}: give [path]")
+    paths = list(items)
+    for path in paths:
+        if not isinstance(path, (str, os.PathLike)):
+            raise TypeError(f"voxelize takes paths or URLs, not {type(path).__name__}: `Voxelizer.many` takes meshes")
+    ids = list(dict.fromkeys(map(str, paths)))
     if format not in ("parquet", "webdataset"):
         message = f"there is no format {format!r}: use 'parquet' or 'webdataset'"
         raise OptionError(message, "option.format")
@@ -908,11 +913,6 @@ def voxelize(
     work = Voxelize(voxelizer, width=width, storage=storage)
     options = _options(voxelizer, width, format)
     sink = _Sink(output, format, storage or {}, work.format, options)
-    paths = list(items)
-    for path in paths:
-        if not isinstance(path, (str, os.PathLike)):
-            raise TypeError(f"voxelize takes paths or URLs, not {type(path).__name__}: `Voxelizer.many` takes meshes")
-    ids = list(dict.fromkeys(map(str, paths)))
     # In this order: a batch that another run ends in between is seen as complete.
     begun = sink.marks().values()
     places = _places(sink.system, sink.folder, options)

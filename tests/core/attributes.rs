@@ -355,7 +355,7 @@ fn labels_of_a_larger_mesh_leave_those_of_the_triangles_that_are_there() {
 fn a_part_of_a_grid_keeps_its_colours_and_attributes() {
     let whole =
         Voxelizer::new().resolution(30).attributes([Attribute::Normal, Attribute::Triangle]);
-    let whole = whole.run(&asset("lighthouse.obj")).unwrap().grid;
+    let whole = whole.run(asset("lighthouse.obj")).unwrap().grid;
     let known: HashMap<_, _> = samples(&whole).into_iter().collect();
     let even = whole.voxels().filter(|voxel| voxel[1] % 2 == 0);
     let even = VoxelGrid::from_voxels(whole.dims(), even).unwrap();

@@ -185,7 +185,11 @@ impl Batch {
                         // No mesh: perhaps these are vertices and faces.
                         Err(error) if error.is_instance_of::<PyTypeError>(py) => {
                             match Source::of_parts(&first, Some(&second)) {
-                                Err(other) if other.is_instance_of::<PyTypeError>(py) => {
+                                // Arrays of NumPy and lists have no hash: this is a key.
+                                Err(other)
+                                    if first.hash().is_ok()
+                                        || other.is_instance_of::<PyTypeError>(py) =>
+                                {
                                     (Some(first), Err(error))
                                 }
                                 source => (None, source),

@@ -223,8 +223,8 @@ pub fn try_on_pool<T: Send, E: Into<Failure> + Send>(
     Ok(on_pool(py, work)?.map_err(Into::<Failure>::into)?)
 }
 
-/// A pool of so many threads, shared by the process: the default one, the last of another number,
-/// and those in use are kept.
+/// The process's pool with this number of threads. The default pool, pools in use and the newest
+/// other pool are kept.
 ///
 /// A forked child has none of its parent's threads, so that it would wait forever for one of the
 /// parent's pools: pools are kept by process id, and those of the parent are never dropped.

@@ -186,7 +186,7 @@ impl PyMesh {
         };
         let parts = meshes.iter().map(part).collect::<PyResult<Vec<_>>>()?;
         let joined = Self::joined(py, &parts, LoadedMesh::join)?;
-        // Those of the parts were issued when these were read.
+        // The warnings of the parts were issued when they were read.
         let of_part = |(name, part): &(String, Self)| {
             part.warnings.iter().map(|text| format!("{name}: {text}")).collect::<Vec<_>>()
         };
@@ -229,7 +229,7 @@ impl PyMesh {
         self.mesh.appearance().is_some()
     }
 
-    /// What was skipped when the file was read, and what `join` reversed; a sentence each.
+    /// The warnings of reading and of `join`, a sentence each.
     #[getter]
     fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.warnings.iter())
@@ -760,7 +760,7 @@ pub fn read_files(
     Ok(mesh)
 }
 
-/// The sidecars of the file `name` that `files` lack: of each, the names that it may have.
+/// The missing sidecars of the file `name`: the candidate names of each.
 #[pyfunction]
 #[pyo3(name = "_missing_sidecars")]
 pub fn missing_sidecars(

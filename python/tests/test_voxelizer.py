@@ -256,6 +256,8 @@ def test_a_cube_gives_grids_of_equal_shape_of_meshes_and_distances():
     of_tuples = tuple(map(tuple, torus().vertices)), tuple(map(tuple, torus().faces))
     keys = [key for key, _ in vox.many([of_tuples, ({"id": 1}, torus())], on_error="raise")]
     assert keys == [0, {"id": 1}]
+    [(key, error)] = vox.many([("k", (1, 2, 3))])
+    assert key == "k" and isinstance(error, TypeError)
     with pytest.warns(trivox.TrivoxWarning, match="the band of distances is cut off"):
         assert {vox.distances(mesh, width=3).shape for mesh in meshes} == {(24, 24, 24)}
     roomy = trivox.Voxelizer(18, cube=24)

@@ -121,14 +121,10 @@ def _fetched(path: str, system: Any, remote: str) -> dict[str, bytes]:
     except (FileNotFoundError, IsADirectoryError):
         raise FileNotFoundError(errno.ENOENT, "No such file or directory", path) from None
     tried: set[str] = set()
-    folders = {"": True}
 
     def is_found(names: list[str]) -> bool:
         for file in names:
-            parent = file.rpartition("/")[0]
-            if parent not in folders:
-                folders[parent] = system.exists(f"{folder}/{parent}")
-            if file not in tried and folders[parent]:
+            if file not in tried:
                 tried.add(file)
                 # The reader warns of a sidecar that is not there; some stores forbid what they do not have.
                 with suppress(FileNotFoundError, IsADirectoryError, PermissionError):

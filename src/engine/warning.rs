@@ -166,7 +166,7 @@ impl Warning {
         let bounds = |index| Aabb::of(&mesh.triangle(index));
         let is_cut = (0..mesh.len()).into_par_iter().map(bounds).any(|Aabb { lo, hi }| {
             let (lo, hi) = (lo.map(f64::from), hi.map(f64::from));
-            // A band beyond the grid has no voxel in it.
+            // The triangle's band reaches into the grid, and past its end.
             (0..3).all(|a| hi[a] > -least && lo[a] < end[a])
                 && (0..3).any(|a| lo[a] < least || hi[a] > most[a])
         });
@@ -234,19 +234,21 @@ impl Warning {
             name => name.to_owned(),
         };
         let named = |labels: &[u32]| labels.iter().map(|&label| object(label as usize)).collect();
-        let open: Vec<String> = named(&found.open_objects);
-        let has_coverage = channels.contains_key(&Attribute::Coverage);
-        let thin: Vec<String> = if has_coverage { named(&found.thin_objects) } else { Vec::new() };
+        let (open, thin): (Vec<_>, Vec<_>) =
+            (named(&found.open_objects), named(&found.thin_objects));
         let is_unseen = |label: &usize| is_whole && !is_seen[*label];
         let unseen: Vec<String> = (0..names.len()).filter(is_unseen).map(object).collect();
-        let all = [Self::OpenObjects(open), Self::UnseenObjects(unseen), Self::ThinObjects(thin)];
-        let has_names = |warning: &Self| match warning {
-            Self::OpenObjects(names) | Self::UnseenObjects(names) | Self::ThinObjects(names) => {
-                !names.is_empty()
-            }
-            _ => true,
-        };
-        all.into_iter().filter(has_names).collect()
+        let mut warnings = Vec::new();
+        if !open.is_empty() {
+            warnings.push(Self::OpenObjects(open));
+        }
+        if !unseen.is_empty() {
+            warnings.push(Self::UnseenObjects(unseen));
+        }
+        if !thin.is_empty() && channels.contains_key(&Attribute::Coverage) {
+            warnings.push(Self::ThinObjects(thin));
+        }
+        warnings
     }
 
     /// The warning that the total coverage of a closed mesh within the grid, surface included,

@@ -190,12 +190,12 @@ impl<'a> MeshFile<'a> {
         Self { bytes, spec, sidecars: sidecars.with_new_log(), options: *options }
     }
 
-    /// The files that the mesh names and that are not among its sidecar files in memory: of each,
-    /// the names that it may have, the likeliest first. Files that are found among these may name
-    /// others. Takes as long as [`parse`](Self::parse), whose errors are ignored.
+    /// The missing sidecar files of a mesh in memory: the candidate names of each, the likeliest
+    /// first. A material file may name further files. Takes as long as [`parse`](Self::parse),
+    /// whose errors are ignored.
     #[must_use]
     pub fn missing_sidecars(self) -> Vec<Vec<String>> {
-        // What a file that names others has in it.
+        // The keywords of references to other files.
         let words: &[&str] = match self.spec.extension {
             "obj" => &["mtllib", "usemtl"],
             "ply" => &["TextureFile"],

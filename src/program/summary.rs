@@ -24,7 +24,7 @@ use crate::inputs::Task;
 use crate::plan::Plan;
 use crate::text::{
     counted, counted_as, duration, escaped, grouped, listed, rounded, sentences, short,
-    significant, sized,
+    significant, sized, triangles_text,
 };
 use crate::tips::nearest;
 
@@ -203,12 +203,8 @@ impl MeshSummary {
         let mut line = |label: &str, text: String| lines.push(format!("{label:<9} {text}\n"));
         let Summary { triangles, dims, voxel_size, origin, lattice, occupied, bricks, .. } =
             &self.result;
-        let degenerate = match self.degenerate {
-            0 => String::new(),
-            n => format!(", {} of them degenerate", grouped(n as u64)),
-        };
-        let triangles = counted(*triangles as u64, "triangle");
-        line("mesh", format!("{}, {triangles}{degenerate}", escaped(&self.mesh)));
+        let triangles = triangles_text(*triangles, self.degenerate as u64);
+        line("mesh", format!("{}, {triangles}", escaped(&self.mesh)));
         let [x, y, z] = dims.map(|voxels| significant(f64::from(voxels) * voxel_size));
         let corner = origin.map(|c| rounded(c, *voxel_size)).join(", ");
         line("grid", format!("{} of {}", sized(*dims), significant(*voxel_size)));

@@ -90,6 +90,15 @@ pub fn of_file(
     warnings.into_iter().map(move |warning| format!("{name}: {warning}"))
 }
 
+/// A number of triangles, some of them without area on the lattice.
+pub fn triangles_text(triangles: usize, degenerate: u64) -> String {
+    let triangles = counted(triangles as u64, "triangle");
+    match degenerate {
+        0 => triangles,
+        number => format!("{triangles}, {} of them degenerate", grouped(number)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

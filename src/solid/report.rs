@@ -369,7 +369,7 @@ impl FillReport {
         };
         let caps = self.caps_text().map(|caps| format!(", {caps}")).unwrap_or_default();
         let volume = match self.mesh_volume {
-            // The volumes of parts that overlap add up in that of the mesh.
+            // Overlaps count several times in the mesh's volume.
             Some(mesh) if mesh != 0.0 && self.findings.overlapping_columns() == 0 => {
                 let share = 100.0 * self.voxel_volume / mesh.abs();
                 format!("; the voxels have {share:.2} % of the mesh's volume")

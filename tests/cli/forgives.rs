@@ -213,8 +213,8 @@ fn coordinates_far_from_the_origin_are_not_rounded_in_silence() {
 fn info_of_a_mesh_tells_its_bounds_and_its_boundary() {
     let folder = Folder::new();
     folder.write("far.obj", "v -1e308 0 0\nv 1e308 0 0\nv 0 1 0\nf 1 2 3\n");
-    // Its area and volume are those of the file: on a lattice it is flat.
     folder.write("huge.obj", cube_by(|corner| corner.map(|c| 1e80 * c)));
+    // Flat on the lattice.
     folder.write("thin.obj", cube_by(|[x, y, z]| [1e6 * x, 1e-3 * y, z]));
     folder.write("twice.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 1 2 3\n");
     let unknown = "warning: its topology is unknown: the mesh is more than 1.8e308 units long";

@@ -248,7 +248,7 @@ fn rays_at(grid: &VoxelGrid) -> Vec<Ray> {
         let to = far.map(|d| rng.f64() * d);
         Ray::new(from, minus(to, from)).unwrap()
     };
-    (0..500).map(ray).collect()
+    (0..3000).map(ray).collect()
 }
 
 /// Runs the mesh, and compares the scene with the grid of `expected`.
@@ -307,7 +307,9 @@ fn recorded_scenes_have_the_bricks_of_the_cpu() {
         check_hits(&builder, &VoxelGrid::empty([100; 3]).unwrap(), &label);
         // Grids of one and of three levels.
         let wide = lattice_of([520, 30, 520], 13);
-        for mesh in [of_size(2, 8), place_on(&in_voxels(&of_size(40, 250)), &wide).unwrap()] {
+        let point = placed(&[[[5 * UNIT + 3; 3]; 3]], [70, 9, 11]);
+        let in_wide = place_on(&in_voxels(&of_size(40, 250)), &wide).unwrap();
+        for mesh in [of_size(2, 8), point, of_size(12, 250), in_wide] {
             let builder = surface_builder(&gpu, mesh.lattice());
             check(&Floats::of(&mesh), &mesh, &builder, &format!("{label}, {:?}", mesh.lattice()));
         }

@@ -25,6 +25,7 @@ use crate::memory::Memory;
 use crate::progress::TerminalProgress;
 use crate::text::{
     counted, escaped, grouped, listed, range, rounded, short, shown, significant, sized,
+    triangles_text,
 };
 use crate::voxels::refuse_given;
 use crate::write::sink::refuse_folder;
@@ -221,7 +222,7 @@ struct SurfaceInfo {
 /// The area and the enclosed volume of a mesh, not rounded to a lattice.
 fn area_and_volume(mesh: &Mesh) -> [f64; 2] {
     let [min, max] = mesh.bounds();
-    // Squares of what is not scaled may be 0 or infinite.
+    // Unscaled squares underflow or overflow.
     let extent = [0, 1, 2].map(|a| max[a] - min[a]).into_iter().fold(0.0, f64::max);
     let corner = |&vertex: &u32| {
         let position = mesh.positions()[vertex as usize];
@@ -350,11 +351,7 @@ impl MeshInfo {
         let point = |corner: [f64; 3]| corner.map(|c| short(&c)).join(", ");
         let [x, y, z] = self.extent.map(significant);
         let collapsed = self.surface.as_ref().map_or(0, |surface| surface.collapsed_triangles);
-        let degenerate = match collapsed {
-            0 => String::new(),
-            number => format!(", {} of them degenerate", grouped(number)),
-        };
-        let triangles = counted(self.triangles as u64, "triangle") + &degenerate;
+        let triangles = triangles_text(self.triangles, collapsed);
         let mut lines = vec![
             format!("format    {}", self.format),
             format!("mesh      {triangles}, {} vertices", grouped(self.vertices as u64)),

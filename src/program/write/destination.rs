@@ -123,7 +123,7 @@ pub fn prepare(folder: &Path, tasks: &[Task]) -> Result<()> {
         let named = || shown(folder);
         let made = fs::create_dir_all(folder).map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
-                // Without a slash at its end, which stands for the target of a link.
+                // A slash at the end would follow the link.
                 let link = folder.components().as_path();
                 let is_dangling = link.is_symlink() && !link.exists();
                 let lies = if is_dangling { "a link that leads nowhere" } else { "a file" };

@@ -146,8 +146,7 @@ impl Topology {
         self.unbalanced_edges == 0
     }
 
-    /// The mean thickness of the enclosed parts, in lattice units: that of a plate of the same volume
-    /// and area.
+    /// The mean thickness in lattice units: twice the volume by the area, as of a plate.
     pub(crate) fn thickness(&self) -> f64 {
         (self.volume_times_six as f64).abs() / (3.0 * self.area)
     }

@@ -34,9 +34,9 @@ pub(super) fn has_several_objects(mesh: &PlacedMesh) -> bool {
 /// The open and the thin objects of a solid.
 #[derive(Default)]
 pub(super) struct Objects {
-    /// Those that are not closed.
+    /// With holes.
     pub(super) open: Vec<u32>,
-    /// Those of which the mean thickness is below that of a sub-voxel of the coverage.
+    /// Thinner on average than a sub-voxel of the coverage.
     pub(super) thin: Vec<u32>,
 }
 

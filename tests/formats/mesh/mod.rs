@@ -279,7 +279,7 @@ fn sidecars_that_are_not_in_memory_are_named_as_far_as_they_are_known() {
     let face = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nusemtl a\nf 1/1 2/1 3/1\n";
     let obj = format!("mtllib .\\lib\\A b.mtl\n{face}");
     assert_eq!(missing("a.obj", &obj, &[]), ["lib/A b.mtl | A b.mtl"]);
-    // In another case of letters; it names an image, with options before it.
+    // The image name of the material file follows options.
     let library = ("a B.MTL", "newmtl a\nmap_Kd -s 1 1 1 C:\\x\\my tex.png\n");
     let names = missing("a.obj", &obj, &[library]);
     assert!(names[0].starts_with("C:/x/my tex.png | ") && names[0].contains("| my tex.png |"));

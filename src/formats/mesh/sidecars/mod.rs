@@ -71,8 +71,7 @@ enum Files {
     InMemory(Arc<BTreeMap<String, Vec<u8>>>, Option<Missing>),
 }
 
-/// The files that a reader looked for in memory and did not find: of each, the names that it may
-/// have, the likeliest first.
+/// The sidecar files missing in memory: the candidate names of each, the likeliest first.
 pub(crate) type Missing = Arc<Mutex<Vec<Vec<String>>>>;
 
 impl Sidecars {
@@ -194,23 +193,24 @@ impl Sidecars {
 
     /// Notes a file that was not found at any of these paths, the likeliest first.
     pub(super) fn note_missing(&self, paths: impl IntoIterator<Item = PathBuf>) {
-        /// Most files and bytes of a path that are noted: hostile files name millions.
-        const MOST: [usize; 2] = [1 << 10, 1 << 10];
+        /// A hostile file names millions.
+        const MAX_FILES: usize = 1 << 10;
+        const MAX_NAME_BYTES: usize = 1 << 10;
         match &self.files {
             // A file that appears there later counts, for `--resume`.
             Files::OnDisk(_) => paths.into_iter().for_each(|path| _ = self.is_file(&path)),
             Files::InMemory(_, None) => {}
             Files::InMemory(_, Some(missing)) => {
                 let mut missing = lock(missing);
-                if missing.len() < MOST[0] {
-                    let short = paths.into_iter().filter(|path| path.as_os_str().len() < MOST[1]);
-                    missing.push(short.map(|path| normalized_path(&path)).collect());
+                if missing.len() < MAX_FILES {
+                    let names = paths.into_iter().map(|path| normalized_path(&path));
+                    missing.push(names.filter(|name| name.len() <= MAX_NAME_BYTES).collect());
                 }
             }
         }
     }
 
-    /// The same files in memory, and a list of those that will be looked for and are not there.
+    /// The same files in memory, and the list of missing ones, which a reader fills.
     pub(crate) fn with_missing(&self) -> (Self, Missing) {
         let (mut sidecars, missing) = (self.clone(), Missing::default());
         if let Files::InMemory(_, noted) = &mut sidecars.files {

@@ -170,7 +170,7 @@ pub fn is_read_grid(path: &Path) -> bool {
 }
 
 /// The entries of a folder, by name.
-pub fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {
+fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path()));
     let mut paths = entries.collect::<io::Result<Vec<_>>>()?;
     paths.sort_unstable();

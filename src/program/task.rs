@@ -23,7 +23,7 @@ use crate::text::{of_file, shown};
 use crate::write::destination::same_file;
 use crate::write::output::Output;
 use crate::write::pictures::{preview, preview_options};
-use crate::write::sink::{Inputs, Sink, StdoutClosedEarly, Written};
+use crate::write::sink::{Sink, StdoutClosedEarly, Written, refuse_sidecars};
 use crate::write::terminal;
 
 /// Bytes of a vertex: its position and colour.
@@ -46,7 +46,7 @@ impl Plan<'_> {
             return Ok(skipped);
         }
         let (output, preview) = self.targets(task)?;
-        let sinks = || output.iter().map(|output| &output.sink).chain(&preview);
+        let sinks: Vec<&Sink> = output.iter().map(|output| &output.sink).chain(&preview).collect();
         let format = output.as_ref().map(|output| output.format);
         let named = || shown(&task.mesh);
         let voxelizer = voxelizer.clone().color(self.color(format));
@@ -55,10 +55,7 @@ impl Plan<'_> {
             _ => voxelizer.place(&task.mesh).with_context(named)?,
         };
         let mesh = &placed.mesh;
-        let replaced = sinks().filter_map(Sink::file);
-        let sidecars = Inputs::of_meshes(task.meshes(), &voxelizer, &placed, replaced);
-        let sidecars = sidecars.with_context(named)?;
-        sinks().try_for_each(|sink| sink.refuse(&sidecars))?;
+        refuse_sidecars(&sinks, task.meshes(), &voxelizer, &placed)?;
         if let Some(output) = &output {
             let has_distances = self.job.distance.is_some();
             output.check_dims(mesh.window_dims(), has_distances, &self.write_options)?;

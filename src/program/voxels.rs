@@ -15,18 +15,17 @@ use crate::memory::Memory;
 use crate::options::{given, sizing};
 use crate::progress::TerminalProgress;
 use crate::text::{sentences, shown};
-use crate::write::sink::{Inputs, Sink};
+use crate::write::sink::{Sink, refuse_folder, refuse_sidecars};
 
 /// The voxels of a file.
 pub struct Voxels {
     pub grid: VoxelGrid,
     pub warnings: Vec<String>,
-    /// The sidecar files of the mesh.
-    pub sidecars: Inputs,
 }
 
 impl Voxels {
-    /// Reads a grid, or voxelizes a mesh. `sink` is the output, if there is one.
+    /// Reads a grid, or voxelizes a mesh. `sink`, the output if there is one, must be none of the
+    /// mesh's sidecar files.
     pub fn load(
         file: &Path,
         args: &SourceArgs,
@@ -34,11 +33,9 @@ impl Voxels {
         progress: &Arc<TerminalProgress>,
     ) -> Result<Self> {
         if !is_mesh(file) {
-            fs::metadata(file).with_context(|| shown(file))?;
-            check_known_extension(file).with_context(|| shown(file))?;
             let LoadedGrid { grid, warnings, .. } =
                 progress.load(file, args.read.memory, args.scene)?;
-            return Ok(Self { grid, warnings, sidecars: Inputs::default() });
+            return Ok(Self { grid, warnings });
         }
         let memory = Memory::new(args.read.memory);
         let voxelizer = Voxelizer::new()
@@ -48,16 +45,26 @@ impl Voxels {
             .place_options(PlaceOptions::new(sizing(args.res, args.voxel_size)));
         let voxelizer = args.voxels.apply_to(voxelizer).color(args.color.unwrap_or_default());
         // As the main command does.
+        let named = || shown(file);
         let of_mesh = || {
-            let placed = voxelizer.place(file)?;
-            let replaced = sink.and_then(Sink::file).into_iter();
-            let sidecars = Inputs::of_meshes(iter::once(file), &voxelizer, &placed, replaced)?;
-            let voxelized = voxelizer.paint(&placed.mesh, voxelizer.voxelize(&placed)?)?;
+            let placed = voxelizer.place(file).with_context(named)?;
+            refuse_sidecars(sink.as_slice(), iter::once(file), &voxelizer, &placed)?;
+            let voxelized = voxelizer.voxelize(&placed).with_context(named)?;
+            let voxelized = voxelizer.paint(&placed.mesh, voxelized).with_context(named)?;
             let warnings = sentences(&voxelized.warnings).collect();
-            anyhow::Ok(Self { grid: voxelized.grid, warnings, sidecars })
+            anyhow::Ok(Self { grid: voxelized.grid, warnings })
         };
-        of_mesh().map_err(|error| memory.explain(error)).with_context(|| shown(file))
+        of_mesh().map_err(|error| memory.explain(error))
     }
+}
+
+/// Checks that `file` is one with the extension of a mesh or a grid.
+pub fn check_input(file: &Path) -> Result<()> {
+    let named = || shown(file);
+    // A missing file is reported before an unknown format.
+    fs::metadata(file).with_context(named)?;
+    refuse_folder(file).with_context(named)?;
+    check_known_extension(file).with_context(named)
 }
 
 /// Refuses the options that are given, as they have no effect on `file`, which is not of this kind.
@@ -69,21 +76,22 @@ pub fn refuse_given(file: &Path, kind: &str, options: &[(&str, bool)]) -> Result
 }
 
 impl SceneArgs {
-    pub fn are_of(file: &Path) -> bool {
-        GridFormat::of_path(file).is_ok_and(|format| format == GridFormat::Vox)
-    }
-
     /// Refuses the options for a file of another format.
     pub fn refuse_for_others(self, file: &Path) -> Result<()> {
         let of_scenes = [("--visible-only", self.visible_only), ("--frame", self.frame.is_some())];
-        if Self::are_of(file) { Ok(()) } else { refuse_given(file, ".vox", &of_scenes) }
+        match GridFormat::of_path(file) {
+            Ok(GridFormat::Vox) => Ok(()),
+            _ => refuse_given(file, ".vox", &of_scenes),
+        }
     }
 }
 
 impl SourceArgs {
-    /// Refuses contradictory options of a mesh, and for a grid all options of meshes.
+    /// Refuses contradictory options of a mesh, and those that have no effect on `file`.
     pub fn refuse_contradictions(&self, file: &Path) -> Result<()> {
-        let Self { res, voxel_size, voxels, color, .. } = self;
+        let Self { scene, res, voxel_size, voxels, color, .. } = self;
+        check_input(file)?;
+        scene.refuse_for_others(file)?;
         if is_mesh(file) {
             return voxels.refuse_contradictions().with_context(|| shown(file));
         }

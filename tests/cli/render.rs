@@ -1,7 +1,5 @@
 //! `voxelize render`: what it draws and refuses.
 
-use image::imageops::crop_imm;
-
 use super::*;
 
 #[test]
@@ -135,6 +133,8 @@ fn what_cannot_be_drawn_is_refused_and_changes_nothing() {
     folder.write_grid("one.npy", &VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap());
     folder.each("render _").refuses(&[
         ("old.npy -o a.png", "old.npy: "),
+        (". -o a.png", ".: is a folder: name a file in it"),
+        (". --res 8", ".: is a folder: name a file in it"),
         ("one.npy -o a.jpg", "a.jpg: unknown file extension '.jpg': pictures are .png files"),
         ("one.npy -o a", "a: no file extension"),
         ("one.npy -o a.gif", "a.gif: a .gif is an animation: use --turntable N"),
@@ -177,78 +177,6 @@ fn what_cannot_be_drawn_is_refused_and_changes_nothing() {
     // Without a name the picture has that of the grid, but not that of a texture.
     folder.succeeds("render one.npy --size 8");
     assert!(folder.join("one.voxels.png").is_file() && !folder.join("one.png").exists());
-}
-
-#[test]
-fn a_folder_is_drawn_as_one_sheet_in_which_each_file_has_its_own_picture_and_name() {
-    let folder = folder();
-    fs::create_dir(folder.join("models")).unwrap();
-    for name in ["a.obj", "b.obj", "c.obj"] {
-        folder.write(format!("models/{name}"), MESH);
-    }
-    folder.write_grid("models/d.npy", &VoxelGrid::from_voxels([1; 3], [[0; 3]]).unwrap());
-    folder.write("models/readme.txt", "no mesh");
-    let args = "render models --res 16 --size 40x30 --samples 1";
-    let said = folder.says(format!("{args} -o sheet.png"), "4 pictures of 40 x 30 pixels in ");
-    assert!(said.contains("read      models\n"), "{said}");
-    assert!(said.contains("wrote     sheet.png, "), "{said}");
-    let sheet = folder.picture("sheet.png");
-    // Three columns and two rows: a picture, 12 pixels for its name, and 8 of space.
-    assert_eq!(sheet.dimensions(), (8 + 3 * 48, 8 + 2 * 50));
-    for (n, file) in (0..).zip(["a.obj --res 16", "b.obj --res 16", "c.obj --res 16", "d.npy"]) {
-        folder.succeeds(format!("render models/{file} --size 40x30 --samples 1 -o one.png"));
-        let [left, top] = [8 + 48 * (n % 3), 8 + 50 * (n / 3)];
-        let drawn = crop_imm(&sheet, left, top, 40, 30).to_image();
-        assert!(drawn == folder.picture("one.png"), "{file}");
-    }
-
-    // Of a file that cannot be read the picture alone is another.
-    folder.write("models/b.obj", "v 0 0 0\nf 1 2 9\n");
-    let run = folder.exits(format!("{args} -o failed.png --json"), 2);
-    let json = &json_lines(&run)[0];
-    assert_eq!(
-        (&json["pictures"], &json["failed"][0]["file"]),
-        (&4.into(), &"models/b.obj".into())
-    );
-    assert_eq!(json["failed"].as_array().unwrap().len(), 1);
-    assert!(stderr(&run).contains("error: models/b.obj: line 2: "), "{}", stderr(&run));
-    // A shorter name than the others has other pixels.
-    fs::rename(folder.join("models/c.obj"), folder.join("models/ca.obj")).unwrap();
-    folder.exits(format!("{args} -o renamed.png"), 2);
-    let (failed, renamed) = (folder.picture("failed.png"), folder.picture("renamed.png"));
-    for (what, other, [left, top, width, height], is_same) in [
-        ("a.obj and d.npy", &sheet, [0, 0, 56, 108], true),
-        ("the picture of b.obj", &sheet, [56, 8, 40, 30], false),
-        ("the names of b.obj and c.obj", &sheet, [56, 38, 96, 20], true),
-        ("the name of c.obj", &renamed, [104, 38, 48, 20], false),
-    ] {
-        let [a, b] = [&failed, other].map(|sheet| crop_imm(sheet, left, top, width, height));
-        assert_eq!(a.to_image() == b.to_image(), is_same, "{what}");
-    }
-
-    #[cfg(unix)]
-    {
-        std::os::unix::fs::symlink("gone.obj", folder.join("models/dangling.obj")).unwrap();
-        let complaint = "error: models/dangling.obj: No such file";
-        folder.fails(format!("{args} -o dangling.png"), complaint);
-    }
-}
-
-#[test]
-fn a_folder_that_cannot_be_a_sheet_is_refused() {
-    let folder = folder();
-    for (name, files) in [("empty", 0), ("one", 1), ("full", 401)] {
-        fs::create_dir(folder.join(name)).unwrap();
-        (0..files).for_each(|n| folder.write(format!("{name}/{n}.npy"), ""));
-    }
-    folder.each("render _ -o a.png").fails(&[
-        ("empty", "empty: no grid and no mesh is in this folder"),
-        ("full", "full: 401 grids and meshes are more than the 400 of a sheet"),
-        ("one --turntable 3", "one: a folder becomes one picture"),
-        ("one --res 8", "one/0.npy: is no mesh, so --res has no effect"),
-        ("one --size 16384", "the sheet of 1 picture: use a smaller --size"),
-    ]);
-    assert!(!folder.join("a.png").exists());
 }
 
 #[test]

@@ -112,42 +112,6 @@ fn a_picture_has_so_many_pixels_a_voxel_in_its_colour() {
 }
 
 #[test]
-fn axes_are_beside_the_voxels_of_a_picture() {
-    let folder = with_grid();
-    folder.succeeds("mesh.obj --res 30 -o placed.npz");
-    let draw = |args: &str| {
-        let said = folder.said(format!("slice {args} -o s.png"));
-        (folder.picture("s.png"), said)
-    };
-    // Lines below: the numbers of voxels, and the ends in mesh units where the file has the place.
-    for (args, lines) in [("a.npy -z 1", 1), ("placed.npz", 2), ("placed.npz -x 3", 2)] {
-        let (plain, _) = draw(args);
-        let (picture, said) = draw(&format!("{args} --axes"));
-        let size = format!("{} x {} pixels", picture.width(), picture.height());
-        assert!(said.contains(&size) && !said.contains("warning"), "{said}");
-        assert_eq!(picture.height(), plain.height() + 18 + 12 * lines, "{args}");
-        let left = picture.width() - 6 - plain.width();
-        let inside = |x: u32, y: u32| {
-            Some(*plain.get_pixel_checked(x.checked_sub(left)?, y.checked_sub(6)?)?)
-        };
-        let (mut beside, mut below) = (0, 0);
-        for (x, y, &pixel) in picture.enumerate_pixels() {
-            let is_ink = pixel.0 == [48, 46, 44];
-            match inside(x, y) {
-                Some(voxel) => assert_eq!(pixel, voxel, "{args} {x} {y}"),
-                None if x < left => beside += u32::from(is_ink),
-                None if is_ink => below += 1,
-                None => assert_eq!(pixel.0, [243, 242, 238], "{args} {x} {y}"),
-            }
-        }
-        assert!(beside > 20 && below > 20, "{args}: {beside} {below}");
-    }
-    let (picture, said) = draw("a.npy -z 1 --axes --pixels 5");
-    assert!(said.contains("warning: the slice is too small for its axes"), "{said}");
-    assert_eq!(picture.dimensions(), (25, 20));
-}
-
-#[test]
 fn slices_that_cannot_be_are_refused_and_change_nothing() {
     let folder = with_grid();
     folder.write_grid("long.npy", &VoxelGrid::empty([1000, 1, 1]).unwrap());
@@ -174,9 +138,7 @@ fn slices_that_cannot_be_are_refused_and_change_nothing() {
         ("-z 0 --ascii --json", "cannot be used with"),
         ("-z 0 --ascii -o s.png", "cannot be used with"),
         ("-z 0 --pixels 4", "--output <OUT>"),
-        ("-z 0 --axes", "--output <OUT>"),
         ("-z 0 --ascii --pixels 4", "cannot be used with"),
-        ("-z 0 --ascii --axes", "cannot be used with"),
         ("-z 0 -o s.png --pixels 0", "'0' for '--pixels"),
     ]);
     assert!(!folder.join("s.png").exists());

@@ -66,7 +66,7 @@ pages! {
     commands_of_reliability_run: "docs/reliability.md" makes [];
     commands_of_renderers_run: "docs/renderers.md" makes ["lighthouse.ply", "camera.json"];
     commands_of_rendering_run: "docs/rendering.md" makes
-        ["lighthouse.png", "evening.png", "sheet.png", "turning.png", "turning.gif", "layer.png"];
+        ["lighthouse.png", "evening.png", "turning.png", "turning.gif", "layer.png"];
     commands_of_scripts_run: "docs/scripts.md" makes ["report.json", "cube.vdb", "bounded.vox"];
     commands_of_simulation_run: "docs/simulation.md" makes
         ["part.npz", "part.vti", "parts.npz", "parts.vti", "distances.vti", "map.npz"];

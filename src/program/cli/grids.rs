@@ -135,7 +135,7 @@ pub struct DiffArgs {
 }
 
 /// The options of `slice` that `-h` lists.
-const FIRST_OF_SLICE: &str = "file picture x y z ascii output pixels axes json quiet res mode";
+const FIRST_OF_SLICE: &str = "file picture x y z ascii output pixels json quiet res mode";
 
 #[derive(Debug, Args)]
 #[command(mut_args(|arg| first_or_hidden(arg, FIRST_OF_SLICE)))]
@@ -178,11 +178,6 @@ pub struct SliceArgs {
     /// [default: at most 32, for a longest side of about 1024 pixels].
     #[arg(long, value_name = "N", requires = "drawing", value_parser = parse_in::<u32, 1, 256>)]
     pub pixels: Option<u32>,
-
-    /// Write the axes beside the drawing: their names, the first and the last voxel along them, and
-    /// below these the ends of the grid in mesh units, if the file has its place.
-    #[arg(long, requires = "drawing", conflicts_with = "ascii")]
-    pub axes: bool,
 
     /// Print one JSON object to standard output, with counts and not the voxels.
     #[arg(long)]

@@ -22,9 +22,9 @@ const FIRST: &str = "\
 #[derive(Debug, Args)]
 #[command(mut_args(|arg| first_or_hidden(arg, FIRST)))]
 pub struct RenderArgs {
-    /// A voxel grid or a mesh, in a format that is read (see `voxelize formats`); a folder, for one
-    /// picture of all of its grids and meshes; - is standard input.
-    #[arg(value_name = "GRID|MESH|FOLDER")]
+    /// A voxel grid or a mesh, in a format that is read (see `voxelize formats`); - is standard
+    /// input.
+    #[arg(value_name = "GRID|MESH")]
     pub file: PathBuf,
 
     /// The same as --output.
@@ -89,8 +89,7 @@ pub struct RenderArgs {
     #[arg(help_heading = CAMERA)]
     pub camera: Option<Projection>,
 
-    /// Width and height in pixels, or one number for both; at most 16384 [default: 1024x1024; in a
-    /// folder 160x160 for each file].
+    /// Width and height in pixels, or one number for both; at most 16384 [default: 1024x1024].
     #[arg(long, value_name = "WxH", value_parser = parse_pixels)]
     #[arg(help_heading = PICTURE)]
     pub size: Option<[u32; 2]>,
@@ -138,8 +137,7 @@ impl RenderArgs {
     pub fn target(&self) -> PathBuf {
         let named = self.output.clone().or_else(|| self.picture.clone());
         named.unwrap_or_else(|| {
-            // The folders `.` and `..` have no name.
-            let mut name = self.file.file_stem().unwrap_or("folder".as_ref()).to_owned();
+            let mut name = self.file.file_stem().unwrap_or_default().to_owned();
             name.push(".voxels.png");
             name.into()
         })

@@ -14,7 +14,6 @@ use crate::cli::{DiffArgs, SceneArgs};
 use crate::grids::{GridSummary, described};
 use crate::progress::TerminalProgress;
 use crate::text::{counted, escaped, of_file, range, ratio, shown};
-use crate::write::lettering::{INK, LETTER, draw_line};
 use crate::write::pictures::{preview, preview_options};
 use crate::write::sink::{Inputs, Sink};
 
@@ -108,26 +107,7 @@ fn picture(a: &VoxelGrid, b: &VoxelGrid) -> Result<Picture> {
     let differing = in_colors(&a.subtract(b), &b.subtract(a), IN_BOTH, ONLY_IN);
     let clear = RenderOptions { background: Background::Transparent, ..options };
     picture.overlay(&Renderer::new(&differing).render_from(&camera, &clear)?, SHOWS_THROUGH);
-    Ok(with_legend(&picture))
-}
-
-/// `picture` with its colours explained in the bottom left corner.
-fn with_legend(picture: &Picture) -> Picture {
-    let (size, [letter, line]) = (picture.size(), LETTER);
-    let mut pixels = picture.pixels().to_vec();
-    let mut set = |x, y, color| pixels[(y * size[0] + x) as usize] = color;
-    let (mut left, top) = (line, size[1] - 2 * line);
-    for (color, text) in
-        [(IN_BOTH, "in both"), (ONLY_IN[0], "only in A"), (ONLY_IN[1], "only in B")]
-    {
-        for (x, y) in (1..line - 1).flat_map(|y| (0..line).map(move |x| (x, y))) {
-            set(left + x, top + y, color);
-        }
-        left += line + letter;
-        draw_line(text.chars(), [left, top], |x, y| set(x, y, INK));
-        left += (text.len() as u32 + 2) * letter;
-    }
-    Picture::new(size, pixels)
+    Ok(picture)
 }
 
 /// What only one of the grids has.

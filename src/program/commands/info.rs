@@ -1,16 +1,13 @@
 //! `voxelize info`: describes a voxel grid or a mesh.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
 use serde_json::Value;
 use trivox::backend::{Rule, RunOptions};
-use trivox::formats::{
-    GridFormat, LoadedGrid, MeshSpec, ReadOptions, check_known_extension, is_mesh, read_mesh_with,
-};
+use trivox::formats::{GridFormat, LoadedGrid, MeshSpec, ReadOptions, is_mesh, read_mesh_with};
 use trivox::grid::{Attributes, ContentHash};
 use trivox::surface::palette::count_colors;
 use trivox::{
@@ -27,18 +24,13 @@ use crate::text::{
     counted, escaped, grouped, listed, range, rounded, short, shown, significant, sized,
     triangles_text,
 };
-use crate::voxels::refuse_given;
-use crate::write::sink::refuse_folder;
+use crate::voxels::{check_input, refuse_given};
 
 pub fn run(args: &InfoArgs) -> Result<ExitStatus> {
-    let named = || shown(&args.file);
-    // A missing file is reported before an unknown format.
-    fs::metadata(&args.file).with_context(named)?;
-    refuse_folder(&args.file).with_context(named)?;
-    check_known_extension(&args.file).with_context(named)?;
+    check_input(&args.file)?;
     args.scene.refuse_for_others(&args.file)?;
     if is_mesh(&args.file) {
-        let info = MeshInfo::read(args).with_context(named)?;
+        let info = MeshInfo::read(args).with_context(|| shown(&args.file))?;
         print_as(args.json, &info, || info.text())?;
     } else {
         refuse_given(&args.file, "mesh", &[("--confine", args.confine)])?;

@@ -1,11 +1,10 @@
 //! The destinations of results. A run has a [`destination`]: nothing, one file, or files in a
 //! folder. For each mesh that is an [`output`] of voxels or distances and perhaps one of the
 //! [`pictures`]. Both check their place before the work begins, and write through a [`sink`], which
-//! is one file or stream. Complete files replace existing ones, all or none. [`lettering`] has the
-//! letters of pictures, and [`terminal`] draws without a file.
+//! is one file or stream. Complete files replace existing ones, all or none. [`terminal`] draws
+//! without a file.
 
 pub mod destination;
-pub mod lettering;
 pub mod output;
 pub mod pictures;
 pub mod sink;

@@ -9,11 +9,11 @@ use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use trivox::engine::Placed;
 use trivox::formats::temporary::TemporaryFile;
-use trivox::formats::{GridFormat, Sidecar, WriteError, replaceable, write_counted};
-use trivox::{ColorSource, VoxelizeError, Voxelizer};
+use trivox::formats::{GridFormat, WriteError, replaceable, write_counted};
+use trivox::{ColorSource, Voxelizer};
 
 use crate::console::{StdoutClosed, stdout_error};
-use crate::text::{escaped, path_text};
+use crate::text::{escaped, path_text, shown};
 
 /// The destination of a file, checked before the work begins.
 #[derive(Debug, Clone)]
@@ -40,31 +40,7 @@ impl Inputs {
         inputs
     }
 
-    /// The sidecar files of the meshes at `paths`, which `voxelizer` placed. If it read them
-    /// without colours, the material files and images are looked for only if one of `replaced` may
-    /// be such a file: it exists, and its extension is not that of a grid.
-    pub fn of_meshes<'a>(
-        paths: impl Iterator<Item = &'a Path>,
-        voxelizer: &Voxelizer,
-        placed: &Placed,
-        mut replaced: impl Iterator<Item = &'a Path>,
-    ) -> Result<Self, VoxelizeError> {
-        let files = |sidecars: &[Sidecar]| -> Vec<PathBuf> {
-            sidecars.iter().map(|sidecar| sidecar.path.clone()).collect()
-        };
-        let mut found = files(&placed.sidecars);
-        let may_be_image = |file: &Path| file.is_file() && GridFormat::of_path(file).is_err();
-        if !voxelizer.read_options().appearance && replaced.any(may_be_image) {
-            let in_color = voxelizer.clone().color(ColorSource::Mesh);
-            // A pipe cannot be read again.
-            for path in paths.filter(|path| path.is_file()) {
-                found.extend(files(&in_color.load(path)?.sidecars));
-            }
-        }
-        Ok(Self::new(found.iter().map(PathBuf::as_path)))
-    }
-
-    pub fn refuse(&self, path: &Path) -> Result<()> {
+    fn refuse(&self, path: &Path) -> Result<()> {
         match fs::canonicalize(path) {
             Ok(path) if self.0.contains(&path) => {
                 bail!("would overwrite an input: name another file")
@@ -101,12 +77,6 @@ impl Sink {
         };
         inputs.refuse(path).with_context(named)?;
         Ok(Self { name, target })
-    }
-
-    /// Checks that the file is none of `inputs`, which were not known before.
-    pub fn refuse(&self, inputs: &Inputs) -> Result<()> {
-        let file = self.file().map_or(Ok(()), |path| inputs.refuse(path));
-        file.with_context(|| self.shown())
     }
 
     /// Its name in messages.
@@ -185,6 +155,34 @@ impl Written {
         }
         Ok(self)
     }
+}
+
+/// Refuses to replace a sidecar file of the meshes at `paths`, which `voxelizer` placed. If it read
+/// them without colours, the material files and images are looked for only if one of `sinks` may
+/// replace such a file: it exists, and its extension is not that of a grid.
+pub fn refuse_sidecars<'a>(
+    sinks: &[&Sink],
+    paths: impl Iterator<Item = &'a Path>,
+    voxelizer: &Voxelizer,
+    placed: &Placed,
+) -> Result<()> {
+    let mut inputs = Inputs::new(placed.sidecars.iter().map(|sidecar| &*sidecar.path));
+    let may_be_image = |file: &Path| file.is_file() && GridFormat::of_path(file).is_err();
+    let mut replaced = sinks.iter().filter_map(|sink| sink.file());
+    if !voxelizer.read_options().appearance && replaced.any(may_be_image) {
+        let in_color = voxelizer.clone().color(ColorSource::Mesh);
+        // A pipe cannot be read again.
+        for path in paths.filter(|path| path.is_file()) {
+            let loaded = in_color.load(path).with_context(|| shown(path))?;
+            inputs = inputs.with(loaded.sidecars.iter().map(|sidecar| &*sidecar.path));
+        }
+    }
+    for sink in sinks {
+        if let Some(file) = sink.file() {
+            inputs.refuse(file).with_context(|| sink.shown())?;
+        }
+    }
+    Ok(())
 }
 
 /// Refuses to write both the report, as JSON, and the file `output` to standard output.

@@ -7,22 +7,19 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use serde::Serialize;
 use terminal_size::{Width, terminal_size_of};
-use trivox::VoxelGrid;
 use trivox::grid::{DEFAULT_COLOR, Section};
 
 use crate::ExitStatus;
 use crate::cli::SliceArgs;
-use crate::commands::slice::axes::Axes;
 use crate::commands::slice::picture::Drawing;
 use crate::console::{print_error, print_json, print_warnings, stdout_error};
 use crate::grids::GridSummary;
 use crate::progress::TerminalProgress;
-use crate::text::{AXES, counted, escaped, shown, significant};
+use crate::text::{AXES, counted, escaped, shown};
 use crate::voxels::Voxels;
 use crate::write::pictures::check_extension;
 use crate::write::sink::{Inputs, Sink, refuse_shared_stdout};
 
-mod axes;
 mod picture;
 
 /// Reads or makes the voxels, and prints or draws the slice.
@@ -37,30 +34,17 @@ pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
     let sink = sink.transpose()?;
     let named = || shown(&args.file);
     args.source.refuse_contradictions(&args.file)?;
-    args.source.scene.refuse_for_others(&args.file)?;
     let progress = Arc::new(TerminalProgress::new(args.quiet));
     let voxels = Voxels::load(&args.file, &args.source, sink.as_ref(), &progress)?;
     progress.finish();
-    let Voxels { grid, mut warnings, sidecars } = voxels;
-    sink.iter().try_for_each(|sink| sink.refuse(&sidecars))?;
+    let Voxels { grid, mut warnings } = voxels;
     let (axis, index) = place(args, grid.dims());
     let section = grid.section(axis, index).with_context(|| {
         let last = grid.dims()[axis] - 1;
         let axis = AXES[axis];
         format!("{}: there is no slice {axis} = {index}: use {axis} from 0 to {last}", named())
     })?;
-    let mut drawing = Drawing::new(section.size(), args.pixels);
-    if args.axes {
-        let caption = caption(&grid, axis, index);
-        match Axes::new(&grid, section.plane(), drawing.pixels(), &caption) {
-            Some(axes) => drawing.axes = axes,
-            None => warnings.push(
-                "the slice is too small for its axes: use more --pixels, or leave out --axes"
-                    .into(),
-            ),
-        }
-    }
-    let drawing = sink.map(|sink| draw(&section, sink, &drawing)).transpose()?;
+    let drawing = sink.map(|sink| draw(&section, sink, args.pixels)).transpose()?;
 
     let shown = match drawing.is_none() && !args.json {
         true => columns(&section),
@@ -155,15 +139,8 @@ fn print(section: &Section, shown: &Range<u32>, is_ascii: bool) -> Result<()> {
     out.flush().map_err(stdout_error)
 }
 
-/// The place of a slice, and the edge length of its voxels if that is known.
-fn caption(grid: &VoxelGrid, axis: usize, index: u32) -> String {
-    let place = grid.world.place.as_ref();
-    let voxels = place.map(|place| format!(", voxels of {}", significant(place.voxel_size)));
-    format!("{} = {index}{}", AXES[axis], voxels.unwrap_or_default())
-}
-
-fn draw(section: &Section, sink: Sink, drawing: &Drawing) -> Result<Drawn> {
-    drawing.check().with_context(|| sink.shown())?;
+fn draw(section: &Section, sink: Sink, scale: Option<u32>) -> Result<Drawn> {
+    let drawing = Drawing::new(section.size(), scale).with_context(|| sink.shown())?;
     let complete = sink.write(|out| Ok(drawing.write(section.rows(DEFAULT_COLOR), out)?))?;
     let bytes = complete.finish()?.bytes;
     let [width, height] = drawing.pixels();

@@ -7,7 +7,6 @@ use png::{BitDepth, ColorType, Encoder, Filter};
 use trivox::base::srgb::Rgba;
 use trivox::lattice::MAX_DIM;
 
-use crate::commands::slice::axes::Axes;
 use crate::text::{counted, grouped};
 
 /// Default length of the longest side, in pixels, approximately.
@@ -35,35 +34,28 @@ pub struct Drawing {
     size: [u32; 2],
     /// Pixels per voxel.
     scale: u32,
-    pub axes: Axes,
 }
 
 impl Drawing {
-    /// A picture of `size` voxels, at `scale` pixels per voxel, without axes.
-    pub fn new(size: [u32; 2], scale: Option<u32>) -> Self {
-        let fitting = (SIDE / size[0].max(size[1])).clamp(1, MAX_SCALE);
-        Self { size, scale: scale.unwrap_or(fitting), axes: Axes::default() }
-    }
-
-    pub fn check(&self) -> Result<()> {
-        let longest = self.size[0].max(self.size[1]);
-        if u64::from(longest) * u64::from(self.scale) > u64::from(MAX_SIDE) {
+    /// A picture of `size` voxels, at `scale` pixels per voxel.
+    pub fn new(size: [u32; 2], scale: Option<u32>) -> Result<Self> {
+        let longest = size[0].max(size[1]);
+        let scale = scale.unwrap_or((SIDE / longest).clamp(1, MAX_SCALE));
+        if u64::from(longest) * u64::from(scale) > u64::from(MAX_SIDE) {
             bail!(
-                "{} of {} pixels are more than the {} that a picture can have: use --pixels {} or \
-                 less",
+                "{} of {scale} pixels are more than the {} that a picture can have: use --pixels {} \
+                 or less",
                 counted(longest.into(), "voxel"),
-                self.scale,
                 grouped(MAX_SIDE.into()),
                 MAX_SIDE / longest
             );
         }
-        Ok(())
+        Ok(Self { size, scale })
     }
 
     /// Width and height, in pixels.
     pub fn pixels(&self) -> [u32; 2] {
-        let Axes { before, after, .. } = &self.axes;
-        [0, 1].map(|side| before[side] + self.size[side] * self.scale + after[side])
+        self.size.map(|voxels| voxels * self.scale)
     }
 
     /// Draws the rows of the slice, the top one first, as PNG.
@@ -79,25 +71,14 @@ impl Drawing {
         encoder.set_filter(Filter::Adaptive);
         let mut writer = encoder.write_header()?;
         let mut out = writer.stream_writer()?;
-        let Axes { before: [left, above], after: [_, below], .. } = self.axes;
-        let mut lines = 0..height;
-        let mut write = |voxels: &[u8], rows: u32| {
-            lines.by_ref().take(rows as usize).try_for_each(|y| {
-                let mut line = self.axes.row(y, width);
-                line[3 * left as usize..][..voxels.len()].copy_from_slice(voxels);
-                out.write_all(&line)
-            })
-        };
-        write(&[], above)?;
         for (number, row) in rows.enumerate() {
             let inner = self.row(&row, false);
             // Lines are between rows, so there is none above the first.
             let first =
                 if number > 0 && self.has_lines() { self.row(&row, true) } else { inner.clone() };
-            write(&first, 1)?;
-            write(&inner, self.scale - 1)?;
+            out.write_all(&first)?;
+            (1..self.scale).try_for_each(|_| out.write_all(&inner))?;
         }
-        write(&[], below)?;
         Ok(out.finish()?)
     }
 

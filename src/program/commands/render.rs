@@ -1,8 +1,5 @@
-//! `voxelize render`: draws a grid, the voxels of a mesh, or all of a folder.
+//! `voxelize render`: draws a grid, or the voxels of a mesh.
 
-mod sheet;
-
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,7 +19,7 @@ use crate::progress::TerminalProgress;
 use crate::text::{counted, duration, escaped, shown};
 use crate::voxels::Voxels;
 use crate::write::pictures::{Pictures, check_extension, is_gif};
-use crate::write::sink::{Inputs, Sink, Written, refuse_shared_stdout};
+use crate::write::sink::{Inputs, Written, refuse_shared_stdout};
 
 /// Default width and height, in pixels.
 const SIZE: [u32; 2] = [1024; 2];
@@ -37,22 +34,22 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     if !to_stdout && !is_animation {
         check_extension(target).with_context(|| shown(target))?;
     }
-    let options = options(args, SIZE);
+    let options = options(args);
     options.check()?;
-    if args.file.is_dir() {
-        return sheet::run(args, target, backend(args)?.backend());
-    }
     let inputs = Inputs::new([&*args.file]);
     let output = Pictures::new(target, &inputs, args.turntable, args.fps)?;
     args.source.refuse_contradictions(&args.file)?;
-    args.source.scene.refuse_for_others(&args.file)?;
     let chosen = backend(args)?;
 
     let progress = Arc::new(TerminalProgress::new(args.report.quiet));
-    let (voxels, load) = timed(|| load(&args.file, args, &output.sink, &progress))?;
-    let Voxels { grid, mut warnings, sidecars } = voxels;
+    let load = || Voxels::load(&args.file, &args.source, Some(&output.sink), &progress);
+    let (voxels, load) = timed(load)?;
+    let Voxels { mut grid, mut warnings } = voxels;
     progress.finish();
-    output.sink.refuse(&sidecars)?;
+    grid.world.up = args.up.unwrap_or(grid.world.up);
+    if !is_mesh(&args.file) && grid.brick_count() == 0 {
+        warnings.push("no voxel is occupied: the picture is empty".to_owned());
+    }
     warnings.extend(slow(chosen.backend()));
     let draw = || output.write(&renderer(&grid, chosen.backend())?, &options, &progress);
     let (written, render) = timed(draw)?;
@@ -75,21 +72,6 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     };
     args.report.print(&report, &report.warnings, || report.text())?;
     Ok(ExitStatus::Done)
-}
-
-/// The grid in a file, or the voxels of the mesh in it.
-fn load(
-    file: &Path,
-    args: &RenderArgs,
-    sink: &Sink,
-    progress: &Arc<TerminalProgress>,
-) -> Result<Voxels> {
-    let mut voxels = Voxels::load(file, &args.source, Some(sink), progress)?;
-    if !is_mesh(file) && voxels.grid.brick_count() == 0 {
-        voxels.warnings.push("no voxel is occupied: the picture is empty".to_owned());
-    }
-    voxels.grid.world.up = args.up.unwrap_or(voxels.grid.world.up);
-    Ok(voxels)
 }
 
 /// The backend that is asked for; `--adapter` alone asks for a GPU.
@@ -122,8 +104,7 @@ fn renderer<'a>(grid: &'a VoxelGrid, by: Backend) -> Result<Renderer<'a>> {
     Ok(Renderer::new(grid))
 }
 
-/// The options of a picture, by default of `size` pixels.
-fn options(args: &RenderArgs, size: [u32; 2]) -> RenderOptions {
+fn options(args: &RenderArgs) -> RenderOptions {
     RenderOptions {
         view: args.view,
         azimuth: args.azimuth,
@@ -134,7 +115,7 @@ fn options(args: &RenderArgs, size: [u32; 2]) -> RenderOptions {
         sun: args.light,
         edges: !args.no_edges,
         samples: args.samples,
-        ..RenderOptions::new(args.size.unwrap_or(size))
+        ..RenderOptions::new(args.size.unwrap_or(SIZE))
     }
 }
 

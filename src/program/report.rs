@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::Result;
 
 use crate::ExitStatus;
-use crate::cli::{Job, Strict};
+use crate::cli::Job;
 use crate::console::{ErrorReport, StdoutClosed, print_error, print_json};
 use crate::inputs::Task;
 use crate::plan::Plan;
@@ -115,16 +115,9 @@ impl<'a> Report<'a> {
         if let Some(check) = summary.check.as_ref().filter(|_| summary.differs()) {
             return format!("error: {mesh}{check}\n");
         }
-        let mut warnings: Vec<&str> = summary.warnings.iter().map(String::as_str).collect();
         let is_block = !several || verbose;
         let result = match summary.refused {
-            true => {
-                let refuses_all = self.plan.job.strict == Some(Strict::Warnings);
-                let is_doubt = |text: &mut &str| {
-                    refuses_all || summary.doubts.iter().any(|doubt| doubt == text)
-                };
-                self.refusal(summary, &warnings.extract_if(.., is_doubt).collect::<Vec<_>>())
-            }
+            true => self.refusal(summary),
             false if quiet => String::new(),
             false if is_block => summary.text(verbose),
             false => summary.line(),
@@ -132,27 +125,27 @@ impl<'a> Report<'a> {
         if quiet || summary.refused && !force {
             return result;
         }
-        let lines = |kind: &str, texts: &mut dyn Iterator<Item = &str>| -> String {
-            texts.map(|text| format!("{kind}: {mesh}{text}\n")).collect()
-        };
-        let warnings = lines("warning", &mut warnings.into_iter());
-        let notes = summary.notes.iter().map(String::as_str).filter(|_| is_block);
-        let notes = lines("note", &mut notes.into_iter());
+        let is_said = |text: &&String| summary.refused && summary.doubts.contains(text);
+        let warnings = summary.warnings.iter().filter(|text| !is_said(text));
+        let warnings: String = warnings.map(|text| format!("warning: {mesh}{text}\n")).collect();
+        let notes = summary.notes.iter().filter(|_| is_block);
+        let notes: String = notes.map(|text| format!("note: {mesh}{text}\n")).collect();
         let end = if several && is_block { "\n" } else { "" };
         warnings + &result + &notes + end
     }
 
-    fn refusal(&self, summary: &MeshSummary, doubts: &[&str]) -> String {
+    fn refusal(&self, summary: &MeshSummary) -> String {
         let written = match (&self.plan.job.output, &summary.output) {
             (_, Some(output)) => format!("; written nevertheless: {}", escaped(output)),
             (Some(_), None) => "; nothing is written (--force writes it nevertheless)".to_owned(),
             (None, None) => String::new(),
         };
-        let holes = summary.result.fill.iter().filter(|_| doubts.is_empty()).map(|fill| {
+        let MeshSummary { doubts, result, .. } = summary;
+        let holes = result.fill.iter().filter(|_| doubts.is_empty()).map(|fill| {
             let edges = counted(fill.topology.odd_edges, "edge");
             format!("the mesh is not closed: {edges} of an odd number of triangles")
         });
-        let reasons: Vec<String> = doubts.iter().map(ToString::to_string).chain(holes).collect();
+        let reasons: Vec<String> = doubts.iter().cloned().chain(holes).collect();
         format!("error: {}: {}{written}\n", escaped(&summary.mesh), reasons.join("; "))
     }
 

@@ -82,7 +82,7 @@ pub struct MeshSummary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpu: Option<RunReport>,
     pub warnings: Vec<String>,
-    /// The warnings for which `--strict` refuses a solid.
+    /// The warnings for which `--strict` refuses the mesh.
     #[serde(skip)]
     pub doubts: Vec<String>,
     /// Defaults that were applied, and the options that change them.

@@ -71,8 +71,10 @@ impl Plan<'_> {
         if let Some(measured) = &measured {
             summary.add_distances(measured);
         }
-        let refuses_warnings = self.job.strict == Some(Strict::Warnings);
-        summary.refused |= refuses_warnings && !summary.warnings.is_empty();
+        if self.job.strict == Some(Strict::Warnings) && !summary.warnings.is_empty() {
+            summary.refused = true;
+            summary.doubts.clone_from(&summary.warnings);
+        }
         if !summary.differs() && (!summary.refused || self.job.force) {
             let progress = voxelizer.progress_receiver();
             let targets = (output.as_ref(), preview.as_ref());

@@ -141,13 +141,18 @@ fn bad_usage_exits_with_2() {
         "mesh.obj --res 8 -q -v",
         "mesh.obj --res 8 --resume",
         "mesh.obj --res 8 -o out.vox --resume --compare-backends",
-        "mesh.obj --res 8 --shard 4/3",
-        "mesh.obj --res 8 --shard 2",
         "info mesh.obj mesh.obj",
     ] {
         assert!(folder.fails(args, "error: ").starts_with("error: "), "{args}");
     }
-    folder.fails("mesh.obj --shard 0/3", "parts are counted from 1: write 1/3 to 3/3");
+    folder.each("mesh.obj --res 8 --shard=_").fails(&[
+        ("0/3", "parts are counted from 1: write 1/3 to 3/3"),
+        ("4/3", "parts are counted from 1: write 1/3 to 3/3"),
+        ("1/0", "there must be at least one part"),
+    ]);
+    for no_part in ["3", "/", "1/", "a/b", "-1/2", "1/2/3", "1.5/2", "1/99999999999999999999"] {
+        folder.fails(format!("mesh.obj --shard={no_part}"), "such as 2/8");
+    }
     folder.fails("", "Examples:\n");
     for command in ["", "info", "adapters", "diff", "verify"] {
         folder.succeeds(format!("{command} --help"));

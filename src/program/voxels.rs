@@ -17,45 +17,36 @@ use crate::progress::TerminalProgress;
 use crate::text::{sentences, shown};
 use crate::write::sink::{Sink, refuse_folder, refuse_sidecars};
 
-/// The voxels of a file.
-pub struct Voxels {
-    pub grid: VoxelGrid,
-    pub warnings: Vec<String>,
-}
-
-impl Voxels {
-    /// Reads a grid, or voxelizes a mesh. `sink`, the output if there is one, must be none of the
-    /// mesh's sidecar files.
-    pub fn load(
-        file: &Path,
-        args: &SourceArgs,
-        sink: Option<&Sink>,
-        progress: &Arc<TerminalProgress>,
-    ) -> Result<Self> {
-        if !is_mesh(file) {
-            let LoadedGrid { grid, warnings, .. } =
-                progress.load(file, args.read.memory, args.scene)?;
-            return Ok(Self { grid, warnings });
-        }
-        let memory = Memory::new(args.read.memory);
-        let voxelizer = Voxelizer::new()
-            .memory_from(move || memory.left())
-            .backend(BackendChoice::Cpu)
-            .progress(progress.clone())
-            .place_options(PlaceOptions::new(sizing(args.res, args.voxel_size)));
-        let voxelizer = args.voxels.apply_to(voxelizer).color(args.color.unwrap_or_default());
-        // As the main command does.
-        let named = || shown(file);
-        let of_mesh = || {
-            let placed = voxelizer.place(file).with_context(named)?;
-            refuse_sidecars(sink.as_slice(), iter::once(file), &voxelizer, &placed)?;
-            let voxelized = voxelizer.voxelize(&placed).with_context(named)?;
-            let voxelized = voxelizer.paint(&placed.mesh, voxelized).with_context(named)?;
-            let warnings = sentences(&voxelized.warnings).collect();
-            anyhow::Ok(Self { grid: voxelized.grid, warnings })
-        };
-        of_mesh().map_err(|error| memory.explain(error))
+/// The grid in a file, or the voxels of the mesh in it, and warnings. `sink`, the output if there is
+/// one, must be none of the mesh's sidecar files.
+pub fn voxels(
+    file: &Path,
+    args: &SourceArgs,
+    sink: Option<&Sink>,
+    progress: &Arc<TerminalProgress>,
+) -> Result<(VoxelGrid, Vec<String>)> {
+    if !is_mesh(file) {
+        let LoadedGrid { grid, warnings, .. } =
+            progress.load(file, args.read.memory, args.scene)?;
+        return Ok((grid, warnings));
     }
+    let memory = Memory::new(args.read.memory);
+    let voxelizer = Voxelizer::new()
+        .memory_from(move || memory.left())
+        .backend(BackendChoice::Cpu)
+        .progress(progress.clone())
+        .place_options(PlaceOptions::new(sizing(args.res, args.voxel_size)));
+    let voxelizer = args.voxels.apply_to(voxelizer).color(args.color.unwrap_or_default());
+    // As the main command does.
+    let named = || shown(file);
+    let of_mesh = || {
+        let placed = voxelizer.place(file).with_context(named)?;
+        refuse_sidecars(sink.as_slice(), iter::once(file), &voxelizer, &placed)?;
+        let voxelized = voxelizer.voxelize(&placed).with_context(named)?;
+        let voxelized = voxelizer.paint(&placed.mesh, voxelized).with_context(named)?;
+        anyhow::Ok((voxelized.grid, sentences(&voxelized.warnings).collect()))
+    };
+    of_mesh().map_err(|error| memory.explain(error))
 }
 
 /// Checks that `file` is one with the extension of a mesh or a grid.

@@ -65,7 +65,6 @@ fn a_line_end_in_a_file_name_is_escaped_in_every_message() {
         "join $'a\\nb.npz' -o $'a\\nb.bricks'",
         "slice $'a\\nb.npz' $'a\\nb.png'",
         "render $'a\\nb.npz' $'a\\nb.png' --size 16 --samples 1",
-        "render . $'a\\nb.png' --size 16 --samples 1",
         "info $'a\\nb.stl'",
         "mesh.obj --res 8 -o $'a\\nb/c.npz'",
         "slice $'a\\nb.npz' $'a\\nb/c.png'",

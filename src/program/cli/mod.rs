@@ -24,7 +24,7 @@ use crate::cli::parse::{
     parse_color, parse_count, parse_in, parse_interior, parse_number, parse_res, parse_size,
 };
 
-pub use crate::cli::grids::{ConvertArgs, DiffArgs, InfoArgs, JoinArgs, SliceArgs};
+pub use crate::cli::grids::{ConvertArgs, DiffArgs, InfoArgs, JoinArgs, SliceArgs, WriteArgs};
 pub use crate::cli::render::RenderArgs;
 pub use crate::cli::verify::VerifyArgs;
 pub use crate::cli::voxelize::{Job, LabelBy, Strict};

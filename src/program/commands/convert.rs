@@ -1,36 +1,88 @@
 //! `voxelize convert`: writes a grid in another format.
 
+use std::path::{Path, PathBuf};
+use std::slice;
+
 use anyhow::{Result, bail};
+use serde::Serialize;
+use trivox::VoxelGrid;
 use trivox::formats::LoadedGrid;
 
 use crate::ExitStatus;
-use crate::cli::ConvertArgs;
+use crate::cli::{ConvertArgs, ReportArgs, WriteArgs};
+use crate::grids::GridSummary;
 use crate::progress::TerminalProgress;
-use crate::text::escaped;
+use crate::text::{counted, escaped};
 use crate::write::output::Output;
-use crate::write::sink::{Inputs, refuse_shared_stdout};
+use crate::write::sink::{Inputs, Written, refuse_shared_stdout};
 
-/// Reads the grid, writes it, and reports what the new file does not hold.
 pub fn run(args: &ConvertArgs) -> Result<ExitStatus> {
     let Some(to) = args.output.as_ref().or(args.to.as_ref()) else {
         bail!("name the file to write: voxelize convert A B");
     };
-    refuse_shared_stdout(args.report.json, to)?;
     args.scene.refuse_for_others(&args.grid)?;
-    let options = args.write.palette.write_options()?;
-    let inputs = Inputs::new(args.write.palette.files().chain([&*args.grid]));
-    let output = Output::new(to, args.write.format, &inputs)?;
-    let progress = TerminalProgress::new(args.report.quiet);
-    let LoadedGrid { mut grid, warnings, .. } =
-        progress.load(&args.grid, args.read.memory, args.scene)?;
-    if let Some(axis) = args.up {
-        grid.world.up = axis;
-    }
-    let read = (&*args.grid, &grid);
-    let report = output.convert(read, warnings, &args.write.palette, &options, &progress)?;
-    args.report.print(&report, &report.warnings, || {
-        let (input, name) = (report.grid.text(), escaped(&report.written.name));
-        format!("read      {input}\nwrote     {name}, {}", report.size_and_notes())
-    })?;
+    let read = |progress: &TerminalProgress| {
+        let LoadedGrid { mut grid, warnings, .. } =
+            progress.load(&args.grid, args.read.memory, args.scene)?;
+        grid.world.up = args.up.unwrap_or(grid.world.up);
+        Ok((grid, warnings))
+    };
+    write(slice::from_ref(&args.grid), false, to, &args.write, &args.report, read)
+}
+
+/// Writes the grid that `read` makes of the files `from`, which are tiles if `are_tiles`. Warnings
+/// are those of `read`, and name options without effect; notes say what the format does not hold.
+pub fn write(
+    from: &[PathBuf],
+    are_tiles: bool,
+    to: &Path,
+    WriteArgs { format, palette }: &WriteArgs,
+    report: &ReportArgs,
+    read: impl FnOnce(&TerminalProgress) -> Result<(VoxelGrid, Vec<String>)>,
+) -> Result<ExitStatus> {
+    refuse_shared_stdout(report.json, to)?;
+    let options = palette.write_options()?;
+    let inputs = Inputs::new(palette.files().chain(from.iter().map(PathBuf::as_path)));
+    let output = Output::new(to, *format, &inputs)?;
+    let progress = TerminalProgress::new(report.quiet);
+    let (grid, mut warnings) = read(&progress)?;
+    output.check_dims(grid.dims(), false, &options)?;
+    warnings.extend(palette.without_effect(Some(output.format), &grid));
+    let written = output.write(&grid, None, &options, &progress)?;
+    progress.finish();
+    let (file, tiles) = if are_tiles { (to, Some(from.len())) } else { (&*from[0], None) };
+    let (notes, grid) = (output.format.lost(&grid, &options), GridSummary::new(file, &grid));
+    let converted = Converted { tiles, grid, written, warnings, notes };
+    report.print(&converted, &converted.warnings, || converted.text())?;
     Ok(ExitStatus::Done)
+}
+
+/// A file that was made of others.
+#[derive(Debug, Serialize)]
+struct Converted {
+    /// The number of tiles that were joined.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tiles: Option<usize>,
+    /// The grid that was read; of tiles, the whole.
+    #[serde(flatten)]
+    grid: GridSummary,
+    #[serde(flatten)]
+    written: Written,
+    warnings: Vec<String>,
+    /// What the format does not hold.
+    notes: Vec<String>,
+}
+
+impl Converted {
+    fn text(&self) -> String {
+        let (grid, bytes) = (self.grid.text(), counted(self.written.bytes, "byte"));
+        let files = match self.tiles {
+            Some(tiles) => {
+                format!("joined    {}\nwrote     {grid}", counted(tiles as u64, "tile"))
+            }
+            None => format!("read      {grid}\nwrote     {}", escaped(&self.written.name)),
+        };
+        let notes: String = self.notes.iter().map(|note| format!("note: {note}\n")).collect();
+        format!("{files}, {bytes}\n{notes}")
+    }
 }

@@ -10,51 +10,40 @@ use trivox::{GridError, Tile, VoxelGrid};
 
 use crate::ExitStatus;
 use crate::cli::{JoinArgs, SceneArgs};
+use crate::commands::convert::write;
 use crate::progress::TerminalProgress;
 use crate::text::{counted, of_file, shown};
 use crate::write::destination::tile_named;
-use crate::write::output::{Converted, Output};
-use crate::write::sink::{Inputs, refuse_shared_stdout};
 
 /// Reads the tiles, puts them together where they lie, and writes the whole.
 pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
-    refuse_shared_stdout(args.report.json, &args.output)?;
-    let options = args.write.palette.write_options()?;
-    let progress = TerminalProgress::new(args.report.quiet);
-    let tiles = args.grids.iter().map(PathBuf::as_path);
-    let inputs = Inputs::new(args.write.palette.files().chain(tiles));
-    let output = Output::new(&args.output, args.write.format, &inputs)?;
-    refuse_missing(&args.grids)?;
-    let (mut tiles, mut warnings) = (Vec::new(), Vec::new());
-    for path in &args.grids {
-        let LoadedGrid { grid, warnings: of_grid, .. } =
-            progress.load(path, args.read.memory, SceneArgs::default())?;
-        if grid.world.place.is_none() {
-            bail!(
-                "{}: does not say where it lies: join tiles in a format that does, such as .npz",
-                shown(path)
-            );
+    let read = |progress: &TerminalProgress| {
+        refuse_missing(&args.grids)?;
+        let (mut tiles, mut warnings) = (Vec::new(), Vec::new());
+        for path in &args.grids {
+            let LoadedGrid { grid, warnings: of_grid, .. } =
+                progress.load(path, args.read.memory, SceneArgs::default())?;
+            if grid.world.place.is_none() {
+                bail!(
+                    "{}: does not say where it lies: join tiles in a format that does, such as \
+                     .npz",
+                    shown(path)
+                );
+            }
+            warnings.extend(of_file(path, of_grid));
+            tiles.push(grid);
         }
-        warnings.extend(of_file(path, of_grid));
-        tiles.push(grid);
-    }
-    let grid = VoxelGrid::join(&tiles.iter().collect::<Vec<_>>());
-    let grid = grid.map_err(|error| {
-        let of = at_fault(&error, &tiles, &args.grids);
-        let of = if of.is_empty() { of } else { format!(": {of}") };
-        Error::from(error).context(format!("the grids are not tiles of one{of}"))
-    })?;
-    warnings.extend(gap(&grid, &tiles));
-    warnings.extend(grid.left_out(&tiles));
-    drop(tiles);
-    let whole = (&*args.output, &grid);
-    let converted = output.convert(whole, warnings, &args.write.palette, &options, &progress)?;
-    let report = Converted { tiles: Some(args.grids.len()), ..converted };
-    args.report.print(&report, &report.warnings, || {
-        let (tiles, whole) = (counted(args.grids.len() as u64, "tile"), report.grid.text());
-        format!("joined    {tiles}\nwrote     {whole}, {}", report.size_and_notes())
-    })?;
-    Ok(ExitStatus::Done)
+        let grid = VoxelGrid::join(&tiles.iter().collect::<Vec<_>>());
+        let grid = grid.map_err(|error| {
+            let of = at_fault(&error, &tiles, &args.grids);
+            let of = if of.is_empty() { of } else { format!(": {of}") };
+            Error::from(error).context(format!("the grids are not tiles of one{of}"))
+        })?;
+        warnings.extend(gap(&grid, &tiles));
+        warnings.extend(grid.left_out(&tiles));
+        Ok((grid, warnings))
+    };
+    write(&args.grids, true, &args.output, &args.write, &args.report, read)
 }
 
 /// Refuses files that all have names of tiles, if they are of several meshes or divisions, or if

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::Serialize;
 use trivox::backend::{BackendChoice, Backends, Chosen};
 use trivox::base::{ms, timed};
@@ -16,9 +16,9 @@ use crate::cli::RenderArgs;
 use crate::grids::GridSummary;
 use crate::options::{refuse_adapter_of_cpu, start_threads};
 use crate::progress::TerminalProgress;
-use crate::text::{counted, duration, escaped, shown};
-use crate::voxels::Voxels;
-use crate::write::pictures::{Pictures, check_extension, is_gif};
+use crate::text::{counted, duration, escaped};
+use crate::voxels::voxels;
+use crate::write::pictures::Pictures;
 use crate::write::sink::{Inputs, Written, refuse_shared_stdout};
 
 /// Default width and height, in pixels.
@@ -27,13 +27,8 @@ const SIZE: [u32; 2] = [1024; 2];
 /// Reads the grid, draws it and writes the pictures.
 pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     let target = &*args.target();
-    let to_stdout = target.as_os_str() == "-";
     refuse_shared_stdout(args.report.json, target)?;
     start_threads(args.threads)?;
-    let is_animation = args.turntable.is_some() && is_gif(target);
-    if !to_stdout && !is_animation {
-        check_extension(target).with_context(|| shown(target))?;
-    }
     let options = options(args);
     options.check()?;
     let inputs = Inputs::new([&*args.file]);
@@ -42,9 +37,8 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     let chosen = backend(args)?;
 
     let progress = Arc::new(TerminalProgress::new(args.report.quiet));
-    let load = || Voxels::load(&args.file, &args.source, Some(&output.sink), &progress);
-    let (voxels, load) = timed(load)?;
-    let Voxels { mut grid, mut warnings } = voxels;
+    let load = || voxels(&args.file, &args.source, Some(&output.sink), &progress);
+    let ((mut grid, mut warnings), load) = timed(load)?;
     progress.finish();
     grid.world.up = args.up.unwrap_or(grid.world.up);
     if !is_mesh(&args.file) && grid.brick_count() == 0 {

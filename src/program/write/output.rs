@@ -3,16 +3,12 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use serde::Serialize;
 use trivox::formats::{
     GridFormat, Reporting, WriteOptions, check_space, is_mesh, write_distances, write_grid_with,
 };
 use trivox::{DistanceField, Progress, VoxelGrid};
 
-use crate::cli::PaletteArgs;
-use crate::grids::GridSummary;
-use crate::progress::TerminalProgress;
-use crate::text::{counted, shown};
+use crate::text::shown;
 use crate::write::sink::{Inputs, Sink, Written, refuse_folder};
 
 /// The destination of a grid, checked before the work begins.
@@ -80,48 +76,6 @@ impl Output {
             }
         })?;
         written.finish()
-    }
-
-    /// Writes the `grid` of the file at `path`. Warnings are those of reading, and name options
-    /// without effect; notes say what the format does not hold.
-    pub fn convert(
-        &self,
-        (path, grid): (&Path, &VoxelGrid),
-        mut warnings: Vec<String>,
-        palette: &PaletteArgs,
-        options: &WriteOptions,
-        progress: &TerminalProgress,
-    ) -> Result<Converted> {
-        self.check_dims(grid.dims(), false, options)?;
-        warnings.extend(palette.without_effect(Some(self.format), grid));
-        let written = self.write(grid, None, options, progress)?;
-        progress.finish();
-        let (notes, grid) = (self.format.lost(grid, options), GridSummary::new(path, grid));
-        Ok(Converted { tiles: None, grid, written, warnings, notes })
-    }
-}
-
-/// A file that was made of others.
-#[derive(Debug, Serialize)]
-pub struct Converted {
-    /// The number of tiles that were joined.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tiles: Option<usize>,
-    /// The grid that was read; of tiles, the whole.
-    #[serde(flatten)]
-    pub grid: GridSummary,
-    #[serde(flatten)]
-    pub written: Written,
-    pub warnings: Vec<String>,
-    /// What the format does not hold.
-    pub notes: Vec<String>,
-}
-
-impl Converted {
-    /// The size, and a line for each note.
-    pub fn size_and_notes(&self) -> String {
-        let notes: String = self.notes.iter().map(|note| format!("note: {note}\n")).collect();
-        format!("{}\n{notes}", counted(self.written.bytes, "byte"))
     }
 }
 

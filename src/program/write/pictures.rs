@@ -25,7 +25,7 @@ pub struct Pictures {
 }
 
 /// Whether an animation at `path` is a GIF, or else an animated PNG.
-pub fn is_gif(path: &Path) -> bool {
+fn is_gif(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gif"))
 }
 
@@ -38,8 +38,10 @@ impl Pictures {
         frames: Option<u32>,
         fps: Option<u16>,
     ) -> Result<Self> {
-        let sink = Sink::new(path, inputs)?;
-        let Some(frames) = frames else { return Ok(Self { sink, animation: None }) };
+        let Some(frames) = frames else {
+            return Ok(Self { sink: picture(path, inputs)?, animation: None });
+        };
+        let sink = if is_gif(path) { Sink::new(path, inputs)? } else { picture(path, inputs)? };
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if name.contains('%') || name.contains("##") {
             bail!("{}: a turntable is one file: name it without a place for a number", shown(path));
@@ -107,11 +109,18 @@ pub fn preview(path: &Path, inputs: &Inputs) -> Result<Sink> {
         path.as_os_str() != "-",
         "standard output: a picture beside other output needs a file: name a .png"
     );
-    check_extension(path).with_context(|| shown(path))?;
+    picture(path, inputs)
+}
+
+/// The destination of a picture, a .png file or standard output, which must be none of `inputs`.
+pub fn picture(path: &Path, inputs: &Inputs) -> Result<Sink> {
+    if path != Path::new("-") {
+        check_extension(path).with_context(|| shown(path))?;
+    }
     Sink::new(path, inputs)
 }
 
-pub fn check_extension(path: &Path) -> Result<()> {
+fn check_extension(path: &Path) -> Result<()> {
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     match &extension[..] {
         "png" => Ok(()),

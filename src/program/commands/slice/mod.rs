@@ -16,8 +16,8 @@ use crate::console::{print_error, print_json, print_warnings, stdout_error};
 use crate::grids::GridSummary;
 use crate::progress::TerminalProgress;
 use crate::text::{AXES, counted, escaped, shown};
-use crate::voxels::Voxels;
-use crate::write::pictures::check_extension;
+use crate::voxels::voxels;
+use crate::write::pictures::picture;
 use crate::write::sink::{Inputs, Sink, refuse_shared_stdout};
 
 mod picture;
@@ -26,18 +26,14 @@ mod picture;
 pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
     let sink = args.output.as_ref().or(args.picture.as_ref()).map(|output| {
         refuse_shared_stdout(args.json, output)?;
-        if output.as_os_str() != "-" {
-            check_extension(output).with_context(|| shown(output))?;
-        }
-        Sink::new(output, &Inputs::new([&*args.file]))
+        picture(output, &Inputs::new([&*args.file]))
     });
     let sink = sink.transpose()?;
     let named = || shown(&args.file);
     args.source.refuse_contradictions(&args.file)?;
     let progress = Arc::new(TerminalProgress::new(args.quiet));
-    let voxels = Voxels::load(&args.file, &args.source, sink.as_ref(), &progress)?;
+    let (grid, mut warnings) = voxels(&args.file, &args.source, sink.as_ref(), &progress)?;
     progress.finish();
-    let Voxels { grid, mut warnings } = voxels;
     let (axis, index) = place(args, grid.dims());
     let section = grid.section(axis, index).with_context(|| {
         let last = grid.dims()[axis] - 1;

@@ -1,7 +1,6 @@
 //! `--compare-backends`: the result again, by the other backend.
 
 use std::fmt;
-use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use serde::Serialize;
@@ -19,9 +18,6 @@ pub struct Check {
     /// The first of them, each with the index in `backends` of the one that has it; without it if
     /// their distances differ.
     pub voxels: Vec<([u32; 3], Option<usize>)>,
-    /// The time of the other backend and of the comparison.
-    #[serde(skip)]
-    pub time: Duration,
 }
 
 /// Maximum number of differing voxels listed.
@@ -30,12 +26,10 @@ const NAMED: usize = 8;
 impl Check {
     /// Voxelizes again on the other backend, and compares.
     pub fn of_voxels(voxelizer: &Voxelizer, placed: &Placed, voxels: &Voxelized) -> Result<Self> {
-        let began = Instant::now();
         let again = voxelizer.on_other_backend(&voxels.backend).voxelize(placed);
         let again = again.context("--compare-backends")?;
         let backends = [&voxels.backend, &again.backend].map(ToString::to_string);
-        let check = Self::of_grids(&voxels.grid, &again.grid, backends);
-        Ok(Self { time: began.elapsed(), ..check })
+        Ok(Self::of_grids(&voxels.grid, &again.grid, backends))
     }
 
     /// Measures again on the other backend, and compares.
@@ -44,19 +38,17 @@ impl Check {
         mesh: &PlacedMesh,
         Measured { field, backend, .. }: &Measured,
     ) -> Result<Self> {
-        let began = Instant::now();
         let voxelizer = voxelizer.on_other_backend(backend);
         let again = voxelizer.measure(mesh, field.inside().clone(), field.width(), backend);
         let again = again.context("--compare-backends")?;
         let backends = [backend, &again.backend].map(ToString::to_string);
-        let check = Self::of_distances(field, &again.field, backends);
-        Ok(Self { time: began.elapsed(), ..check })
+        Ok(Self::of_distances(field, &again.field, backends))
     }
 
     fn of_grids(one: &VoxelGrid, two: &VoxelGrid, backends: [String; 2]) -> Self {
         let Comparison { only, first, .. } = compare(one, two, NAMED);
         let voxels = first.into_iter().map(|(voxel, by)| (voxel, Some(by))).collect();
-        Self { backends, differing: only[0] + only[1], voxels, time: Duration::ZERO }
+        Self { backends, differing: only[0] + only[1], voxels }
     }
 
     /// Compares the distances of two backends, whose voxels inside are the same.
@@ -68,7 +60,7 @@ impl Check {
         let voxels: Vec<_> =
             differing.by_ref().take(NAMED).map(|(voxel, _)| (voxel, None)).collect();
         let differing = (voxels.len() + differing.count()) as u64;
-        Self { backends, differing, voxels, time: Duration::ZERO }
+        Self { backends, differing, voxels }
     }
 }
 

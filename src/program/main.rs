@@ -21,10 +21,12 @@ mod tips;
 mod voxels;
 mod write;
 
+use std::env;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::Result;
+use clap::Parser;
 
 use crate::cli::{Cli, Command};
 use crate::commands::{
@@ -34,12 +36,14 @@ use crate::console::{ErrorReport, StdoutClosed, stdout_error};
 use crate::tips::refuse;
 
 fn main() -> ExitCode {
-    let (status, is_json) = match Cli::of_process() {
-        Ok((cli, is_json)) => (signals::handle(is_json).and_then(|()| run(cli)), is_json),
-        Err(error) if error.use_stderr() => refuse(error),
+    // Also of arguments that cannot be parsed.
+    let is_json = env::args_os().any(|arg| arg == "--json");
+    let status = match Cli::try_parse() {
+        Ok(cli) => signals::handle(is_json).and_then(|()| run(cli)),
+        Err(error) if error.use_stderr() => refuse(error, is_json),
         Err(help_or_version) => {
             let printed = help_or_version.print().and_then(|()| io::stdout().flush());
-            (printed.map(|()| ExitStatus::Done).map_err(stdout_error), false)
+            printed.map(|()| ExitStatus::Done).map_err(stdout_error)
         }
     };
     let status = status.or_else(|error| error.downcast().map(|StdoutClosed { status }| status));
@@ -55,20 +59,21 @@ fn main() -> ExitCode {
 fn run(mut cli: Cli) -> Result<ExitStatus> {
     // Keeps the copy of standard input until the end.
     let _copy = inputs::replace_stdin(&mut cli)?;
-    match cli.command {
+    let done = match cli.command {
         Some(Command::Adapters(args)) => adapters::run(&args),
         Some(Command::Formats(args)) => formats::run(&args),
         Some(Command::Info(args)) => info::run(&args),
         Some(Command::Convert(args)) => convert::run(&args),
         Some(Command::Join(args)) => join::run(&args),
-        Some(Command::Diff(args)) => diff::run(&args),
-        Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::Render(args)) => render::run(&args),
         Some(Command::Slice(args)) => slice::run(&args),
         Some(Command::Completions { shell }) => manual::completions(shell),
         Some(Command::Man) => manual::page(),
-        None => voxelize::run(cli.job),
-    }
+        Some(Command::Diff(args)) => return diff::run(&args),
+        Some(Command::Verify(args)) => return verify::run(&args),
+        None => return voxelize::run(cli.job),
+    };
+    done.map(|()| ExitStatus::Done)
 }
 
 /// The result of a command: its exit code.

@@ -1,7 +1,7 @@
 //! One task: reads, voxelizes, checks, writes and draws one mesh.
 
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use trivox::base::timed;
@@ -66,8 +66,7 @@ impl Plan<'_> {
         let voxelized = voxelizer.paint(mesh, voxelized).with_context(named)?;
         let field = measured.as_ref().map(|measured| &measured.field);
         let mut summary = MeshSummary::new(self, task, mesh, &voxelized, format);
-        summary.timings_ms.check = check.as_ref().map(|check| check.time);
-        summary.check = check;
+        (summary.check, summary.timings_ms.check) = check.unzip();
         if let Some(measured) = &measured {
             summary.add_distances(measured);
         }
@@ -152,25 +151,25 @@ impl Plan<'_> {
         }
     }
 
-    /// Compares the backends and measures the distances, if the job asks for it.
+    /// Compares the backends, which is timed, and measures the distances, if the job asks for it.
     fn inspect(
         &self,
         voxelizer: &Voxelizer,
         placed: &Placed,
         voxels: &Voxelized,
-    ) -> Result<(Option<Check>, Option<Measured>)> {
-        let check = || Check::of_voxels(voxelizer, placed, voxels);
+    ) -> Result<(Option<(Check, Duration)>, Option<Measured>)> {
+        let check = || timed(|| Check::of_voxels(voxelizer, placed, voxels));
         let mut check = self.job.check.then(check).transpose()?;
-        let differs = check.as_ref().is_some_and(|check| check.differing > 0);
+        let differs = check.as_ref().is_some_and(|(check, _)| check.differing > 0);
         let is_written = !differs && (self.job.force || !self.job.refuses(voxels));
         let Some(width) = self.job.distance.filter(|_| is_written) else {
             return Ok((check, None));
         };
         let (mesh, inside) = (&placed.mesh, voxels.grid.clone());
         let measured = voxelizer.measure(mesh, inside, width, &voxels.backend)?;
-        if let Some(of_voxels) = &mut check {
-            let again = Check::of_measured(voxelizer, mesh, &measured)?;
-            *of_voxels = Check { time: of_voxels.time + again.time, ..again };
+        if let Some((check, time)) = &mut check {
+            let (again, more) = timed(|| Check::of_measured(voxelizer, mesh, &measured))?;
+            (*check, *time) = (again, *time + more);
         }
         Ok((check, Some(measured)))
     }

@@ -13,11 +13,10 @@ use crate::console::{ErrorReport, print_json};
 use crate::inputs::is_read_grid;
 use crate::text::shown;
 
-/// Prints a usage error with a tip, and exits.
-pub fn refuse(error: Error) -> ! {
+/// Prints a usage error with a tip, also as JSON if `is_json`, and exits.
+pub fn refuse(error: Error, is_json: bool) -> ! {
     let error = with_tip(error);
-    // The arguments could not be parsed: look for the option in them.
-    if std::env::args_os().any(|arg| arg == "--json") {
+    if is_json {
         let error = one_line(&error.to_string());
         _ = print_json(&ErrorReport { error, code: "usage" });
     }

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use bytesize::ByteSize;
 use clap::builder::NonEmptyStringValueParser;
-use clap::{Arg, ArgGroup, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Arg, ArgGroup, Args, Parser, Subcommand};
 
 use trivox::backend::{BackendChoice, VoxelKernel};
 use trivox::base::srgb::Rgba;
@@ -85,17 +85,6 @@ pub struct Cli {
     pub command: Option<Command>,
     #[command(flatten)]
     pub job: Job,
-}
-
-impl Cli {
-    /// The arguments of this process, and whether `--json` is one of them.
-    pub fn of_process() -> Result<(Self, bool), clap::Error> {
-        let mut matches = Self::command().try_get_matches()?;
-        let of_command = matches.subcommand().map_or(&matches, |(_, of_command)| of_command);
-        let is_json = of_command.try_get_one("json").is_ok_and(|json| json == Some(&true));
-        let cli = Self::from_arg_matches_mut(&mut matches);
-        Ok((cli.map_err(|error| error.format(&mut Self::command()))?, is_json))
-    }
 }
 
 #[derive(Debug, Subcommand)]

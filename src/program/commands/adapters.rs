@@ -3,7 +3,6 @@
 use anyhow::Result;
 use serde::Serialize;
 
-use crate::ExitStatus;
 use crate::cli::ListArgs;
 use crate::console::print_as;
 
@@ -17,10 +16,9 @@ struct AdapterRow {
     problem: Option<String>,
 }
 
-pub fn run(args: &ListArgs) -> Result<ExitStatus> {
+pub fn run(args: &ListArgs) -> Result<()> {
     let rows = rows();
-    print_as(args.json, &rows, || table(&rows))?;
-    Ok(ExitStatus::Done)
+    print_as(args.json, &rows, || table(&rows))
 }
 
 fn table(rows: &[AdapterRow]) -> String {

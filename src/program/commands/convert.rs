@@ -8,7 +8,6 @@ use serde::Serialize;
 use trivox::VoxelGrid;
 use trivox::formats::LoadedGrid;
 
-use crate::ExitStatus;
 use crate::cli::{ConvertArgs, ReportArgs, WriteArgs};
 use crate::grids::GridSummary;
 use crate::progress::TerminalProgress;
@@ -16,7 +15,7 @@ use crate::text::{counted, escaped};
 use crate::write::output::Output;
 use crate::write::sink::{Inputs, Written, refuse_shared_stdout};
 
-pub fn run(args: &ConvertArgs) -> Result<ExitStatus> {
+pub fn run(args: &ConvertArgs) -> Result<()> {
     let Some(to) = args.output.as_ref().or(args.to.as_ref()) else {
         bail!("name the file to write: voxelize convert A B");
     };
@@ -39,7 +38,7 @@ pub fn write(
     WriteArgs { format, palette }: &WriteArgs,
     report: &ReportArgs,
     read: impl FnOnce(&TerminalProgress) -> Result<(VoxelGrid, Vec<String>)>,
-) -> Result<ExitStatus> {
+) -> Result<()> {
     refuse_shared_stdout(report.json, to)?;
     let options = palette.write_options()?;
     let inputs = Inputs::new(palette.files().chain(from.iter().map(PathBuf::as_path)));
@@ -53,8 +52,7 @@ pub fn write(
     let (file, tiles) = if are_tiles { (to, Some(from.len())) } else { (&*from[0], None) };
     let (notes, grid) = (output.format.lost(&grid, &options), GridSummary::new(file, &grid));
     let converted = Converted { tiles, grid, written, warnings, notes };
-    report.print(&converted, &converted.warnings, || converted.text())?;
-    Ok(ExitStatus::Done)
+    report.print(&converted, &converted.warnings, || converted.text())
 }
 
 /// A file that was made of others.

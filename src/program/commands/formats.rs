@@ -4,7 +4,6 @@ use anyhow::Result;
 use serde::Serialize;
 use trivox::formats::{GridFormat, GridSpec, MESH_FORMATS, MeshSpec};
 
-use crate::ExitStatus;
 use crate::cli::ListArgs;
 use crate::console::print_as;
 
@@ -20,10 +19,9 @@ struct FormatRow {
     carries: String,
 }
 
-pub fn run(args: &ListArgs) -> Result<ExitStatus> {
+pub fn run(args: &ListArgs) -> Result<()> {
     let rows = rows();
-    print_as(args.json, &rows, || table(&rows))?;
-    Ok(ExitStatus::Done)
+    print_as(args.json, &rows, || table(&rows))
 }
 
 fn rows() -> Vec<FormatRow> {

@@ -14,7 +14,6 @@ use trivox::{
     Backend, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, Topology, VoxelGrid, VoxelizeError, place,
 };
 
-use crate::ExitStatus;
 use crate::cli::InfoArgs;
 use crate::console::print_as;
 use crate::grids::block_lines;
@@ -26,7 +25,7 @@ use crate::text::{
 };
 use crate::voxels::{check_input, refuse_given};
 
-pub fn run(args: &InfoArgs) -> Result<ExitStatus> {
+pub fn run(args: &InfoArgs) -> Result<()> {
     check_input(&args.file)?;
     args.scene.refuse_for_others(&args.file)?;
     if is_mesh(&args.file) {
@@ -38,7 +37,7 @@ pub fn run(args: &InfoArgs) -> Result<ExitStatus> {
         let info = GridInfo::new(loaded, &args.file);
         print_as(args.json, &info, || info.text())?;
     }
-    Ok(ExitStatus::Done)
+    Ok(())
 }
 
 #[derive(Debug, Serialize)]

@@ -8,7 +8,6 @@ use anyhow::{Error, Result, bail};
 use trivox::formats::LoadedGrid;
 use trivox::{GridError, Tile, VoxelGrid};
 
-use crate::ExitStatus;
 use crate::cli::{JoinArgs, SceneArgs};
 use crate::commands::convert::write;
 use crate::progress::TerminalProgress;
@@ -16,7 +15,7 @@ use crate::text::{counted, of_file, shown};
 use crate::write::destination::tile_named;
 
 /// Reads the tiles, puts them together where they lie, and writes the whole.
-pub fn run(args: &JoinArgs) -> Result<ExitStatus> {
+pub fn run(args: &JoinArgs) -> Result<()> {
     let read = |progress: &TerminalProgress| {
         refuse_missing(&args.grids)?;
         let (mut tiles, mut warnings) = (Vec::new(), Vec::new());

@@ -8,18 +8,17 @@ use clap_mangen::Man;
 
 use anyhow::{Context, Result};
 
-use crate::ExitStatus;
 use crate::cli::Cli;
 use crate::console::print;
 
-pub fn completions(shell: Shell) -> Result<ExitStatus> {
+pub fn completions(shell: Shell) -> Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "voxelize", &mut script);
     print_bytes(&script)
 }
 
 /// Prints the manual: a page for the main command, then one for each other.
-pub fn page() -> Result<ExitStatus> {
+pub fn page() -> Result<()> {
     // What `-h` leaves out belongs in the manual.
     let complete = |command: Command| command.mut_args(|arg| arg.hide_short_help(false));
     // The version alone: its other lines would break the page's header.
@@ -37,7 +36,6 @@ pub fn page() -> Result<ExitStatus> {
     print_bytes(&page)
 }
 
-fn print_bytes(bytes: &[u8]) -> Result<ExitStatus> {
-    print(std::str::from_utf8(bytes).context("generated text")?.trim_end())?;
-    Ok(ExitStatus::Done)
+fn print_bytes(bytes: &[u8]) -> Result<()> {
+    print(std::str::from_utf8(bytes).context("generated text")?.trim_end())
 }

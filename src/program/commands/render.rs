@@ -11,7 +11,6 @@ use trivox::formats::is_mesh;
 use trivox::view::render::{Camera, Projection, RenderError, RenderOptions, Renderer};
 use trivox::{Backend, Place, VoxelGrid};
 
-use crate::ExitStatus;
 use crate::cli::RenderArgs;
 use crate::grids::GridSummary;
 use crate::options::{refuse_adapter_of_cpu, start_threads};
@@ -25,7 +24,7 @@ use crate::write::sink::{Inputs, Written, refuse_shared_stdout};
 const SIZE: [u32; 2] = [1024; 2];
 
 /// Reads the grid, draws it and writes the pictures.
-pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
+pub fn run(args: &RenderArgs) -> Result<()> {
     let target = &*args.target();
     refuse_shared_stdout(args.report.json, target)?;
     start_threads(args.threads)?;
@@ -64,8 +63,7 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
         timings_ms: RenderTimings { load, render },
         warnings,
     };
-    args.report.print(&report, &report.warnings, || report.text())?;
-    Ok(ExitStatus::Done)
+    args.report.print(&report, &report.warnings, || report.text())
 }
 
 /// The backend that is asked for; `--adapter` alone asks for a GPU.

@@ -9,7 +9,6 @@ use serde::Serialize;
 use terminal_size::{Width, terminal_size_of};
 use trivox::grid::{DEFAULT_COLOR, Section};
 
-use crate::ExitStatus;
 use crate::cli::SliceArgs;
 use crate::commands::slice::picture::Drawing;
 use crate::console::{print_error, print_json, print_warnings, stdout_error};
@@ -23,7 +22,7 @@ use crate::write::sink::{Inputs, Sink, refuse_shared_stdout};
 mod picture;
 
 /// Reads or makes the voxels, and prints or draws the slice.
-pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
+pub fn run(args: &SliceArgs) -> Result<()> {
     let sink = args.output.as_ref().or(args.picture.as_ref()).map(|output| {
         refuse_shared_stdout(args.json, output)?;
         picture(output, &Inputs::new([&*args.file]))
@@ -69,7 +68,7 @@ pub fn run(args: &SliceArgs) -> Result<ExitStatus> {
             print(&section, &shown, args.ascii)?;
         }
     }
-    Ok(ExitStatus::Done)
+    Ok(())
 }
 
 /// The axis across the slice, and the coordinate along it; the middle layer along z unless given.

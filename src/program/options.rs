@@ -22,26 +22,25 @@ use crate::tips::nearest;
 use crate::write::sink::{refuse_folder, refuse_shared_stdout};
 use crate::write::terminal;
 
-/// The voxel size; at most one of the options is given.
-pub fn sizing(res: Option<u32>, voxel_size: Option<f64>) -> Sizing {
-    match voxel_size {
-        Some(size) => Sizing::VoxelSize(size),
-        None => Sizing::Resolution(res.unwrap_or(Sizing::DEFAULT_RESOLUTION)),
-    }
+/// The size of voxels without an option for it.
+pub const DEFAULT_SIZING: Sizing = Sizing::Resolution(Sizing::DEFAULT_RESOLUTION);
+
+/// The size of voxels, if an option sets it; at most one of them is given.
+pub fn sizing(res: Option<u32>, voxel_size: Option<f64>) -> Option<Sizing> {
+    res.map(Sizing::Resolution).or(voxel_size.map(Sizing::VoxelSize))
 }
 
 impl Job {
-    /// The size by a number of voxels along one axis, if one is given.
-    pub fn along(&self) -> Option<Sizing> {
-        let all = self.up.sizings([self.height, self.width, self.length]);
-        all.into_iter().flatten().next()
+    /// The size of voxels, if an option sets it.
+    fn sizing(&self) -> Option<Sizing> {
+        let along = self.up.sizings([self.height, self.width, self.length]);
+        along.into_iter().flatten().next().or(sizing(self.res, self.voxel_size))
     }
 
-    /// Whether no option sets the size of voxels.
+    /// Whether no option sets the size of voxels or of the grid.
     pub fn has_default_res(&self) -> bool {
-        let Self { res, voxel_size, cube, dims, lattice, .. } = self;
-        let is_sized = res.is_some() || voxel_size.is_some() || cube.is_some() || dims.is_some();
-        !is_sized && self.along().is_none() && lattice.is_none()
+        let dims = self.dims.or(self.cube);
+        self.sizing().is_none() && dims.is_none() && self.lattice.is_none()
     }
 
     /// The output in a warning that colours are lost; `None` if a file of this format, or a
@@ -168,9 +167,8 @@ impl Job {
 
     /// The transformation of meshes.
     pub fn transform(&self) -> Transform {
-        let dims = self.dims.or(self.cube.map(|n| [n; 3]));
-        let fills = self.res.is_none() && self.voxel_size.is_none();
-        let grid = dims.map(|dims| CenteredGrid { dims, fills });
+        let fills = self.sizing().is_none();
+        let grid = self.dims.or(self.cube).map(|dims| CenteredGrid { dims, fills });
         Transform { grid, ..self.transform.transform() }
     }
 
@@ -179,7 +177,7 @@ impl Job {
         // The band of distances is to be whole.
         let band = self.distance.filter(|_| self.bounds.is_none());
         let band = band.map_or(0, |width| width.ceil() as u32);
-        let sizing = self.along().unwrap_or(sizing(self.res, self.voxel_size));
+        let sizing = self.sizing().unwrap_or(DEFAULT_SIZING);
         let mut options = PlaceOptions::new(sizing).with_pad(self.pad.max(band));
         options.bounds = self.bounds;
         options

@@ -12,7 +12,7 @@ use trivox::{PlaceOptions, VoxelGrid, Voxelizer};
 
 use crate::cli::{SceneArgs, SourceArgs, VoxelArgs};
 use crate::memory::Memory;
-use crate::options::{given, sizing};
+use crate::options::{DEFAULT_SIZING, given, sizing};
 use crate::progress::TerminalProgress;
 use crate::text::{sentences, shown};
 use crate::write::sink::{Sink, refuse_folder, refuse_sidecars};
@@ -31,11 +31,12 @@ pub fn voxels(
         return Ok((grid, warnings));
     }
     let memory = Memory::new(args.read.memory);
+    let sizing = sizing(args.res, args.voxel_size);
     let voxelizer = Voxelizer::new()
         .memory_from(move || memory.left())
         .backend(BackendChoice::Cpu)
         .progress(progress.clone())
-        .place_options(PlaceOptions::new(sizing(args.res, args.voxel_size)));
+        .place_options(PlaceOptions::new(sizing.unwrap_or(DEFAULT_SIZING)));
     let voxelizer = args.voxels.apply_to(voxelizer).color(args.color.unwrap_or_default());
     // As the main command does.
     let named = || shown(file);

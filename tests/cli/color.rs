@@ -139,12 +139,19 @@ fn texels_are_squares_unless_a_filter_is_asked_for() {
 #[test]
 fn one_colour_can_be_asked_for() {
     let folder = in_colors();
-    for color in ["#C08040", "c08040"] {
+    for (color, [r, g, b]) in [
+        ("#C08040", [192, 128, 64]),
+        ("c08040", [192, 128, 64]),
+        ("#fff", [255; 3]),
+        ("red", [255, 0, 0]),
+    ] {
         folder.succeeds(format!("three.obj --res 9 --color {color} -o one.npz"));
-        assert_eq!(colors(&folder, "one.npz"), [[192, 128, 64, 255]]);
+        assert_eq!(colors(&folder, "one.npz"), [[r, g, b, 255]]);
     }
-    let complaint = "use auto, none or a CSS colour such as red, #fff";
-    folder.fails("three.obj --res 9 --color foggy -o two.npz", complaint);
+    let complaint = "use auto, none or a CSS colour such as red, #fff or #C08040";
+    for color in ["#", "#C0804", "#C080401", "#C0804G", "+C0804", "##C08040", "mauve-ish"] {
+        folder.fails(format!("three.obj --res 9 --color {color} -o two.npz"), complaint);
+    }
 }
 
 #[test]

@@ -93,9 +93,9 @@ pub fn parse_res(text: &str) -> Result<u32, String> {
     }
 }
 
-pub fn parse_cube(text: &str) -> Result<u32, String> {
+pub fn parse_cube(text: &str) -> Result<[u32; 3], String> {
     let edge = text.parse().ok().filter(is_edge);
-    edge.ok_or_else(|| {
+    edge.map(|edge| [edge; 3]).ok_or_else(|| {
         format!("use one number of 1 to {}, or --dims X,Y,Z for a box", most(MAX_DIM))
     })
 }
@@ -147,28 +147,5 @@ pub fn parse_width(text: &str) -> Result<f32, String> {
     match text.parse() {
         Ok(width) if width > 0.0 && width <= MAX_WIDTH => Ok(width),
         _ => Err(format!("use a number of voxels above 0, at most {MAX_WIDTH}, such as 3")),
-    }
-}
-
-#[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn colours_are_those_of_css() {
-        let parse = |text: &str| parse_color(text).ok();
-        assert_eq!(parse("#C08040"), Some(ColorSource::Uniform([192, 128, 64, 255])));
-        assert_eq!(parse("c08040"), parse("#C08040"));
-        assert_eq!(parse("#fff"), Some(ColorSource::Uniform([255; 4])));
-        assert_eq!(parse("red"), Some(ColorSource::Uniform([255, 0, 0, 255])));
-        assert_eq!(
-            [parse("auto"), parse("none")],
-            [ColorSource::Mesh, ColorSource::None].map(Some)
-        );
-        for text in ["", "#", "#C0804", "#C080401", "#C0804G", "+C0804", "##C08040", "mauve-ish"] {
-            let message = parse_color(text).unwrap_err();
-            assert!(message.contains("#C08040"), "{text}: {message}");
-        }
     }
 }

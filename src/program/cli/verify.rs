@@ -51,7 +51,7 @@ pub struct VerifyArgs {
     /// The grid was made with this --cube: the mesh is in its centre.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_cube)]
     #[arg(conflicts_with_all = ["dims", "bounds", "pad"])]
-    pub cube: Option<u32>,
+    pub cube: Option<[u32; 3]>,
 
     /// The grid was made with these --dims: the mesh is in its centre.
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_dims)]

@@ -95,7 +95,7 @@ pub struct Job {
     #[arg(long, value_name = "N", conflicts_with_all = ["dims", "bounds", "pad"])]
     #[arg(value_parser = parse_cube, allow_negative_numbers = true)]
     #[arg(help_heading = "Size and place")]
-    pub cube: Option<u32>,
+    pub cube: Option<[u32; 3]>,
 
     /// Make a grid of X x Y x Z voxels, with the mesh centred and not distorted, as --cube does.
     #[arg(long, value_name = "X,Y,Z", conflicts_with_all = ["bounds", "pad"])]

@@ -92,7 +92,7 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
         preview,
         warnings,
     };
-    args.report.print_verdict(&report, &report.warnings, || report.text(&found))?;
+    args.report.print_verdict(&report, &report.warnings, || report.text())?;
     let is_same = report.equal && (!args.exact || report.besides.is_empty());
     Ok(if is_same { ExitStatus::Done } else { ExitStatus::Differs })
 }
@@ -184,7 +184,7 @@ struct Differing {
 }
 
 impl DiffReport {
-    fn text(&self, found: &Comparison) -> String {
+    fn text(&self) -> String {
         let mut lines = Vec::new();
         let mut line = |label: &str, text: String| lines.push(format!("{label:<9} {text}"));
         line("A", self.a.text());
@@ -202,7 +202,7 @@ impl DiffReport {
         for Differing { voxel: [x, y, z], only_in } in &self.voxels {
             line("", format!("({x}, {y}, {z}) only in {only_in}"));
         }
-        let unnamed = found.differing() - self.voxels.len() as u64;
+        let unnamed = self.only_a + self.only_b - self.voxels.len() as u64;
         if unnamed > 0 {
             line("", format!("and {} more", counted(unnamed, "voxel")));
         }

@@ -13,13 +13,13 @@ use trivox::engine::verify::{
 };
 use trivox::formats::is_mesh;
 use trivox::grid::ContentHash;
-use trivox::{ColorSource, Lattice, Sizing, Voxelizer};
+use trivox::{ColorSource, Lattice, Voxelizer};
 
 use crate::ExitStatus;
 use crate::cli::{SceneArgs, VerifyArgs};
 use crate::grids::{GridSummary, described, fill_lines};
 use crate::memory::Memory;
-use crate::options::start_threads;
+use crate::options::{sizing, start_threads};
 use crate::progress::TerminalProgress;
 use crate::text::{
     counted, grouped, of_file, path_text, range, ratio, sentences, shown, significant, sized,
@@ -74,9 +74,8 @@ pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
 }
 
 fn options(args: &VerifyArgs) -> VerifyOptions {
-    let size = args.voxel_size.map(Sizing::VoxelSize);
-    let sizing = args.res.map(Sizing::Resolution).or(size);
-    let dims = args.dims.or(args.cube.map(|n| [n; 3]));
+    let sizing = sizing(args.res, args.voxel_size);
+    let dims = args.dims.or(args.cube);
     let placement = KnownPlacement { sizing, bounds: args.bounds, pad: args.pad, dims };
     VerifyOptions { placement, as_placed: args.as_placed, ..VerifyOptions::default() }
 }

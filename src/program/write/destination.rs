@@ -50,26 +50,23 @@ fn has_separator(path: &Path) -> bool {
 /// likely mistake.
 fn folder(job: &Job, several: bool) -> Result<Option<&Path>> {
     let Some(path) = job.output.as_deref() else { return Ok(None) };
-    let to_stdout = path == Path::new("-");
-    let is_folder = is_folder(path);
-    let is_like_file = !several && path.is_dir() && !has_separator(path);
-    if is_like_file && GridFormat::of_path(path).is_ok() {
-        bail!("{0}: is a folder: name a file, or write {0}/ for a file in it", shown(path));
-    }
-    if to_stdout || !(is_folder || several) {
+    if path == Path::new("-") {
         if several {
             bail!("standard output takes the voxels of one mesh: name a folder");
         }
         return Ok(None);
     }
-    if !is_folder && (path.exists() || path.extension().is_some()) {
+    if several && !is_folder(path) && (path.exists() || path.extension().is_some()) {
         bail!(
             "{}: names a file, but several meshes need a folder: end it with /; for one grid of all \
              of them, give --label file and name a .vox or .npz",
             shown(path)
         );
     }
-    Ok(Some(path))
+    if !several && path.is_dir() && !has_separator(path) && GridFormat::of_path(path).is_ok() {
+        bail!("{0}: is a folder: name a file, or write {0}/ for a file in it", shown(path));
+    }
+    Ok((several || is_folder(path)).then_some(path))
 }
 
 /// Sets the output of each of `tasks`, if `job` has one: its file, device or standard output (`-`),

@@ -14,25 +14,19 @@ use crate::cli::ReportArgs;
 use crate::inputs::with_stdin_named;
 use crate::text::escaped_except;
 
-/// An error of the program itself.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
+/// An error as `--json` prints it, with its code: that of [`trivox::ErrorCode`], or one of the
+/// program itself.
+#[derive(Debug, Serialize, thiserror::Error)]
+#[error("{error}")]
 pub struct CodedError {
-    pub code: &'static str,
-    pub message: String,
-}
-
-/// An error as `--json` prints it, with the code of [`trivox::ErrorCode`].
-#[derive(Debug, Serialize)]
-pub struct ErrorReport {
     /// The error chain.
     pub error: String,
     pub code: &'static str,
 }
 
-impl ErrorReport {
+impl CodedError {
     /// The code is that of the outermost error that has one, else `other`.
-    pub fn new(error: &anyhow::Error) -> Self {
+    pub fn of(error: &anyhow::Error) -> Self {
         let of_program = |error: &(dyn Error + 'static)| {
             error.downcast_ref().map(|CodedError { code, .. }| *code)
         };

@@ -32,7 +32,7 @@ use crate::cli::{Cli, Command};
 use crate::commands::{
     adapters, convert, diff, formats, info, join, manual, render, slice, verify, voxelize,
 };
-use crate::console::{ErrorReport, StdoutClosed, stdout_error};
+use crate::console::{CodedError, StdoutClosed, stdout_error};
 use crate::tips::refuse;
 
 fn main() -> ExitCode {
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     match status {
         Ok(status) => ExitCode::from(status as u8),
         Err(error) => {
-            ErrorReport::new(&error).print(is_json);
+            CodedError::of(&error).print(is_json);
             ExitCode::from(2)
         }
     }

@@ -8,7 +8,7 @@ use trivox::base::memory::{address_space_left, address_space_limit, available, o
 use trivox::formats::ReadError;
 use trivox::{BackendError, VoxelizeError};
 
-use crate::console::{CodedError, ErrorReport};
+use crate::console::CodedError;
 
 /// Bytes reserved for what has no limit of its own: stacks of threads, the process itself.
 const RESERVE: u64 = 32 << 20;
@@ -45,7 +45,7 @@ impl Memory {
             return error;
         };
         let contexts: Vec<String> = error.chain().take(depth).map(ToString::to_string).collect();
-        let message = match address_space_limit() {
+        let error = match address_space_limit() {
             Some(limit) if needed > self.address_space_left() => format!(
                 "for {what} the program needs at least {} MiB more memory, but the limit of its \
                  address space is {} MiB, of which each thread takes 64 or more: {remedy}, use \
@@ -78,7 +78,7 @@ impl Memory {
                 )
             }
         };
-        let explained = Error::from(CodedError { code: MEMORY, message });
+        let explained = Error::from(CodedError { error, code: MEMORY });
         contexts.into_iter().rev().fold(explained, Error::context)
     }
 
@@ -101,7 +101,7 @@ const MEMORY: &str = "memory";
 
 /// Whether more memory than is allowed was needed.
 pub fn is_memory(error: &Error) -> bool {
-    ErrorReport::new(error).code == MEMORY
+    CodedError::of(error).code == MEMORY
 }
 
 /// Of an error of too little memory, the purpose of the memory, the bytes needed besides those that

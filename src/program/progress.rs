@@ -166,12 +166,12 @@ pub fn explain_late(error: Error, limit: Option<Duration>, mesh: &Path) -> Error
     let is_cancelled = error.chain().any(|error| code_of(error) == Some("cancelled"));
     match limit {
         Some(limit) if is_cancelled => {
-            let message = format!(
+            let error = format!(
                 "{}: takes longer than --time-limit {}: allow more, or use a lower resolution",
                 shown(mesh),
                 limit.as_secs_f64()
             );
-            CodedError { code: "time_limit", message }.into()
+            CodedError { error, code: "time_limit" }.into()
         }
         _ => error,
     }

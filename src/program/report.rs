@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::ExitStatus;
 use crate::cli::Job;
-use crate::console::{ErrorReport, StdoutClosed, print_error, print_json};
+use crate::console::{CodedError, StdoutClosed, print_error, print_json};
 use crate::inputs::Task;
 use crate::plan::Plan;
 use crate::progress::TerminalProgress;
@@ -47,7 +47,7 @@ impl<'a> Report<'a> {
     /// to, or is [`StdoutClosed`] and no output remains to be made.
     pub fn take(&mut self, task: &Task, result: Result<Outcome>) -> Result<()> {
         let outcome = result.unwrap_or_else(|error| {
-            let (mesh, report) = (task.name(), ErrorReport::new(&error));
+            let (mesh, report) = (task.name(), CodedError::of(&error));
             Outcome::Failed { mesh, report }
         });
         self.totals.add(task, &outcome);
@@ -87,7 +87,7 @@ impl<'a> Report<'a> {
 
     fn print_text(&self, outcome: &Outcome) {
         let text = match outcome {
-            Outcome::Failed { mesh, report: ErrorReport { error, .. } } => {
+            Outcome::Failed { mesh, report: CodedError { error, .. } } => {
                 let mesh = escaped(mesh);
                 let is_named = !self.plan.is_batch || error.starts_with(&mesh);
                 let name = if is_named { String::new() } else { format!("{mesh}: ") };

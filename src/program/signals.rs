@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use trivox::formats::temporary::{folder_of, remove_temporary_files};
 
-use crate::console::ErrorReport;
+use crate::console::CodedError;
 use crate::inputs::STDIN_COPY;
 
 /// Installs a handler of the signals that end the program: it removes the temporary files, and
@@ -55,7 +55,7 @@ fn stop(why: &str, code: i32, is_json: bool) -> ! {
     }
     let files = remove_temporary_files();
     let removed = if files.is_empty() { "" } else { ": the unfinished output was removed" };
-    let report = ErrorReport { error: format!("{why}{removed}"), code: "cancelled" };
+    let report = CodedError { error: format!("{why}{removed}"), code: "cancelled" };
     // Standard error and output may be full pipes, which must not block the exit.
     let (sender, receiver) = std::sync::mpsc::channel();
     _ = std::thread::Builder::new().spawn(move || {

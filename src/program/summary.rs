@@ -18,7 +18,7 @@ use trivox::{
 
 use crate::check::Check;
 use crate::cli::Job;
-use crate::console::ErrorReport;
+use crate::console::CodedError;
 use crate::grids::{Contents, block_lines, fill_lines};
 use crate::inputs::Task;
 use crate::plan::Plan;
@@ -45,7 +45,7 @@ pub enum Outcome {
     Failed {
         mesh: String,
         #[serde(flatten)]
-        report: ErrorReport,
+        report: CodedError,
     },
 }
 

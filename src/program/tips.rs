@@ -9,7 +9,7 @@ use trivox::formats::{GridFormat, is_mesh};
 use trivox::grid::Attribute;
 
 use crate::cli::{Cli, Job};
-use crate::console::{ErrorReport, print_json};
+use crate::console::{CodedError, print_json};
 use crate::inputs::is_read_grid;
 use crate::text::shown;
 
@@ -18,7 +18,7 @@ pub fn refuse(error: Error, is_json: bool) -> ! {
     let error = with_tip(error);
     if is_json {
         let error = one_line(&error.to_string());
-        _ = print_json(&ErrorReport { error, code: "usage" });
+        _ = print_json(&CodedError { error, code: "usage" });
     }
     error.exit()
 }

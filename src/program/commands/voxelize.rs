@@ -84,8 +84,8 @@ pub fn run(mut job: Job) -> Result<ExitStatus> {
 fn bug(panic: &(dyn Any + Send)) -> Error {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    let message = format!("{}: this is a bug in voxelize", text.unwrap_or("a panic"));
-    CodedError { code: "bug", message }.into()
+    let error = format!("{}: this is a bug in voxelize", text.unwrap_or("a panic"));
+    CodedError { error, code: "bug" }.into()
 }
 
 /// The voxelizer with the options that all meshes share.

@@ -40,14 +40,14 @@ impl<'a> Plan<'a> {
     pub fn new(job: &'a Job, lattice: Option<&Lattice>) -> Result<Self> {
         refuse_likely_mistakes(job)?;
         let (mut tasks, has_list, unread) = inputs::meshes(&job.meshes, job.recursive)?;
-        let left_out = inputs::leave_out_repeated(&mut tasks);
+        let mut warnings = inputs::leave_out_repeated(&mut tasks);
+        let is_several = tasks.len() + warnings.len() > 1 || has_list || job.shard.is_some();
+        warnings.extend(inputs::left_out(&unread));
         let is_joined = job.label == Some(LabelBy::File);
         if is_joined {
-            destination::refuse_folder_of_one(job)?;
             tasks = Task::joined(tasks);
         }
         let total_meshes = tasks.len();
-        let is_several = total_meshes + left_out.len() > 1 || has_list || job.shard.is_some();
         let is_batch = is_several && !is_joined;
         // Outputs of all shards are checked, so that no shard overwrites another's file.
         let folder = destination::assign(job, is_batch, &mut tasks)?;
@@ -60,12 +60,11 @@ impl<'a> Plan<'a> {
         if is_batch && job.preview.is_some() {
             bail!("--preview draws one mesh: use `voxelize render` for each of several");
         }
-        print_warnings(&left_out, job.quiet);
-        print_warnings(inputs::left_out(&unread).as_slice(), job.quiet);
         if job.show && !terminal::has_colors() {
             let why = "--show had no effect: standard error is no terminal with colours";
-            print_warnings(&[why.to_owned()], job.quiet);
+            warnings.push(why.to_owned());
         }
+        print_warnings(&warnings, job.quiet);
         let mut memory = Memory::new(job.compute.memory);
         memory.at_once = tasks.len().min(rayon::current_num_threads());
         let write_options = job.palette.write_options()?;

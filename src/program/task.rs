@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use trivox::base::timed;
 use trivox::engine::{Measured, Placed, Summary};
 use trivox::formats::{GridFormat, LoadedMesh, ReadError};
@@ -20,7 +20,6 @@ use crate::plan::Plan;
 use crate::resume::{self, Origin};
 use crate::summary::{MeshSummary, Outcome};
 use crate::text::{of_file, shown};
-use crate::write::destination::same_file;
 use crate::write::output::Output;
 use crate::write::pictures::{preview, preview_options};
 use crate::write::sink::{Sink, StdoutClosedEarly, Written, refuse_sidecars};
@@ -132,13 +131,7 @@ impl Plan<'_> {
         };
         let output = task.target.as_deref().map(output).transpose()?;
         let preview = picture.as_deref().map(|path| preview(path, inputs)).transpose()?;
-        match task.target.as_deref().zip(picture.as_deref()) {
-            Some((output, preview)) if same_file(output, preview) => bail!(
-                "{}: would be both the voxels and their picture: name another file for --preview",
-                shown(output)
-            ),
-            _ => Ok((output, preview)),
-        }
+        Ok((output, preview))
     }
 
     /// The source of colours: none if neither the file nor a picture shows them.

@@ -11,7 +11,7 @@ use trivox::Tile;
 use trivox::formats::temporary::{TemporaryFile, behind_links, folder_of};
 use trivox::formats::{GridFormat, WriteError};
 
-use crate::cli::Job;
+use crate::cli::{Job, LabelBy};
 use crate::inputs::Task;
 use crate::text::shown;
 
@@ -25,17 +25,6 @@ pub fn tile_named(path: &Path) -> Option<(&str, Tile)> {
     Some((mesh, tile.replacen(OF, "/", 1).parse().ok()?))
 }
 
-/// Refuses a folder as the output of `job`, which makes one grid of all meshes.
-pub fn refuse_folder_of_one(job: &Job) -> Result<()> {
-    match job.output.as_deref() {
-        Some(path) if is_folder(path) => bail!(
-            "{}: is a folder, but --label file makes one grid: name a file in it, such as parts.npz",
-            shown(path)
-        ),
-        _ => Ok(()),
-    }
-}
-
 /// Whether a path is a folder, or ends like the name of one.
 fn is_folder(path: &Path) -> bool {
     path.is_dir() || has_separator(path)
@@ -47,7 +36,7 @@ fn has_separator(path: &Path) -> bool {
 
 /// The folder of the outputs of `job`: its output if that is a folder, if its name ends like one,
 /// or if there are `several` meshes. With several meshes, a name with an extension is refused as a
-/// likely mistake.
+/// likely mistake; a folder is refused for one grid of several meshes.
 fn folder(job: &Job, several: bool) -> Result<Option<&Path>> {
     let Some(path) = job.output.as_deref() else { return Ok(None) };
     if path == Path::new("-") {
@@ -55,6 +44,12 @@ fn folder(job: &Job, several: bool) -> Result<Option<&Path>> {
             bail!("standard output takes the voxels of one mesh: name a folder");
         }
         return Ok(None);
+    }
+    if job.label == Some(LabelBy::File) && is_folder(path) {
+        bail!(
+            "{}: is a folder, but --label file makes one grid: name a file in it, such as parts.npz",
+            shown(path)
+        );
     }
     if several && !is_folder(path) && (path.exists() || path.extension().is_some()) {
         bail!(
@@ -72,7 +67,7 @@ fn folder(job: &Job, several: bool) -> Result<Option<&Path>> {
 /// Sets the output of each of `tasks`, if `job` has one: its file, device or standard output (`-`),
 /// or files in its folder, which is returned. A file in a folder lies in the mesh's folder below
 /// that, and has the mesh's name, the tile's suffix if any, and the extension of the format.
-/// Refuses two meshes with one output, and an output that is one of the meshes.
+/// Refuses two meshes with one output, and an output that is one of the meshes or the picture.
 pub fn assign<'a>(job: &'a Job, several: bool, tasks: &mut [Task]) -> Result<Option<&'a Path>> {
     let folder = folder(job, several)?;
     let Some(output) = &job.output else { return Ok(None) };
@@ -80,6 +75,7 @@ pub fn assign<'a>(job: &'a Job, several: bool, tasks: &mut [Task]) -> Result<Opt
     // Tiles of a mesh may share the folder.
     let suffix = job.tile.map(|tile| format!("{TILE}{tile}").replace('/', OF)).unwrap_or_default();
     let inputs: HashSet<PathBuf> = tasks.iter().map(|task| resolved(&task.mesh)).collect();
+    let picture = job.preview.as_deref().map(resolved);
     let mut meshes_by_target = HashMap::new();
     for Task { mesh, below, target, .. } in tasks {
         let path = match folder {
@@ -92,6 +88,12 @@ pub fn assign<'a>(job: &'a Job, several: bool, tasks: &mut [Task]) -> Result<Opt
             }
         };
         let key = resolved(&path);
+        if picture.as_ref() == Some(&key) {
+            bail!(
+                "{}: would be both the voxels and their picture: name another file for --preview",
+                shown(&path)
+            );
+        }
         if inputs.contains(&key) {
             bail!(
                 "{}: would overwrite an input: name another file, or a folder of its own",
@@ -144,11 +146,6 @@ fn way_out(one: &Path, other: &Path) -> &'static str {
              two runs"
         }
     }
-}
-
-/// Whether two paths lead to one file, which may not exist yet.
-pub fn same_file(one: &Path, other: &Path) -> bool {
-    resolved(one) == resolved(other)
 }
 
 /// The canonical path of a file that may not exist yet, so that two names of one file compare

@@ -38,17 +38,17 @@ impl Pictures {
         frames: Option<u32>,
         fps: Option<u16>,
     ) -> Result<Self> {
-        let Some(frames) = frames else {
-            return Ok(Self { sink: picture(path, inputs)?, animation: None });
-        };
-        let sink = if is_gif(path) { Sink::new(path, inputs)? } else { picture(path, inputs)? };
+        let is_animated_gif = frames.is_some() && is_gif(path);
+        let sink =
+            if is_animated_gif { Sink::new(path, inputs)? } else { picture_sink(path, inputs)? };
+        let Some(frames) = frames else { return Ok(Self { sink, animation: None }) };
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if name.contains('%') || name.contains("##") {
             bail!("{}: a turntable is one file: name it without a place for a number", shown(path));
         }
         let default = frames.div_ceil(ORBIT).min(MAX_GIF_FPS.into()) as u16;
         let fps = fps.unwrap_or(default);
-        if is_gif(path) && fps > MAX_GIF_FPS {
+        if is_animated_gif && fps > MAX_GIF_FPS {
             bail!(
                 "{}: a .gif has at most {MAX_GIF_FPS} pictures a second: use --fps {MAX_GIF_FPS}",
                 shown(path)
@@ -109,11 +109,11 @@ pub fn preview(path: &Path, inputs: &Inputs) -> Result<Sink> {
         path.as_os_str() != "-",
         "standard output: a picture beside other output needs a file: name a .png"
     );
-    picture(path, inputs)
+    picture_sink(path, inputs)
 }
 
 /// The destination of a picture, a .png file or standard output, which must be none of `inputs`.
-pub fn picture(path: &Path, inputs: &Inputs) -> Result<Sink> {
+pub fn picture_sink(path: &Path, inputs: &Inputs) -> Result<Sink> {
     if path != Path::new("-") {
         check_extension(path).with_context(|| shown(path))?;
     }

@@ -16,7 +16,7 @@ use crate::grids::GridSummary;
 use crate::progress::TerminalProgress;
 use crate::text::{AXES, counted, escaped, shown};
 use crate::voxels::voxels;
-use crate::write::pictures::picture;
+use crate::write::pictures::picture_sink;
 use crate::write::sink::{Inputs, Sink, refuse_shared_stdout};
 
 mod picture;
@@ -25,7 +25,7 @@ mod picture;
 pub fn run(args: &SliceArgs) -> Result<()> {
     let sink = args.output.as_ref().or(args.picture.as_ref()).map(|output| {
         refuse_shared_stdout(args.json, output)?;
-        picture(output, &Inputs::new([&*args.file]))
+        picture_sink(output, &Inputs::new([&*args.file]))
     });
     let sink = sink.transpose()?;
     let named = || shown(&args.file);

@@ -30,7 +30,7 @@ pub(crate) use clock::Clock;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use device::Mapping;
 pub(crate) use device::{buffer_limit, dispatch};
-pub(crate) use pipeline::{Constants, Pipeline};
+pub(crate) use pipeline::{Constants, Pipeline, group_layout};
 
 /// Invocations per workgroup of the voxelization kernels; adapters must support it.
 pub const GROUP: u32 = 256;

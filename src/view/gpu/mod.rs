@@ -22,8 +22,7 @@ use rayon::prelude::*;
 use wgpu::BufferUsages as Usage;
 
 use crate::base::srgb::Rgba;
-use crate::gpu::GpuError;
-use crate::gpu::{BRICK_WORDS, Device, KEY_WORDS, MAX_GROUPS, kernels};
+use crate::gpu::{BRICK_WORDS, Device, GpuError, KEY_WORDS, MAX_GROUPS, group_layout, kernels};
 use crate::grid::{Colors, DEFAULT_COLOR, count, mask_places};
 pub use crate::view::trace::scene::Node;
 use crate::view::trace::scene::Scene;
@@ -123,23 +122,7 @@ impl SceneBuffers {
     /// [`STAGES`](Self::STAGES) four storage buffers and one uniform count towards its limits.
     #[must_use]
     pub fn layout(device: &Device) -> wgpu::BindGroupLayout {
-        let entry = |binding| wgpu::BindGroupLayoutEntry {
-            binding,
-            visibility: Self::STAGES,
-            ty: wgpu::BindingType::Buffer {
-                ty: match binding {
-                    0 => wgpu::BufferBindingType::Uniform,
-                    _ => wgpu::BufferBindingType::Storage { read_only: true },
-                },
-                has_dynamic_offset: false,
-                min_binding_size: None,
-            },
-            count: None,
-        };
-        device.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: Some("scene"),
-            entries: &[0, 1, 2, 3, 4].map(entry),
-        })
+        group_layout(&device.device, &kernels::bindings(&scene_source(0)), 0, Self::STAGES)
     }
 
     /// The bind group of all of them, with the [`layout`](Self::layout).
@@ -201,13 +184,7 @@ impl GpuScene {
                 colors: storage("colours", bytemuck::cast_slice(&colors))?,
             })
         };
-        Self::new(device, device.in_scopes(upload)??)
-    }
-
-    /// Wraps buffers of the layout.
-    pub(crate) fn new(device: &Device, buffers: SceneBuffers) -> Result<Self, GpuError> {
-        device.check()?;
-        Ok(Self { device: device.clone(), buffers })
+        Ok(Self { device: device.clone(), buffers: device.in_scopes(upload)?? })
     }
 
     /// The buffers, to bind them in other stages on the same device.

@@ -212,9 +212,6 @@ impl Device {
     }
 
     /// A buffer initialized with `bytes`, whose length is a multiple of 4.
-    ///
-    /// # Errors
-    /// Those of [`checked_buffer`](Self::checked_buffer).
     pub(crate) fn filled(
         &self,
         label: &'static str,

@@ -663,7 +663,7 @@ fn status_of(counters: &[u32]) -> SceneStatus {
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use crate::backend::gpu::{BatchLimits, adversarial_mesh};
+    use crate::backend::gpu::adversarial_mesh;
     use crate::gpu::promised;
     use crate::view::gpu::SceneBuffers;
 
@@ -744,35 +744,6 @@ mod tests {
                 let status = builder.status().unwrap();
                 assert_eq!(status.failure, failure, "{}, {last}", adapter.label());
             }
-        }
-    }
-
-    #[test]
-    fn a_capacity_that_is_refused_is_named_and_so_is_the_limit_that_refuses_it() {
-        let Some(adapter) = promised().into_iter().next() else { return };
-        let gpu = Gpu::new(&adapter).unwrap();
-        let limits = BatchLimits { pairs: 1000, ..gpu.batch_limits };
-        let small = Gpu::new(&adapter).unwrap().with_batch_limits(limits);
-        let pairs = |pairs| SceneCapacity { pairs, ..CAPACITY };
-        for (gpu, capacity, says, is_of_device) in [
-            (&gpu, pairs(MAX_PAIRS + 1), "4,194,305 pairs, and 4,194,304 are", false),
-            (&small, pairs(1001), "1,001 pairs, and 1,000 are", true),
-            (
-                &gpu,
-                SceneCapacity { bricks: MAX_BRICKS + 1, ..CAPACITY },
-                "2,097,153 bricks, and 2,097,152 are",
-                false,
-            ),
-            (
-                &gpu,
-                SceneCapacity { candidates: u32::MAX, ..CAPACITY },
-                "4,294,967,295 candidates, and 268,435,456 are",
-                false,
-            ),
-        ] {
-            let refused = builder(gpu, Mode::Surface, capacity).unwrap_err().to_string();
-            assert!(refused.contains(says), "{refused}");
-            assert_eq!(refused.contains("limits of its adapter"), is_of_device, "{refused}");
         }
     }
 

@@ -40,9 +40,6 @@ impl Tree {
     /// The tree of a grid of `dims`, over the bricks in the buffers of the voxelization, which
     /// counts them. With room for the colours of so many `voxels`; no voxels have colours if it is
     /// 0. The bricks of a solid are filled.
-    ///
-    /// # Errors
-    /// The nodes exceed the device's limit; the device fails.
     pub(crate) fn new(
         device: &Device,
         dims: [u32; 3],

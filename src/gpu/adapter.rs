@@ -188,17 +188,11 @@ impl Adapter {
     }
 
     /// The blocking form of [`find_async`](Self::find_async).
-    ///
-    /// # Errors
-    /// There are no adapters, or none with that name; the message lists them.
     pub fn find(name: Option<&str>) -> Result<Self, GpuError> {
         pollster::block_on(Self::find_async(name))
     }
 
     /// The blocking form of [`open_async`](Self::open_async).
-    ///
-    /// # Errors
-    /// A limit or a feature is missing, or the driver fails.
     pub fn open(&self) -> Result<Device, GpuError> {
         pollster::block_on(self.open_async())
     }

@@ -378,9 +378,6 @@ impl Device {
     }
 
     /// The blocking form of [`submit_and_read_async`](Self::submit_and_read_async).
-    ///
-    /// # Errors
-    /// The commands are invalid; the device failed.
     pub fn submit_and_read(
         &self,
         encoder: wgpu::CommandEncoder,

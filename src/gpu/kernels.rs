@@ -144,12 +144,6 @@ pub fn resolve(file: &File) -> String {
     source
 }
 
-/// The source of a module with its imports, such as `exact/touches`; `None` if there is none.
-#[must_use]
-pub fn module(path: &str) -> Option<String> {
-    MODULES.iter().find(|file| file.path == path).map(resolve)
-}
-
 fn append(file: &File, done: &mut Vec<&'static str>, source: &mut String) {
     if done.contains(&file.path) {
         return;

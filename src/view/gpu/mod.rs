@@ -218,9 +218,6 @@ impl GpuScene {
     }
 
     /// The blocking form of [`first_hits_async`](Self::first_hits_async).
-    ///
-    /// # Errors
-    /// Those of [`first_hits_async`](Self::first_hits_async).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn first_hits(&self, rays: &[Ray]) -> Result<Vec<Option<Hit>>, GpuError> {
         self.device.block_on(self.first_hits_async(rays))

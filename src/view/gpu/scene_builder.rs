@@ -260,9 +260,6 @@ impl SceneBuilder {
     }
 
     /// The blocking form of [`new_async`](Self::new_async).
-    ///
-    /// # Errors
-    /// Those of [`new_async`](Self::new_async).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn new(
         gpu: &Gpu,
@@ -458,9 +455,6 @@ impl SceneBuilder {
     }
 
     /// The blocking form of [`status_async`](Self::status_async).
-    ///
-    /// # Errors
-    /// The device fails.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn status(&self) -> Result<SceneStatus, GpuError> {
         self.device.block_on(self.status_async())

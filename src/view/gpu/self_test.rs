@@ -17,8 +17,7 @@ use crate::lattice::PlacedMesh;
 use crate::solid::mode::{Mode, Voxels, voxelize_async};
 use crate::solid::{Fill, Solid};
 use crate::view::gpu::{
-    GpuScene, HIT_WORDS, MAX_PASS_RAYS, MeshBuffers, NO_HIT, SceneBuffers, SceneBuilder,
-    SceneCapacity, hit,
+    GpuScene, HIT_WORDS, MeshBuffers, NO_HIT, SceneBuffers, SceneBuilder, SceneCapacity, hit,
 };
 use crate::view::render::{Background, RenderError, RenderOptions, Renderer};
 use crate::view::trace::{DIRECTION_BITS, FRACTION_BITS, Face, Ray, Scene};
@@ -109,7 +108,7 @@ pub(super) async fn pictures(device: &Device) -> Result<(), RenderError> {
                 ground.directions.truncate(1);
             }
             let scene = GpuScene::upload(device, &Scene::new(&grid))?;
-            let drawn = scene.pixels_within(MAX_PASS_RAYS, &picture, &NoProgress).await?;
+            let drawn = scene.untested_pixels(&picture, &NoProgress).await?;
             if drawn != renderer.pixels(&picture, &NoProgress)? {
                 return Ok(false);
             }

@@ -21,7 +21,6 @@ use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 use wgpu::BufferUsages as Usage;
 
-use crate::base::srgb::Rgba;
 use crate::gpu::{BRICK_WORDS, Device, GpuError, KEY_WORDS, MAX_GROUPS, group_layout, kernels};
 use crate::grid::{Colors, DEFAULT_COLOR, count, mask_places};
 pub use crate::view::trace::scene::Node;
@@ -167,7 +166,7 @@ impl GpuScene {
             version: SCENE_VERSION,
             top: scene.top,
             root: (scene.nodes.len() as u32).wrapping_sub(1),
-            rest: packed(colors.map_or(DEFAULT_COLOR, Colors::rest)),
+            rest: u32::from_le_bytes(colors.map_or(DEFAULT_COLOR, Colors::rest)),
             lo: lo.map(|c| c as i32),
             bricks: scene.bricks().len() as u32,
             hi: hi.map(|c| c as i32),
@@ -253,10 +252,6 @@ pub(crate) fn gave_up() -> GpuError {
     )
 }
 
-pub(crate) fn packed(color: Rgba) -> u32 {
-    u32::from_le_bytes(color)
-}
-
 /// For each brick the word offset of its colours, or 0; then the colours.
 fn color_words(scene: &Scene, colors: &Colors) -> Vec<u32> {
     let mut words = vec![0; scene.bricks().len()];
@@ -267,7 +262,8 @@ fn color_words(scene: &Scene, colors: &Colors) -> Vec<u32> {
         }
         words[index] = words.len() as u32;
         words.reserve(count(mask) as usize);
-        words.extend(mask_places(*mask).map(|(x, bit)| packed(of_brick.at(x, bit))));
+        let own = mask_places(*mask).map(|(x, bit)| u32::from_le_bytes(of_brick.at(x, bit)));
+        words.extend(own);
     }
     words
 }

@@ -8,7 +8,7 @@ use wgpu::BufferUsages as Usage;
 use crate::backend::gpu::buffers::Buffers;
 use crate::gpu::{Device, GROUP, GpuError, Kernel, MAX_GROUPS, kernels};
 use crate::grid::{BRICK, DEFAULT_COLOR};
-use crate::view::gpu::{GpuScene, Header, NO_NODES, SCENE_VERSION, SceneBuffers, packed};
+use crate::view::gpu::{GpuScene, Header, NO_NODES, SCENE_VERSION, SceneBuffers};
 use crate::view::trace::scene::{Node, top_of};
 
 /// Words of a node.
@@ -60,7 +60,7 @@ impl Tree {
             version: SCENE_VERSION,
             top,
             root: NO_NODES,
-            rest: packed(DEFAULT_COLOR),
+            rest: u32::from_le_bytes(DEFAULT_COLOR),
             lo: [0; 3],
             bricks: 0,
             hi: dims.map(|d| d as i32 - 1),

@@ -21,7 +21,7 @@ use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 use wgpu::BufferUsages as Usage;
 
-use crate::gpu::{BRICK_WORDS, Device, GpuError, KEY_WORDS, MAX_GROUPS, group_layout, kernels};
+use crate::gpu::{BRICK_WORDS, Device, GpuError, MAX_GROUPS, group_layout, kernels};
 use crate::grid::{Colors, DEFAULT_COLOR, count, mask_places};
 pub use crate::view::trace::scene::Node;
 use crate::view::trace::scene::Scene;
@@ -158,7 +158,6 @@ impl GpuScene {
             bricks.extend([x | y << 16, z]);
             bricks.extend_from_slice(bytemuck::cast_slice(mask));
         }
-        debug_assert_eq!(bricks.len() % BRICK_WORDS, 0, "keys have {KEY_WORDS} words");
         let colors = scene.grid().colors.as_ref();
         let own = colors.filter(|colors| !colors.is_uniform());
         let [lo, hi] = scene.bounds().unwrap_or_default();

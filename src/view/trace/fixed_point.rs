@@ -203,7 +203,9 @@ impl Crossings {
 impl Scene<'_> {
     /// The touch of [`first_touch_from`](Self::first_touch_from), if there is no tie.
     pub(crate) fn certain_touch(&self, ray: &Ray, start: Time) -> Result<Option<Touch>, Tie> {
-        let Some(bounds) = self.bounds() else { return Ok(None) };
+        let (Some(bounds), Some(mut node)) = (self.bounds(), self.nodes.last()) else {
+            return Ok(None);
+        };
         let is_on_plane = |a: usize| ray.origin[a] & ((1 << FRACTION_BITS) - 1) == 0;
         if (0..3).any(|a| ray.direction[a] == 0 && is_on_plane(a)) {
             return Err(Tie);
@@ -214,7 +216,6 @@ impl Scene<'_> {
 
         let top = self.top;
         let mut level = top;
-        let mut node: &Node = &self.nodes[self.root()];
         let (mut partial, mut full): (&Mask, &Mask) = (&node.partial, &node.full);
         let mut side = crossings.side.map(|side| side << (3 * level));
         let ends = each(|a| (lower[a] + 8 * side[a]) ^ stays[a]);

@@ -656,22 +656,6 @@ mod tests {
     }
 
     #[test]
-    fn a_builder_of_a_rule_whose_kernel_is_wrong_is_refused() {
-        for adapter in promised() {
-            let device = adapter.open().unwrap();
-            device.plant(kernels::PARITY, &[], "atomicXor", "atomicOr");
-            let gpu = Gpu::on_device(device).unwrap();
-            assert!(builder(&gpu, Mode::Surface, CAPACITY).is_ok(), "{}", adapter.label());
-            let refused = builder(&gpu, Mode::Solid(Solid::default()), CAPACITY);
-            let is_refused = matches!(
-                &refused,
-                Err(BackendError::Gpu(GpuError::SelfTest { what, .. })) if what == "solid scenes"
-            );
-            assert!(is_refused, "{}: {refused:?}", adapter.label());
-        }
-    }
-
-    #[test]
     fn vertices_that_are_no_numbers_are_found_without_arithmetic() {
         for adapter in promised() {
             let device = adapter.open().unwrap();

@@ -44,16 +44,8 @@ pub(super) async fn rays(device: &Device) -> Result<(), GpuError> {
 pub(super) async fn scenes(gpu: &Gpu, mode: Mode, has_colors: bool) -> Result<(), BackendError> {
     let device = gpu.device();
     let test = async {
-        let mesh = adversarial_solid(DIMS, &SIZES);
-        let (vertices, triangles) = (mesh.vertices().len() as u32, mesh.len() as u32);
-        let capacity = SceneCapacity {
-            vertices,
-            triangles,
-            pairs: 1 << 15,
-            bricks: 1 << 10,
-            candidates: 1 << 20,
-            voxels: if has_colors { 1 << 16 } else { 0 },
-        };
+        let (mesh, capacity) = built_in_mesh(has_colors);
+        let SceneCapacity { vertices, triangles, .. } = capacity;
         let builder = SceneBuilder::untested(&gpu.probe(), mesh.lattice(), mode, capacity)?;
         // Exact in `f32`: integers below 2^23, divided by a power of two.
         let units = mesh.lattice().units_per_voxel() as f32;
@@ -165,6 +157,20 @@ fn built_in_rays() -> Vec<Ray> {
         rays.extend(Ray::from_units(origin, direction));
     }
     rays
+}
+
+/// The mesh of a scene, and the capacity that it needs.
+fn built_in_mesh(has_colors: bool) -> (PlacedMesh, SceneCapacity) {
+    let mesh = adversarial_solid(DIMS, &SIZES);
+    let capacity = SceneCapacity {
+        vertices: mesh.vertices().len() as u32,
+        triangles: mesh.len() as u32,
+        pairs: 1 << 15,
+        bricks: 1 << 10,
+        candidates: 1 << 20,
+        voxels: if has_colors { 1 << 16 } else { 0 },
+    };
+    (mesh, capacity)
 }
 
 /// A block with full bricks and other bricks, most of them empty, in several colours.
@@ -282,8 +288,15 @@ mod tests {
         let of_solids = OF_SOLIDS.map(|fault| (fault, SOLID, false));
         for (fault, mode, has_colors) in of_surfaces.into_iter().chain(of_solids) {
             let gpu = Gpu::on_device(faulty(&adapter, fault)).unwrap();
-            let tested = gpu.device().block_on(scenes(&gpu, mode, has_colors));
-            expect_refusal(fault, tested.map_err(|e| e.to_string()));
+            let made = |mode, has_colors| {
+                let (mesh, capacity) = built_in_mesh(has_colors);
+                let made = SceneBuilder::new(&gpu, mesh.lattice(), mode, capacity);
+                made.map(drop).map_err(|e| e.to_string())
+            };
+            expect_refusal(fault, made(mode, has_colors));
+            if fault.0 == kernels::PARITY {
+                assert_eq!(made(Mode::Surface, false), Ok(()), "the kernels of another rule");
+            }
         }
         assert!(passed.is_empty(), "{passed:#?}");
     }

@@ -60,7 +60,6 @@ pub const MODULES: &[File] = &[
     file!("trace/tree_masks"),
     file!("draw/params"),
     file!("draw/hit"),
-    file!("draw/surface"),
     file!("draw/ground"),
     file!("draw/shade"),
     file!("draw/sums"),

@@ -58,9 +58,10 @@ impl Device {
     }
 
     fn over(device: wgpu::Device, queue: wgpu::Queue) -> Self {
+        let is_software = device.adapter_info().device_type == wgpu::DeviceType::Cpu;
         let (fault, pipelines, tested) = Default::default();
-        let wrapped = Self { device, queue, fault, timeout: None, pipelines, tested };
-        Self { timeout: (!wrapped.is_software()).then_some(TIMEOUT), ..wrapped }
+        let timeout = (!is_software).then_some(TIMEOUT);
+        Self { device, queue, fault, timeout, pipelines, tested }
     }
 
     /// Returns the first error that the device reported, if any.
@@ -124,16 +125,13 @@ impl Device {
         &self,
         kernels: impl IntoIterator<Item = (Kernel, Constants)>,
     ) -> Result<(), GpuError> {
-        let missing = {
+        let is_compiled = |(kernel, constants): &(Kernel, Constants)| {
             let pipelines = lock(&self.pipelines);
-            let is_compiled =
-                |key| pipelines.get(&key).is_some_and(|cached| cached.get().is_some());
-            let kernels = kernels.into_iter();
-            let missing = kernels.filter(|(kernel, of)| !is_compiled((kernel.name(), *of)));
-            missing.collect::<Vec<_>>()
+            pipelines.get(&(kernel.name(), *constants)).is_some_and(|cached| cached.get().is_some())
         };
+        let missing = kernels.into_iter().filter(|kernel| !is_compiled(kernel));
         #[cfg(target_arch = "wasm32")]
-        missing.into_iter().for_each(|(kernel, constants)| drop(self.pipeline(kernel, constants)));
+        missing.for_each(|(kernel, constants)| drop(self.pipeline(kernel, constants)));
         #[cfg(not(target_arch = "wasm32"))]
         std::thread::scope(|scope| {
             for (kernel, constants) in missing {
@@ -212,9 +210,6 @@ impl Device {
     }
 
     /// A buffer initialized with `bytes`, whose length is a multiple of 4.
-    ///
-    /// # Errors
-    /// Those of [`checked_buffer`](Self::checked_buffer).
     pub(crate) fn filled(
         &self,
         label: &'static str,
@@ -381,9 +376,6 @@ impl Device {
     }
 
     /// The blocking form of [`submit_and_read_async`](Self::submit_and_read_async).
-    ///
-    /// # Errors
-    /// The commands are invalid; the device failed.
     pub fn submit_and_read(
         &self,
         encoder: wgpu::CommandEncoder,

@@ -60,7 +60,6 @@ pub const MODULES: &[File] = &[
     file!("trace/tree_masks"),
     file!("draw/params"),
     file!("draw/hit"),
-    file!("draw/surface"),
     file!("draw/ground"),
     file!("draw/shade"),
     file!("draw/sums"),
@@ -142,12 +141,6 @@ pub fn resolve(file: &File) -> String {
     let mut source = String::new();
     append(file, &mut Vec::new(), &mut source);
     source
-}
-
-/// The source of a module with its imports, such as `exact/touches`; `None` if there is none.
-#[must_use]
-pub fn module(path: &str) -> Option<String> {
-    MODULES.iter().find(|file| file.path == path).map(resolve)
 }
 
 fn append(file: &File, done: &mut Vec<&'static str>, source: &mut String) {

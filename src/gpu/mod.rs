@@ -30,12 +30,15 @@ pub(crate) use clock::Clock;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use device::Mapping;
 pub(crate) use device::{buffer_limit, dispatch};
-pub(crate) use pipeline::{Constants, Pipeline};
+pub(crate) use pipeline::{Constants, Pipeline, group_layout};
 
 /// Invocations per workgroup of the voxelization kernels; adapters must support it.
 pub const GROUP: u32 = 256;
 /// Maximum workgroups per dispatch dimension: the WebGPU default limit.
 pub const MAX_GROUPS: u32 = 65_535;
+/// Bytes of workgroup memory that adapters must have: `voxel_rows` takes 13,864, and WebGPU has at
+/// least 16,384.
+pub const WORKGROUP_BYTES: u32 = 14 << 10;
 /// Words of a brick in a buffer: its key, then its mask.
 pub const BRICK_WORDS: usize = 18;
 /// Words of a brick's key: x in the low and y in the high 16 bits of the first, z in the second.

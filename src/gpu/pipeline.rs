@@ -28,7 +28,9 @@ impl Pipeline {
     ) -> Self {
         let bindings = bindings(&source);
         let groups = bindings.iter().map(|binding| binding.group + 1).max().unwrap_or(0);
-        let layouts: Vec<_> = (0..groups).map(|group| layout(device, &bindings, group)).collect();
+        let layouts: Vec<_> = (0..groups)
+            .map(|group| group_layout(device, &bindings, group, wgpu::ShaderStages::COMPUTE))
+            .collect();
         let name = Some(kernel.name());
         let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label: name,
@@ -92,12 +94,18 @@ impl Pipeline {
     }
 }
 
-fn layout(device: &wgpu::Device, bindings: &[Binding], group: u32) -> wgpu::BindGroupLayout {
+/// The layout of one bind group, for these stages.
+pub(crate) fn group_layout(
+    device: &wgpu::Device,
+    bindings: &[Binding],
+    group: u32,
+    visibility: wgpu::ShaderStages,
+) -> wgpu::BindGroupLayout {
     let of_group = bindings.iter().filter(|binding| binding.group == group);
     let entries: Vec<_> = of_group
         .map(|binding| wgpu::BindGroupLayoutEntry {
             binding: binding.number,
-            visibility: wgpu::ShaderStages::COMPUTE,
+            visibility,
             ty: wgpu::BindingType::Buffer {
                 ty: binding.ty,
                 has_dynamic_offset: false,

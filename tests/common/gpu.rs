@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use rayon::prelude::*;
 use trivox::Gpu;
 use trivox::backend::gpu::BatchLimits;
+use trivox::gpu::kernels::{MODULES, resolve};
 use trivox::gpu::{Adapter, Device};
 use wgpu::BufferUsages as Usage;
 
@@ -59,6 +60,11 @@ pub const UNLIMITED: BatchLimits = BatchLimits {
     candidates: u32::MAX,
     groups: u32::MAX,
 };
+
+/// The source of a module with its imports, such as `exact/touches`.
+pub fn module(path: &str) -> String {
+    resolve(MODULES.iter().find(|file| file.path == path).expect("a module"))
+}
 
 /// What the source of every test kernel ends with.
 const INTERFACE: &str = "

@@ -33,6 +33,19 @@ fn expected(grid: &VoxelGrid) -> BTreeMap<Face, Option<Rgba>> {
     faces
 }
 
+/// Whether a rectangle could be larger by faces that are `left`: it grows along the second axis
+/// across its normal, then along the first, up to the end of its tile.
+fn can_grow(rectangle: &Rectangle, left: &BTreeMap<Face, Option<Rgba>>) -> bool {
+    let Rectangle { min, max, axis, color, .. } = *rectangle;
+    let [u, v] = [[1, 2], [0, 2], [0, 1]][axis];
+    let (mut longer, mut wider) = (*rectangle, *rectangle);
+    (longer.min[v], longer.max[v], longer.max[u]) = (max[v], max[v] + 1, min[u] + 1);
+    (wider.min[u], wider.max[u]) = (max[u], max[u] + 1);
+    let is_left = |face: Face| left.get(&face) == Some(&color);
+    max[v] % 64 != 0 && faces(&longer).all(is_left)
+        || max[u] % 64 != 0 && faces(&wider).all(is_left)
+}
+
 /// The first thing that is wrong in a surface, if anything is.
 fn fault(grid: &VoxelGrid, found: &[Rectangle]) -> Option<String> {
     let mut left = expected(grid);
@@ -42,6 +55,9 @@ fn fault(grid: &VoxelGrid, found: &[Rectangle]) -> Option<String> {
             if color != Some(rectangle.color) {
                 return Some(format!("{face:?} of {rectangle:?} has {color:?}"));
             }
+        }
+        if can_grow(rectangle, &left) {
+            return Some(format!("{rectangle:?} could be larger"));
         }
     }
     left.first_key_value().map(|face| format!("{face:?} is missing"))
@@ -100,7 +116,7 @@ fn a_wrong_surface_is_noticed() {
     let mut random = fastrand::Rng::with_seed(9);
     let grid = painted(&random_grid([65, 20, 9], 900, &mut random), &mut random);
     let right = rectangles(&grid);
-    let mistakes: [fn(&mut Vec<Rectangle>, usize); 6] = [
+    let mistakes: [fn(&mut Vec<Rectangle>, usize); 7] = [
         |all, i| _ = all.remove(i),
         |all, i| all.push(all[i]),
         |all, i| {
@@ -110,6 +126,16 @@ fn a_wrong_surface_is_noticed() {
         |all, i| all[i].is_upper = !all[i].is_upper,
         |all, i| all[i].color = Some([200, 9, 9, 255]),
         |all, i| all[i].color = None,
+        |all, _| {
+            // One rectangle in two.
+            let large = all.iter().position(|rectangle| rectangle.faces() > 1).unwrap();
+            let Rectangle { min, max, .. } = all[large];
+            let axis = (0..3).find(|&a| max[a] - min[a] > 1).unwrap();
+            let mut first = all[large];
+            first.max[axis] = min[axis] + 1;
+            all[large].min[axis] = first.max[axis];
+            all.insert(large, first);
+        },
     ];
     for index in [0, right.len() / 2, right.len() - 1] {
         for (number, mistake) in mistakes.iter().enumerate() {

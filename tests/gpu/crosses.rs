@@ -8,7 +8,6 @@ use crate::common::columns::{
 };
 use crate::common::lattice::lattice_triangles;
 use crate::common::prelude::*;
-use trivox::gpu::kernels::module;
 
 /// A column as the kernel takes it: the corners, the axis, the center, the unit bits, the count.
 fn words(column: &Column) -> [i32; 14] {
@@ -45,7 +44,7 @@ fn counts(tally: &Tally<Column>) -> [usize; 3] {
 }
 
 fn source() -> String {
-    module("exact/crosses").unwrap() + include_str!("wgsl/crosses.wgsl")
+    module("exact/crosses") + include_str!("wgsl/crosses.wgsl")
 }
 
 #[test]

@@ -7,7 +7,6 @@ use crate::common::distances::{Fraction, SCALE_BITS, is_nearest, random_mesh, sc
 use crate::common::prelude::*;
 use rayon::prelude::*;
 use trivox::Gpu;
-use trivox::gpu::kernels::module;
 use trivox::solid::distance::{DistanceField, distances};
 
 /// A point and a triangle, in voxels of `2^fraction_bits`.
@@ -48,8 +47,8 @@ fn is_between(least: f32, squared: &Fraction, most: f32) -> bool {
 
 #[test]
 fn distances_of_points_are_the_nearest_floats_and_within_their_bounds() {
-    let source = module("exact/distance").unwrap()
-        + &module("distance/bounds").unwrap().replace(&module("exact/shapes").unwrap(), "")
+    let source = module("exact/distance")
+        + &module("distance/bounds").replace(&module("exact/shapes"), "")
         + include_str!("wgsl/distance.wgsl");
     let count = environment::number("TRIVOX_PAIRS", 100_000);
     for kernel in kernels(&source) {

@@ -7,7 +7,6 @@ use crate::common::lattice::{lattice_triangles, voxel_centers};
 use crate::common::pairs::{SPAN, pairs};
 use crate::common::prelude::*;
 use crate::touches::unscaled_oracle;
-use trivox::gpu::kernels::module;
 
 /// A row of at most this many voxels fits one invocation.
 const LONGEST: i32 = 8;
@@ -90,7 +89,7 @@ fn counts(tally: &Tally<Row>) -> [usize; 3] {
 }
 
 fn all_kernels() -> Vec<Kernel> {
-    kernels(&(module("exact/touches_row").unwrap() + include_str!("wgsl/touches_row.wgsl")))
+    kernels(&(module("exact/touches_row") + include_str!("wgsl/touches_row.wgsl")))
 }
 
 /// Rows of up to four voxels through the small lattice, in units of `scale`.

@@ -2,6 +2,7 @@
 #![cfg(feature = "gpu")]
 use crate::common::prelude::*;
 use crate::trace::{compare_hits, read, run_stage};
+use trivox::backend::gpu::BatchLimits;
 use trivox::gpu::{BRICK_WORDS, Device, GpuError, KEY_WORDS};
 use trivox::view::gpu::{
     MeshBuffers, NO_NODES, Node, SceneBuilder, SceneCapacity, SceneFailure, SceneStatus,
@@ -701,8 +702,41 @@ fn a_mesh_that_cannot_be_recorded_is_an_error_and_the_next_one_is_not() {
         ));
         let large = lattice_of([1 << 16; 3], 8);
         let refused = SceneBuilder::new(&gpu, &large, Mode::Surface, small).unwrap_err();
-        assert!(refused.to_string().contains("bricks of 8 x 8 x 8"), "{refused}");
+        let says = "549,755,813,888 bricks of 8 x 8 x 8 voxels, and a scene 134,217,728 at most";
+        assert!(refused.to_string().contains(says), "{refused}");
         assert_eq!(device.check(), Ok(()));
+    }
+}
+
+#[test]
+fn a_capacity_that_is_refused_is_named_and_so_is_the_limit_that_refuses_it() {
+    let lattice = lattice_of([64; 3], 10);
+    for (_, gpu) in gpus(adapters()).take(1) {
+        let refused = |gpu: &Gpu, capacity| {
+            SceneBuilder::new(gpu, &lattice, Mode::Surface, capacity).unwrap_err().to_string()
+        };
+        for (capacity, says) in [
+            (
+                SceneCapacity { pairs: (1 << 22) + 1, ..CAPACITY },
+                "4,194,305 pairs, and 4,194,304 are",
+            ),
+            (
+                SceneCapacity { bricks: (1 << 21) + 1, ..CAPACITY },
+                "2,097,153 bricks, and 2,097,152 are",
+            ),
+            (
+                SceneCapacity { candidates: u32::MAX, ..CAPACITY },
+                "4,294,967,295 candidates, and 268,435,456 are",
+            ),
+        ] {
+            let message = refused(&gpu, capacity);
+            assert!(message.contains(says), "{message}");
+            assert!(!message.contains("limits of its adapter"), "{message}");
+        }
+        let small = gpu.with_batch_limits(BatchLimits { pairs: 1000, ..UNLIMITED });
+        let message = refused(&small, SceneCapacity { pairs: 1001, ..CAPACITY });
+        assert!(message.contains("1,001 pairs, and 1,000 are"), "{message}");
+        assert!(message.contains("limits of its adapter"), "{message}");
     }
 }
 

@@ -133,6 +133,27 @@ fn kernels_have_the_entry_point_and_the_workgroup_of_the_registry() {
     }
 }
 
+/// Bytes of workgroup memory of a kernel.
+fn workgroup_bytes(kernel: &Kernel) -> u32 {
+    let (module, info) = validated(kernel.name(), &kernel.source());
+    let mut sizes = naga::proc::Layouter::default();
+    sizes.update(module.to_ctx()).unwrap();
+    let used = info.get_entry_point(0);
+    let variables = module.global_variables.iter().filter(|(handle, variable)| {
+        variable.space == naga::AddressSpace::WorkGroup && !used[*handle].is_empty()
+    });
+    variables.map(|(_, variable)| sizes[variable.ty].to_stride()).sum()
+}
+
+#[test]
+fn adapters_have_the_workgroup_memory_of_every_kernel() {
+    let bytes = KERNELS.iter().map(|kernel| (workgroup_bytes(kernel), kernel.name()));
+    let most = bytes.max().unwrap();
+    // The message states the limit that an adapter lacks: not far above what is needed.
+    let limit = gpu::WORKGROUP_BYTES;
+    assert!((limit - 1023..=limit).contains(&most.0), "{most:?}");
+}
+
 /// What naga finds where [`bindings`] reads lines.
 fn bindings_by_naga(module: &naga::Module) -> Vec<Binding> {
     let bound = module.global_variables.iter().filter_map(|(_, variable)| {

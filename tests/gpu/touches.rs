@@ -6,7 +6,6 @@
 use crate::common::lattice::{lattice_triangles, voxel_centers};
 use crate::common::pairs::pairs;
 use crate::common::prelude::*;
-use trivox::gpu::kernels::module;
 
 /// A triangle, and the centre of a cube and half its edge.
 type Case = (Triangle, [i32; 3], i32);
@@ -25,7 +24,7 @@ fn compare(
 }
 
 fn all_kernels() -> Vec<Kernel> {
-    kernels(&(module("exact/touches").unwrap() + include_str!("wgsl/touches.wgsl")))
+    kernels(&(module("exact/touches") + include_str!("wgsl/touches.wgsl")))
 }
 
 /// Thirteen axes for the small lattice in units of `scale`.
@@ -91,7 +90,7 @@ fn wide_integers_equal_i128_over_edge_values() {
         .flat_map(|&a| values.iter().map(move |&b| [a, b]))
         .flat_map(|[a, b]| values.iter().map(move |&c| [a, b, c]))
         .collect();
-    let source = module("exact/int64").unwrap() + include_str!("wgsl/int64.wgsl");
+    let source = module("exact/int64") + include_str!("wgsl/int64.wgsl");
     for kernel in kernels(&source) {
         let results = kernel.run(triples.as_flattened(), triples.len(), 23);
         for (triple, found) in triples.iter().zip(results.chunks(23)) {

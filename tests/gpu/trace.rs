@@ -324,6 +324,8 @@ fn pictures_are_those_of_the_cpu() {
         ("small voxels", &plain, without_background([23, 19])),
         ("large voxels", &plain, without_background([400, 3])),
         ("nothing", &empty, options),
+        // More rays than a submission has.
+        ("many pixels", &colored, without_background([240, 180])),
     ];
     for (label, gpu) in gpus(adapters()) {
         let drawn = cases.map(|(name, grid, options)| {

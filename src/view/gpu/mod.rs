@@ -21,9 +21,7 @@ use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 use wgpu::BufferUsages as Usage;
 
-use crate::base::srgb::Rgba;
-use crate::gpu::GpuError;
-use crate::gpu::{BRICK_WORDS, Device, KEY_WORDS, MAX_GROUPS, kernels};
+use crate::gpu::{BRICK_WORDS, Device, GpuError, MAX_GROUPS, group_layout, kernels};
 use crate::grid::{Colors, DEFAULT_COLOR, count, mask_places};
 pub use crate::view::trace::scene::Node;
 use crate::view::trace::scene::Scene;
@@ -123,23 +121,7 @@ impl SceneBuffers {
     /// [`STAGES`](Self::STAGES) four storage buffers and one uniform count towards its limits.
     #[must_use]
     pub fn layout(device: &Device) -> wgpu::BindGroupLayout {
-        let entry = |binding| wgpu::BindGroupLayoutEntry {
-            binding,
-            visibility: Self::STAGES,
-            ty: wgpu::BindingType::Buffer {
-                ty: match binding {
-                    0 => wgpu::BufferBindingType::Uniform,
-                    _ => wgpu::BufferBindingType::Storage { read_only: true },
-                },
-                has_dynamic_offset: false,
-                min_binding_size: None,
-            },
-            count: None,
-        };
-        device.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: Some("scene"),
-            entries: &[0, 1, 2, 3, 4].map(entry),
-        })
+        group_layout(&device.device, &kernels::bindings(&scene_source(0)), 0, Self::STAGES)
     }
 
     /// The bind group of all of them, with the [`layout`](Self::layout).
@@ -176,7 +158,6 @@ impl GpuScene {
             bricks.extend([x | y << 16, z]);
             bricks.extend_from_slice(bytemuck::cast_slice(mask));
         }
-        debug_assert_eq!(bricks.len() % BRICK_WORDS, 0, "keys have {KEY_WORDS} words");
         let colors = scene.grid().colors.as_ref();
         let own = colors.filter(|colors| !colors.is_uniform());
         let [lo, hi] = scene.bounds().unwrap_or_default();
@@ -184,7 +165,7 @@ impl GpuScene {
             version: SCENE_VERSION,
             top: scene.top,
             root: (scene.nodes.len() as u32).wrapping_sub(1),
-            rest: packed(colors.map_or(DEFAULT_COLOR, Colors::rest)),
+            rest: u32::from_le_bytes(colors.map_or(DEFAULT_COLOR, Colors::rest)),
             lo: lo.map(|c| c as i32),
             bricks: scene.bricks().len() as u32,
             hi: hi.map(|c| c as i32),
@@ -201,13 +182,7 @@ impl GpuScene {
                 colors: storage("colours", bytemuck::cast_slice(&colors))?,
             })
         };
-        Self::new(device, device.in_scopes(upload)??)
-    }
-
-    /// Wraps buffers of the layout.
-    pub(crate) fn new(device: &Device, buffers: SceneBuffers) -> Result<Self, GpuError> {
-        device.check()?;
-        Ok(Self { device: device.clone(), buffers })
+        Ok(Self { device: device.clone(), buffers: device.in_scopes(upload)?? })
     }
 
     /// The buffers, to bind them in other stages on the same device.
@@ -241,9 +216,6 @@ impl GpuScene {
     }
 
     /// The blocking form of [`first_hits_async`](Self::first_hits_async).
-    ///
-    /// # Errors
-    /// Those of [`first_hits_async`](Self::first_hits_async).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn first_hits(&self, rays: &[Ray]) -> Result<Vec<Option<Hit>>, GpuError> {
         self.device.block_on(self.first_hits_async(rays))
@@ -279,10 +251,6 @@ pub(crate) fn gave_up() -> GpuError {
     )
 }
 
-pub(crate) fn packed(color: Rgba) -> u32 {
-    u32::from_le_bytes(color)
-}
-
 /// For each brick the word offset of its colours, or 0; then the colours.
 fn color_words(scene: &Scene, colors: &Colors) -> Vec<u32> {
     let mut words = vec![0; scene.bricks().len()];
@@ -293,7 +261,8 @@ fn color_words(scene: &Scene, colors: &Colors) -> Vec<u32> {
         }
         words[index] = words.len() as u32;
         words.reserve(count(mask) as usize);
-        words.extend(mask_places(*mask).map(|(x, bit)| packed(of_brick.at(x, bit))));
+        let own = mask_places(*mask).map(|(x, bit)| u32::from_le_bytes(of_brick.at(x, bit)));
+        words.extend(own);
     }
     words
 }

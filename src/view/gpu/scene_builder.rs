@@ -189,34 +189,7 @@ pub struct Source {
 /// A scene is complete, or empty and its [`status`](Self::status) says why: no part of it is left
 /// out. Grow the builder then, and record again.
 ///
-/// ```no_run
-/// use trivox::view::gpu::{MeshBuffers, SceneBuilder, SceneCapacity};
-/// use trivox::{BackendError, Gpu, Lattice, Mode, wgpu};
-///
-/// fn frame(
-///     builder: &SceneBuilder,
-///     queue: &wgpu::Queue,
-///     mut encoder: wgpu::CommandEncoder,
-///     mesh: &MeshBuffers,
-/// ) -> Result<(), trivox::gpu::GpuError> {
-///     builder.record(&mut encoder, &[*mesh])?;
-///     // Here, passes of yours bind `builder.scene().buffers()`.
-///     queue.submit([encoder.finish()]);
-///     Ok(())
-/// }
-///
-/// fn builder(gpu: &Gpu, lattice: &Lattice) -> Result<SceneBuilder, BackendError> {
-///     let capacity = SceneCapacity {
-///         vertices: 50_000,
-///         triangles: 100_000,
-///         pairs: 1 << 19,
-///         bricks: 1 << 17,
-///         candidates: 1 << 25,
-///         voxels: 0,
-///     };
-///     SceneBuilder::new(gpu, lattice, Mode::Surface, capacity)
-/// }
-/// ```
+/// The chapter on rays of `docs/library.md`, and `examples/raytrace_gpu`, use it.
 #[derive(Debug)]
 pub struct SceneBuilder {
     device: Device,
@@ -231,7 +204,6 @@ pub struct SceneBuilder {
     triangle_colors: wgpu::Buffer,
     buffers: Buffers,
     tree: Tree,
-    scene: GpuScene,
 }
 
 impl SceneBuilder {
@@ -261,9 +233,6 @@ impl SceneBuilder {
     }
 
     /// The blocking form of [`new_async`](Self::new_async).
-    ///
-    /// # Errors
-    /// Those of [`new_async`](Self::new_async).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn new(
         gpu: &Gpu,
@@ -323,7 +292,8 @@ impl SceneBuilder {
         check(gpu, &capacity)?;
         let of_colors = [kernels::RESERVE_COLORS, kernels::FIRST_TRIANGLES, kernels::COLOR_VOXELS];
         let of_colors = of_colors.into_iter().filter(|_| voxels > 0);
-        let own = of_colors.chain([kernels::QUANTIZE]).map(|kernel| (kernel, &[][..]));
+        let of_all = [kernels::QUANTIZE, kernels::TREE_COUNT, kernels::TREE_LINK];
+        let own = of_colors.chain(of_all).map(|kernel| (kernel, &[][..]));
         device.compile(setting.steps().iter().map(Step::variant).chain(own))?;
         let sizes = Sizes { pairs: pairs.max(1), bricks, crossings: 0, bitmap };
         let mesh = device.checked_buffer("mesh", mesh_words, Usage::STORAGE)?;
@@ -338,7 +308,6 @@ impl SceneBuilder {
                 color_words,
                 Usage::STORAGE,
             )?,
-            scene: GpuScene::new(&device, tree.buffers.clone())?,
             device,
             setting,
             center: [if is_solid { half_x } else { center }, center, center],
@@ -407,23 +376,22 @@ impl SceneBuilder {
         if self.capacity.voxels > 0 {
             self.record_colors(encoder)?;
         }
-        self.tree.record(device, encoder);
-        Ok(())
+        self.tree.record(encoder, buffers)
     }
 
     /// Records the stages that colour voxels, after those that find them.
     fn record_colors(&self, encoder: &mut wgpu::CommandEncoder) -> Result<(), GpuError> {
         let Self { device, buffers, tree, triangle_colors, .. } = self;
         let first_triangles = device.pipeline(kernels::FIRST_TRIANGLES, &[]);
-        let colors = [("colors", tree.buffers.colors.as_entire_binding())];
+        let colors = [("colors", tree.scene.buffers.colors.as_entire_binding())];
         // Dispatched by `dispatch[0]`.
         let rows = [&colors[..], &buffers.named(0, Some(0))].concat();
         let rows = first_triangles.bind(&device.device, &rows)?;
         let named = [
             ("params", &tree.params),
             ("counters", &buffers.counters),
-            ("bricks", &tree.buffers.bricks),
-            ("colors", &tree.buffers.colors),
+            ("bricks", &buffers.bricks),
+            ("colors", &tree.scene.buffers.colors),
             ("triangle_colors", triangle_colors),
         ];
         let groups = self.capacity.bricks.div_ceil(GROUP);
@@ -445,7 +413,7 @@ impl SceneBuilder {
     /// object: bind its buffers once.
     #[must_use]
     pub fn scene(&self) -> &GpuScene {
-        &self.scene
+        &self.tree.scene
     }
 
     /// Reads the status of the last scene that was submitted before the first poll. It is ready
@@ -460,9 +428,6 @@ impl SceneBuilder {
     }
 
     /// The blocking form of [`status_async`](Self::status_async).
-    ///
-    /// # Errors
-    /// The device fails.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn status(&self) -> Result<SceneStatus, GpuError> {
         self.device.block_on(self.status_async())
@@ -479,7 +444,6 @@ impl SceneBuilder {
     /// A mesh cannot be recorded: an error before the device sees it, which would fail for good.
     fn sources_of(&self, meshes: &[MeshBuffers]) -> Result<Vec<Source>, GpuError> {
         let SceneCapacity { vertices, triangles, .. } = self.capacity;
-        let (mut vertex_base, mut first_triangle) = (0, 0);
         let all = |count: fn(&MeshBuffers) -> u32| -> u64 {
             meshes.iter().map(|mesh| u64::from(count(mesh))).sum()
         };
@@ -491,23 +455,24 @@ impl SceneBuilder {
                 needed[0], needed[1]
             )));
         }
-        let source = |(index, mesh): (usize, &MeshBuffers)| {
+        let mut sources = Vec::with_capacity(meshes.len());
+        let (mut vertex_base, mut index_base) = (0, 0);
+        for (index, mesh) in meshes.iter().enumerate() {
             if let Some(problem) = self.problem_of(mesh) {
                 return Err(GpuError::Scene(format!("mesh {index}: {problem}")));
             }
-            let own = self.source_of(mesh, vertex_base, 3 * first_triangle);
+            sources.push(self.source_of(mesh, vertex_base, index_base));
             vertex_base += mesh.vertex_count;
-            first_triangle += mesh.triangle_count;
-            Ok(own)
-        };
-        meshes.iter().enumerate().map(source).collect()
+            index_base += 3 * mesh.triangle_count;
+        }
+        Ok(sources)
     }
 
     /// The reason not to record a mesh: its buffers are too short, not aligned, or of another
     /// usage.
     fn problem_of(&self, mesh: &MeshBuffers) -> Option<String> {
         let MeshBuffers { vertex_count, triangle_count, .. } = *mesh;
-        let index_bytes = u64::from(index_bits(mesh) / 8);
+        let index_bytes = u64::from(mesh.index_format.byte_size());
         let vertex_end = match u64::from(vertex_count) {
             0 => Some(0),
             count => (count - 1)
@@ -555,6 +520,7 @@ impl SceneBuilder {
 
     fn source_of(&self, mesh: &MeshBuffers, vertex_base: u32, index_base: u32) -> Source {
         let units = (1_u32 << self.setting.fraction_bits) as f32;
+        let index_bytes = mesh.index_format.byte_size();
         // `problem_of` refuses buffers of 2^32 bytes: words and indices fit in `u32`.
         let of = |bytes: u64, size: u32| (bytes / u64::from(size)) as u32;
         Source {
@@ -566,9 +532,9 @@ impl SceneBuilder {
             first_vertex: of(mesh.vertex_offset, 4),
             vertex_stride: of(mesh.vertex_stride, 4),
             vertex_count: mesh.vertex_count,
-            first_index: of(mesh.index_offset, index_bits(mesh) / 8),
+            first_index: of(mesh.index_offset, index_bytes),
             index_count: 3 * mesh.triangle_count,
-            index_bits: index_bits(mesh),
+            index_bits: 8 * index_bytes,
             vertex_base,
             index_base,
         }
@@ -636,13 +602,6 @@ fn rule_of(mode: Mode, dims: [u32; 3], has_colors: bool) -> Result<Rule, GpuErro
     Err(GpuError::Scene(why.to_owned()))
 }
 
-fn index_bits(mesh: &MeshBuffers) -> u32 {
-    match mesh.index_format {
-        wgpu::IndexFormat::Uint16 => 16,
-        wgpu::IndexFormat::Uint32 => 32,
-    }
-}
-
 fn status_of(counters: &[u32]) -> SceneStatus {
     let failures = counters[FAILURES];
     // In the order of the stages: after the first, others may follow from it.
@@ -671,7 +630,7 @@ fn status_of(counters: &[u32]) -> SceneStatus {
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use crate::backend::gpu::{BatchLimits, adversarial_mesh};
+    use crate::backend::gpu::adversarial_mesh;
     use crate::gpu::promised;
     use crate::view::gpu::SceneBuffers;
 
@@ -697,22 +656,6 @@ mod tests {
     }
 
     #[test]
-    fn a_builder_of_a_rule_whose_kernel_is_wrong_is_refused() {
-        for adapter in promised() {
-            let device = adapter.open().unwrap();
-            device.plant(kernels::PARITY, &[], "atomicXor", "atomicOr");
-            let gpu = Gpu::on_device(device).unwrap();
-            assert!(builder(&gpu, Mode::Surface, CAPACITY).is_ok(), "{}", adapter.label());
-            let refused = builder(&gpu, Mode::Solid(Solid::default()), CAPACITY);
-            let is_refused = matches!(
-                &refused,
-                Err(BackendError::Gpu(GpuError::SelfTest { what, .. })) if what == "solid scenes"
-            );
-            assert!(is_refused, "{}: {refused:?}", adapter.label());
-        }
-    }
-
-    #[test]
     fn vertices_that_are_no_numbers_are_found_without_arithmetic() {
         for adapter in promised() {
             let device = adapter.open().unwrap();
@@ -724,13 +667,7 @@ mod tests {
             let device = gpu.device();
             let indices = device.filled("indices", bytemuck::bytes_of(&[0, 1, 2]), Usage::STORAGE);
             let indices = indices.unwrap();
-            for (last, failure) in [
-                (3.0, None),
-                (f32::NAN, Some(SceneFailure::Vertex)),
-                (-f32::NAN, Some(SceneFailure::Vertex)),
-                (f32::INFINITY, Some(SceneFailure::Vertex)),
-                (f32::NEG_INFINITY, Some(SceneFailure::Vertex)),
-            ] {
+            for last in [3.0, f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
                 let corners = [1.0, 2.0, 3.0, 9.0, 9.0, 4.0, 7.0, 1.0, last];
                 let vertices =
                     device.filled("vertices", bytemuck::bytes_of(&corners), Usage::STORAGE);
@@ -749,50 +686,11 @@ mod tests {
                 let mut encoder = device.encoder();
                 builder.record(&mut encoder, &[mesh]).unwrap();
                 device.queue.submit([encoder.finish()]);
-                let status = builder.status().unwrap();
-                assert_eq!(status.failure, failure, "{}, {last}", adapter.label());
+                let expected = (!last.is_finite()).then_some(SceneFailure::Vertex);
+                let failure = builder.status().unwrap().failure;
+                assert_eq!(failure, expected, "{}, {last}", adapter.label());
             }
         }
-    }
-
-    #[test]
-    fn a_capacity_that_is_refused_is_named_and_so_is_the_limit_that_refuses_it() {
-        let Some(adapter) = promised().into_iter().next() else { return };
-        let gpu = Gpu::new(&adapter).unwrap();
-        let limits = BatchLimits { pairs: 1000, ..gpu.batch_limits };
-        let small = Gpu::new(&adapter).unwrap().with_batch_limits(limits);
-        let pairs = |pairs| SceneCapacity { pairs, ..CAPACITY };
-        for (gpu, capacity, says, is_of_device) in [
-            (&gpu, pairs(MAX_PAIRS + 1), "4,194,305 pairs, and 4,194,304 are", false),
-            (&small, pairs(1001), "1,001 pairs, and 1,000 are", true),
-            (
-                &gpu,
-                SceneCapacity { bricks: MAX_BRICKS + 1, ..CAPACITY },
-                "2,097,153 bricks, and 2,097,152 are",
-                false,
-            ),
-            (
-                &gpu,
-                SceneCapacity { candidates: u32::MAX, ..CAPACITY },
-                "4,294,967,295 candidates, and 268,435,456 are",
-                false,
-            ),
-        ] {
-            let refused = builder(gpu, Mode::Surface, capacity).unwrap_err().to_string();
-            assert!(refused.contains(says), "{refused}");
-            assert_eq!(refused.contains("limits of its adapter"), is_of_device, "{refused}");
-        }
-    }
-
-    #[test]
-    fn a_grid_of_too_many_bricks_is_refused_by_their_number() {
-        let lattice = *adversarial_mesh([1 << 15, 1 << 15, 1 << 10], &[(1, 8)]).lattice();
-        let Some(adapter) = promised().into_iter().next() else { return };
-        let gpu = Gpu::new(&adapter).unwrap();
-        let refused = SceneBuilder::new(&gpu, &lattice, Mode::Surface, CAPACITY);
-        let says = "2,147,483,648 bricks of 8 x 8 x 8 voxels, and a scene 134,217,728 at most";
-        let refused = refused.unwrap_err().to_string();
-        assert!(refused.contains(says), "{refused}");
     }
 
     #[test]
@@ -803,7 +701,7 @@ mod tests {
             let capacity = SceneCapacity { pairs, bricks, voxels, ..CAPACITY };
             let builder = builder(&gpu, Mode::Surface, capacity).unwrap();
             let Buffers { pairs, first_pairs, bricks, .. } = &builder.buffers;
-            let SceneBuffers { children, colors, .. } = builder.scene.buffers();
+            let SceneBuffers { children, colors, .. } = builder.scene().buffers();
             [pairs, first_pairs, bricks, children, colors].iter().map(|b| b.size()).sum::<u64>()
         };
         let least = bytes(800, 50, 0);

@@ -6,9 +6,9 @@ use bytemuck::{Pod, Zeroable};
 use wgpu::BufferUsages as Usage;
 
 use crate::backend::gpu::buffers::Buffers;
-use crate::gpu::{Device, GROUP, GpuError, Kernel, MAX_GROUPS, dispatch, kernels};
+use crate::gpu::{Device, GROUP, GpuError, Kernel, MAX_GROUPS, kernels};
 use crate::grid::{BRICK, DEFAULT_COLOR};
-use crate::view::gpu::{Header, NO_NODES, SCENE_VERSION, SceneBuffers, packed};
+use crate::view::gpu::{GpuScene, Header, NO_NODES, SCENE_VERSION, SceneBuffers};
 use crate::view::trace::scene::{Node, top_of};
 
 /// Words of a node.
@@ -26,23 +26,20 @@ pub struct TreeParams {
     pub padding: [u32; 2],
 }
 
-/// The buffers of a scene, and the stages that fill them from its bricks.
+/// A scene, and the stages that fill its buffers from its bricks.
 #[derive(Debug)]
 pub(crate) struct Tree {
-    pub(crate) buffers: SceneBuffers,
+    pub(crate) scene: GpuScene,
     /// [`TreeParams`], a uniform.
     pub(crate) params: wgpu::Buffer,
-    /// Kernels, their bind groups and the number of workgroups.
-    stages: [(Kernel, Vec<wgpu::BindGroup>, u32); 3],
+    /// Kernels, and the number of their invocations.
+    stages: [(Kernel, u32); 3],
 }
 
 impl Tree {
     /// The tree of a grid of `dims`, over the bricks in the buffers of the voxelization, which
     /// counts them. With room for the colours of so many `voxels`; no voxels have colours if it is
     /// 0. The bricks of a solid are filled.
-    ///
-    /// # Errors
-    /// The nodes exceed the device's limit; the device fails.
     pub(crate) fn new(
         device: &Device,
         dims: [u32; 3],
@@ -63,7 +60,7 @@ impl Tree {
             version: SCENE_VERSION,
             top,
             root: NO_NODES,
-            rest: packed(DEFAULT_COLOR),
+            rest: u32::from_le_bytes(DEFAULT_COLOR),
             lo: [0; 3],
             bricks: 0,
             hi: dims.map(|d| d as i32 - 1),
@@ -85,42 +82,39 @@ impl Tree {
         let params =
             TreeParams { bricks: in_bricks, top, nodes, max_groups: MAX_GROUPS, padding: [0; 2] };
         let params = device.filled("params", bytemuck::bytes_of(&params), Usage::UNIFORM)?;
-        let mut named = vec![
-            ("params", params.as_entire_binding()),
-            ("counters", found.counters.as_entire_binding()),
-            ("bricks", buffers.bricks.as_entire_binding()),
-            ("nodes", buffers.nodes.as_entire_binding()),
-            ("header", buffers.header.as_entire_binding()),
-            ("children", buffers.children.as_entire_binding()),
-        ];
-        if is_solid {
-            named.push(("bitmap", found.bitmap.as_entire_binding()));
-            named.push(("bricks_before", found.bricks_before.as_entire_binding()));
-        }
-        let stage = |kernel, invocations: u32| {
-            let groups = device.pipeline(kernel, &[]).bind(&device.device, &named)?;
-            Ok((kernel, groups, invocations.div_ceil(GROUP)))
-        };
         let stages = [
             match is_solid {
-                true => stage(kernels::FILL_ROWS, in_bricks[1] * in_bricks[2])?,
-                false => stage(kernels::TREE_FILL, capacity)?,
+                true => (kernels::FILL_ROWS, in_bricks[1] * in_bricks[2]),
+                false => (kernels::TREE_FILL, capacity),
             },
-            stage(kernels::TREE_COUNT, nodes)?,
-            stage(kernels::TREE_LINK, capacity.max(nodes))?,
+            (kernels::TREE_COUNT, nodes),
+            (kernels::TREE_LINK, capacity.max(nodes)),
         ];
-        device.check()?;
-        Ok(Self { buffers, params, stages })
+        Ok(Self { scene: GpuScene { device: device.clone(), buffers }, params, stages })
     }
 
-    /// Records the stages. The run that finds the bricks has cleared the counter of children.
-    pub(crate) fn record(&self, device: &Device, encoder: &mut wgpu::CommandEncoder) {
-        encoder.clear_buffer(&self.buffers.nodes, 0, None);
-        let mut pass = encoder.begin_compute_pass(&Default::default());
-        for (kernel, bind_groups, groups) in &self.stages {
-            device.pipeline(*kernel, &[]).set(&mut pass, bind_groups);
-            dispatch(&mut pass, *groups, MAX_GROUPS);
+    /// Records the stages, after the run that finds the bricks and clears the counter of children.
+    pub(crate) fn record(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        found: &Buffers,
+    ) -> Result<(), GpuError> {
+        let GpuScene { device, buffers } = &self.scene;
+        let named = [
+            ("params", &self.params),
+            ("counters", &found.counters),
+            ("bricks", &found.bricks),
+            ("bitmap", &found.bitmap),
+            ("bricks_before", &found.bricks_before),
+            ("nodes", &buffers.nodes),
+            ("header", &buffers.header),
+            ("children", &buffers.children),
+        ];
+        encoder.clear_buffer(&buffers.nodes, 0, None);
+        for (kernel, invocations) in self.stages {
+            device.record(encoder, kernel, &named, invocations.div_ceil(GROUP))?;
         }
+        Ok(())
     }
 }
 

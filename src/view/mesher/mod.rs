@@ -8,7 +8,6 @@
 //! The mesh has T-junctions, where a corner of one rectangle lies inside the side of another: the
 //! surface is closed as a set of points, but not every edge is shared by two rectangles.
 
-mod greedy;
 mod tile;
 
 use crate::base::srgb::Rgba;

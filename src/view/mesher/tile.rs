@@ -1,6 +1,6 @@
-//! A tile of a grid, and the rectangles of its faces.
+//! A tile of a grid, and the greedy decomposition of its faces, planes of 64 by 64 bits, into
+//! rectangles.
 
-use super::greedy::{self, Cells, Joins, Plane};
 use super::{EDGE, Rectangle};
 use crate::base::srgb::Rgba;
 use crate::grid::{
@@ -122,7 +122,7 @@ impl<'a> Tile<'a> {
             return Ok(());
         }
         let joins = if self.varied.is_some() { joins(&cells, colors) } else { Joins::ALL };
-        greedy::rectangles(&mut cells, &joins, |found| {
+        decompose(&mut cells, &joins, |found| {
             let [a, b] = found.first;
             let own = colors.get((64 * a + b) as usize).copied();
             take(&self.rectangle(side, found, own.or(self.color)))
@@ -225,4 +225,50 @@ fn joins(cells: &Plane, colors: &[Rgba]) -> Joins {
         }
     }
     joins
+}
+
+/// A bit plane: bit `b` of word `a` is cell `(a, b)`.
+type Plane = [u64; 64];
+
+/// A rectangle of cells: its first cell, and the number of cells along each axis.
+#[derive(Debug, Clone, Copy)]
+struct Cells {
+    first: [u32; 2],
+    count: [u32; 2],
+}
+
+/// The pairs of neighbouring cells that may be merged.
+#[derive(Debug)]
+struct Joins {
+    /// Bit `b` of word `a`: merge `(a, b)` with `(a, b + 1)`.
+    along: Plane,
+    /// Bit `b` of word `a`: merge `(a, b)` with `(a - 1, b)`.
+    across: Plane,
+}
+
+impl Joins {
+    /// All neighbours may be merged.
+    const ALL: Self = Self { along: [u64::MAX; 64], across: [u64::MAX; 64] };
+}
+
+/// Moves rectangles from `cells` to `take` until none is left. Each grows from the first cell left,
+/// first along `b`, then along `a`.
+fn decompose<E>(
+    cells: &mut Plane,
+    joins: &Joins,
+    mut take: impl FnMut(Cells) -> Result<(), E>,
+) -> Result<(), E> {
+    for a in 0..64 {
+        while cells[a] != 0 {
+            let b = cells[a].trailing_zeros();
+            let continues = joins.along[a] & cells[a] >> 1;
+            let length = (continues >> b).trailing_ones() + 1;
+            let row = u64::MAX >> (64 - length) << b;
+            let fits = |&next: &usize| cells[next] & joins.across[next] & row == row;
+            let width = 1 + (a + 1..64).take_while(fits).count();
+            cells[a..a + width].iter_mut().for_each(|cells| *cells &= !row);
+            take(Cells { first: [a as u32, b], count: [width as u32, length] })?;
+        }
+    }
+    Ok(())
 }

@@ -75,8 +75,7 @@ impl<W: Write> fmt::Debug for PngAnimation<W> {
     }
 }
 
-/// # Errors
-/// `picture` is not of `expected` pixels.
+/// Checks the size of the next frame.
 pub(super) fn check_size(picture: &Picture, expected: [u32; 2]) -> io::Result<()> {
     match picture.size() {
         size if size == expected => Ok(()),

@@ -57,7 +57,6 @@ pub(crate) mod film;
 mod gif;
 pub(crate) mod ground;
 pub(crate) mod light;
-mod orbit;
 mod picture;
 mod prepass;
 pub(crate) mod shade;
@@ -343,9 +342,6 @@ impl<'a> Renderer<'a> {
     }
 
     /// Draws all pixels of a picture on the CPU; some, if cancelled.
-    ///
-    /// # Errors
-    /// There is too little memory.
     pub(crate) fn pixels(
         &self,
         params: &PictureParams,

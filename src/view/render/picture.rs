@@ -116,10 +116,8 @@ pub(super) fn png_encoder<W: Write>(
     encoder
 }
 
-/// An empty list with memory for `count` values.
-///
-/// # Errors
-/// There is too little: otherwise the process would end.
+/// An empty list with memory for `count` values; an error, where there is too little, in place of
+/// the end of the process.
 pub(super) fn try_with_capacity<T>(count: usize) -> Result<Vec<T>, TryReserveError> {
     let mut values = Vec::new();
     values.try_reserve_exact(count)?;
@@ -127,9 +125,6 @@ pub(super) fn try_with_capacity<T>(count: usize) -> Result<Vec<T>, TryReserveErr
 }
 
 /// The pixels as PNG stores them, with or without opacity.
-///
-/// # Errors
-/// There is too little memory.
 #[cfg(feature = "images")]
 pub(super) fn png_bytes(pixels: &[Rgba], has_opacity: bool) -> io::Result<Cow<'_, [u8]>> {
     if has_opacity {

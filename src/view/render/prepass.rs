@@ -24,8 +24,6 @@ pub(crate) struct DepthPrepass {
 }
 
 impl DepthPrepass {
-    /// # Errors
-    /// There is too little memory.
     pub(super) fn new(scene: &Scene, film: &Film) -> Result<Self, TryReserveError> {
         let [blocks_per_row, rows] = film.size.map(|side| (side as usize).div_ceil(BLOCK));
         let mut depths = try_with_capacity(blocks_per_row * rows)?;

@@ -100,13 +100,6 @@ impl<'a> Scene<'a> {
         for level in 1..=scene.top {
             items = scene.add_level(level, items);
         }
-        // If the whole root is full, `add_level` made no node for it: make a parent with one full
-        // cell.
-        if let [Item { child: None, .. }] = items[..] {
-            let full = std::array::from_fn(|x| if x == 0 { 1 } else { 0 });
-            scene.nodes.push(Node { full, ..Node::EMPTY });
-            scene.top += 1;
-        }
         scene
     }
 
@@ -120,10 +113,6 @@ impl<'a> Scene<'a> {
     #[must_use]
     pub fn bounds(&self) -> Option<[[u32; 3]; 2]> {
         self.bounds
-    }
-
-    pub(crate) fn root(&self) -> usize {
-        self.nodes.len() - 1
     }
 
     /// The bricks that are partial cells: bricks that are not full, in canonical order, then full
@@ -234,7 +223,8 @@ impl<'a> Scene<'a> {
                     .for_each(|&child| self.nodes[child as usize].parent = parent);
             }
             let mut child = None;
-            if node.full != FULL {
+            // A full root has a node, too.
+            if node.full != FULL || level == self.top {
                 // Nodes take hundreds of bytes, so that there are fewer than 2^32.
                 child = Some(self.nodes.len() as u32);
                 self.nodes.push(node);
@@ -266,13 +256,9 @@ impl Item {
 /// A run of `len` full bricks from a position on, split at the boundaries of nodes.
 fn full_items([first, y, z]: [u32; 3], len: u32) -> impl Iterator<Item = Item> {
     let end = first + len;
-    let mut x = first;
-    std::iter::from_fn(move || {
-        let position = [x, y, z];
-        let next = (x / BRICK * BRICK + BRICK).min(end);
-        let len = next - x;
-        x = next;
-        (len > 0).then_some(Item { position, child: None, len })
+    (first / BRICK..end.div_ceil(BRICK)).map(move |node| {
+        let (x, end) = (first.max(node * BRICK), end.min((node + 1) * BRICK));
+        Item { position: [x, y, z], child: None, len: end - x }
     })
 }
 

@@ -149,12 +149,10 @@ impl Touch {
     #[inline]
     pub(crate) fn point(&self, ray: &Ray) -> [i64; 3] {
         let Time { distance, length } = self.time;
-        let inverse = 1.0 / length as f64;
-        let along = |a: usize| {
+        std::array::from_fn(|a| {
             let numerator = ray.origin[a] * length + distance * i64::from(ray.direction[a]);
-            divided_by(numerator, length, inverse)
-        };
-        std::array::from_fn(along)
+            numerator.div_euclid(length)
+        })
     }
 
     /// The face through which the ray enters: of the first axis whose plane it reaches at that
@@ -170,23 +168,4 @@ impl Touch {
             time.cmp(&self.time).is_eq().then_some(Face { axis, is_upper })
         })
     }
-}
-
-/// `floor(a / b)` for `b` from 1 to `2^24` and `|a| < 2^62` with a quotient
-/// below `2^39`; `inverse` is `1 / b`, rounded.
-///
-/// `1 / b`, `a` and their product are rounded once each: the relative error is below `2^-51`, the
-/// absolute one below `2^-12`. Truncated, the quotient is off by at most 2; the remainder tells by
-/// how much. This is several times faster than a 64-bit division.
-#[inline]
-fn divided_by(a: i64, b: i64, inverse: f64) -> i64 {
-    let mut quotient = (a as f64 * inverse) as i64;
-    let mut rest = a - quotient * b;
-    while rest < 0 {
-        (quotient, rest) = (quotient - 1, rest + b);
-    }
-    while rest >= b {
-        (quotient, rest) = (quotient + 1, rest - b);
-    }
-    quotient
 }

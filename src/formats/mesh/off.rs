@@ -15,7 +15,7 @@ use std::ops::Range;
 use crate::base::srgb::{Rgba, linear_of_rgba};
 use crate::formats::io::tokens::{Tokens, is_line_end, is_space, number, quoted};
 use crate::formats::io::warnings::counted_warning;
-use crate::formats::mesh::flat_colors::{ColorScale, FlatColors, alpha_of};
+use crate::formats::mesh::flat_colors::{ColorScale, FlatColors};
 use crate::formats::mesh::out_of_range::clamped_colors;
 use crate::formats::mesh::polygons::{TRIANGULATION, Triangulator, most_triangles};
 use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, check_memory, content};
@@ -426,14 +426,12 @@ impl<'a> Body<'a> {
         for (vertex, color) in of_vertices {
             vertex_colors[vertex] = linear_of_rgba(color);
         }
-        let plain = Material { has_vertex_colors, ..Material::default() };
-        let mut materials = FlatColors::new(vec![plain]);
+        let mut materials = FlatColors::new(vec![Material::default()]);
         let mut material_of = vec![0; if has_face_colors { count } else { 0 }];
         for (triangles, color) in of_faces {
             material_of[triangles].fill(materials.material_of(color));
         }
-        let mut materials = materials.finish(&mut warnings);
-        materials[0].alpha = alpha_of(&vertex_colors, &mut warnings);
+        let materials = materials.finish(&vertex_colors, &mut warnings);
         let mesh = mesh.with_appearance(Appearance {
             materials,
             material_of,

@@ -91,17 +91,11 @@ impl<'a> Lines<'a> {
         if !self.is_free {
             self.tokens.rest_of_line();
         }
-        self.start(what)
-    }
-
-    /// Moves to the next line, from the beginning of a line.
-    fn start(&mut self, what: &str) -> Result<(), ReadError> {
         self.tokens.skip_blank_lines();
-        match self.tokens.clone().next_in_line() {
-            Some(_) => Ok(()),
-            None => {
-                Err(self.tokens.error(format!("the file ends where {what} belongs: it is cut off")))
-            }
+        if self.tokens.clone().next_in_line().is_some() {
+            Ok(())
+        } else {
+            Err(self.tokens.error(format!("the file ends where {what} belongs: it is cut off")))
         }
     }
 
@@ -165,11 +159,8 @@ fn attributes(mut prefix: &[u8]) -> Option<[bool; 3]> {
 
 impl Header {
     fn read(lines: &mut Lines) -> Result<Self, ReadError> {
-        lines.start("'OFF'")?;
-        let first = lines.token().unwrap_or_default();
-        let Some((before, after)) = header_of(first) else {
-            return Err(not_off());
-        };
+        let first = lines.tokens.next().unwrap_or_default();
+        let (before, after) = header_of(first).ok_or_else(not_off)?;
         let Some([colors, normals, texcoords]) = attributes(before) else {
             let what = format!("{}: only vertices of three coordinates are read", quoted(first));
             return Err(lines.tokens.error(what));

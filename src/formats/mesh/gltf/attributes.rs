@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use crate::formats::ReadOptions;
 use crate::formats::io::warnings::NamedWarnings;
 use crate::formats::mesh::gltf::accessors::Arrays;
 use crate::formats::mesh::gltf::images::DocumentTextures;
@@ -14,6 +15,7 @@ use crate::mesh::appearance::{Material, Texture};
 
 #[derive(Default)]
 pub(super) struct DocumentAppearance {
+    is_read: bool,
     /// The document's materials.
     surfaces: Vec<Result<Surface, String>>,
     /// The materials in use, each with or without vertex colours and texture.
@@ -69,13 +71,15 @@ impl Faults {
 }
 
 impl DocumentAppearance {
-    /// Parses the materials; textures of metal, roughness and emission only if `maps`.
-    pub(super) fn new(document: &Document, maps: bool) -> Self {
-        let (mut surfaces, clamped_factors) = surfaces(document.materials);
-        if !maps {
+    /// Parses the materials, if they are to be read; textures of metal, roughness and emission only
+    /// with `maps`.
+    pub(super) fn new(document: &Document, options: &ReadOptions) -> Self {
+        let is_read = options.appearance;
+        let (mut surfaces, clamped_factors) = surfaces(document.materials.filter(|_| is_read));
+        if !options.maps {
             surfaces.iter_mut().flatten().for_each(|of| of.textures[1..].fill(None));
         }
-        Self { surfaces, clamped_factors, ..Self::default() }
+        Self { is_read, surfaces, clamped_factors, ..Self::default() }
     }
 
     fn surface(&self, material: Option<usize>) -> Result<&Surface, &str> {
@@ -90,6 +94,9 @@ impl DocumentAppearance {
 
     /// Finds the accessors of the colours and texture coordinates of a part of `mesh`.
     pub(super) fn locate(&mut self, arrays: &Arrays, mesh: usize, part: &mut Part) {
+        if !self.is_read {
+            return;
+        }
         let attributes = &part.primitive.attributes;
         let checked =
             |accessor: usize| arrays.check_count(accessor, part.vertices).map(|()| accessor);

@@ -5,13 +5,12 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::slice::from_ref;
 
-use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::formats::error::TOO_LARGE;
 use crate::formats::mesh::gltf::accessors::Arrays;
-use crate::formats::mesh::gltf::buffers::{DATA, decoded};
+use crate::formats::mesh::gltf::buffers::{DATA, decoded, names_of};
 use crate::formats::mesh::gltf::materials::items;
 use crate::formats::mesh::textures::TextureLoader;
 use crate::formats::{Sidecars, excerpt};
@@ -184,9 +183,7 @@ impl ImageInfo {
     fn file_names(&self) -> Option<[Cow<'_, str>; 2]> {
         let uri = self.uri.as_deref().filter(|uri| !uri.starts_with(DATA))?;
         let uri = uri.strip_prefix("file://").unwrap_or(uri);
-        // Some programs write names as they are.
-        let names = [percent_decode_str(uri).decode_utf8_lossy(), uri.into()];
-        (!uri.contains("://")).then_some(names)
+        (!uri.contains("://")).then(|| names_of(uri))
     }
 }
 

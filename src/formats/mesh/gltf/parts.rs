@@ -99,7 +99,7 @@ pub(super) fn place(mesh: usize, primitive: usize) -> String {
 pub(super) fn parts<'a>(
     arrays: &Arrays<'a>,
     skipped: &mut Skipped,
-    mut appearance: Option<&mut DocumentAppearance>,
+    appearance: &mut DocumentAppearance,
 ) -> Result<Vec<Vec<Part<'a>>>, ReadError> {
     let mut all = Vec::with_capacity(arrays.document.meshes.len());
     for (at, mesh) in arrays.document.meshes.iter().enumerate() {
@@ -110,9 +110,7 @@ pub(super) fn parts<'a>(
             let Some(mut part) = part.map_err(|what| in_primitive(at, index, &what))? else {
                 continue;
             };
-            if let Some(appearance) = &mut appearance {
-                appearance.locate(arrays, at, &mut part);
-            }
+            appearance.locate(arrays, at, &mut part);
             if !known.insert(part.key()) {
                 part.new_vertices = 0;
             }

@@ -8,7 +8,7 @@ use crate::formats::io::warnings::NamedWarnings;
 use crate::formats::mesh::gltf::accessors::Arrays;
 use crate::formats::mesh::gltf::images::DocumentTextures;
 use crate::formats::mesh::gltf::json::Document;
-use crate::formats::mesh::gltf::materials::{PlacedTexture, Surface, UvTransform, surfaces};
+use crate::formats::mesh::gltf::materials::{PlacedTexture, Surface, surfaces};
 use crate::formats::mesh::gltf::parts::{Part, place};
 use crate::formats::mesh::out_of_range::{clamped_colors, unplaced};
 use crate::mesh::appearance::{Material, Texture};
@@ -88,10 +88,6 @@ impl DocumentAppearance {
         surface.as_ref().map_err(|what| &what[..])
     }
 
-    fn first_texture(&self, part: &Part) -> Option<PlacedTexture> {
-        self.surface(part.primitive.material).ok()?.first_texture()
-    }
-
     /// Finds the accessors of the colours and texture coordinates of a part of `mesh`.
     pub(super) fn locate(&mut self, arrays: &Arrays, mesh: usize, part: &mut Part) {
         if !self.is_read {
@@ -103,23 +99,25 @@ impl DocumentAppearance {
         if let Some(&accessor) = attributes.get("COLOR_0") {
             part.color = self.faults.ok(BAD_COLORS, [mesh, part.index], checked(accessor));
         }
-        if let Some(first) = self.first_texture(part) {
+        let surface = self.surface(part.primitive.material).ok();
+        if let Some(first) = surface.and_then(Surface::first_texture) {
             let name = format!("TEXCOORD_{}", first.set);
             let accessor = attributes.get(&name).ok_or_else(|| format!("there is no {name}"));
             let accessor = accessor.and_then(|&accessor| checked(accessor));
-            part.texcoord = self.faults.ok(BAD_TEXCOORDS, [mesh, part.index], accessor);
+            let accessor = self.faults.ok(BAD_TEXCOORDS, [mesh, part.index], accessor);
+            part.texcoord = accessor.map(|accessor| (accessor, first));
         }
         part.has_appearance = part.primitive.material.is_some() || part.color.is_some();
     }
 
     /// The textures that a part shows, by their indices in the document.
     pub(super) fn textures_of(&self, part: &Part) -> [Option<usize>; 3] {
-        let surface =
-            self.surface(part.primitive.material).ok().filter(|_| part.texcoord.is_some());
-        let Some((surface, first)) = surface.and_then(|of| Some((of, of.first_texture()?))) else {
-            return [None; 3];
-        };
-        surface.textures.map(|of| of.filter(|of| of.is_placed_like(&first)).map(|of| of.texture))
+        match (self.surface(part.primitive.material), part.texcoord) {
+            (Ok(Surface { textures, .. }), Some((_, first))) => {
+                textures.map(|of| of.filter(|of| of.is_placed_like(&first)).map(|of| of.texture))
+            }
+            _ => [None; 3],
+        }
     }
 
     /// Assigns a material to each part of the `used` meshes.
@@ -171,11 +169,6 @@ impl DocumentAppearance {
             });
             self.materials.len() as u32 - 1
         });
-    }
-
-    /// The transform from a part's texture coordinates to those of its texture.
-    pub(super) fn texture_from_set(&self, part: &Part) -> UvTransform {
-        self.first_texture(part).map_or(UvTransform::IDENTITY, |first| first.texture_from_set)
     }
 
     /// A warning for each kind of deviation from the document.

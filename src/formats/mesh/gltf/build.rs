@@ -1,7 +1,5 @@
 //! Builds the mesh from the instances of a glTF scene.
 
-use std::collections::HashMap;
-
 use crate::base::numbers::grouped;
 use crate::base::srgb::Linear;
 use crate::formats::ReadError;
@@ -50,7 +48,7 @@ impl Totals {
         let targets = part.primitive.targets.len() as u64;
         let poses = (1 + targets).saturating_mul(part.vertices);
         Self {
-            vertices: part.new_vertices,
+            vertices: if part.shares.is_some() { 0 } else { part.vertices },
             triangles: part.triangles,
             steps: poses.saturating_add(part.indices).saturating_add(1),
             indices: part.indices,
@@ -157,24 +155,24 @@ impl<'a> Build<'a> {
         if self.node.replace(instance.node) != Some(instance.node) {
             self.objects.push((self.triangles.len(), instance.name));
         }
-        let mut first_of = HashMap::new();
+        // The first vertex of each part, and whether its transform mirrors.
+        let mut placed: Vec<(usize, bool)> = Vec::with_capacity(parts.len());
         for part in parts {
             let error = |what: String| in_primitive(instance.mesh, part.index, &what);
-            let end = self.positions.len();
-            let (first, is_mirror) = match first_of.get(&part.key()) {
-                Some(&known) => known,
+            let (first, is_mirror) = match part.shares {
+                Some(earlier) => placed[earlier],
                 None => {
+                    let first = self.positions.len();
                     self.arrays
                         .add_numbers(part.position, "positions", &mut self.positions)
                         .map_err(error)?;
                     self.add_colors(instance.mesh, part);
-                    let added = &mut self.positions[end..];
-                    let placed = self.skins.place(self.arrays, instance, part, added);
-                    let new = (end, placed.map_err(error)?);
-                    first_of.insert(part.key(), new);
-                    new
+                    let added = &mut self.positions[first..];
+                    let is_mirror = self.skins.place(self.arrays, instance, part, added);
+                    (first, is_mirror.map_err(error)?)
                 }
             };
+            placed.push((first, is_mirror));
             let indices = part.primitive.indices.map(|at| self.arrays.indices(at));
             let indices: Option<Vec<[u32; 1]>> = indices.transpose().map_err(error)?;
             let vertices = part.vertices;
@@ -218,7 +216,7 @@ impl<'a> Build<'a> {
     /// if the part has no texture.
     fn add_uvs(&mut self, mesh: usize, part: &Part, triangles: impl Iterator<Item = [u32; 3]>) {
         let Some(uvs) = &mut self.uvs else { return };
-        let Some(accessor) = part.texcoord else {
+        let Some((accessor, first)) = part.texcoord else {
             uvs.resize(self.triangles.len(), [[0.0; 2]; 3]);
             return;
         };
@@ -226,8 +224,7 @@ impl<'a> Build<'a> {
         if let Some(texcoords) =
             self.appearance.faults.ok(BAD_TEXCOORDS, [mesh, part.index], texcoords)
         {
-            let transform = self.appearance.texture_from_set(part);
-            let uv = |vertex: u32| transform.apply(texcoords[vertex as usize]);
+            let uv = |vertex: u32| first.texture_from_set.apply(texcoords[vertex as usize]);
             let before = uvs.len();
             uvs.extend(triangles.map(|triangle| triangle.map(uv)));
             let unplaced = uvs[before..].iter().filter(|uvs| !is_placed(uvs)).count();

@@ -11,7 +11,7 @@ use crate::formats::mesh::gltf::json::Document;
 use crate::formats::mesh::gltf::materials::{PlacedTexture, Surface, surfaces};
 use crate::formats::mesh::gltf::parts::{Part, place};
 use crate::formats::mesh::out_of_range::{clamped_colors, unplaced};
-use crate::mesh::appearance::{Material, Texture};
+use crate::mesh::appearance::Material;
 
 #[derive(Default)]
 pub(super) struct DocumentAppearance {
@@ -21,8 +21,7 @@ pub(super) struct DocumentAppearance {
     /// The materials in use, each with or without vertex colours and texture.
     pub(super) materials: Vec<Material>,
     number_of: HashMap<(Option<usize>, bool, bool), u32>,
-    pub(super) textures: Vec<Texture>,
-    unread_textures: Vec<String>,
+    pub(super) textures: DocumentTextures,
     pub(super) faults: Faults,
     clamped_factors: NamedWarnings,
     /// Vertices with a colour outside its range.
@@ -127,17 +126,17 @@ impl DocumentAppearance {
         parts: &mut [Vec<Part>],
         used: impl Iterator<Item = usize>,
     ) {
+        self.textures = textures;
         let mut chosen = HashSet::new();
         for mesh in used.filter(|&mesh| chosen.insert(mesh)) {
-            parts[mesh].iter_mut().for_each(|part| self.choose_material(&textures, part));
+            parts[mesh].iter_mut().for_each(|part| self.choose_material(part));
         }
-        (self.textures, self.unread_textures) = (textures.list, textures.warnings);
     }
 
-    fn choose_material(&mut self, textures: &DocumentTextures, part: &mut Part) {
+    fn choose_material(&mut self, part: &mut Part) {
         let index = part.primitive.material;
         let shown = self.textures_of(part);
-        let shown = shown.map(|texture| textures.references.get(&texture?).copied());
+        let shown = shown.map(|texture| self.textures.references.get(&texture?).copied());
         let surface = match self.surface(index) {
             Ok(surface) => surface.clone(),
             Err(what) => {
@@ -173,7 +172,7 @@ impl DocumentAppearance {
 
     /// A warning for each kind of deviation from the document.
     pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
-        let unread = self.unread_textures.iter().cloned();
+        let unread = self.textures.warnings.iter().cloned();
         let factors = self.clamped_factors.list().chain(unplaced(self.unplaced));
         let clamped = clamped_colors([self.clamped_colors, 0]);
         unread.chain(self.faults.warnings()).chain(factors).chain(clamped)

@@ -71,7 +71,7 @@ pub(super) fn decoded(data: &str) -> Result<Vec<u8>, String> {
 
 /// The bytes of all `buffers`; the first may be `binary`, the chunk of a GLB file.
 pub(super) fn load<'a>(
-    buffers: &'a [Buffer],
+    buffers: &[Buffer],
     binary: Option<&'a [u8]>,
     sidecars: &'a Sidecars,
     memory: &mut Budget,

@@ -240,7 +240,7 @@ impl<'a> Build<'a> {
         let appearance = self.has_appearance.then(|| Appearance {
             materials: self.appearance.materials,
             material_of: self.material_of.unwrap_or_default(),
-            textures: self.appearance.textures,
+            textures: self.appearance.textures.list,
             uvs: self.uvs.unwrap_or_default(),
             vertex_colors: self.colors.unwrap_or_default(),
         });

@@ -17,6 +17,7 @@ use crate::formats::{Sidecars, excerpt};
 use crate::mesh::appearance::{Filter, Texture, TextureRef, Wrap};
 
 /// The textures of a document that were read.
+#[derive(Default)]
 pub(super) struct DocumentTextures {
     pub(super) list: Vec<Texture>,
     /// By index in the document.

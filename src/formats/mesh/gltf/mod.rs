@@ -61,13 +61,7 @@ fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<Load
 
     let buffers = buffers::load(&document.buffers, binary, sidecars, &mut memory)?;
     #[cfg(feature = "gltf-compression")]
-    let buffers = compression::decompress(
-        &document.meshes,
-        &mut document.accessors,
-        &mut document.buffer_views,
-        buffers,
-        &mut memory,
-    )?;
+    let buffers = compression::decompress(&mut document, buffers, &mut memory)?;
     let arrays = Arrays::new(&document, buffers);
     let scene = scene(&document).map_err(content)?;
     let instances = expanded(scene.instances, &arrays, &mut memory)?;

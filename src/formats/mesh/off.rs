@@ -92,11 +92,8 @@ impl<'a> Lines<'a> {
             self.tokens.rest_of_line();
         }
         self.tokens.skip_blank_lines();
-        if self.tokens.clone().next_in_line().is_some() {
-            Ok(())
-        } else {
-            Err(self.tokens.error(format!("the file ends where {what} belongs: it is cut off")))
-        }
+        let first = self.tokens.clone().next_in_line();
+        first.map(|_| ()).ok_or_else(|| self.tokens.misplaced(None, what))
     }
 
     /// The next token of the line.
@@ -116,7 +113,7 @@ impl<'a> Lines<'a> {
     fn integer(&mut self, what: &str) -> Result<u64, ReadError> {
         let token = self.token().unwrap_or_default();
         let integer = str::from_utf8(token).ok().and_then(|token| token.parse().ok());
-        integer.ok_or_else(|| self.tokens.error(format!("{} where {what} belongs", quoted(token))))
+        integer.ok_or_else(|| self.tokens.misplaced(Some(token), what))
     }
 }
 

@@ -112,8 +112,8 @@ pub(super) fn parts<'a>(
                 continue;
             };
             appearance.locate(arrays, at, &mut part);
-            part.shares = known.get(&part.key()).copied();
-            known.entry(part.key()).or_insert(parts.len());
+            let first = *known.entry(part.key()).or_insert(parts.len());
+            part.shares = (first < parts.len()).then_some(first);
             parts.push(part);
         }
         all.push(parts);

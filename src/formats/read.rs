@@ -172,7 +172,7 @@ impl<'a> MeshFile<'a> {
         fs::metadata(path)?;
         let spec = MeshSpec::of_path(path)?;
         let bytes = checked_bytes(path, options.memory, spec.check_start, progress)?;
-        let mut sidecars = Sidecars::beside(path);
+        let mut sidecars = Sidecars::beside(path).with_new_log();
         if options.confined {
             sidecars = sidecars.confined();
         }

@@ -77,6 +77,14 @@ impl<'a> Tokens<'a> {
         ReadError::Line { line: 1 + feeds + returns - pairs, what }
     }
 
+    /// The error of a token where `expected` belongs; without a token, of the end of the file.
+    pub(crate) fn misplaced(&self, token: Option<&[u8]>, expected: &str) -> ReadError {
+        self.error(match token {
+            Some(token) => format!("{} where {expected} belongs", quoted(token)),
+            None => format!("the file ends where {expected} belongs: it is cut off"),
+        })
+    }
+
     fn skip(&mut self, belongs: impl Fn(u8) -> bool) -> &'a [u8] {
         let rest = &self.text[self.at..];
         let len = rest.iter().position(|&byte| !belongs(byte)).unwrap_or(rest.len());

@@ -24,7 +24,7 @@ pub(crate) fn lacks_color(triangle: [u32; 3], colors: &[Linear]) -> bool {
 }
 
 /// How the opacity of vertices counts. If all are fully transparent, it is none: a warning says so.
-pub(crate) fn alpha_of(vertex_colors: &[Linear], warnings: &mut Vec<String>) -> Alpha {
+fn alpha_of(vertex_colors: &[Linear], warnings: &mut Vec<String>) -> Alpha {
     if vertex_colors.iter().all(|color| color[3] == u16::MAX) {
         return Alpha::Opaque;
     }
@@ -109,9 +109,14 @@ impl FlatColors {
         })
     }
 
-    /// All materials; each change is a warning. If all colours are fully transparent, the last
-    /// channel is not opacity: they become opaque.
-    pub(crate) fn finish(self, warnings: &mut Vec<String>) -> Vec<Material> {
+    /// All materials, of which the first shows the colours of vertices if there are any; each
+    /// change is a warning. If all colours are fully transparent, the last channel is not opacity:
+    /// they become opaque.
+    pub(crate) fn finish(
+        self,
+        vertex_colors: &[Linear],
+        warnings: &mut Vec<String>,
+    ) -> Vec<Material> {
         let Self { others: mut materials, mut colors, index_of, is_rounded } = self;
         drop(index_of);
         if !colors.is_empty() && colors.iter().all(|color| color[3] == 0) {
@@ -126,6 +131,10 @@ impl FlatColors {
         }
         materials.reserve_exact(colors.len());
         materials.extend(colors.into_iter().map(Self::material));
+        if !vertex_colors.is_empty() {
+            materials[0].has_vertex_colors = true;
+            materials[0].alpha = alpha_of(vertex_colors, warnings);
+        }
         materials
     }
 

@@ -15,7 +15,7 @@ use std::ops::Range;
 use crate::base::srgb::{Rgba, linear_of_rgba};
 use crate::formats::io::tokens::{Tokens, is_line_end, is_space, number, quoted};
 use crate::formats::io::warnings::counted_warning;
-use crate::formats::mesh::flat_colors::{ColorScale, FlatColors, alpha_of};
+use crate::formats::mesh::flat_colors::{ColorScale, FlatColors};
 use crate::formats::mesh::out_of_range::clamped_colors;
 use crate::formats::mesh::polygons::{TRIANGULATION, Triangulator, most_triangles};
 use crate::formats::{LoadedMesh, MeshSpec, ReadError, ReadOptions, check_memory, content};
@@ -91,18 +91,9 @@ impl<'a> Lines<'a> {
         if !self.is_free {
             self.tokens.rest_of_line();
         }
-        self.start(what)
-    }
-
-    /// Moves to the next line, from the beginning of a line.
-    fn start(&mut self, what: &str) -> Result<(), ReadError> {
         self.tokens.skip_blank_lines();
-        match self.tokens.clone().next_in_line() {
-            Some(_) => Ok(()),
-            None => {
-                Err(self.tokens.error(format!("the file ends where {what} belongs: it is cut off")))
-            }
-        }
+        let first = self.tokens.clone().next_in_line();
+        first.map(|_| ()).ok_or_else(|| self.tokens.misplaced(None, what))
     }
 
     /// The next token of the line.
@@ -122,7 +113,7 @@ impl<'a> Lines<'a> {
     fn integer(&mut self, what: &str) -> Result<u64, ReadError> {
         let token = self.token().unwrap_or_default();
         let integer = str::from_utf8(token).ok().and_then(|token| token.parse().ok());
-        integer.ok_or_else(|| self.tokens.error(format!("{} where {what} belongs", quoted(token))))
+        integer.ok_or_else(|| self.tokens.misplaced(Some(token), what))
     }
 }
 
@@ -165,11 +156,8 @@ fn attributes(mut prefix: &[u8]) -> Option<[bool; 3]> {
 
 impl Header {
     fn read(lines: &mut Lines) -> Result<Self, ReadError> {
-        lines.start("'OFF'")?;
-        let first = lines.token().unwrap_or_default();
-        let Some((before, after)) = header_of(first) else {
-            return Err(not_off());
-        };
+        let first = lines.tokens.next().unwrap_or_default();
+        let (before, after) = header_of(first).ok_or_else(not_off)?;
         let Some([colors, normals, texcoords]) = attributes(before) else {
             let what = format!("{}: only vertices of three coordinates are read", quoted(first));
             return Err(lines.tokens.error(what));
@@ -426,14 +414,12 @@ impl<'a> Body<'a> {
         for (vertex, color) in of_vertices {
             vertex_colors[vertex] = linear_of_rgba(color);
         }
-        let plain = Material { has_vertex_colors, ..Material::default() };
-        let mut materials = FlatColors::new(vec![plain]);
+        let mut materials = FlatColors::new(vec![Material::default()]);
         let mut material_of = vec![0; if has_face_colors { count } else { 0 }];
         for (triangles, color) in of_faces {
             material_of[triangles].fill(materials.material_of(color));
         }
-        let mut materials = materials.finish(&mut warnings);
-        materials[0].alpha = alpha_of(&vertex_colors, &mut warnings);
+        let materials = materials.finish(&vertex_colors, &mut warnings);
         let mesh = mesh.with_appearance(Appearance {
             materials,
             material_of,

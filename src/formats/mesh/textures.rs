@@ -94,7 +94,11 @@ impl<'a> TextureLoader<'a> {
         let number = *self.of_files.entry((path.clone(), is_opacity)).or_insert(next);
         if number == next {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            self.requests.push(Request { name, source: Source::File(path), is_opacity });
+            let source = match self.finder.sidecars.held(&path) {
+                Some(bytes) => Source::Bytes(Cow::Borrowed(bytes)),
+                None => Source::File(path),
+            };
+            self.requests.push(Request { name, source, is_opacity });
         }
         number
     }
@@ -172,7 +176,7 @@ impl Request<'_> {
     /// Bytes of the encoded image.
     fn length(&self, sidecars: &Sidecars) -> u64 {
         match &self.source {
-            Source::File(path) => sidecars.length(path),
+            Source::File(path) => sidecars.cost(path),
             Source::Bytes(bytes) => bytes.len() as u64,
         }
     }
@@ -180,7 +184,7 @@ impl Request<'_> {
     /// An estimate of the peak memory of decoding, in bytes, the file included.
     fn peak_memory(&self, sidecars: &Sidecars, limit: u64) -> Result<u64, TextureError> {
         let (file, cost): (Box<dyn ReadSeek>, u64) = match &self.source {
-            Source::File(path) => (sidecars.open(path)?, sidecars.cost(path)),
+            Source::File(path) => (Box::new(sidecars.open(path)?), sidecars.cost(path)),
             Source::Bytes(bytes) => (Box::new(Cursor::new(bytes)), 0),
         };
         let left = limit.checked_sub(cost).ok_or(TextureError::Memory)?;
@@ -200,8 +204,7 @@ impl Request<'_> {
                     ReadError::Io(error) => TextureError::Io(error),
                     other => TextureError::Malformed(other.to_string()),
                 })?;
-                let own = if matches!(bytes, Cow::Owned(_)) { bytes.len() as u64 } else { 0 };
-                Texture::decode(&bytes, &self.name, limit.saturating_sub(own))
+                Texture::decode(&bytes, &self.name, limit.saturating_sub(bytes.len() as u64))
             }
         }?;
         Ok(if self.is_opacity { opacity(texture) } else { texture })

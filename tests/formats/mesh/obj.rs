@@ -379,6 +379,62 @@ fn polygons_without_area_are_kept_as_the_segment_they_are() {
     assert_eq!(area(&loaded.mesh), 0.0);
 }
 
+#[test]
+fn each_corner_of_a_polygon_is_in_a_triangle_and_these_are_less_than_twice_as_many() {
+    let mut rng = Rng::with_seed(1);
+    for range in 1..=5 {
+        let (mut text, mut ends) = (String::new(), vec![0]);
+        for round in 0..40_000 {
+            let corners = rng.u32(4..12);
+            for _ in 0..corners {
+                let [x, y, z] = [(); 3].map(|()| rng.i32(0..=range));
+                text += &format!("v {x} {y} {}\n", z * (round % 2));
+            }
+            let numbers: String = (1..=corners).map(|i| format!(" -{i}")).collect();
+            text += &format!("f{numbers}\n");
+            ends.push(ends[round as usize] + corners);
+        }
+        let mesh = read(text).unwrap().mesh;
+        let mut rest = mesh.triangles();
+        for polygon in ends.windows(2).map(|ends| ends[0]..ends[1]) {
+            let count = rest.partition_point(|triangle| triangle[0] < polygon.end);
+            let (own, others) = rest.split_at(count);
+            let corners = own.as_flattened();
+            assert!(own.len() <= 2 * (polygon.len() - 3), "{own:?}: {polygon:?}");
+            assert!(corners.iter().all(|corner| polygon.contains(corner)), "{own:?}: {polygon:?}");
+            assert!(
+                polygon.clone().all(|corner| corners.contains(&corner)),
+                "{own:?}: {polygon:?}"
+            );
+            rest = others;
+        }
+    }
+}
+
+#[test]
+fn a_tangle_of_repeated_corners_is_a_fan_and_a_large_outline_with_holes_is_none() {
+    let mut rng = Rng::with_seed(2);
+    let points: Vec<[f64; 3]> = (0..1000).map(|_| [rng.f64(), rng.f64(), 0.0]).collect();
+    // Ear clipping takes minutes for it.
+    let tangle: Vec<[f64; 3]> = (0..150_000).map(|_| points[rng.usize(..1000)]).collect();
+    let said = "1 polygon crosses itself or is far from planar: part of the area may be missing";
+    assert_eq!(warned(read(polygon(&tangle)), said).triangles().len(), tangle.len() - 2);
+    // A comb whose teeth have triangular holes, each with a bridge to the tip.
+    let tooth = |x: f64| {
+        let hole = [[x, 0.8, 0.0], [x + 0.1, 0.4, 0.0], [x - 0.1, 0.4, 0.0], [x, 0.8, 0.0]];
+        [[x + 0.5, 0.0, 0.0], [x, 1.0, 0.0]].into_iter().chain(hole).chain([[x, 1.0, 0.0]])
+    };
+    let mut comb: Vec<[f64; 3]> = (1..1000).rev().flat_map(|x| tooth(x.into())).collect();
+    comb.extend([[0.0, -1.0, 0.0], [1000.0, -1.0, 0.0]]);
+    assert!(comb.len() > 5000);
+    let loaded = read(polygon(&comb)).unwrap();
+    assert_eq!(loaded.warnings, Vec::<String>::new());
+    let next = comb.iter().cycle().skip(1);
+    let outline: f64 = comb.iter().zip(next).map(|(a, b)| (a[0] * b[1] - a[1] * b[0]) / 2.0).sum();
+    let sum = area(&loaded.mesh);
+    assert!((sum - outline.abs()).abs() < 1e-6 * sum, "{sum} of {outline}");
+}
+
 /// Bad fifth lines after the four corners of the square, `;` for line ends, and what is wrong with
 /// them. A negative index names no vertex of a later line.
 const BAD_LINES: &str = "

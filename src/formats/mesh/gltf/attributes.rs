@@ -3,24 +3,25 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use crate::formats::ReadOptions;
 use crate::formats::io::warnings::NamedWarnings;
 use crate::formats::mesh::gltf::accessors::Arrays;
 use crate::formats::mesh::gltf::images::DocumentTextures;
 use crate::formats::mesh::gltf::json::Document;
-use crate::formats::mesh::gltf::materials::{PlacedTexture, Surface, UvTransform, surfaces};
+use crate::formats::mesh::gltf::materials::{PlacedTexture, Surface, surfaces};
 use crate::formats::mesh::gltf::parts::{Part, place};
 use crate::formats::mesh::out_of_range::{clamped_colors, unplaced};
-use crate::mesh::appearance::{Material, Texture};
+use crate::mesh::appearance::Material;
 
 #[derive(Default)]
 pub(super) struct DocumentAppearance {
+    is_read: bool,
     /// The document's materials.
     surfaces: Vec<Result<Surface, String>>,
     /// The materials in use, each with or without vertex colours and texture.
     pub(super) materials: Vec<Material>,
     number_of: HashMap<(Option<usize>, bool, bool), u32>,
-    pub(super) textures: Vec<Texture>,
-    unread_textures: Vec<String>,
+    pub(super) textures: DocumentTextures,
     pub(super) faults: Faults,
     clamped_factors: NamedWarnings,
     /// Vertices with a colour outside its range.
@@ -69,13 +70,15 @@ impl Faults {
 }
 
 impl DocumentAppearance {
-    /// Parses the materials; textures of metal, roughness and emission only if `maps`.
-    pub(super) fn new(document: &Document, maps: bool) -> Self {
-        let (mut surfaces, clamped_factors) = surfaces(document.materials);
-        if !maps {
+    /// Parses the materials, if they are to be read; textures of metal, roughness and emission only
+    /// with `maps`.
+    pub(super) fn new(document: &Document, options: &ReadOptions) -> Self {
+        let is_read = options.appearance;
+        let (mut surfaces, clamped_factors) = surfaces(document.materials.filter(|_| is_read));
+        if !options.maps {
             surfaces.iter_mut().flatten().for_each(|of| of.textures[1..].fill(None));
         }
-        Self { surfaces, clamped_factors, ..Self::default() }
+        Self { is_read, surfaces, clamped_factors, ..Self::default() }
     }
 
     fn surface(&self, material: Option<usize>) -> Result<&Surface, &str> {
@@ -84,35 +87,36 @@ impl DocumentAppearance {
         surface.as_ref().map_err(|what| &what[..])
     }
 
-    fn first_texture(&self, part: &Part) -> Option<PlacedTexture> {
-        self.surface(part.primitive.material).ok()?.first_texture()
-    }
-
     /// Finds the accessors of the colours and texture coordinates of a part of `mesh`.
     pub(super) fn locate(&mut self, arrays: &Arrays, mesh: usize, part: &mut Part) {
+        if !self.is_read {
+            return;
+        }
         let attributes = &part.primitive.attributes;
         let checked =
             |accessor: usize| arrays.check_count(accessor, part.vertices).map(|()| accessor);
         if let Some(&accessor) = attributes.get("COLOR_0") {
             part.color = self.faults.ok(BAD_COLORS, [mesh, part.index], checked(accessor));
         }
-        if let Some(first) = self.first_texture(part) {
+        let surface = self.surface(part.primitive.material).ok();
+        if let Some(first) = surface.and_then(Surface::first_texture) {
             let name = format!("TEXCOORD_{}", first.set);
             let accessor = attributes.get(&name).ok_or_else(|| format!("there is no {name}"));
             let accessor = accessor.and_then(|&accessor| checked(accessor));
-            part.texcoord = self.faults.ok(BAD_TEXCOORDS, [mesh, part.index], accessor);
+            let accessor = self.faults.ok(BAD_TEXCOORDS, [mesh, part.index], accessor);
+            part.texcoord = accessor.map(|accessor| (accessor, first));
         }
         part.has_appearance = part.primitive.material.is_some() || part.color.is_some();
     }
 
     /// The textures that a part shows, by their indices in the document.
     pub(super) fn textures_of(&self, part: &Part) -> [Option<usize>; 3] {
-        let surface =
-            self.surface(part.primitive.material).ok().filter(|_| part.texcoord.is_some());
-        let Some((surface, first)) = surface.and_then(|of| Some((of, of.first_texture()?))) else {
-            return [None; 3];
-        };
-        surface.textures.map(|of| of.filter(|of| of.is_placed_like(&first)).map(|of| of.texture))
+        match (self.surface(part.primitive.material), part.texcoord) {
+            (Ok(Surface { textures, .. }), Some((_, first))) => {
+                textures.map(|of| of.filter(|of| of.is_placed_like(&first)).map(|of| of.texture))
+            }
+            _ => [None; 3],
+        }
     }
 
     /// Assigns a material to each part of the `used` meshes.
@@ -122,17 +126,17 @@ impl DocumentAppearance {
         parts: &mut [Vec<Part>],
         used: impl Iterator<Item = usize>,
     ) {
+        self.textures = textures;
         let mut chosen = HashSet::new();
         for mesh in used.filter(|&mesh| chosen.insert(mesh)) {
-            parts[mesh].iter_mut().for_each(|part| self.choose_material(&textures, part));
+            parts[mesh].iter_mut().for_each(|part| self.choose_material(part));
         }
-        (self.textures, self.unread_textures) = (textures.list, textures.warnings);
     }
 
-    fn choose_material(&mut self, textures: &DocumentTextures, part: &mut Part) {
+    fn choose_material(&mut self, part: &mut Part) {
         let index = part.primitive.material;
         let shown = self.textures_of(part);
-        let shown = shown.map(|texture| textures.references.get(&texture?).copied());
+        let shown = shown.map(|texture| self.textures.references.get(&texture?).copied());
         let surface = match self.surface(index) {
             Ok(surface) => surface.clone(),
             Err(what) => {
@@ -166,14 +170,9 @@ impl DocumentAppearance {
         });
     }
 
-    /// The transform from a part's texture coordinates to those of its texture.
-    pub(super) fn texture_from_set(&self, part: &Part) -> UvTransform {
-        self.first_texture(part).map_or(UvTransform::IDENTITY, |first| first.texture_from_set)
-    }
-
     /// A warning for each kind of deviation from the document.
     pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
-        let unread = self.unread_textures.iter().cloned();
+        let unread = self.textures.warnings.iter().cloned();
         let factors = self.clamped_factors.list().chain(unplaced(self.unplaced));
         let clamped = clamped_colors([self.clamped_colors, 0]);
         unread.chain(self.faults.warnings()).chain(factors).chain(clamped)

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use std::slice::from_ref;
 
 use base64::Engine;
-use base64::alphabet::STANDARD;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use base64::engine::general_purpose::STANDARD_PAD_INDIFFERENT;
 use percent_encoding::percent_decode_str;
 
 use crate::formats::io::bytes::{Budget, u32_at};
@@ -66,18 +65,13 @@ pub(super) const DATA: &str = "data:";
 /// The bytes of a data URI, by its text after [`DATA`].
 pub(super) fn decoded(data: &str) -> Result<Vec<u8>, String> {
     let (_, text) = data.split_once(";base64,").ok_or("has data that are not in base 64")?;
-    BASE_64.decode(text).map_err(|error| format!("is malformed base 64: {error}"))
+    let bytes = STANDARD_PAD_INDIFFERENT.decode(text);
+    bytes.map_err(|error| format!("is malformed base 64: {error}"))
 }
-
-/// Base 64, with or without padding.
-const BASE_64: GeneralPurpose = GeneralPurpose::new(
-    &STANDARD,
-    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
-);
 
 /// The bytes of all `buffers`; the first may be `binary`, the chunk of a GLB file.
 pub(super) fn load<'a>(
-    buffers: &'a [Buffer],
+    buffers: &[Buffer],
     binary: Option<&'a [u8]>,
     sidecars: &'a Sidecars,
     memory: &mut Budget,
@@ -122,11 +116,15 @@ fn find(uri: &str, sidecars: &Sidecars, finder: &mut Finder) -> Result<PathBuf, 
     if uri.contains("://") {
         return Err(format!("is at {}: download it, and write its name there", excerpt(uri)));
     }
-    let decoded = percent_decode_str(uri).decode_utf8_lossy();
+    let names = names_of(uri);
     let folders = from_ref(&sidecars.folder);
-    // Some programs write names as they are.
-    let found = [&decoded, uri].into_iter().find_map(|name| finder.find(name, folders, &[]));
+    let found = names.iter().find_map(|name| finder.find(name, folders, &[]));
     found.ok_or_else(|| {
-        format!("is in '{}', which is not beside the model: put it there", excerpt(&decoded))
+        format!("is in '{}', which is not beside the model: put it there", excerpt(&names[0]))
     })
+}
+
+/// The names that the file of a URI may have: some programs write them as they are.
+pub(super) fn names_of(uri: &str) -> [Cow<'_, str>; 2] {
+    [percent_decode_str(uri).decode_utf8_lossy(), uri.into()]
 }

@@ -1,7 +1,5 @@
 //! Builds the mesh from the instances of a glTF scene.
 
-use std::collections::HashMap;
-
 use crate::base::numbers::grouped;
 use crate::base::srgb::Linear;
 use crate::formats::ReadError;
@@ -50,7 +48,7 @@ impl Totals {
         let targets = part.primitive.targets.len() as u64;
         let poses = (1 + targets).saturating_mul(part.vertices);
         Self {
-            vertices: part.new_vertices,
+            vertices: if part.shares.is_some() { 0 } else { part.vertices },
             triangles: part.triangles,
             steps: poses.saturating_add(part.indices).saturating_add(1),
             indices: part.indices,
@@ -109,7 +107,7 @@ pub(super) struct Build<'a> {
     skins: &'a Skins,
     positions: Vec<[f64; 3]>,
     triangles: Vec<[u32; 3]>,
-    pub(super) appearance: Option<DocumentAppearance>,
+    pub(super) appearance: DocumentAppearance,
     has_appearance: bool,
     /// The colours of vertices; `None` if no instance has any.
     colors: Option<Vec<Linear>>,
@@ -134,10 +132,10 @@ impl<'a> Build<'a> {
         arrays: &'a Arrays<'a>,
         skins: &'a Skins,
         totals: &Totals,
-        appearance: Option<DocumentAppearance>,
+        appearance: DocumentAppearance,
     ) -> Result<Self, ReadError> {
-        let materials = appearance.as_ref().map_or(0, |appearance| appearance.materials.len());
         let &Totals { vertices, triangles, has_appearance, has_colors, has_uvs, .. } = totals;
+        let has_materials = has_appearance && appearance.materials.len() > 1;
         Ok(Self {
             arrays,
             skins,
@@ -147,7 +145,7 @@ impl<'a> Build<'a> {
             has_appearance,
             colors: has_colors.then(|| room(vertices)).transpose()?,
             uvs: has_uvs.then(|| room(triangles)).transpose()?,
-            material_of: (has_appearance && materials > 1).then(|| room(triangles)).transpose()?,
+            material_of: has_materials.then(|| room(triangles)).transpose()?,
             objects: Vec::new(),
             node: None,
         })
@@ -157,24 +155,24 @@ impl<'a> Build<'a> {
         if self.node.replace(instance.node) != Some(instance.node) {
             self.objects.push((self.triangles.len(), instance.name));
         }
-        let mut first_of = HashMap::new();
+        // The first vertex of each part, and whether its transform mirrors.
+        let mut placed: Vec<(usize, bool)> = Vec::with_capacity(parts.len());
         for part in parts {
             let error = |what: String| in_primitive(instance.mesh, part.index, &what);
-            let end = self.positions.len();
-            let (first, is_mirror) = match first_of.get(&part.key()) {
-                Some(&known) => known,
+            let (first, is_mirror) = match part.shares {
+                Some(earlier) => placed[earlier],
                 None => {
+                    let first = self.positions.len();
                     self.arrays
                         .add_numbers(part.position, "positions", &mut self.positions)
                         .map_err(error)?;
                     self.add_colors(instance.mesh, part);
-                    let added = &mut self.positions[end..];
-                    let placed = self.skins.place(self.arrays, instance, part, added);
-                    let new = (end, placed.map_err(error)?);
-                    first_of.insert(part.key(), new);
-                    new
+                    let added = &mut self.positions[first..];
+                    let is_mirror = self.skins.place(self.arrays, instance, part, added);
+                    (first, is_mirror.map_err(error)?)
                 }
             };
+            placed.push((first, is_mirror));
             let indices = part.primitive.indices.map(|at| self.arrays.indices(at));
             let indices: Option<Vec<[u32; 1]>> = indices.transpose().map_err(error)?;
             let vertices = part.vertices;
@@ -202,14 +200,12 @@ impl<'a> Build<'a> {
 
     /// Adds the colours of the vertices added last; white if there are none.
     fn add_colors(&mut self, mesh: usize, part: &Part) {
-        let Some((colors, appearance)) = self.colors.as_mut().zip(self.appearance.as_mut()) else {
-            return;
-        };
+        let Some(colors) = &mut self.colors else { return };
         let start = colors.len();
         if let Some(accessor) = part.color {
             let read = self.arrays.colors(accessor, colors);
-            match appearance.faults.ok(BAD_COLORS, [mesh, part.index], read) {
-                Some(clamped) => appearance.clamped_colors += clamped,
+            match self.appearance.faults.ok(BAD_COLORS, [mesh, part.index], read) {
+                Some(clamped) => self.appearance.clamped_colors += clamped,
                 None => colors.truncate(start),
             }
         }
@@ -219,22 +215,20 @@ impl<'a> Build<'a> {
     /// Adds the texture coordinates of a part's `triangles`: NaN if they cannot be read, any value
     /// if the part has no texture.
     fn add_uvs(&mut self, mesh: usize, part: &Part, triangles: impl Iterator<Item = [u32; 3]>) {
-        let Some((uvs, appearance)) = self.uvs.as_mut().zip(self.appearance.as_mut()) else {
-            return;
-        };
-        let Some(accessor) = part.texcoord else {
+        let Some(uvs) = &mut self.uvs else { return };
+        let Some((accessor, first)) = part.texcoord else {
             uvs.resize(self.triangles.len(), [[0.0; 2]; 3]);
             return;
         };
         let texcoords = self.arrays.numbers(accessor, "texture coordinates");
-        if let Some(texcoords) = appearance.faults.ok(BAD_TEXCOORDS, [mesh, part.index], texcoords)
+        if let Some(texcoords) =
+            self.appearance.faults.ok(BAD_TEXCOORDS, [mesh, part.index], texcoords)
         {
-            let transform = appearance.texture_from_set(part);
-            let uv = |vertex: u32| transform.apply(texcoords[vertex as usize]);
+            let uv = |vertex: u32| first.texture_from_set.apply(texcoords[vertex as usize]);
             let before = uvs.len();
             uvs.extend(triangles.map(|triangle| triangle.map(uv)));
             let unplaced = uvs[before..].iter().filter(|uvs| !is_placed(uvs)).count();
-            appearance.unplaced += unplaced as u64;
+            self.appearance.unplaced += unplaced as u64;
         } else {
             uvs.resize(self.triangles.len(), [[f32::NAN; 2]; 3]);
         }
@@ -243,10 +237,10 @@ impl<'a> Build<'a> {
     /// The mesh, with its appearance if there is any.
     pub(super) fn finish(self) -> Result<Mesh, MeshError> {
         let labels = Labels::of(self.objects, self.triangles.len(), false);
-        let appearance = self.appearance.filter(|_| self.has_appearance).map(|of| Appearance {
-            materials: of.materials,
+        let appearance = self.has_appearance.then(|| Appearance {
+            materials: self.appearance.materials,
             material_of: self.material_of.unwrap_or_default(),
-            textures: of.textures,
+            textures: self.appearance.textures.list,
             uvs: self.uvs.unwrap_or_default(),
             vertex_colors: self.colors.unwrap_or_default(),
         });

@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use crate::formats::io::bytes::Budget;
 use crate::formats::mesh::gltf::accessors::view_bytes;
-use crate::formats::mesh::gltf::json::{Accessor, Mesh, MeshoptExtension, Primitive, View};
+use crate::formats::mesh::gltf::json::{Accessor, Document, MeshoptExtension, Primitive, View};
 use crate::formats::mesh::gltf::parts::{DECOMPRESS, in_primitive};
 use crate::formats::read::proportionate;
 use crate::formats::{ReadError, content, excerpt, shortened};
@@ -46,12 +46,11 @@ type Buffers<'b> = Vec<Cow<'b, [u8]>>;
 
 /// Decompresses the views and attributes without uncompressed data. Returns all buffers.
 pub(super) fn decompress<'b>(
-    meshes: &[Mesh],
-    accessors: &mut [Accessor],
-    views: &mut Vec<View>,
+    document: &mut Document,
     buffers: Buffers<'b>,
     memory: &mut Budget,
 ) -> Result<Buffers<'b>, ReadError> {
+    let Document { meshes, accessors, buffer_views: views, .. } = document;
     let bytes = buffers.iter().map(|buffer| buffer.len() as u64).sum();
     let mut room = Room { memory, left: proportionate(bytes) };
     let mut arrays = Compressed { accessors, views, buffers, sources: BTreeMap::new() };

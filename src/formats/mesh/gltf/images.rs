@@ -5,19 +5,18 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::slice::from_ref;
 
-use percent_encoding::percent_decode_str;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 
 use crate::formats::error::TOO_LARGE;
 use crate::formats::mesh::gltf::accessors::Arrays;
-use crate::formats::mesh::gltf::buffers::{DATA, decoded};
+use crate::formats::mesh::gltf::buffers::{DATA, decoded, names_of};
 use crate::formats::mesh::gltf::materials::items;
 use crate::formats::mesh::textures::TextureLoader;
 use crate::formats::{Sidecars, excerpt};
 use crate::mesh::appearance::{Filter, Texture, TextureRef, Wrap};
 
 /// The textures of a document that were read.
+#[derive(Default)]
 pub(super) struct DocumentTextures {
     pub(super) list: Vec<Texture>,
     /// By index in the document.
@@ -41,8 +40,8 @@ impl DocumentTextures {
         let named = images.iter().flatten().filter_map(ImageInfo::file_names);
         sidecars.note_images(named, from_ref(&sidecars.folder));
         let mut loader = TextureLoader::new(sidecars, limit);
-        // By the part of a buffer, in which several images may be, or by the image.
-        let mut of_images: HashMap<[Option<usize>; 2], Option<usize>> = HashMap::new();
+        // By the part of a buffer, in which several images may be, or else by the image.
+        let mut of_images: HashMap<Result<usize, usize>, Option<usize>> = HashMap::new();
         let mut requests: HashMap<usize, Option<(usize, Sampler)>> = HashMap::new();
         for index in wanted {
             requests.entry(index).or_insert_with(|| {
@@ -58,7 +57,7 @@ impl DocumentTextures {
                 let sampler = sampler.and_then(|at| item(&samplers, at, "").ok().copied());
                 let view = item(&images, image, "").ok().and_then(ImageInfo::view);
                 let request = of_images
-                    .entry([view, view.is_none().then_some(image)])
+                    .entry(view.ok_or(image))
                     .or_insert_with(|| request_image(arrays, &images, image, &mut loader));
                 Some(((*request)?, sampler.unwrap_or_default()))
             });
@@ -109,21 +108,15 @@ struct TextureInfo {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
-enum Extension {
+struct Extension {
     /// An image of another type.
-    Image {
-        source: usize,
-    },
-    Other(IgnoredAny),
+    source: Option<usize>,
 }
 
 impl TextureInfo {
     fn source(&self) -> Result<usize, String> {
-        let images = self.extensions.iter().filter_map(|(name, extension)| match *extension {
-            Extension::Image { source } => Some((name, source)),
-            Extension::Other(_) => None,
-        });
+        let image = |(name, extension): (_, &Extension)| Some((name, extension.source?));
+        let images = self.extensions.iter().filter_map(image);
         match (self.source, images.clone().find(|(name, _)| *name == "EXT_texture_webp")) {
             (Some(source), _) | (None, Some((_, source))) => Ok(source),
             (None, None) => Err(match images.map(|(name, _)| name).next() {
@@ -184,9 +177,7 @@ impl ImageInfo {
     fn file_names(&self) -> Option<[Cow<'_, str>; 2]> {
         let uri = self.uri.as_deref().filter(|uri| !uri.starts_with(DATA))?;
         let uri = uri.strip_prefix("file://").unwrap_or(uri);
-        // Some programs write names as they are.
-        let names = [percent_decode_str(uri).decode_utf8_lossy(), uri.into()];
-        (!uri.contains("://")).then_some(names)
+        (!uri.contains("://")).then(|| names_of(uri))
     }
 }
 

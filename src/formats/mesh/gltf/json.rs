@@ -245,26 +245,16 @@ fn refuse_version(asset: &Asset) -> Result<(), ReadError> {
     if is_read { Ok(()) } else { Err(unsupported_version(needed)) }
 }
 
-/// Refuses a document of another version, with a structure of its own: in glTF 1.0 `asset` is
-/// optional, and top-level collections are objects, not arrays.
+/// Refuses a document of another version: in glTF 1.0 `asset` is optional, and top-level
+/// collections are objects, not arrays.
 fn refuse_other_version(json: &[u8]) -> Result<(), ReadError> {
-    #[derive(Deserialize)]
-    struct AnyVersion<'a> {
-        #[serde(borrow)]
-        asset: Option<&'a RawValue>,
-        #[serde(borrow)]
-        meshes: Option<&'a RawValue>,
-        #[serde(borrow)]
-        accessors: Option<&'a RawValue>,
-    }
-    let Ok(AnyVersion { asset, meshes, accessors }) = serde_json::from_slice(json) else {
-        return Ok(());
-    };
-    let is_object = |value: Option<&RawValue>| value.is_some_and(|v| v.get().starts_with('{'));
+    let members: BTreeMap<String, &RawValue> = serde_json::from_slice(json).unwrap_or_default();
+    let member = |name: &str| members.get(name).map(|value| value.get());
+    let is_object = |name: &str| member(name).is_some_and(|value| value.starts_with('{'));
     // In another version, it may have another form.
-    match asset.and_then(|asset| serde_json::from_str::<Asset>(asset.get()).ok()) {
+    match member("asset").and_then(|asset| serde_json::from_str::<Asset>(asset).ok()) {
         Some(asset) => refuse_version(&asset),
-        None if is_object(meshes) || is_object(accessors) => Err(unsupported_version("1.0")),
+        None if is_object("meshes") || is_object("accessors") => Err(unsupported_version("1.0")),
         None => Ok(()),
     }
 }

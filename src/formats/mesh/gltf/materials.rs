@@ -134,8 +134,6 @@ impl PlacedTexture {
 pub(super) struct UvTransform([[f64; 3]; 2]);
 
 impl UvTransform {
-    pub(super) const IDENTITY: Self = Self([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
-
     /// Scale, then counter-clockwise rotation as seen with `v` down, then translation. Sines of
     /// `libm` are the same on every machine.
     fn of(transform: &Transform) -> Self {

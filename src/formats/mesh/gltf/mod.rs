@@ -61,13 +61,7 @@ fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<Load
 
     let buffers = buffers::load(&document.buffers, binary, sidecars, &mut memory)?;
     #[cfg(feature = "gltf-compression")]
-    let buffers = compression::decompress(
-        &document.meshes,
-        &mut document.accessors,
-        &mut document.buffer_views,
-        buffers,
-        &mut memory,
-    )?;
+    let buffers = compression::decompress(&mut document, buffers, &mut memory)?;
     let arrays = Arrays::new(&document, buffers);
     let scene = scene(&document).map_err(content)?;
     let instances = expanded(scene.instances, &arrays, &mut memory)?;
@@ -75,16 +69,15 @@ fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<Load
     memory.take(for_matrices)?;
     let skins = Skins::new(&arrays, &instances, &scene.scene_from_node);
     memory.give_back(for_matrices);
-    let mut appearance =
-        options.appearance.then(|| DocumentAppearance::new(&document, options.maps));
+    let mut appearance = DocumentAppearance::new(&document, options);
     let mut skipped = Skipped::default();
-    let mut parts = parts(&arrays, &mut skipped, appearance.as_mut())?;
+    let mut parts = parts(&arrays, &mut skipped, &mut appearance)?;
 
     let totals = Totals::of(&instances, &parts);
     let needed = totals.memory(memory.used);
     check_memory(needed, memory.limit)?;
     totals.check()?;
-    if let Some(appearance) = &mut appearance {
+    if options.appearance {
         let used = || instances.iter().map(|instance| instance.mesh);
         let shown = used().flat_map(|mesh| &parts[mesh]);
         let shown = shown.map(|part| appearance.textures_of(part));
@@ -107,7 +100,7 @@ fn read(bytes: &[u8], sidecars: &Sidecars, options: &ReadOptions) -> Result<Load
     }
     let mut warnings = warnings(&document, &skipped, scene.other_scenes);
     warnings.extend(skins.warnings());
-    warnings.extend(build.appearance.iter().flat_map(DocumentAppearance::warnings));
+    warnings.extend(build.appearance.warnings());
     Ok(LoadedMesh::new(build.finish()?, warnings))
 }
 

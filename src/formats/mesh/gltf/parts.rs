@@ -1,10 +1,11 @@
 //! The primitives of a glTF document that have triangles, and their accessors.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use crate::formats::mesh::gltf::accessors::Arrays;
 use crate::formats::mesh::gltf::attributes::DocumentAppearance;
 use crate::formats::mesh::gltf::json::Primitive;
+use crate::formats::mesh::gltf::materials::PlacedTexture;
 use crate::formats::{ReadError, content};
 
 /// Meshes compressed by Draco.
@@ -30,8 +31,8 @@ pub(super) struct Part<'a> {
     pub(super) mode: Mode,
     pub(super) position: usize,
     pub(super) vertices: u64,
-    /// Vertices not shared with an earlier part of the mesh.
-    pub(super) new_vertices: u64,
+    /// The earlier part of the mesh whose vertices it shares.
+    pub(super) shares: Option<usize>,
     pub(super) indices: u64,
     pub(super) triangles: u64,
     /// Sets of four joints that each vertex has.
@@ -40,15 +41,15 @@ pub(super) struct Part<'a> {
     pub(super) has_appearance: bool,
     /// The accessor of its colours.
     pub(super) color: Option<usize>,
-    /// The accessor of the texture coordinates that its material uses.
-    pub(super) texcoord: Option<usize>,
+    /// The accessor of the texture coordinates that its material uses, and the first texture there.
+    pub(super) texcoord: Option<(usize, PlacedTexture)>,
     /// The index of its material in the appearance.
     pub(super) material: u32,
 }
 
 impl Part<'_> {
     /// The key by which parts share vertices. Vertices that a pose may move are not shared.
-    pub(super) fn key(&self) -> (usize, Option<usize>, Option<usize>) {
+    fn key(&self) -> (usize, Option<usize>, Option<usize>) {
         let is_posed = self.joint_sets > 0 || !self.primitive.targets.is_empty();
         (self.position, self.color, is_posed.then_some(self.index))
     }
@@ -99,23 +100,20 @@ pub(super) fn place(mesh: usize, primitive: usize) -> String {
 pub(super) fn parts<'a>(
     arrays: &Arrays<'a>,
     skipped: &mut Skipped,
-    mut appearance: Option<&mut DocumentAppearance>,
+    appearance: &mut DocumentAppearance,
 ) -> Result<Vec<Vec<Part<'a>>>, ReadError> {
     let mut all = Vec::with_capacity(arrays.document.meshes.len());
     for (at, mesh) in arrays.document.meshes.iter().enumerate() {
         let mut parts: Vec<Part> = Vec::with_capacity(mesh.primitives.len());
-        let mut known = HashSet::new();
+        let mut known = HashMap::new();
         for (index, primitive) in mesh.primitives.iter().enumerate() {
             let part = part_of(arrays, index, primitive, skipped);
             let Some(mut part) = part.map_err(|what| in_primitive(at, index, &what))? else {
                 continue;
             };
-            if let Some(appearance) = &mut appearance {
-                appearance.locate(arrays, at, &mut part);
-            }
-            if !known.insert(part.key()) {
-                part.new_vertices = 0;
-            }
+            appearance.locate(arrays, at, &mut part);
+            let first = *known.entry(part.key()).or_insert(parts.len());
+            part.shares = (first < parts.len()).then_some(first);
             parts.push(part);
         }
         all.push(parts);
@@ -164,7 +162,7 @@ fn part_of<'a>(
         mode,
         position,
         vertices,
-        new_vertices: vertices,
+        shares: None,
         indices,
         triangles: mode.triangles(corners),
         joint_sets: primitive.attributes.keys().filter(|n| n.starts_with("JOINTS_")).count(),

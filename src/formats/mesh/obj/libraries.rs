@@ -98,14 +98,11 @@ impl Materials {
 /// Notes the images by their names in statements: a file, and its last word. Of UDIM tiles the
 /// first hundred, if the folders have any.
 fn note_images(named: BTreeSet<[String; 2]>, sidecars: &Sidecars, folders: &[PathBuf]) {
-    // What is looked for here is not logged.
-    let other = sidecars.with_new_log();
+    let other = sidecars.without_log();
     let mut finder = Finder::new(&other);
     let mut has_tiles = |file: &str| {
         let any = name_of_tile(file, "????");
-        let found = any.and_then(|any| finder.find(&any, folders, &IMAGE_FOLDERS));
-        other.forget();
-        found.is_some()
+        any.is_some_and(|any| finder.find(&any, folders, &IMAGE_FOLDERS).is_some())
     };
     let names = named.into_iter().flat_map(|[file, word]| {
         let last = if has_tiles(&file) { 1100 } else { 1000 };

@@ -13,7 +13,6 @@
 //! the oracle of the tests.
 
 mod appearance;
-mod colors;
 mod contents;
 mod faces;
 mod libraries;
@@ -25,7 +24,6 @@ mod vertices;
 
 use crate::formats::io::warnings::{counted_warning, only_points_and_lines};
 use crate::formats::mesh::obj::appearance::appearance;
-use crate::formats::mesh::obj::colors::vertex_colors;
 use crate::formats::mesh::obj::contents::{Contents, Skipped};
 use crate::formats::mesh::obj::faces::Faces;
 use crate::formats::mesh::obj::libraries::Materials;
@@ -72,7 +70,7 @@ fn read(
         ensure!(others > 0, "no faces found: is this an OBJ mesh?");
         return Err(content(only_points_and_lines(others)));
     }
-    let colors = options.appearance.then(|| vertex_colors(&vertices));
+    let colors = options.appearance.then(|| vertices.linear_colors());
     let (vertex_colors, about_colors) = colors.unwrap_or_default();
     let mut warnings = warnings(&contents, &vertices, &faces);
     let labels = faces.labels();

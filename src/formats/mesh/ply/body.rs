@@ -18,7 +18,7 @@ pub(super) enum Fault {
 }
 
 /// A cursor over the numbers of a file. A clone continues from the original's position.
-pub(super) trait Values<'a>: Clone {
+pub(super) trait Values: Clone {
     /// Begins the next record.
     fn begin(&mut self) {}
     fn next(&mut self, scalar: Scalar) -> Result<f64, Fault>;
@@ -55,7 +55,7 @@ impl<'a> Text<'a> {
     }
 }
 
-impl<'a> Values<'a> for Text<'a> {
+impl Values for Text<'_> {
     fn begin(&mut self) {
         self.tokens.skip_blank_lines();
     }
@@ -126,7 +126,7 @@ impl<'a, const IS_BIG: bool> Binary<'a, IS_BIG> {
     }
 }
 
-impl<'a, const IS_BIG: bool> Values<'a> for Binary<'a, IS_BIG> {
+impl<const IS_BIG: bool> Values for Binary<'_, IS_BIG> {
     fn next(&mut self, scalar: Scalar) -> Result<f64, Fault> {
         Ok(match scalar {
             Scalar::I8 => i8::from_le_bytes(self.take()?).into(),
@@ -163,20 +163,20 @@ impl<'a, const IS_BIG: bool> Values<'a> for Binary<'a, IS_BIG> {
 }
 
 /// A list's length; 1 for a scalar.
-fn length<'a>(values: &mut impl Values<'a>, property: &Property) -> Result<u64, Fault> {
+fn length(values: &mut impl Values, property: &Property) -> Result<u64, Fault> {
     let Some(scalar) = property.length else { return Ok(1) };
     let length = values.next(scalar)?;
     if length >= 0.0 && length.fract() == 0.0 { Ok(length as u64) } else { Err(Fault::Malformed) }
 }
 
-fn skip<'a>(values: &mut impl Values<'a>, property: &Property) -> Result<u64, Fault> {
+fn skip(values: &mut impl Values, property: &Property) -> Result<u64, Fault> {
     let count = length(values, property)?;
     values.skip(property.scalar, count)?;
     Ok(count)
 }
 
 /// Calls `read` for each record of an element. Surplus numbers of a record are skipped and counted.
-fn each_record<'a, V: Values<'a>>(
+fn each_record<V: Values>(
     element: &Element,
     values: &mut V,
     mut read: impl FnMut(&mut V) -> Result<(), Fault>,
@@ -205,7 +205,7 @@ pub(super) struct FaceCounts {
 }
 
 /// Counts faces without allocating.
-pub(super) fn count_faces<'a, V: Values<'a>>(
+pub(super) fn count_faces<V: Values>(
     header: &Header,
     mut values: V,
 ) -> Result<FaceCounts, ReadError> {
@@ -229,7 +229,7 @@ pub(super) fn count_faces<'a, V: Values<'a>>(
 }
 
 /// Reads the records of a mesh; returns the cursor after the last.
-pub(super) fn read_records<'a, V: Values<'a>>(
+pub(super) fn read_records<V: Values>(
     header: &Header,
     mut values: V,
     build: &mut Build,
@@ -286,10 +286,10 @@ impl Slots {
 
     /// Reads the number of a property, or skips the property.
     #[inline]
-    fn read<'a>(
+    fn read(
         &self,
         (at, property): (usize, &Property),
-        values: &mut impl Values<'a>,
+        values: &mut impl Values,
         record: &mut Record,
     ) -> Result<(), Fault> {
         match self.0[at] {
@@ -305,10 +305,10 @@ impl Slots {
     }
 
     #[inline]
-    fn read_record<'a>(
+    fn read_record(
         &self,
         element: &Element,
-        values: &mut impl Values<'a>,
+        values: &mut impl Values,
         record: &mut Record,
     ) -> Result<(), Fault> {
         let mut properties = element.properties.iter().enumerate();
@@ -318,7 +318,7 @@ impl Slots {
 
 /// The slots of the colours of an element, if they are to be read, and their scale: by their type
 /// or, if that is ambiguous, by their values.
-fn color_slots<'a, V: Values<'a>>(
+fn color_slots<V: Values>(
     element: &Element,
     is_read: bool,
     values: &V,
@@ -347,7 +347,7 @@ fn color_slots<'a, V: Values<'a>>(
     Ok((slots, Some(ColorScale { light, opacity: opacity.full_value(a) })))
 }
 
-fn read_vertices<'a, V: Values<'a>>(
+fn read_vertices<V: Values>(
     element: &Element,
     values: &mut V,
     build: &mut Build,
@@ -374,7 +374,7 @@ fn read_vertices<'a, V: Values<'a>>(
     })
 }
 
-fn read_faces<'a, V: Values<'a>>(
+fn read_faces<V: Values>(
     element: &Element,
     values: &mut V,
     build: &mut Build,
@@ -410,8 +410,8 @@ fn read_faces<'a, V: Values<'a>>(
 }
 
 #[inline]
-fn read_list<'a, T>(
-    values: &mut impl Values<'a>,
+fn read_list<T>(
+    values: &mut impl Values,
     property: &Property,
     list: &mut Vec<T>,
     convert: impl Fn(f64) -> Result<T, Fault>,

@@ -5,7 +5,7 @@
 use crate::base::srgb::{Linear, Rgba};
 use crate::formats::io::tokens::quoted;
 use crate::formats::io::warnings::counted_warning;
-use crate::formats::mesh::flat_colors::{FlatColors, NO_COLOR, alpha_of, lacks_color};
+use crate::formats::mesh::flat_colors::{FlatColors, NO_COLOR, lacks_color};
 use crate::formats::mesh::out_of_range::{clamped_colors, unplaced};
 use crate::formats::mesh::ply::header::{Element, Header, VERTEX};
 use crate::formats::mesh::polygons::Triangulator;
@@ -285,8 +285,7 @@ impl Build {
         warnings.extend(counted_warning(self.misplaced, ["face has", "faces have"], misplaced));
         warnings.extend(unplaced(self.unplaced));
         warnings.extend(clamped_colors(self.clamped));
-        let Attributes { vertex_colors, .. } = self.attributes;
-        if !vertex_colors && !self.attributes.has_materials() {
+        if !self.attributes.vertex_colors && !self.attributes.has_materials() {
             return Ok(mesh);
         }
         let white = "no colour (0 0 0 0 in files of Blender): shown in white";
@@ -297,11 +296,8 @@ impl Build {
             let missing = self.vertex_colors.iter_mut().filter(|color| **color == NO_COLOR);
             missing.for_each(|color| *color = [u16::MAX; 4]);
         }
-        let mut materials = self.colors.finish(warnings);
-        materials[DEFAULT as usize].has_vertex_colors = vertex_colors;
-        materials[DEFAULT as usize].alpha = alpha_of(&self.vertex_colors, warnings);
         mesh.with_appearance(Appearance {
-            materials,
+            materials: self.colors.finish(&self.vertex_colors, warnings),
             material_of: self.material_of,
             textures: self.textures,
             uvs: self.uvs,

@@ -322,10 +322,7 @@ fn parse_element<'a>(tokens: &mut Tokens<'a>) -> Result<Element<'a>, ReadError> 
     let number = str::from_utf8(count).ok().and_then(|count| count.parse().ok());
     match (name, number) {
         (Some(name), Some(count)) => Ok(Element { name, count, properties: Vec::new() }),
-        _ => {
-            let count = quoted(count);
-            Err(tokens.error(format!("{count} where the number of the element's records belongs")))
-        }
+        _ => Err(tokens.misplaced(Some(count), "the number of the element's records")),
     }
 }
 

@@ -75,7 +75,7 @@ struct File<'a> {
 impl File<'_> {
     /// Reads the records after the header, at most `most_values` numbers. More may follow only if
     /// `more_is_allowed`.
-    fn read<'a, V: Values<'a>>(
+    fn read<V: Values>(
         &self,
         most_values: usize,
         values: V,
@@ -123,7 +123,7 @@ impl File<'_> {
     }
 
     /// An upper bound of the memory for reading, in bytes, without textures.
-    fn memory<'a, V: Values<'a>>(
+    fn memory<V: Values>(
         &self,
         attributes: Attributes,
         [vertices, faces]: [u64; 2],

@@ -45,25 +45,21 @@ impl<'a> Finder<'a> {
         inside: &[&str],
     ) -> Option<PathBuf> {
         let name = name.replace('\\', "/");
-        let as_named = folders.iter().map(|folder| folder.join(&name));
-        if let Some(path) = as_named.clone().find(|path| self.sidecars.is_file(path)) {
+        let mut as_named = folders.iter().map(|folder| folder.join(&name));
+        if let Some(path) = as_named.find(|path| self.sidecars.is_file(path)) {
             return Some(path);
         }
         let base = name.rsplit('/').next().unwrap_or_default();
-        let found = folders.iter().find_map(|folder| self.walk(folder, &name));
-        let found = found.or_else(|| folders.iter().find_map(|folder| self.walk(folder, base)));
-        let places =
-            folders.iter().flat_map(|folder| inside.iter().map(move |name| (folder, name)));
-        let found = found.or_else(|| {
-            places.clone().find_map(|(folder, inside)| {
-                let inside = self.entry(folder, inside)?;
-                self.walk(&inside, base)
-            })
-        });
+        let mut places: Vec<(&PathBuf, String)> = Vec::new();
+        for name in [&name, base] {
+            places.extend(folders.iter().map(|folder| (folder, name.to_owned())));
+        }
+        for folder in folders {
+            places.extend(inside.iter().map(|inside| (folder, format!("{inside}/{base}"))));
+        }
+        let found = places.iter().find_map(|(folder, name)| self.walk(folder, name));
         if found.is_none() {
-            let inside = places.map(|(folder, inside)| folder.join(inside).join(base));
-            let beside = folders.iter().map(|folder| folder.join(base));
-            self.sidecars.note_missing(as_named.chain(beside).chain(inside));
+            self.sidecars.note_missing(places.iter().map(|(folder, name)| folder.join(name)));
         }
         found
     }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, BufReader, Cursor, ErrorKind};
+use std::io::{self, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
@@ -15,7 +15,6 @@ use crate::base::lock;
 use crate::base::progress::NoProgress;
 use crate::formats::ReadError;
 use crate::formats::io::bytes::checked_bytes;
-use crate::mesh::appearance::texture::decode::ReadSeek;
 
 pub(super) use crate::formats::mesh::sidecars::finder::{Finder, IMAGE_FOLDERS};
 
@@ -66,7 +65,7 @@ type Log = Arc<Mutex<BTreeMap<PathBuf, Sidecar>>>;
 
 #[derive(Debug, Clone)]
 enum Files {
-    OnDisk(Log),
+    OnDisk(Option<Log>),
     /// By their normalized names: components separated by `/`, without `.` and `..`.
     InMemory(Arc<BTreeMap<String, Vec<u8>>>, Option<Missing>),
 }
@@ -90,7 +89,7 @@ impl Sidecars {
     pub fn folder(folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
         let is_here = folder.as_os_str().is_empty();
-        Self::new(Files::OnDisk(Log::default()), if is_here { PathBuf::from(".") } else { folder })
+        Self::new(Files::OnDisk(None), if is_here { PathBuf::from(".") } else { folder })
     }
 
     /// The files beside the mesh at `path` on disk, and wherever else the mesh says that they are.
@@ -136,32 +135,48 @@ impl Sidecars {
     fn allows(&self, path: &Path) -> bool {
         let is_inside =
             |folder: PathBuf| fs::canonicalize(path).is_ok_and(|path| path.starts_with(folder));
-        !self.is_confined || fs::canonicalize(&self.folder).is_ok_and(is_inside)
+        match &self.files {
+            Files::OnDisk(_) if self.is_confined => {
+                fs::canonicalize(&self.folder).is_ok_and(is_inside)
+            }
+            Files::OnDisk(_) => true,
+            Files::InMemory(..) => false,
+        }
+    }
+
+    /// Logs a file on disk.
+    fn log(&self, path: &Path, modified: Option<SystemTime>, is_used: bool) {
+        if let Files::OnDisk(Some(log)) = &self.files {
+            let new = || Sidecar { path: path.to_owned(), modified, is_used };
+            lock(log).entry(path.to_owned()).or_insert_with(new).is_used |= is_used;
+        }
     }
 
     /// Logs a file on disk that is opened, if it may be.
-    fn log_opened(&self, log: &Log, path: &Path) -> io::Result<()> {
+    fn log_opened(&self, path: &Path) -> io::Result<()> {
         if !self.allows(path) {
             return Err(io::Error::new(ErrorKind::NotFound, "it is outside the mesh's folder"));
         }
-        record(log, path, modified(path), true);
+        self.log(path, modified(path), true);
         Ok(())
     }
 
     /// The same files, of which none has been looked for.
     pub(crate) fn with_new_log(&self) -> Self {
+        let mut sidecars = self.without_log();
+        if let Files::OnDisk(log) = &mut sidecars.files {
+            *log = Some(Log::default());
+        }
+        sidecars
+    }
+
+    /// The same files, for a search that is not logged.
+    pub(super) fn without_log(&self) -> Self {
         let files = match &self.files {
-            Files::OnDisk(_) => Files::OnDisk(Log::default()),
+            Files::OnDisk(_) => Files::OnDisk(None),
             Files::InMemory(files, _) => Files::InMemory(files.clone(), None),
         };
         Self { files, ..self.clone() }
-    }
-
-    /// Empties the log.
-    pub(super) fn forget(&self) {
-        if let Files::OnDisk(log) = &self.files {
-            lock(log).clear();
-        }
     }
 
     /// Logs the images on disk, in or near `folders`, that a mesh names, used or not; of several
@@ -171,23 +186,22 @@ impl Sidecars {
         named: impl IntoIterator<Item = impl AsRef<[N]>>,
         folders: &[PathBuf],
     ) {
-        let Files::OnDisk(log) = &self.files else { return };
+        let Files::OnDisk(Some(_)) = &self.files else { return };
         // A missing image is not logged.
-        let other = self.with_new_log();
+        let other = self.without_log();
         let mut finder = Finder::new(&other);
         for names in named {
             let mut names = names.as_ref().iter().map(AsRef::as_ref);
             let found = names.find_map(|name| finder.find(name, folders, &IMAGE_FOLDERS));
-            other.forget();
             if let Some(path) = found.map(|path| self.canonical(path)) {
-                record(log, &path, modified(&path), false);
+                self.log(&path, modified(&path), false);
             }
         }
     }
 
     /// The files on disk that a reader looked for or the mesh names, in the order of their paths.
     pub(crate) fn noted(&self) -> Vec<Sidecar> {
-        let Files::OnDisk(log) = &self.files else { return Vec::new() };
+        let Files::OnDisk(Some(log)) = &self.files else { return Vec::new() };
         lock(log).values().cloned().collect()
     }
 
@@ -198,8 +212,8 @@ impl Sidecars {
         const MAX_NAME_BYTES: usize = 1 << 10;
         match &self.files {
             // A file that appears there later counts, for `--resume`.
-            Files::OnDisk(_) => paths.into_iter().for_each(|path| _ = self.is_file(&path)),
-            Files::InMemory(_, None) => {}
+            Files::OnDisk(Some(_)) => paths.into_iter().for_each(|path| _ = self.is_file(&path)),
+            Files::OnDisk(None) | Files::InMemory(_, None) => {}
             Files::InMemory(_, Some(missing)) => {
                 let mut missing = lock(missing);
                 if missing.len() < MAX_FILES {
@@ -226,14 +240,14 @@ impl Sidecars {
 
     pub(super) fn is_file(&self, path: &Path) -> bool {
         match &self.files {
-            Files::OnDisk(log) => {
+            Files::OnDisk(_) => {
                 let is_file = path.is_file() && self.allows(path);
                 if !is_file {
-                    record(log, path, None, true);
+                    self.log(path, None, true);
                 }
                 is_file
             }
-            Files::InMemory(files, _) => files.contains_key(&normalized_path(path)),
+            Files::InMemory(..) => self.held(path).is_some(),
         }
     }
 
@@ -279,54 +293,31 @@ impl Sidecars {
     /// Bytes of memory that the content of a file takes when it is read: none if it is there
     /// already.
     pub(super) fn cost(&self, path: &Path) -> u64 {
-        match &self.files {
-            Files::OnDisk(_) if self.allows(path) => {
-                fs::metadata(path).map_or(0, |file| file.len())
-            }
-            _ => 0,
-        }
-    }
-
-    /// The length of a file; 0 if it cannot be read.
-    pub(super) fn length(&self, path: &Path) -> u64 {
-        self.held(path).map_or_else(|_| self.cost(path), |bytes| bytes.len() as u64)
+        if self.allows(path) { fs::metadata(path).map_or(0, |file| file.len()) } else { 0 }
     }
 
     /// The content of a file, in at most `limit` more bytes of memory.
     pub(super) fn read(&self, path: &Path, limit: u64) -> Result<Cow<'_, [u8]>, ReadError> {
+        if let Some(bytes) = self.held(path) {
+            return Ok(Cow::Borrowed(bytes));
+        }
+        self.log_opened(path)?;
+        checked_bytes(path, limit, |_, _| Ok(()), &NoProgress).map(Cow::Owned)
+    }
+
+    /// A file on disk, to be read in parts.
+    pub(super) fn open(&self, path: &Path) -> io::Result<BufReader<File>> {
+        self.log_opened(path)?;
+        Ok(BufReader::new(File::open(path)?))
+    }
+
+    /// The content of a file that is in memory already.
+    pub(super) fn held(&self, path: &Path) -> Option<&[u8]> {
         match &self.files {
-            Files::OnDisk(log) => {
-                self.log_opened(log, path)?;
-                checked_bytes(path, limit, |_, _| Ok(()), &NoProgress).map(Cow::Owned)
-            }
-            _ => Ok(Cow::Borrowed(self.held(path)?)),
+            Files::OnDisk(_) => None,
+            Files::InMemory(files, _) => files.get(&normalized_path(path)).map(Vec::as_slice),
         }
     }
-
-    /// A file, to be read in parts.
-    pub(super) fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek + '_>> {
-        match &self.files {
-            Files::OnDisk(log) => {
-                self.log_opened(log, path)?;
-                Ok(Box::new(BufReader::new(File::open(path)?)))
-            }
-            _ => Ok(Box::new(Cursor::new(self.held(path)?))),
-        }
-    }
-
-    fn held(&self, path: &Path) -> io::Result<&[u8]> {
-        let held = match &self.files {
-            Files::InMemory(files, _) => files.get(&normalized_path(path)),
-            _ => None,
-        };
-        let unknown = || io::Error::new(ErrorKind::NotFound, "it is not among the given files");
-        held.map(Vec::as_slice).ok_or_else(unknown)
-    }
-}
-
-fn record(log: &Log, path: &Path, modified: Option<SystemTime>, is_used: bool) {
-    let new = || Sidecar { path: path.to_owned(), modified, is_used };
-    lock(log).entry(path.to_owned()).or_insert_with(new).is_used |= is_used;
 }
 
 /// `None` if there is no file.

@@ -87,6 +87,6 @@ pub(super) fn appearance(
     let mut colors = FlatColors::default();
     let color = |record| colors.material_of(scheme.color(attribute(record)));
     let material_of = records.iter().map(color).collect();
-    let materials = colors.finish(warnings);
+    let materials = colors.finish(&[], warnings);
     Appearance { materials, material_of, ..Appearance::default() }
 }

@@ -44,7 +44,7 @@ pub(super) fn read(
             }
         } else {
             let expected = if in_solid { "'facet' or 'endsolid'" } else { "'solid'" };
-            return Err(misplaced(&tokens, token, expected));
+            return Err(tokens.misplaced(Some(token), expected));
         }
     }
     if in_solid {
@@ -104,26 +104,14 @@ fn read_facet(tokens: &mut Tokens, corners: &mut Vec<[f64; 3]>) -> Result<(), Re
 }
 
 fn read_coordinate(tokens: &mut Tokens) -> Result<f64, ReadError> {
-    let token = tokens.next().unwrap_or_default();
-    match number(token) {
-        Some(number) if number.is_finite() => Ok(number),
-        _ if token.is_empty() => Err(cut_off(tokens, "a number")),
-        _ => Err(tokens.error(format!("{} is not a finite number", quoted(token)))),
-    }
+    let token = tokens.next().ok_or_else(|| tokens.misplaced(None, "a number"))?;
+    let finite = number(token).filter(|number| number.is_finite());
+    finite.ok_or_else(|| tokens.error(format!("{} is not a finite number", quoted(token))))
 }
 
 fn expect(tokens: &mut Tokens, keyword: &str) -> Result<(), ReadError> {
     match tokens.next() {
         Some(token) if token.eq_ignore_ascii_case(keyword.as_bytes()) => Ok(()),
-        Some(token) => Err(misplaced(tokens, token, &format!("'{keyword}'"))),
-        None => Err(cut_off(tokens, &format!("'{keyword}'"))),
+        other => Err(tokens.misplaced(other, &format!("'{keyword}'"))),
     }
-}
-
-fn misplaced(tokens: &Tokens, token: &[u8], expected: &str) -> ReadError {
-    tokens.error(format!("{} where {expected} belongs", quoted(token)))
-}
-
-fn cut_off(tokens: &Tokens, expected: &str) -> ReadError {
-    tokens.error(format!("the file ends where {expected} belongs: it is cut off"))
 }

@@ -22,17 +22,10 @@ pub(super) fn check_start(start: &[u8]) -> Result<(), ReadError> {
     Ok(())
 }
 
-/// An archive, and its files by their names in lower case.
+/// An archive, and its files by their names in lower case: their places and compression.
 pub(super) struct Package<'a> {
     archive: ZipSliceArchive<&'a [u8]>,
-    files: HashMap<String, File>,
-}
-
-struct File {
-    at: ZipArchiveEntryWayfinder,
-    method: CompressionMethod,
-    /// The length of the content, as the directory states it.
-    length: u64,
+    files: HashMap<String, (ZipArchiveEntryWayfinder, CompressionMethod)>,
 }
 
 impl<'a> Package<'a> {
@@ -44,11 +37,7 @@ impl<'a> Package<'a> {
         let mut entries = archive.entries();
         while let Some(entry) = entries.next_entry().map_err(damaged)? {
             let name = String::from_utf8_lossy(entry.file_path().as_bytes());
-            let file = File {
-                at: entry.wayfinder(),
-                method: entry.compression_method(),
-                length: entry.uncompressed_size_hint(),
-            };
+            let file = (entry.wayfinder(), entry.compression_method());
             let is_new = files.insert(key(&name), file).is_none();
             ensure!(is_new, "the zip archive has two files named {}", excerpt(&name));
         }
@@ -77,13 +66,15 @@ impl<'a> Package<'a> {
 
     pub(super) fn text(&self, name: &str, memory: &mut Budget) -> Result<String, ReadError> {
         let called = excerpt(name);
-        let Some(file) = self.files.get(&key(name)) else {
+        let Some(&(at, method)) = self.files.get(&key(name)) else {
             bail!("the package has no part {called}, to which it refers");
         };
         let damaged = |error: String| content(format!("{called} is cut off, or damaged: {error}"));
-        memory.take(file.length)?;
-        let entry = self.archive.get_entry(file.at).map_err(|error| damaged(error.to_string()))?;
-        let inflated: &mut dyn Read = match file.method {
+        // As the directory states it.
+        let length = at.uncompressed_size_hint();
+        memory.take(length)?;
+        let entry = self.archive.get_entry(at).map_err(|error| damaged(error.to_string()))?;
+        let inflated: &mut dyn Read = match method {
             CompressionMethod::STORE => &mut entry.verifying_reader(entry.data()),
             CompressionMethod::DEFLATE => {
                 &mut entry.verifying_reader(DeflateDecoder::new(entry.data()))
@@ -94,12 +85,12 @@ impl<'a> Package<'a> {
         };
         let mut text = Vec::new();
         let most = entry.data().len().saturating_mul(MAX_RATIO as usize).saturating_add(64);
-        let room = most.min(usize::try_from(file.length).unwrap_or(usize::MAX));
+        let room = most.min(usize::try_from(length).unwrap_or(usize::MAX));
         text.try_reserve_exact(room).map_err(std::io::Error::from)?;
         // A byte more than the stated length lets the check of the length fail.
-        let read = inflated.take(file.length.saturating_add(1)).read_to_end(&mut text);
+        let read = inflated.take(length.saturating_add(1)).read_to_end(&mut text);
         match read {
-            Ok(length) if length as u64 == file.length => String::from_utf8(text)
+            Ok(read) if read as u64 == length => String::from_utf8(text)
                 .map_err(|_| content(format!("{called} is not in UTF-8: export it in UTF-8"))),
             Ok(_) => Err(damaged("its length is not the one in the directory".into())),
             Err(error) => Err(damaged(error.to_string())),

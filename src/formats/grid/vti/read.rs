@@ -28,9 +28,9 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
     let mut image = Image::parse(&bytes, limit)?;
     let (voxels, doubt) = image.take_voxels()?;
     let is_level_set = doubt.as_deref() == Some(SIGN_ONLY);
-    let mut grid = image.grid(&voxels, is_level_set).map_err(|error| named(&voxels, error))?;
+    let found = image.grid(&voxels, is_level_set).map_err(|error| named(&voxels, error));
+    let (mut grid, distances) = found?;
     image.memory.take(grid.bytes())?;
-    let distances = is_level_set.then(|| image.hash(&voxels)).transpose()?;
     grid.world = World { up: image.take_up()?, place: Some(image.place) };
     grid.colors = image.take_colors(&grid)?;
     grid.attributes = image.take_attributes(&grid)?;
@@ -115,7 +115,12 @@ impl<'a> Image<'a> {
         Ok(values)
     }
 
-    fn grid(&self, array: &Array<'a>, is_level_set: bool) -> Result<VoxelGrid, ReadError> {
+    /// The voxels that an array tells of, and the hash of distances.
+    fn grid(
+        &self,
+        array: &Array<'a>,
+        is_level_set: bool,
+    ) -> Result<(VoxelGrid, Option<ContentHash>), ReadError> {
         let (n, element) = (array.components, array.element()?);
         ensure!(
             n == 1 && !array.is_text(),
@@ -126,30 +131,29 @@ impl<'a> Image<'a> {
         let mut values = self.values_of_voxels(array, element.bytes, &mut memory)?;
         let (header, left) = (Header::x_fastest(self.dims), memory.limit - memory.used);
         if element.bytes == 1 && !is_level_set {
-            return npy::read_grid(&mut values, &header, left);
+            return Ok((npy::read_grid(&mut values, &header, left)?, None));
         }
         let is_set: fn(f64) -> bool = if is_level_set {
             |number| is_occupied(number, true)
         } else {
             |number| number != 0.0 && !number.is_nan()
         };
+        let mut hasher = is_level_set.then(blake3::Hasher::new);
         // Whether each of the next numbers counts as occupied, as bytes.
         let mut flags = Joined::new(|| {
-            let mut numbers = Vec::new();
-            values.by_ref().take(4096 * element.bytes as u64).read_to_end(&mut numbers)?;
-            let numbers = numbers.chunks_exact(element.bytes);
-            let flags = numbers.map(|bytes| is_set(element.number(bytes)).into());
-            Ok(Some(flags.collect()).filter(|flags: &Vec<u8>| !flags.is_empty()))
+            let mut bytes = Vec::new();
+            values.by_ref().take(4096 * element.bytes as u64).read_to_end(&mut bytes)?;
+            let numbers = bytes.chunks_exact(element.bytes).map(|bytes| element.number(bytes));
+            if let Some(hasher) = &mut hasher {
+                // Equal distances of two types have one hash.
+                let bits: Vec<[u8; 8]> = numbers.clone().map(f64::to_le_bytes).collect();
+                hasher.update(bits.as_flattened());
+            }
+            let flags: Vec<u8> = numbers.map(|number| is_set(number).into()).collect();
+            Ok(Some(flags).filter(|flags| !flags.is_empty()))
         });
-        npy::read_grid(&mut flags, &header, left)
-    }
-
-    fn hash(&self, distances: &Array<'a>) -> Result<ContentHash, ReadError> {
-        let mut hasher = blake3::Hasher::new();
-        let mut memory = self.memory;
-        let (values, _) = self.values(distances, &mut memory)?;
-        hasher.update_reader(values).map_err(|error| named(distances, error.into()))?;
-        Ok(ContentHash::of(&hasher))
+        let grid = npy::read_grid(&mut flags, &header, left)?;
+        Ok((grid, hasher.map(|hasher| ContentHash::of(&hasher))))
     }
 
     fn take_up(&mut self) -> Result<Up, ReadError> {

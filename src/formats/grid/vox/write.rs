@@ -203,14 +203,8 @@ impl Model {
             let [x, y, z] = key.position().map(|b| b / (MAX_MODEL / BRICK));
             [z, y, x]
         };
-        let mut bricks = grid.bricks().peekable();
-        // One look-up for the bricks of a box that follow each other.
-        while let Some((key, mask)) = bricks.next() {
-            let (place, mut voxels) = (place_of(key), count(&mask));
-            while let Some((_, mask)) = bricks.next_if(|&(key, _)| place_of(key) == place) {
-                voxels += count(&mask);
-            }
-            *counts.entry(place).or_default() += voxels;
+        for (key, mask) in grid.bricks() {
+            *counts.entry(place_of(key)).or_default() += count(&mask);
         }
         if counts.is_empty() {
             counts.insert([0; 3], 0);

@@ -8,19 +8,19 @@ use super::values::Values;
 use super::{COLOR, DISTANCE, OCCUPIED, UP, kind_of, name_of_names};
 use crate::base::srgb::Rgba;
 use crate::formats::grid::brick_colors::{self, COLOR_BYTES, ColorRun, RUN_BYTES};
-use crate::formats::grid::dense::{self, volume};
+use crate::formats::grid::dense::volume;
 use crate::formats::grid::npy;
 use crate::formats::grid::npy::header::Header;
 use crate::formats::grid::npz::{check_values, known_values};
 use crate::formats::grid::openvdb::is_occupied;
-use crate::formats::io::bytes::{Budget, read_whole};
+use crate::formats::io::bytes::{Budget, fill, read_whole};
 use crate::formats::io::joined::Joined;
 use crate::formats::io::warnings::NameCounts;
 use crate::formats::spec::SIGN_ONLY;
 use crate::formats::{LoadedGrid, ReadError, content, excerpt};
 use crate::grid::{
-    Attribute, Attributes, Bits, BrickKey, Channel, Colors, ContentHash, Mask, Up, VoxelGrid,
-    World, mask_voxels,
+    Attribute, Attributes, BRICK, Bits, BrickKey, Channel, Colors, ContentHash, Mask, Up,
+    VoxelGrid, World, mask_voxels,
 };
 
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
@@ -244,7 +244,9 @@ impl<'a> Image<'a> {
         Ok(Channel::from_bricks(of, bricks))
     }
 
-    /// [`dense::each_brick`] of the values of an array. Returns the memory after it.
+    /// Calls `take` with each brick of `grid`, and the values of its voxels in the order of mask
+    /// words and of bits within a word, from an array of `size` bytes a voxel. The layers of a
+    /// brick are in memory. Returns the memory after it.
     fn each_brick(
         &self,
         array: &Array<'a>,
@@ -254,11 +256,26 @@ impl<'a> Image<'a> {
     ) -> Result<Budget, ReadError> {
         let mut memory = self.memory;
         let mut all = || {
-            let mut values = self.values_of_voxels(array, size, &mut memory)?;
-            memory.take(dense::slab_bytes(grid, size))?;
-            dense::each_brick(grid, size, &mut values, |key, mask, bytes| {
-                take(&mut memory, key, mask, bytes)
-            })
+            let mut input = self.values_of_voxels(array, size, &mut memory)?;
+            let [nx, ny, nz] = self.dims;
+            let slab_bytes = volume([nx, ny, nz.min(BRICK)]).saturating_mul(size as u64);
+            memory.take(slab_bytes)?;
+            let mut slab = vec![0; slab_bytes as usize];
+            let layer = nx as usize * ny as usize * size;
+            let (mut bricks, mut values) = (grid.bricks().peekable(), Vec::new());
+            for z in (0..nz).step_by(BRICK as usize) {
+                fill(&mut input, &mut slab[..layer * BRICK.min(nz - z) as usize], "the values")?;
+                while let Some((key, mask)) = bricks.next_if(|(key, _)| key.first_voxel()[2] == z) {
+                    values.clear();
+                    for [x, y, of_z] in mask_voxels(key.first_voxel(), mask) {
+                        let row = (of_z - z) as usize * ny as usize + y as usize;
+                        let at = (row * nx as usize + x as usize) * size;
+                        values.extend_from_slice(&slab[at..][..size]);
+                    }
+                    take(&mut memory, key, mask, &values)?;
+                }
+            }
+            Ok(())
         };
         all().map_err(|error| named(array, error))?;
         Ok(memory)

@@ -166,8 +166,8 @@ fn read_text(input: &mut dyn BufRead) -> Result<String, ReadError> {
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// The header's dictionary. Not by the crate `npyz`: it multiplies the dimensions before they can be
-/// checked, and panics on overflow.
+/// The header's dictionary. The crate `npyz` multiplies the dimensions before they can be checked,
+/// and panics on overflow.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Fields {

@@ -148,8 +148,8 @@ fn write_image(
         let numbers = compress(grid, channel, &mut keep)?;
         let (name, kind, components) = array_of(channel);
         elements += &format!(
-            "        <DataArray type=\"{kind}\" Name=\"{name}\" NumberOfComponents=\"{components}\" \
-             format=\"appended\" offset=\"{offset}\"/>\n"
+            "        <DataArray type=\"{kind}\" Name=\"{name}\" \
+             NumberOfComponents=\"{components}\" format=\"appended\" offset=\"{offset}\"/>\n"
         );
         offset += 8 * numbers.len() as u64 + numbers[LENGTHS..].iter().sum::<u64>();
         room -= kept.as_ref().map_or(0, Vec::len);

@@ -8,4 +8,5 @@ mod common;
 
 mod grid;
 mod mesh;
+mod save;
 mod sidecars;

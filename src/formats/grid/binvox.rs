@@ -238,7 +238,7 @@ impl Bricks {
 pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
     let edge = u64::from(edge(grid.dims()));
     out.write_all(header(grid).as_bytes())?;
-    let mut runs = Runs { out, written: 0, ones: 0..0 };
+    let mut runs = Runs { out, end: 0, value: 0, length: 0 };
     for layers in Layers::all(grid, None, RowAxis::Y) {
         let rows = |x: u32| {
             let rows = layers.runs.chunk_by(|a, b| a.second == b.second);
@@ -248,11 +248,13 @@ pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
             let column = u64::from(x) * edge + u64::from(bricks[0].second * BRICK + z);
             for ys in bricks.iter().flat_map(|run| run.voxels([x % BRICK, z])) {
                 let [start, end] = [ys.start, ys.end].map(|y| column * edge + u64::from(y));
-                runs.ones(start..end)?;
+                runs.extend(0, start)?;
+                runs.extend(1, end)?;
             }
         }
     }
-    Ok(runs.finish(edge.pow(3))?)
+    runs.extend(0, edge.pow(3))?;
+    Ok(runs.flush()?)
 }
 
 fn header(grid: &VoxelGrid) -> String {
@@ -269,49 +271,37 @@ fn header(grid: &VoxelGrid) -> String {
 /// The run-length encoder, in file order.
 struct Runs<'a, 'b> {
     out: &'a mut Out<'b>,
-    /// The number of voxels written.
-    written: u64,
-    /// The pending run of occupied voxels, which may still grow.
-    ones: Range<u64>,
+    /// The number of voxels added.
+    end: u64,
+    /// The value and the length of the last run, which may still grow.
+    value: u8,
+    length: u64,
 }
 
 impl Runs<'_, '_> {
-    /// Adds occupied voxels, after all before.
-    fn ones(&mut self, voxels: Range<u64>) -> io::Result<()> {
-        if voxels.start != self.ones.end {
+    /// Adds voxels of one value up to `end`.
+    fn extend(&mut self, value: u8, end: u64) -> io::Result<()> {
+        if value != self.value && end > self.end {
             self.flush()?;
-            self.ones.start = voxels.start;
+            self.value = value;
         }
-        self.ones.end = voxels.end;
+        self.length += end - self.end;
+        self.end = end;
         Ok(())
     }
 
+    /// Writes the last run.
     fn flush(&mut self) -> io::Result<()> {
-        let Range { start, end } = self.ones;
-        self.put(0, start.max(self.written) - self.written)?;
-        self.put(1, end - start)?;
-        self.written = self.written.max(end);
-        Ok(())
-    }
-
-    /// Writes the pending run and empty voxels up to `total`.
-    fn finish(mut self, total: u64) -> io::Result<()> {
-        self.flush()?;
-        self.put(0, total - self.written)
-    }
-
-    fn put(&mut self, value: u8, count: u64) -> io::Result<()> {
         const BATCH: usize = 256;
-        let longest = [[value, LONGEST_RUN as u8]; BATCH];
-        let mut whole = count / LONGEST_RUN;
+        let longest = [[self.value, LONGEST_RUN as u8]; BATCH];
+        let mut whole = self.length / LONGEST_RUN;
         while whole > 0 {
             let batch = whole.min(BATCH as u64);
             self.out.write_all(longest[..batch as usize].as_flattened())?;
             whole -= batch;
         }
-        match (count % LONGEST_RUN) as u8 {
-            0 => Ok(()),
-            rest => self.out.write_all(&[value, rest]),
-        }
+        let rest = (self.length % LONGEST_RUN) as u8;
+        self.length = 0;
+        if rest > 0 { self.out.write_all(&[self.value, rest]) } else { Ok(()) }
     }
 }

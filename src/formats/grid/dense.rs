@@ -1,10 +1,8 @@
 //! Dense arrays of voxels, `x` fastest, then `y`, then `z`, as in most dense formats.
 
-use std::io::{self, Read};
+use std::io;
 
-use crate::formats::ReadError;
-use crate::formats::io::bytes::fill;
-use crate::grid::{BRICK, BrickKey, BrickRun, Mask, VoxelGrid, VoxelValues, mask_voxels};
+use crate::grid::{BRICK, BrickKey, BrickRun, VoxelGrid, VoxelValues};
 use crate::solid::distance::DistanceField;
 
 /// The number of voxels of a grid of `dims`.
@@ -61,40 +59,6 @@ pub(crate) fn occupancy_rows<T: Copy>(
     take: impl FnMut(&[T]) -> io::Result<()>,
 ) -> io::Result<()> {
     rows(grid, &VoxelValues::uniform(()), empty, |()| occupied, take)
-}
-
-/// Bytes of the layers of a brick, in an array of `size` bytes a voxel.
-pub(crate) fn slab_bytes(grid: &VoxelGrid, size: usize) -> u64 {
-    let [nx, ny, nz] = grid.dims();
-    volume([nx, ny, nz.min(BRICK)]).saturating_mul(size as u64)
-}
-
-/// Calls `take` with each brick of `grid`, and the values of its voxels in the order of mask words
-/// and of bits within a word, from an array of `size` bytes a voxel, `x` fastest. Takes the memory
-/// of [`slab_bytes`].
-pub(crate) fn each_brick(
-    grid: &VoxelGrid,
-    size: usize,
-    input: &mut dyn Read,
-    mut take: impl FnMut(BrickKey, Mask, &[u8]) -> Result<(), ReadError>,
-) -> Result<(), ReadError> {
-    let [nx, ny, nz] = grid.dims();
-    let mut slab = vec![0; slab_bytes(grid, size) as usize];
-    let (mut bricks, mut values) = (grid.bricks().peekable(), Vec::new());
-    let layer = nx as usize * ny as usize * size;
-    for z in (0..nz).step_by(BRICK as usize) {
-        fill(input, &mut slab[..layer * BRICK.min(nz - z) as usize], "the values")?;
-        while let Some((key, mask)) = bricks.next_if(|(key, _)| key.first_voxel()[2] == z) {
-            values.clear();
-            for [x, y, of_z] in mask_voxels(key.first_voxel(), mask) {
-                let at =
-                    ((of_z - z) as usize * ny as usize + y as usize) * nx as usize + x as usize;
-                values.extend_from_slice(&slab[at * size..][..size]);
-            }
-            take(key, mask, &values)?;
-        }
-    }
-    Ok(())
 }
 
 /// Calls `take` with the signed distances of all rows along `x`, `y` fastest, in voxels; outside

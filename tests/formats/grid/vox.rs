@@ -462,15 +462,51 @@ fn a_root_that_lies_about_the_grid_is_refused() {
         ("dims=1,2,3", "dims=1,1,3", "models reach"),
         ("up=y", "up=z", "models reach"),
         ("0 0 1", "0 1 1", "models reach"),
-        ("up=y", "up=x", "malformed"),
-        ("1 dims", "2 dims", "version"),
         ("dims=1,2,3", "dims=0,2,3", "0x2x3"),
-        ("voxel=0.125", "voxel=0.000", "malformed"),
     ] {
         refused(Vox, &with(from, to), why);
     }
     // Canary: the key is what makes it ours. Without it the extent of the models is read.
     assert_eq!(read(Vox, &with("trivox", "trivux")).unwrap().world, PLAIN);
+}
+
+#[test]
+fn a_description_that_is_malformed_is_refused() {
+    let of = |text: &str| {
+        let model = model([1, 3, 2], &[[0, 2, 0, 1], [0, 0, 1, 1]]);
+        let root = node("nTRN", 0, &[("trivox", text)], &[ints(&[1, -1, -1, 1]), dict(&[])]);
+        file(&[model, root, group(1, &[2]), transform(2, 3, &[("_t", "0 0 1")]), shape(3, 0)])
+    };
+    let good = "1 dims=1,2,3 up=y origin=-1.5,0.0,2.0 voxel=0.125";
+    assert_eq!(read(Vox, &of(good)).unwrap(), tiny());
+    for (from, to) in [
+        ("1 ", "2 "),
+        ("1 ", "1  "),
+        ("1,2,3", "1,2"),
+        ("1,2,3", "1,2,-3"),
+        ("1,2,3", "1,2,4294967296"),
+        ("up=y", "up=x"),
+        ("up=y ", ""),
+        ("voxel=0.125", ""),
+        ("2.0 ", "NaN "),
+        ("2.0 ", "1e999 "),
+        ("voxel=0.125", "voxel=0.0"),
+        ("voxel=0.125", "voxel=0.125 more"),
+    ] {
+        refused(Vox, &of(&good.replace(from, to)), "malformed, or of a version");
+    }
+}
+
+#[test]
+fn a_place_is_read_back_to_the_last_bit() {
+    for (up, c) in [(Up::Y, 0.1 + 0.2), (Up::Z, -0.0), (Up::Y, 5e-324), (Up::Z, f64::MAX)] {
+        let place = Place { origin: [c, -c, 1.0 / 3.0], voxel_size: f64::MIN_POSITIVE };
+        for world in [None, Some(place)].map(|place| World { up, place }) {
+            let back = reread(&tiny().with_world(world), Vox).world;
+            let bits = |world: World| world.place.map(|place| place.origin.map(f64::to_bits));
+            assert_eq!((back, bits(back)), (world, bits(world)));
+        }
+    }
 }
 
 fn warnings(chunks: &[Vec<u8>]) -> Vec<String> {

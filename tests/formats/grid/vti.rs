@@ -176,11 +176,23 @@ fn numbers_of_each_type_are_voxels_where_they_are_not_zero() {
         assert_eq!(voxel_set(&loaded.grid), [[0, 0, 0], [1, 0, 1]].into(), "{kind}");
         assert_eq!(loaded.warnings, ["of its distances only the sign is read: the solid inside"]);
     }
-    let text = of_array("Float32", "distance", 1, "-1.5 0 2 -0");
-    let loaded = load_bytes(Vti, text.as_bytes()).unwrap();
-    let other = of_array("Float32", "distance", 1, "-1.5 0 3 -0");
-    let other = load_bytes(Vti, other.as_bytes()).unwrap();
-    assert!(loaded.distances.is_some() && loaded.distances != other.distances);
+}
+
+#[test]
+fn equal_distances_have_one_hash_whatever_the_type_of_their_numbers() {
+    let hash = |kind: &str, values: &str| {
+        let text = of_array(kind, "distance", 1, values);
+        load_bytes(Vti, text.as_bytes()).unwrap().distances.expect("distances")
+    };
+    let expected = hash("Float32", "-1.5 0 2 -0");
+    assert_eq!(hash("Float64", "-1.5 0 2 -0"), expected);
+    for other in ["-1.5 0 3 -0", "-1.5 0 2 0", "-1.5000000000000002 0 2 -0"] {
+        assert_ne!(hash("Float64", other), expected, "{other}");
+    }
+    let whole = hash("Float32", "-2 0 2 1");
+    for kind in ["Float64", "Int8", "Int16", "Int32", "Int64"] {
+        assert_eq!(hash(kind, "-2 0 2 1"), whole, "{kind}");
+    }
 }
 
 #[test]

@@ -149,23 +149,3 @@ fn exchange_x_z(mask: &Mask) -> Mask {
         exchanged
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::formats::grid::dense::bytes_of_bits;
-
-    #[test]
-    fn bytes_and_bits_convert_as_defined() {
-        for bits in 0..=u8::MAX {
-            let bytes = bytes_of_bits(bits);
-            assert_eq!(bytes, std::array::from_fn(|i| bits >> i & 1));
-            assert_eq!(bits_of_bytes(u64::from_le_bytes(bytes)), u64::from(bits));
-        }
-        for (byte, one) in (0..=u8::MAX).map(|byte| (byte, u8::from(byte != 0))) {
-            let word = u64::from_le_bytes([byte, 0, 255, byte, byte, 0, 0, byte]);
-            let ones = u64::from_le_bytes([one, 0, 1, one, one, 0, 0, one]);
-            assert_eq!(ones_where_not_zero(word), ones, "{byte}");
-        }
-    }
-}

@@ -10,7 +10,7 @@ use crate::formats::grid::brick_colors::{self, COLOR_BYTES, ColorRun, MaskColors
 use crate::formats::grid::brick_slice::BrickSlice;
 use crate::formats::io::bytes::{Budget, ended, fill, read_exactly};
 use crate::formats::{ReadError, check_memory};
-use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, count, set_bits};
+use crate::grid::{BRICK, BrickKey, Colors, Mask, VoxelGrid, count, own_values};
 
 /// An empty voxel.
 const NONE: Rgba = [0; 4];
@@ -51,12 +51,8 @@ fn visible(brick: &ColorRun) -> Mask {
         MaskColors::All([.., 0]) => [0; 8],
         MaskColors::All(_) => brick.mask,
         MaskColors::Each(colors) => {
-            let mut colors = colors.iter();
-            let mut visible = |word| {
-                let is_visible = |_: &u32| colors.next().is_some_and(|color| color[3] > 0);
-                set_bits(word).filter(is_visible).fold(0, |word, bit| word | 1 << bit)
-            };
-            brick.mask.map(&mut visible)
+            let mut opacities = colors.iter().map(|&[.., opacity]| opacity);
+            own_values(brick.mask, 0, |_, _| opacities.next().unwrap_or_default()).0
         }
     }
 }

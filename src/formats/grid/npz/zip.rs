@@ -24,6 +24,7 @@ const DEFLATED: u16 = 8;
 const HAS_DESCRIPTOR: u16 = 1 << 3;
 const ENCRYPTED: u16 = 1;
 const EXTRA_64: u16 = 1;
+
 /// Reads an archive to its end, and calls `take` with the name and content of each file. `take`
 /// need not read all of the content.
 pub(super) fn read(
@@ -81,23 +82,17 @@ fn read_file(
     }
     let has_descriptor = flags & HAS_DESCRIPTOR != 0;
     let called = excerpt(&name);
-    let mut take = |content: &mut dyn Read| take(&name, content);
     ensure!(flags & ENCRYPTED == 0, "{called} is encrypted");
-    let found = match method {
-        STORED if !has_descriptor => {
-            let mut content = Checked::new(input.take(deflated));
-            drained(&mut content, &called, &mut take)?
-        }
-        DEFLATED => {
-            let mut content = Checked::new(DeflateDecoder::new(&mut *input));
-            drained(&mut content, &called, &mut take)?
-        }
+    let content: Box<dyn Read + '_> = match method {
+        STORED if !has_descriptor => Box::new(input.take(deflated)),
+        DEFLATED => Box::new(DeflateDecoder::new(&mut *input)),
         STORED => bail!(
             "{called} is stored without its length in front of it: compress it, or write the \
              archive to a file that can seek"
         ),
         _ => bail!("{called} is compressed in a way that is not supported"),
     };
+    let found = drained(content, &called, |content| take(&name, content))?;
     let (crc, len) = if has_descriptor {
         read_descriptor(input, found.1, has_long_lengths)?
     } else {
@@ -108,22 +103,23 @@ fn read_file(
 }
 
 /// Reads a file to its end. Returns its CRC-32 and its length.
-fn drained<R: Read>(
-    content: &mut Checked<R>,
+fn drained(
+    content: Box<dyn Read + '_>,
     called: &str,
-    take: &mut impl FnMut(&mut dyn Read) -> Result<(), ReadError>,
+    take: impl FnOnce(&mut dyn Read) -> Result<(), ReadError>,
 ) -> Result<(u32, u64), ReadError> {
+    let mut content = Checked::new(content);
     let malformed = |error: io::Error| match error.kind() {
         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
             self::content(format!("{called} is cut off, or damaged"))
         }
         _ => error.into(),
     };
-    take(content).map_err(|error| match error {
+    take(&mut content).map_err(|error| match error {
         ReadError::Io(error) => malformed(error),
         other => other,
     })?;
-    io::copy(content, &mut io::sink()).map_err(malformed)?;
+    io::copy(&mut content, &mut io::sink()).map_err(malformed)?;
     Ok((content.crc().finalize(), content.len))
 }
 

@@ -136,11 +136,11 @@ fn checked_description(text: &[u8], [lo, hi]: [[i64; 3]; 2]) -> Result<Descripti
 
 /// All instances, in reverse order of the scene graph: the first takes precedence.
 fn instances(scene: &Scene) -> Result<Vec<Instance>, ReadError> {
-    match (scene.models.len(), scene.frame) {
+    match (scene.models.len(), scene.options.frame) {
         _ if !scene.nodes.is_empty() => instances_of_nodes(scene),
         (0, _) => bail!("the file has no models"),
         (1, _) | (_, Some(_)) => {
-            let model = scene.frame.unwrap_or_default() as usize;
+            let model = scene.options.frame.unwrap_or_default() as usize;
             let pose = Pose::NONE.of_voxels(scene.models[model].size);
             Ok(vec![Instance { model, pose, part: None }])
         }
@@ -209,7 +209,7 @@ fn bounds(scene: &Scene, instances: &[Instance]) -> Result<[[i64; 3]; 2], ReadEr
         let [a, b] = [[0; 3], last].map(|voxel| pose.apply(voxel));
         union_bounds([a; 2], [b; 2])
     });
-    let models = if scene.visible_only { "visible models" } else { "models" };
+    let models = if scene.options.visible_only { "visible models" } else { "models" };
     all.reduce(union_bounds).ok_or_else(|| content(format!("the scene graph places no {models}")))
 }
 

@@ -23,8 +23,7 @@ pub(super) fn parse<'a>(file: &'a [u8], options: &ReadOptions) -> Result<Scene<'
     chunks.ensure(chunks.name == *b"MAIN", "MAIN belongs here")?;
     file.end()?;
 
-    let (visible_only, frame) = (options.visible_only, options.frame);
-    let mut scene = Scene { visible_only, frame, ..Scene::default() };
+    let mut scene = Scene { options: *options, ..Scene::default() };
     let mut size = None;
     while !chunks.rest.is_empty() {
         let (content, _) = chunks.chunk()?;
@@ -34,7 +33,7 @@ pub(super) fn parse<'a>(file: &'a [u8], options: &ReadOptions) -> Result<Scene<'
     if scene.nodes.is_empty() {
         scene.last_frame = (scene.models.len() as u32).saturating_sub(1);
     }
-    match (frame, scene.last_frame) {
+    match (options.frame, scene.last_frame) {
         (Some(frame), 0) if frame > 0 => {
             bail!("there is no frame {frame}: the file has one frame, 0")
         }
@@ -74,7 +73,7 @@ impl<'a> Scene<'a> {
             // Errors are ignored where layers and materials have no effect.
             b"LAYR" => {
                 match hidden_layer(&mut chunk) {
-                    Err(error) if self.visible_only => return Err(error),
+                    Err(error) if self.options.visible_only => return Err(error),
                     layer => self.hidden_layers.extend(layer.ok().flatten()),
                 }
                 return Ok(());
@@ -102,7 +101,7 @@ impl<'a> Scene<'a> {
         }
         let is_hidden = find(&attributes, "_hidden") == Some(b"1");
         let is_loop = find(&attributes, "_loop") == Some(b"1");
-        let moment = Moment { frame: self.frame, is_loop };
+        let moment = Moment { frame: self.options.frame, is_loop };
         let (kind, keys) = kind(chunk, moment)?;
         self.last_frame = keys.iter().copied().fold(self.last_frame, u32::max);
         let name = find(&attributes, NAME);

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::base::numbers::counted_as;
 use crate::base::srgb::Rgba;
+use crate::formats::ReadOptions;
 
 pub(super) const ROOT: i32 = 0;
 
@@ -21,10 +22,7 @@ pub(super) struct Scene<'a> {
     pub(super) materials: Vec<u8>,
     /// The numbers of the hidden layers.
     pub(super) hidden_layers: HashSet<i32>,
-    /// Whether hidden nodes and layers are left out.
-    pub(super) visible_only: bool,
-    /// The chosen frame.
-    pub(super) frame: Option<u32>,
+    pub(super) options: ReadOptions,
     /// The last frame of an animation; 0 without one.
     pub(super) last_frame: u32,
 }
@@ -70,9 +68,9 @@ impl Scene<'_> {
     /// are the numbers of voxels by palette index.
     pub(super) fn warnings(&self, counts: &[u64; 256]) -> Vec<String> {
         let count = |is: fn(&Node) -> bool| self.nodes.values().filter(|node| is(node)).count();
-        let all = usize::from(!self.visible_only);
+        let all = usize::from(!self.options.visible_only);
         let (hidden, layers) = (count(|node| node.is_hidden) * all, self.hidden_layers.len() * all);
-        let animated = if self.frame.is_none() { count(|node| node.frames > 1) } else { 0 };
+        let animated = if self.options.frame.is_none() { count(|node| node.frames > 1) } else { 0 };
         let unplaced = self.unplaced();
         let models = counted_as(unplaced as u64, "model is", "models are");
         let is_used = |index: &&u8| counts[usize::from(**index)] > 0;
@@ -95,7 +93,7 @@ impl Scene<'_> {
     pub(super) fn leaves_out(&self, node: &Node) -> bool {
         let in_hidden_layer = matches!(&node.kind, NodeKind::Transform { layer, .. } if
             self.hidden_layers.contains(layer));
-        self.visible_only && (node.is_hidden || in_hidden_layer)
+        self.options.visible_only && (node.is_hidden || in_hidden_layer)
     }
 
     /// The number of models that no node of the scene graph names.

@@ -31,7 +31,7 @@ use crate::formats::grid::openvdb::{Channel, check_range, world_distance};
 use crate::formats::io::deflate::MAX_RATIO;
 use crate::formats::{GridSpec, Out, WriteError, assumed_place};
 use crate::grid::Channel::{Scalar, Vector};
-use crate::grid::{Attribute, Attributes, Bits, Place, VoxelGrid, World};
+use crate::grid::{Attribute, Attributes, Bits, Place, VoxelGrid};
 use crate::solid::distance::DistanceField;
 
 pub const SPEC: GridSpec = GridSpec {
@@ -59,33 +59,14 @@ const TAIL: &str = "\n  </AppendedData>\n</VTKFile>\n";
 /// Compressed bytes, for each thread, that are kept in memory.
 const KEPT: usize = 4 << 20;
 
-/// The name of a cell array.
-fn name_of(channel: Channel) -> &'static str {
+/// A cell array: its name, the type of its numbers, and how many a voxel has.
+fn array_of(channel: Channel) -> (&'static str, &'static str, usize) {
     match channel {
-        Channel::Density => OCCUPIED,
-        Channel::Color(_) => COLOR,
-        Channel::Attribute(of, _) => of.name(),
-        Channel::Distance(_) => DISTANCE,
+        Channel::Density => (OCCUPIED, "UInt8", 1),
+        Channel::Color(_) => (COLOR, "UInt8", 4),
+        Channel::Attribute(of, _) => (of.name(), kind_of(of), of.components()),
+        Channel::Distance(_) => (DISTANCE, "Float32", 1),
     }
-}
-
-/// The type of the numbers of a cell array, and how many a voxel has.
-fn type_and_components(channel: Channel) -> (&'static str, usize) {
-    match channel {
-        Channel::Density => ("UInt8", 1),
-        Channel::Color(_) => ("UInt8", 4),
-        Channel::Attribute(of, _) => (kind_of(of), of.components()),
-        Channel::Distance(_) => ("Float32", 1),
-    }
-}
-
-/// The element of a cell array, with the place of its bytes.
-fn element(channel: Channel, offset: u64) -> String {
-    let (name, (kind, components)) = (name_of(channel), type_and_components(channel));
-    format!(
-        "        <DataArray type=\"{kind}\" Name=\"{name}\" NumberOfComponents=\"{components}\" \
-         format=\"appended\" offset=\"{offset}\"/>\n"
-    )
 }
 
 /// Compresses the values of a cell array. Returns the numbers before them.
@@ -165,13 +146,17 @@ fn write_image(
             out.flush()
         };
         let numbers = compress(grid, channel, &mut keep)?;
-        elements += &element(channel, offset);
+        let (name, kind, components) = array_of(channel);
+        elements += &format!(
+            "        <DataArray type=\"{kind}\" Name=\"{name}\" \
+             NumberOfComponents=\"{components}\" format=\"appended\" offset=\"{offset}\"/>\n"
+        );
         offset += 8 * numbers.len() as u64 + numbers[LENGTHS..].iter().sum::<u64>();
         room -= kept.as_ref().map_or(0, Vec::len);
         compressed.push((channel, numbers, kept));
     }
-    let head = head(grid.dims(), grid.world, fields, name_of(channels[0]), &elements);
-    out.write_all(head.as_bytes())?;
+    let (active, ..) = array_of(channels[0]);
+    out.write_all(head(grid, fields, active, &elements).as_bytes())?;
     for (channel, numbers, kept) in compressed {
         numbers.iter().try_for_each(|number| out.write_all(&number.to_le_bytes()))?;
         match kept {
@@ -189,10 +174,10 @@ fn write_image(
 }
 
 /// Everything before the arrays' bytes.
-fn head(dims: [u32; 3], world: World, fields: &str, scalars: &str, elements: &str) -> String {
-    let [nx, ny, nz] = dims;
-    let Place { origin: [x, y, z], voxel_size: s } = world.place.unwrap_or_default();
-    let up = world.up.axis();
+fn head(grid: &VoxelGrid, fields: &str, scalars: &str, elements: &str) -> String {
+    let [nx, ny, nz] = grid.dims();
+    let Place { origin: [x, y, z], voxel_size: s } = grid.world.place.unwrap_or_default();
+    let up = grid.world.up.axis();
     let extent = format!("0 {nx} 0 {ny} 0 {nz}");
     format!(
         "<?xml version=\"1.0\"?>\n\

@@ -8,19 +8,19 @@ use super::values::Values;
 use super::{COLOR, DISTANCE, OCCUPIED, UP, kind_of, name_of_names};
 use crate::base::srgb::Rgba;
 use crate::formats::grid::brick_colors::{self, COLOR_BYTES, ColorRun, RUN_BYTES};
-use crate::formats::grid::dense::{self, volume};
+use crate::formats::grid::dense::volume;
 use crate::formats::grid::npy;
 use crate::formats::grid::npy::header::Header;
 use crate::formats::grid::npz::{check_values, known_values};
 use crate::formats::grid::openvdb::is_occupied;
-use crate::formats::io::bytes::{Budget, read_whole};
+use crate::formats::io::bytes::{Budget, fill, read_whole};
 use crate::formats::io::joined::Joined;
 use crate::formats::io::warnings::NameCounts;
 use crate::formats::spec::SIGN_ONLY;
 use crate::formats::{LoadedGrid, ReadError, content, excerpt};
 use crate::grid::{
-    Attribute, Attributes, Bits, BrickKey, Channel, Colors, ContentHash, Mask, Up, VoxelGrid,
-    World, mask_voxels,
+    Attribute, Attributes, BRICK, Bits, BrickKey, Channel, Colors, ContentHash, Mask, Up,
+    VoxelGrid, World, mask_voxels,
 };
 
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
@@ -28,9 +28,9 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
     let mut image = Image::parse(&bytes, limit)?;
     let (voxels, doubt) = image.take_voxels()?;
     let is_level_set = doubt.as_deref() == Some(SIGN_ONLY);
-    let mut grid = image.grid(&voxels, is_level_set).map_err(|error| named(&voxels, error))?;
+    let found = image.grid(&voxels, is_level_set).map_err(|error| named(&voxels, error));
+    let (mut grid, distances) = found?;
     image.memory.take(grid.bytes())?;
-    let distances = is_level_set.then(|| image.hash(&voxels)).transpose()?;
     grid.world = World { up: image.take_up()?, place: Some(image.place) };
     grid.colors = image.take_colors(&grid)?;
     grid.attributes = image.take_attributes(&grid)?;
@@ -115,7 +115,12 @@ impl<'a> Image<'a> {
         Ok(values)
     }
 
-    fn grid(&self, array: &Array<'a>, is_level_set: bool) -> Result<VoxelGrid, ReadError> {
+    /// The voxels that an array tells of, and the hash of distances.
+    fn grid(
+        &self,
+        array: &Array<'a>,
+        is_level_set: bool,
+    ) -> Result<(VoxelGrid, Option<ContentHash>), ReadError> {
         let (n, element) = (array.components, array.element()?);
         ensure!(
             n == 1 && !array.is_text(),
@@ -126,30 +131,29 @@ impl<'a> Image<'a> {
         let mut values = self.values_of_voxels(array, element.bytes, &mut memory)?;
         let (header, left) = (Header::x_fastest(self.dims), memory.limit - memory.used);
         if element.bytes == 1 && !is_level_set {
-            return npy::read_grid(&mut values, &header, left);
+            return Ok((npy::read_grid(&mut values, &header, left)?, None));
         }
         let is_set: fn(f64) -> bool = if is_level_set {
             |number| is_occupied(number, true)
         } else {
             |number| number != 0.0 && !number.is_nan()
         };
+        let mut hasher = is_level_set.then(blake3::Hasher::new);
         // Whether each of the next numbers counts as occupied, as bytes.
         let mut flags = Joined::new(|| {
-            let mut numbers = Vec::new();
-            values.by_ref().take(4096 * element.bytes as u64).read_to_end(&mut numbers)?;
-            let numbers = numbers.chunks_exact(element.bytes);
-            let flags = numbers.map(|bytes| is_set(element.number(bytes)).into());
-            Ok(Some(flags.collect()).filter(|flags: &Vec<u8>| !flags.is_empty()))
+            let mut bytes = Vec::new();
+            values.by_ref().take(4096 * element.bytes as u64).read_to_end(&mut bytes)?;
+            let numbers = bytes.chunks_exact(element.bytes).map(|bytes| element.number(bytes));
+            if let Some(hasher) = &mut hasher {
+                // Equal distances of two types have one hash.
+                let bits: Vec<[u8; 8]> = numbers.clone().map(f64::to_le_bytes).collect();
+                hasher.update(bits.as_flattened());
+            }
+            let flags: Vec<u8> = numbers.map(|number| is_set(number).into()).collect();
+            Ok(Some(flags).filter(|flags| !flags.is_empty()))
         });
-        npy::read_grid(&mut flags, &header, left)
-    }
-
-    fn hash(&self, distances: &Array<'a>) -> Result<ContentHash, ReadError> {
-        let mut hasher = blake3::Hasher::new();
-        let mut memory = self.memory;
-        let (values, _) = self.values(distances, &mut memory)?;
-        hasher.update_reader(values).map_err(|error| named(distances, error.into()))?;
-        Ok(ContentHash::of(&hasher))
+        let grid = npy::read_grid(&mut flags, &header, left)?;
+        Ok((grid, hasher.map(|hasher| ContentHash::of(&hasher))))
     }
 
     fn take_up(&mut self) -> Result<Up, ReadError> {
@@ -240,7 +244,9 @@ impl<'a> Image<'a> {
         Ok(Channel::from_bricks(of, bricks))
     }
 
-    /// [`dense::each_brick`] of the values of an array. Returns the memory after it.
+    /// Calls `take` with each brick of `grid`, and the values of its voxels in the order of mask
+    /// words and of bits within a word, from an array of `size` bytes a voxel. The layers of a
+    /// brick are in memory. Returns the memory after it.
     fn each_brick(
         &self,
         array: &Array<'a>,
@@ -250,11 +256,26 @@ impl<'a> Image<'a> {
     ) -> Result<Budget, ReadError> {
         let mut memory = self.memory;
         let mut all = || {
-            let mut values = self.values_of_voxels(array, size, &mut memory)?;
-            memory.take(dense::slab_bytes(grid, size))?;
-            dense::each_brick(grid, size, &mut values, |key, mask, bytes| {
-                take(&mut memory, key, mask, bytes)
-            })
+            let mut input = self.values_of_voxels(array, size, &mut memory)?;
+            let [nx, ny, nz] = self.dims;
+            let slab_bytes = volume([nx, ny, nz.min(BRICK)]).saturating_mul(size as u64);
+            memory.take(slab_bytes)?;
+            let mut slab = vec![0; slab_bytes as usize];
+            let layer = nx as usize * ny as usize * size;
+            let (mut bricks, mut values) = (grid.bricks().peekable(), Vec::new());
+            for z in (0..nz).step_by(BRICK as usize) {
+                fill(&mut input, &mut slab[..layer * BRICK.min(nz - z) as usize], "the values")?;
+                while let Some((key, mask)) = bricks.next_if(|(key, _)| key.first_voxel()[2] == z) {
+                    values.clear();
+                    for [x, y, of_z] in mask_voxels(key.first_voxel(), mask) {
+                        let row = (of_z - z) as usize * ny as usize + y as usize;
+                        let at = (row * nx as usize + x as usize) * size;
+                        values.extend_from_slice(&slab[at..][..size]);
+                    }
+                    take(&mut memory, key, mask, &values)?;
+                }
+            }
+            Ok(())
         };
         all().map_err(|error| named(array, error))?;
         Ok(memory)

@@ -150,18 +150,13 @@ pub(super) const fn float(value: u8) -> f32 {
     linear_of(value) as f32 / u16::MAX as f32
 }
 
-/// [`float`], rounded to a half float. sRGB values are at least 9 half-float steps apart.
+/// [`float`], rounded to a half float.
 pub(super) fn rounded(value: u8) -> f32 {
     HALVES[usize::from(value)].to_f32()
 }
 
-/// [`float`] as the bytes of a half float.
-pub(super) fn half(value: u8) -> [u8; 2] {
-    HALVES[usize::from(value)].to_le_bytes()
-}
-
-/// The linear light of each sRGB value.
-const HALVES: [f16; 256] = {
+/// [`float`] of each sRGB value, rounded; they are at least 9 steps of half floats apart.
+pub(super) const HALVES: [f16; 256] = {
     let mut halves = [f16::ZERO; 256];
     let mut value = 0;
     while value < 256 {
@@ -185,8 +180,8 @@ mod tests {
     #[test]
     fn srgb_values_come_back_from_floats_and_half_floats() {
         for value in 0..=u8::MAX {
-            let [float, half] = [float(value), f16::from_le_bytes(half(value)).to_f32()];
-            assert_eq!(rgba_of([float, half, rounded(value)]), [value, value, value, 255]);
+            let [float, half] = [float(value), rounded(value)];
+            assert_eq!(rgba_of([float, half, float]), [value, value, value, 255]);
         }
     }
 

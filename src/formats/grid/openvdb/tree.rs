@@ -31,6 +31,10 @@ pub(super) const UPPER_BRICKS: u32 = UPPER * LOWER;
 const LOWER_SIZE: usize = LOWER.pow(3) as usize;
 /// Lower nodes in an upper node.
 const UPPER_SIZE: usize = UPPER.pow(3) as usize;
+/// 64-bit words of a lower node's mask.
+pub(super) const LOWER_WORDS: usize = LOWER_SIZE / 64;
+/// 64-bit words of an upper node's mask.
+pub(super) const UPPER_WORDS: usize = UPPER_SIZE / 64;
 /// Voxels along an upper node's edge.
 pub(super) const UPPER_VOXELS: u32 = UPPER_BRICKS * BRICK;
 
@@ -46,10 +50,25 @@ pub(super) struct Counts {
     pub(super) leaf_tiles: u64,
     /// Full lower nodes in upper nodes.
     pub(super) lower_tiles: u64,
-    /// Lower nodes inside a level set, in upper nodes.
-    inside: u64,
     /// Occupied voxels in leaves.
     pub(super) leaf_voxels: u64,
+}
+
+impl Counts {
+    /// Adds the entries of an upper node.
+    fn add(&mut self, slots: &Slots) {
+        for slot in &slots.0 {
+            match slot.entry() {
+                Entry::Empty | Entry::Inside => {}
+                Entry::Full => self.lower_tiles += 1,
+                Entry::Node => {
+                    self.lowers += 1;
+                    self.leaves += u64::from(slot.partial);
+                    self.leaf_tiles += u64::from(slot.full);
+                }
+            }
+        }
+    }
 }
 
 /// An entry of the root.
@@ -57,7 +76,8 @@ pub(super) struct Counts {
 pub(super) struct Upper {
     /// The minimum corner, in bricks.
     corner: [u32; 3],
-    counts: Counts,
+    /// A tile, active or not, or a node.
+    pub(super) entry: Entry,
     /// The bounds of the active voxels; `None` if there is none.
     pub(super) bounds: Option<Bounds>,
 }
@@ -66,16 +86,6 @@ impl Upper {
     /// The minimum corner, in voxels.
     pub(super) fn origin(&self) -> [u32; 3] {
         self.corner.map(|b| b * BRICK)
-    }
-
-    /// Whether it is an active tile of the root.
-    pub(super) fn is_full(&self) -> bool {
-        self.counts.lower_tiles == UPPER_SIZE as u64
-    }
-
-    /// Whether it is a tile of the root, active or not.
-    pub(super) fn is_tile(&self) -> bool {
-        self.is_full() || self.counts.inside == UPPER_SIZE as u64
     }
 }
 
@@ -128,21 +138,10 @@ impl Slots {
         }
     }
 
-    fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
-        for slot in &self.0 {
-            match slot.entry() {
-                Entry::Empty => {}
-                Entry::Full => counts.lower_tiles += 1,
-                Entry::Inside => counts.inside += 1,
-                Entry::Node => {
-                    counts.lowers += 1;
-                    counts.leaves += u64::from(slot.partial);
-                    counts.leaf_tiles += u64::from(slot.full);
-                }
-            }
-        }
-        counts
+    /// The entry of the upper node itself in the root.
+    fn entry(&self) -> Entry {
+        let first = self.0[0].entry();
+        if self.entries().all(|entry| entry == first) { first } else { Entry::Node }
     }
 }
 
@@ -227,36 +226,32 @@ pub(super) struct Tree<'a> {
 impl<'a> Tree<'a> {
     pub(super) fn of(grid: &'a VoxelGrid, channel: Channel<'a>) -> Self {
         let [nx, ny, nz] = grid.dims().map(|d| d.div_ceil(UPPER_VOXELS));
-        let mut slots = Slots::new();
-        let positions = (0..nx * ny * nz).map(|i| [i / nz / ny, i / nz % ny, i % nz]);
         let mut tree = Self { grid, channel, root: Vec::new(), counts: Counts::default() };
-        let uppers =
-            positions.filter_map(|at| tree.upper(at.map(|p| p * UPPER_BRICKS), &mut slots));
-        let root: Vec<Upper> = uppers.collect();
-        for upper in &root {
-            tree.counts.lowers += upper.counts.lowers;
-            tree.counts.leaves += upper.counts.leaves;
-            tree.counts.leaf_tiles += upper.counts.leaf_tiles;
-            // A full upper node is one tile of the root instead.
-            tree.counts.lower_tiles += if upper.is_full() { 0 } else { upper.counts.lower_tiles };
-            tree.counts.leaf_voxels += upper.counts.leaf_voxels;
+        let mut slots = Slots::new();
+        for i in 0..nx * ny * nz {
+            let place = [i / nz / ny, i / nz % ny, i % nz];
+            tree.add_upper(place.map(|p| p * UPPER_BRICKS), &mut slots);
         }
-        tree.root = root;
         tree
     }
 
-    /// The root's entry for the bricks at `corner`, if it is not empty.
-    fn upper(&self, corner: [u32; 3], slots: &mut Slots) -> Option<Upper> {
-        let (mut bounds, mut leaf_voxels, mut is_any) = (None, 0, false);
-        let parts = self.entries(corner, UPPER_BRICKS).inspect(|(run, entry)| {
+    /// Adds the root's entry for the bricks at `corner`, if it is not empty.
+    fn add_upper(&mut self, corner: [u32; 3], slots: &mut Slots) {
+        let (mut bounds, mut leaf_voxels) = (None, 0);
+        slots.fill(self.entries(corner, UPPER_BRICKS).inspect(|(run, entry)| {
             bounds = extended(bounds, run);
-            is_any = true;
             let voxels = u64::from(run.len) * u64::from(count(&run.mask));
             leaf_voxels += if *entry == Entry::Full { 0 } else { voxels };
-        });
-        slots.fill(parts);
-        let counts = Counts { leaf_voxels, ..slots.counts() };
-        is_any.then_some(Upper { corner, counts, bounds })
+        }));
+        let entry = slots.entry();
+        match entry {
+            Entry::Empty => return,
+            Entry::Node => self.counts.add(slots),
+            // A tile of the root, without nodes.
+            Entry::Full | Entry::Inside => {}
+        }
+        self.counts.leaf_voxels += leaf_voxels;
+        self.root.push(Upper { corner, entry, bounds });
     }
 
     /// The runs in a cube of bricks, each with the entry of its bricks in their lower nodes.
@@ -269,12 +264,12 @@ impl<'a> Tree<'a> {
     }
 
     pub(super) fn uppers(&self) -> impl Iterator<Item = &Upper> {
-        self.root.iter().filter(|upper| !upper.is_tile())
+        self.root.iter().filter(|upper| upper.entry == Entry::Node)
     }
 
     /// The root's tiles, active or not.
     pub(super) fn tiles(&self) -> impl Iterator<Item = &Upper> {
-        self.root.iter().filter(|upper| upper.is_tile())
+        self.root.iter().filter(|upper| upper.entry != Entry::Node)
     }
 
     /// Minimum and maximum occupied voxel; `None` for an empty grid.

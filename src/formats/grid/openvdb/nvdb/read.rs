@@ -17,7 +17,7 @@ use crate::formats::grid::openvdb::nodes::{
 };
 use crate::formats::grid::openvdb::source::Source;
 use crate::formats::grid::openvdb::tree::{
-    LOWER, UPPER_BRICKS, UPPER_VOXELS, child_corner, set_indices,
+    LOWER, LOWER_WORDS, UPPER_BRICKS, UPPER_VOXELS, UPPER_WORDS, child_corner, set_indices,
 };
 use crate::formats::grid::openvdb::world::WorldFromIndex;
 use crate::formats::grid::openvdb::{COLOR, DENSITY, TEXT};
@@ -247,8 +247,10 @@ impl Reader<'_> {
         }
         self.source.start_crc();
         let Sizes { upper, lower, leaf, .. } = self.sizes;
-        let lowers = self.level(uppers, |reader, node| reader.node::<512>(node, upper, LOWER))?;
-        let leaves = self.level(lowers, |reader, node| reader.node::<64>(node, lower, 1))?;
+        let lowers =
+            self.level(uppers, |reader, node| reader.node::<UPPER_WORDS>(node, upper, LOWER))?;
+        let leaves =
+            self.level(lowers, |reader, node| reader.node::<LOWER_WORDS>(node, lower, 1))?;
         let mut bytes = vec![0; leaf];
         self.level(leaves, |reader, leaf| reader.leaf(leaf, &mut bytes).map(|()| Vec::new()))?;
         Ok(())

@@ -102,7 +102,7 @@ impl Layout {
         let counts = tree.counts;
         let uppers = tree.uppers().count() as u64;
         // Active ones only.
-        let tiles = tree.tiles().filter(|tile| tile.is_full()).count() as u64;
+        let tiles = tree.tiles().filter(|tile| tile.entry == Entry::Full).count() as u64;
         let too_many = |_| {
             let what = "the grid has more nodes than .nvdb can count: use a lower resolution";
             WriteError::Unsupported(what.into())
@@ -258,13 +258,14 @@ fn put_root(head: &mut Record, tree: &Tree, layout: &Layout) {
     for upper in &tree.root {
         let [x, y, z] = upper.origin().map(|c| u64::from(c / UPPER_VOXELS));
         head.u64(x << 42 | y << 21 | z);
-        head.u64(if upper.is_tile() { 0 } else { child });
-        head.u32(upper.is_full().into());
-        if upper.is_tile() {
-            head.f32s(&channel.tile(float));
-        } else {
+        let is_node = upper.entry == Entry::Node;
+        head.u64(if is_node { child } else { 0 });
+        head.u32((upper.entry == Entry::Full).into());
+        if is_node {
             head.f32s(&channel.background(float));
             child += layout.sizes.upper as u64;
+        } else {
+            head.f32s(&channel.tile(float));
         }
         head.align(ALIGNMENT);
     }
@@ -274,8 +275,7 @@ fn put_statistics(record: &mut Record, channel: Channel) {
     match channel {
         Channel::Density => record.each(STATISTICS, Record::f32),
         // Not used.
-        _ if channel.components() == 3 => record.each([0.0; 8], Record::f32),
-        _ => record.each([0.0; 4], Record::f32),
+        _ => record.f32s(&vec![0.0; 2 * channel.components() + 2]),
     }
 }
 

@@ -39,9 +39,3 @@ const BACKGROUND_ELSEWHERE: u8 = 0;
 /// Code of a node's values: a mask of the inactive values that equal the background follows; the
 /// others are its negative.
 const SELECTED_BACKGROUND: u8 = 3;
-/// Bytes of an upper node's mask.
-const UPPER_MASK: usize = 4096;
-/// Bytes of a lower node's mask.
-const LOWER_MASK: usize = 512;
-/// Bytes of a leaf's mask.
-const LEAF_MASK: usize = 64;

@@ -3,16 +3,16 @@
 use std::io::BufRead;
 
 use super::values::{Kind, Values};
-use super::{LEAF_MASK, LOWER_MASK, MAGIC, UPPER_MASK, VERSION};
+use super::{MAGIC, VERSION};
 use crate::formats::grid::openvdb::nodes::{FoundGrid, NO_COLOR, Nodes, SelectedGrids};
 use crate::formats::grid::openvdb::source::Source;
 use crate::formats::grid::openvdb::tree::{
-    LOWER, UPPER_BRICKS, UPPER_VOXELS, child_corner, set_indices,
+    LOWER, LOWER_WORDS, UPPER_BRICKS, UPPER_VOXELS, UPPER_WORDS, child_corner, set_indices,
 };
 use crate::formats::grid::openvdb::world::WorldFromIndex;
 use crate::formats::grid::openvdb::{COLOR, DENSITY, TEXT};
 use crate::formats::{LoadedGrid, ReadError, excerpt};
-use crate::grid::BRICK;
+use crate::grid::{BRICK, Mask};
 
 /// The oldest version that is read, of 2013: the first with a compression flag per grid.
 const OLDEST: u32 = 222;
@@ -202,7 +202,7 @@ impl Reader<'_, '_> {
         }
         for _ in 0..children {
             let corner = self.corner()?;
-            let lowers = self.node::<{ UPPER_MASK / 8 }>(corner, LOWER)?;
+            let lowers = self.node::<UPPER_WORDS>(corner, LOWER)?;
             set_indices(&lowers).try_for_each(|n| self.lower(child_corner(corner, n, LOWER)))?;
         }
         Ok(())
@@ -217,9 +217,9 @@ impl Reader<'_, '_> {
     }
 
     fn lower(&mut self, corner: [i32; 3]) -> Result<(), ReadError> {
-        let leaves = self.node::<{ LOWER_MASK / 8 }>(corner, 1)?;
+        let leaves = self.node::<LOWER_WORDS>(corner, 1)?;
         set_indices(&leaves).try_for_each(|n| {
-            let mut mask = [0; LEAF_MASK / 8];
+            let mut mask = Mask::default();
             self.source.words(&mut mask, "the mask of a leaf")?;
             self.nodes.leaves.push((child_corner(corner, n, 1), mask));
             Ok(())

@@ -5,7 +5,7 @@ use std::io::{Cursor, Read};
 
 use flate2::read::ZlibDecoder;
 
-use super::{ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK, SELECTED_BACKGROUND};
+use super::{ACTIVE_MASK, BACKGROUND_ELSEWHERE, SELECTED_BACKGROUND};
 use crate::base::srgb::Rgba;
 use crate::formats::ReadError;
 use crate::formats::grid::npy::header::Element;
@@ -135,7 +135,7 @@ impl Values {
         colors: &mut Vec<Rgba>,
     ) -> Result<(), ReadError> {
         const WHAT: &str = "the values of a leaf";
-        let mut again = [0; LEAF_MASK / 8];
+        let mut again = Mask::default();
         source.words(&mut again, WHAT)?;
         source.ensure(again == *mask, "a leaf's mask differs from that in the topology")?;
         // Truths are bits in leaves.

@@ -6,15 +6,12 @@ use std::io::Write;
 use bytemuck::{NoUninit, bytes_of, cast_slice};
 use half::f16;
 
-use super::{
-    ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK, LOWER_MASK, MAGIC, SELECTED_BACKGROUND,
-    UPPER_MASK, VERSION,
-};
+use super::{ACTIVE_MASK, BACKGROUND_ELSEWHERE, MAGIC, SELECTED_BACKGROUND, VERSION};
 use crate::formats::grid::description::Description;
 use crate::formats::grid::openvdb::TEXT;
-use crate::formats::grid::openvdb::channel::{Channel, Entry, half, rounded};
+use crate::formats::grid::openvdb::channel::{Channel, Entry, HALVES, rounded};
 use crate::formats::grid::openvdb::record::{Record, put_bits};
-use crate::formats::grid::openvdb::tree::{Counts, Tree};
+use crate::formats::grid::openvdb::tree::{Counts, LOWER_WORDS, Tree, UPPER_WORDS};
 use crate::formats::grid::openvdb::world::{WorldFromIndex, check_range, world_distance};
 use crate::formats::{Out, WriteError};
 use crate::grid::Channel::{Scalar, Vector};
@@ -194,21 +191,21 @@ fn storage(channel: Channel) -> (u64, u64) {
 fn topology_bytes(tree: &Tree) -> u64 {
     let [uppers, tiles] = [tree.uppers().count() as u64, tree.tiles().count() as u64];
     let (stored, masks) = storage(tree.channel);
-    let node = |mask: usize| masks * mask as u64 + 1;
+    let node = |words: usize| masks * 8 * words as u64 + 1;
     let [whole, half] = [WHOLE, stored].map(|bytes| bytes * tree.channel.components() as u64);
     let Counts { lowers, leaves, leaf_tiles, lower_tiles, .. } = tree.counts;
     // A tile of the root has a corner, a value, and whether it is active.
     let root = whole + 2 * size_of::<u32>() as u64 + tiles * (12 + whole + 1);
-    let uppers = uppers * (ROOT_CHILD + node(UPPER_MASK)) + lower_tiles * half;
-    let lowers = lowers * node(LOWER_MASK) + leaf_tiles * half;
-    root + uppers + lowers + leaves * LEAF_MASK as u64
+    let uppers = uppers * (ROOT_CHILD + node(UPPER_WORDS)) + lower_tiles * half;
+    let lowers = lowers * node(LOWER_WORDS) + leaf_tiles * half;
+    root + uppers + lowers + leaves * size_of::<Mask>() as u64
 }
 
 fn buffer_bytes(tree: &Tree) -> u64 {
     let Counts { leaves, leaf_voxels, .. } = tree.counts;
     let (stored, masks) = storage(tree.channel);
     // The mask of active voxels is in the topology too.
-    let leaf = (masks - 1) * LEAF_MASK as u64 + 1;
+    let leaf = (masks - 1) * size_of::<Mask>() as u64 + 1;
     leaves * leaf + leaf_voxels * tree.channel.components() as u64 * stored
 }
 
@@ -221,7 +218,7 @@ fn write_topology(tree: &Tree, out: &mut dyn Write) -> std::io::Result<()> {
     for tile in tree.tiles() {
         record.each(tile.origin(), Record::u32);
         record.f32s(&channel.tile(rounded));
-        record.bytes(&[tile.is_full().into()]);
+        record.bytes(&[(tile.entry == Entry::Full).into()]);
     }
     out.write_all(&record.0)?;
     tree.each_upper(|upper, slots| {
@@ -271,6 +268,7 @@ fn put_buffer(buffer: &mut Record, channel: Channel, key: BrickKey, mask: &Mask)
         Channel::Color(colors) => {
             buffer.bytes(&[BACKGROUND_ELSEWHERE]);
             let own = colors.of_brick(key);
+            let half = |value: u8| HALVES[usize::from(value)].to_le_bytes();
             for (x, bit) in mask_places(*mask) {
                 let [r, g, b, _] = own.at(x, bit);
                 buffer.bytes([r, g, b].map(half).as_flattened());

@@ -161,20 +161,15 @@ impl<'a> Painter<'a> {
             let color = |&kind: &u16| self.palettes.colors[usize::from(kind) - 1];
             // A brick is there because it has a block.
             let kind = *occupied().next().unwrap_or(&1);
-            let first = color(&kind);
             // Vectorized: an end at the first other kind would not be.
             let is_kind = kinds.iter().fold(true, |all, &k| all & ((k == kind) | (k == 0)));
-            if is_kind {
+            let run = if is_kind {
                 self.counts[usize::from(kind)] += u64::from(count(&mask));
+                ColorRun { start, len: 1, mask, colors: MaskColors::All(color(&kind)) }
             } else {
                 occupied().for_each(|&kind| self.counts[usize::from(kind)] += 1);
-            }
-            let colors = if is_kind || occupied().all(|kind| color(kind) == first) {
-                MaskColors::All(first)
-            } else {
-                MaskColors::Each(occupied().map(color).collect())
+                ColorRun::of_brick(start, mask, occupied().map(color).collect())
             };
-            let run = ColorRun { start, len: 1, mask, colors };
             if mask == FULL && self.bricks.last_mut().is_some_and(|last| last.extend(&run)) {
                 continue;
             }

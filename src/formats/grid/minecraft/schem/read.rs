@@ -3,11 +3,9 @@
 use std::collections::HashMap;
 use std::io::BufRead;
 
-use super::check_dims;
 use crate::formats::grid::dense;
 use crate::formats::grid::minecraft::frame::Frame;
-use crate::formats::grid::minecraft::gzip::unzip;
-use crate::formats::grid::minecraft::nbt::{BYTE_ARRAY, COMPOUND, INT, SHORT, TagReader};
+use crate::formats::grid::minecraft::nbt::{BYTE_ARRAY, COMPOUND, INT, SHORT, TagReader, unzip};
 use crate::formats::grid::minecraft::paint::{Painter, Palettes};
 use crate::formats::grid::minecraft::{Head, MAX_VOLUME};
 use crate::formats::io::bytes::Budget;
@@ -97,15 +95,15 @@ impl Schematic {
         let (Some((kinds, numbers)), Some(data)) = (self.palette, self.data) else {
             bail!("the schematic has no blocks: 'Palette' or 'Data' is missing");
         };
-        let frame = Frame { size: [width, height, length], up: world.up };
-        ensure!(!frame.dims().contains(&0), "a schematic needs at least one block along each axis");
+        let size = [width, height, length];
+        ensure!(!size.contains(&0), "a schematic needs at least one block along each axis");
         ensure!(
-            check_dims(frame.dims()).is_ok(),
+            dense::volume(size) <= MAX_VOLUME,
             "the size is {width}x{height}x{length} blocks, but at most {MAX_VOLUME} are read, \
              empty ones too"
         );
-        let mut painter = Painter::new(frame, &kinds, memory);
-        paint(&mut painter, [width, height, length], &numbers, &data)?;
+        let mut painter = Painter::new(Frame { size, up: world.up }, &kinds, memory);
+        paint(&mut painter, size, &numbers, &data)?;
         painter.finish(world, warnings)
     }
 }

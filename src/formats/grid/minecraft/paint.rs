@@ -9,9 +9,7 @@ use crate::formats::grid::brick_colors::{COLOR_BYTES, ColorRun, MaskColors, RUN_
 use crate::formats::io::bytes::Budget;
 use crate::formats::io::warnings::NameCounts;
 use crate::formats::{LoadedGrid, ReadError, shortened};
-use crate::grid::{
-    BRICK, BrickKey, FULL, Mask, VoxelGrid, World, bits_of_bytes, brick_slot, count,
-};
+use crate::grid::{BRICK, BrickKey, FULL, Mask, World, bits_of_bytes, brick_slot, count, in_order};
 
 /// The colour of blocks whose colour is not known.
 const UNKNOWN: Rgba = [150, 150, 150, 255];
@@ -187,12 +185,9 @@ impl<'a> Painter<'a> {
         mut warnings: Vec<String>,
     ) -> Result<LoadedGrid, ReadError> {
         self.bricks.sort_unstable_by_key(|bricks| bricks.start);
-        let (full, others): (Vec<&ColorRun>, Vec<&ColorRun>) =
-            self.bricks.iter().partition(|bricks| bricks.mask == FULL);
-        let full = full.iter().map(|bricks| (bricks.start, bricks.len)).collect();
-        let others = others.iter().map(|brick| (brick.start, brick.mask)).collect();
-        let mut grid = VoxelGrid::from_bricks_and_runs(self.frame.dims(), others, full)?;
-        grid.world = world;
+        let mut grid = in_order(self.frame.dims(), world, &[()], |(), out| {
+            self.bricks.iter().for_each(|bricks| out.push(bricks.start, bricks.len, &bricks.mask));
+        });
         let mut blocks = self.block_counts();
         if self.palettes.has_colors {
             let runs = self.bricks.iter().map(ColorRun::borrowed);

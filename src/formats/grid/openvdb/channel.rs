@@ -3,6 +3,7 @@
 use half::f16;
 
 use crate::base::srgb::{Rgba, linear_of, srgb_of};
+use crate::formats::WriteError;
 use crate::formats::grid::openvdb::world::world_distance;
 use crate::grid::Channel::{Scalar, Vector};
 use crate::grid::{
@@ -43,6 +44,23 @@ impl<'a> Channel<'a> {
         let attributes = grid.attributes.iter().flat_map(|all| all.channels());
         all.extend(attributes.map(|(&of, values)| Self::Attribute(of, values)));
         all
+    }
+
+    /// The distances of `field`, if those in world units are in the normal range of 32-bit floats.
+    pub(in crate::formats::grid) fn of_distances(
+        field: &'a DistanceField,
+    ) -> Result<Self, WriteError> {
+        let scale = field.world().place.unwrap_or_default().voxel_size;
+        let range = f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX);
+        // Distances of 2^-10 voxels or more must not become subnormal, which have fewer bits.
+        let mut ends = [2f64.powi(-10), field.width().into()].map(|d| d * scale).into_iter();
+        if ends.all(|end| range.contains(&end)) {
+            return Ok(Self::Distance(field));
+        }
+        Err(WriteError::Unsupported(format!(
+            "distances in units of {scale:e} do not fit in 32-bit floats: scale the mesh, or write \
+             .npz, which holds distances in voxels"
+        )))
     }
 
     /// The grid's name, as renderers expect it.

@@ -1,6 +1,5 @@
 //! The transform from index space, where voxel centres are integers, to the world.
 
-use crate::formats::WriteError;
 use crate::grid::Place;
 use crate::solid::distance::DistanceField;
 
@@ -42,19 +41,4 @@ impl WorldFromIndex {
 pub(in crate::formats::grid) fn world_distance(field: &DistanceField, voxels: f32) -> f32 {
     let voxel_size = field.world().place.unwrap_or_default().voxel_size;
     (f64::from(voxels) * voxel_size) as f32
-}
-
-/// Checks that distances in world units are in the normal range of 32-bit floats.
-pub(in crate::formats::grid) fn check_range(field: &DistanceField) -> Result<(), WriteError> {
-    let scale = field.world().place.unwrap_or_default().voxel_size;
-    let range = f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX);
-    // Distances of 2^-10 voxels or more must not become subnormal, which have fewer bits.
-    let mut ends = [2f64.powi(-10), field.width().into()].map(|d| d * scale).into_iter();
-    if ends.all(|end| range.contains(&end)) {
-        return Ok(());
-    }
-    Err(WriteError::Unsupported(format!(
-        "distances in units of {scale:e} do not fit in 32-bit floats: scale the mesh, or write \
-         .npz, which holds distances in voxels"
-    )))
 }

@@ -156,19 +156,17 @@ fn paint(
     let (mut at, mut rest) = (0, data);
     for up in 0..height {
         for across in 0..length {
+            row.clear();
             let end = at + u64::from(width);
             if let Some(kind) = uniform_row(rest, width as usize).and_then(|n| kinds.of(n)) {
                 rest = &rest[width as usize..];
                 at = end;
                 // Air changes nothing.
-                if kind != 0 {
-                    row.clear();
-                    row.resize(width as usize, kind);
-                    painter.put_row([0, up, across], &row)?;
+                if kind == 0 {
+                    continue;
                 }
-                continue;
+                row.resize(width as usize, kind);
             }
-            row.clear();
             while at < end {
                 let number = next_number(&mut rest, at)?.ok_or_else(|| {
                     content(format!("there are {at} blocks, but its size is of {volume}"))

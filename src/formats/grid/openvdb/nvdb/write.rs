@@ -16,11 +16,10 @@ use crate::formats::grid::openvdb::TEXT;
 use crate::formats::grid::openvdb::channel::{Channel, Entry, float};
 use crate::formats::grid::openvdb::record::{Record, put_bits};
 use crate::formats::grid::openvdb::tree::{Bounds, Tree, UPPER_VOXELS};
-use crate::formats::grid::openvdb::world::{WorldFromIndex, check_range, world_distance};
+use crate::formats::grid::openvdb::world::{WorldFromIndex, world_distance};
 use crate::formats::io::checked::Checked;
 use crate::formats::{Out, WriteError};
 use crate::grid::{BrickKey, Mask, VoxelGrid, is_empty, mask_places, run_bounds};
-use crate::solid::distance::DistanceField;
 
 /// Grid flag: all nodes have bounding boxes.
 const HAS_BOUNDS: u32 = 0b10;
@@ -33,17 +32,7 @@ const NODE_FLAG: u8 = 2;
 /// Minimum, maximum, mean and deviation of densities.
 const STATISTICS: [f32; 4] = [1.0, 1.0, 1.0, 0.0];
 
-pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
-    write_channels(grid, &Channel::all(grid), out)
-}
-
-/// Writes `field` as a level set of floats, in world units.
-pub fn write_distances(field: &DistanceField, out: &mut Out) -> Result<(), WriteError> {
-    check_range(field)?;
-    write_channels(field.band(), &[Channel::Distance(field)], out)
-}
-
-fn write_channels(grid: &VoxelGrid, channels: &[Channel], out: &mut Out) -> Result<(), WriteError> {
+pub fn write(grid: &VoxelGrid, channels: &[Channel], out: &mut Out) -> Result<(), WriteError> {
     let planned = channels.iter().map(|&channel| {
         let tree = Tree::of(grid, channel);
         Layout::of(&tree).map(|layout| (tree, layout))

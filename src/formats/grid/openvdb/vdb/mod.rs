@@ -10,9 +10,9 @@ mod read;
 mod values;
 mod write;
 
-pub use read::read;
-pub use write::{write, write_distances};
-
+use self::read::read;
+use self::write::write;
+use super::Channel;
 use crate::formats::{GridSpec, lost_names, lost_opacity};
 use crate::grid::Attribute;
 
@@ -23,10 +23,10 @@ pub const SPEC: GridSpec = GridSpec {
               RGB, attributes",
     read: Some(|input, options| read(input, options.memory)),
     lost: |grid, _| vec![lost_opacity(grid), lost_names(grid)],
-    distances: Some(write_distances),
+    distances: Some(|field, out| write(field.band(), &[Channel::of_distances(field)?], out)),
     has_colors: true,
     attributes: |_| Attribute::ALL,
-    ..GridSpec::plain(|grid, _, out| write(grid, out))
+    ..GridSpec::plain(|grid, _, out| write(grid, &Channel::all(grid), out))
 };
 
 /// "VDB " as the low half of a 64-bit number.

@@ -12,11 +12,10 @@ use crate::formats::grid::openvdb::TEXT;
 use crate::formats::grid::openvdb::channel::{Channel, Entry, HALVES, rounded};
 use crate::formats::grid::openvdb::record::{Record, put_bits};
 use crate::formats::grid::openvdb::tree::{Counts, LOWER_WORDS, Tree, UPPER_WORDS};
-use crate::formats::grid::openvdb::world::{WorldFromIndex, check_range, world_distance};
+use crate::formats::grid::openvdb::world::{WorldFromIndex, world_distance};
 use crate::formats::{Out, WriteError};
 use crate::grid::Channel::{Scalar, Vector};
 use crate::grid::{BrickKey, Mask, VoxelGrid, VoxelValues, count, mask_places};
-use crate::solid::distance::DistanceField;
 
 /// The library version that the file claims.
 const LIBRARY: [u32; 2] = [10, 0];
@@ -29,31 +28,14 @@ const WHOLE: u64 = 4;
 /// Bytes of a root's child before the node itself: its corner.
 const ROOT_CHILD: u64 = 12;
 
-pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
-    let channels = Channel::all(grid);
-    write_channels(grid, &channels, hash_of(grid, &channels), out)
-}
-
-/// Writes `field` as a level set of floats, in world units.
-pub fn write_distances(field: &DistanceField, out: &mut Out) -> Result<(), WriteError> {
-    check_range(field)?;
-    write_channels(field.band(), &[Channel::Distance(field)], field.hash().to_string(), out)
-}
-
-/// Writes a file, whose content has the hash `digits`.
-fn write_channels(
-    grid: &VoxelGrid,
-    channels: &[Channel],
-    digits: String,
-    out: &mut Out,
-) -> Result<(), WriteError> {
+pub fn write(grid: &VoxelGrid, channels: &[Channel], out: &mut Out) -> Result<(), WriteError> {
     let mut head = Record::default();
     head.bytes(&MAGIC);
     head.u32(VERSION);
     head.each(LIBRARY, Record::u32);
     // The file has offsets.
     head.bytes(&[1]);
-    head.bytes(uuid(digits).as_bytes());
+    head.bytes(uuid(hash_of(grid, channels)).as_bytes());
     // No metadata of the file.
     head.each([0, channels.len() as u32], Record::u32);
     out.write_all(&head.0)?;
@@ -107,12 +89,15 @@ fn uuid(digits: String) -> String {
 
 /// A hash of the voxels and of the values of `channels`.
 fn hash_of(grid: &VoxelGrid, channels: &[Channel]) -> String {
-    let voxels = grid.hash().to_string();
+    match channels {
+        [Channel::Density] => return grid.hash().to_string(),
+        [Channel::Distance(field)] => return field.hash().to_string(),
+        _ => {}
+    }
     let mut hasher = blake3::Hasher::new();
-    hasher.update(voxels.as_bytes());
+    hasher.update(grid.hash().to_string().as_bytes());
     for channel in channels {
         match *channel {
-            Channel::Density if channels.len() == 1 => return voxels,
             Channel::Density | Channel::Distance(_) => {}
             Channel::Color(colors) => hash_values(colors, &mut hasher),
             Channel::Attribute(_, Scalar(values)) => hash_values(values, &mut hasher),

@@ -172,26 +172,24 @@ impl TagReader<'_> {
         Ok(u64::try_from(self.int()?).unwrap_or(0))
     }
 
-    /// The bytes of an array. The list grows while it is read: a false length allocates nothing.
-    pub(super) fn bytes(&mut self, memory: Budget) -> Result<Vec<u8>, ReadError> {
-        let length = self.length()?;
-        self.read(length, memory)
-    }
-
-    /// The bytes of an array of 64-bit words, `most` at most, as [`bytes`](Self::bytes).
-    pub(super) fn longs(&mut self, most: u64, memory: Budget) -> Result<Vec<u8>, ReadError> {
-        let length = 8 * self.length()?;
+    /// The bytes of an array of elements of `size` bytes, `most` bytes at most. The list grows while
+    /// it is read: a false length allocates nothing.
+    pub(super) fn bytes(
+        &mut self,
+        size: u64,
+        most: u64,
+        memory: &mut Budget,
+    ) -> Result<Vec<u8>, ReadError> {
+        let length = size * self.length()?;
         ensure!(
             length <= most,
             "there are {length} bytes of block numbers, but at most {most} are possible here"
         );
-        self.read(length, memory)
-    }
-
-    fn read(&mut self, length: u64, memory: Budget) -> Result<Vec<u8>, ReadError> {
         // Twice, while the buffer grows.
         memory.check(2 * length)?;
-        Ok(read_exactly(&mut self.input, length)?)
+        let bytes = read_exactly(&mut self.input, length)?;
+        memory.take(length)?;
+        Ok(bytes)
     }
 
     /// A list of three doubles; `None` if it is another list.

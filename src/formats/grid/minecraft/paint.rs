@@ -37,13 +37,11 @@ pub(super) struct Palettes {
     kinds: HashMap<String, u16>,
     /// Whether a block is not stone.
     has_colors: bool,
-    /// Bytes of memory.
-    pub(super) bytes: u64,
 }
 
 impl Palettes {
     /// The kind of the next block of a palette, from its name; 0 is air.
-    pub(super) fn add(&mut self, full_name: &str) -> Result<u16, ReadError> {
+    pub(super) fn add(&mut self, full_name: &str, memory: &mut Budget) -> Result<u16, ReadError> {
         let name = plain_name(full_name);
         if AIR.contains(&name) {
             return Ok(0);
@@ -58,7 +56,7 @@ impl Palettes {
         self.colors.push(KNOWN.get(name).map_or(UNKNOWN, |&(color, _)| color));
         // At most `MAX_KINDS`.
         let kind = self.colors.len() as u16;
-        self.bytes += shown.capacity() as u64 + KIND_BYTES;
+        memory.take(shown.capacity() as u64 + KIND_BYTES)?;
         self.kinds.insert(shown, kind);
         Ok(kind)
     }

@@ -26,13 +26,16 @@ const MAX_BYTES: u64 = MAX_VOLUME;
 /// Peak bytes per region besides its blocks: list entries, name and allocations.
 const REGION_BYTES: u64 = 3 * size_of::<Region>() as u64 + size_of::<Blocks>() as u64 + 160;
 
+/// Peak bytes per entry of a palette, a list that grows.
+const ENTRY_BYTES: u64 = 3 * size_of::<u16>() as u64;
+
 /// Most entries of all palettes, which air alone could fill without end.
 const MAX_ENTRIES: usize = 1 << 22;
 
 /// Reads a grid: a voxel for every block but air, in the colour of the block's name. A schematic of
 /// stone only has no colours.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
-    let mut schematic = Schematic { limit, ..Schematic::default() };
+    let mut schematic = Schematic { memory: Budget::new(limit), ..Schematic::default() };
     unzip(input, WHAT, |tags| schematic.take_all(tags, 0))?;
     schematic.finish()
 }
@@ -47,8 +50,7 @@ struct Schematic {
     states: u64,
     /// Entries of all palettes.
     entries: usize,
-    /// Bytes of memory.
-    limit: u64,
+    memory: Budget,
 }
 
 /// A region, as its tags say.
@@ -82,7 +84,7 @@ impl Schematic {
             ensure!(self.regions.len() < MAX_REGIONS, "there are more than {MAX_REGIONS} regions");
             let region = self.take_region(excerpt(&name), tags)?;
             self.regions.push(region);
-            self.memory().check(0)?;
+            self.memory.take(REGION_BYTES)?;
         }
         Ok(())
     }
@@ -96,7 +98,7 @@ impl Schematic {
                 (LIST, "BlockStatePalette") => palette = Some(self.palette(tags)?),
                 (LONG_ARRAY, "BlockStates") => {
                     let most = MAX_BYTES - self.states;
-                    let words = tags.longs(most, self.memory())?;
+                    let words = tags.bytes(8, most, &mut self.memory)?;
                     self.states += words.len() as u64;
                     states = Some(words);
                 }
@@ -116,12 +118,6 @@ impl Schematic {
         })
     }
 
-    fn memory(&self) -> Budget {
-        let regions = self.regions.len() as u64 * REGION_BYTES;
-        let entries = 3 * size_of::<u16>() as u64 * self.entries as u64;
-        Budget { used: self.states + entries + regions + self.kinds.bytes, limit: self.limit }
-    }
-
     fn palette(&mut self, tags: &mut TagReader) -> Result<Vec<u16>, ReadError> {
         let mut palette = Vec::new();
         for number in 0..tags.compounds()? {
@@ -130,11 +126,13 @@ impl Schematic {
                 "the palettes have more than {MAX_ENTRIES} blocks"
             );
             self.entries += 1;
-            self.memory().check(0)?;
+            self.memory.take(ENTRY_BYTES)?;
             let mut kind = None;
             while let Some((tag, name)) = tags.next()? {
                 match (tag, name.as_str()) {
-                    (STRING, "Name") => kind = Some(self.kinds.add(&tags.text()?)?),
+                    (STRING, "Name") => {
+                        kind = Some(self.kinds.add(&tags.text()?, &mut self.memory)?)
+                    }
                     _ => tags.skip(tag, 0)?,
                 }
             }
@@ -155,7 +153,7 @@ impl Schematic {
             volume <= MAX_VOLUME,
             "the regions are of {volume} blocks, but at most {MAX_VOLUME} are read, empty ones too"
         );
-        let mut painter = Painter::new(frame, &self.kinds, self.memory());
+        let mut painter = Painter::new(frame, &self.kinds, self.memory);
         let mut later: Vec<usize> = (0..placed.len()).collect();
         later.sort_by_key(|&n| placed[n].low[1]);
         let mut later = later.into_iter().peekable();

@@ -41,7 +41,8 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
             }
         }
     }
-    source.end()?;
+    let end = source.at();
+    ensure!(source.next_byte()?.is_none(), "there are more bytes after the last grid's, {end}");
     found.into_grid("has numbers or truths as values")
 }
 

@@ -92,10 +92,12 @@ impl Layout {
         let uppers = tree.uppers().count() as u64;
         // Active ones only.
         let tiles = tree.tiles().filter(|tile| tile.entry == Entry::Full).count() as u64;
-        let too_many = |_| {
+        let nodes = [counts.leaves, counts.lowers, uppers];
+        let tiles = [counts.leaf_tiles, counts.lower_tiles, tiles];
+        if nodes.iter().chain(&tiles).any(|&count| count > u32::MAX.into()) {
             let what = "the grid has more nodes than .nvdb can count: use a lower resolution";
-            WriteError::Unsupported(what.into())
-        };
+            return Err(WriteError::Unsupported(what.into()));
+        }
         let text = match tree.channel {
             Channel::Density | Channel::Distance(_) => {
                 Some(Description::of(tree.grid).to_string() + CRC_LABEL)
@@ -103,7 +105,6 @@ impl Layout {
             Channel::Color(_) | Channel::Attribute(..) => None,
         };
         let sizes = Sizes::of(tree.channel.components());
-        let nodes = [counts.leaves, counts.lowers, uppers];
         let root = (GRID + TREE + sizes.root + ROOT_ENTRY * tree.root.len()) as u64;
         let [leaf_bytes, lower_bytes, upper_bytes] =
             [sizes.leaf, sizes.lower, sizes.upper].map(|n| n as u64);
@@ -112,13 +113,9 @@ impl Layout {
         let blind = leaves + counts.leaves * leaf_bytes;
         let blind_bytes =
             |text: &String| BLIND + (text.len() + CRC_DIGITS).next_multiple_of(ALIGNMENT);
-        let counted = |counts: [u64; 3]| -> Result<[u32; 3], WriteError> {
-            let [a, b, c] = counts.map(|n| u32::try_from(n).map_err(too_many));
-            Ok([a?, b?, c?])
-        };
         Ok(Self {
-            nodes: counted(nodes)?,
-            tiles: counted([counts.leaf_tiles, counts.lower_tiles, tiles])?,
+            nodes: nodes.map(|count| count as u32),
+            tiles: tiles.map(|count| count as u32),
             uppers: root,
             lowers,
             leaves,

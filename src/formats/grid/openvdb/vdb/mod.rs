@@ -32,10 +32,3 @@ pub const SPEC: GridSpec = GridSpec {
 /// "VDB " as the low half of a 64-bit number.
 const MAGIC: [u8; 8] = *b" BDV\0\0\0\0";
 const VERSION: u32 = 224;
-/// Compression flag: inactive values that equal the background are not stored.
-const ACTIVE_MASK: u32 = 2;
-/// Code of a node's values: inactive values equal the background and are not stored.
-const BACKGROUND_ELSEWHERE: u8 = 0;
-/// Code of a node's values: a mask of the inactive values that equal the background follows; the
-/// others are its negative.
-const SELECTED_BACKGROUND: u8 = 3;

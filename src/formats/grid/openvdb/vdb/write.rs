@@ -6,7 +6,8 @@ use std::io::Write;
 use bytemuck::{NoUninit, bytes_of, cast_slice};
 use half::f16;
 
-use super::{ACTIVE_MASK, BACKGROUND_ELSEWHERE, MAGIC, SELECTED_BACKGROUND, VERSION};
+use super::values::{ACTIVE_MASK, BACKGROUND_ELSEWHERE, SELECTED_BACKGROUND};
+use super::{MAGIC, VERSION};
 use crate::formats::grid::description::Description;
 use crate::formats::grid::openvdb::TEXT;
 use crate::formats::grid::openvdb::channel::{Channel, Entry, HALVES, rounded};
@@ -25,8 +26,8 @@ const ONES: [[u8; 2]; 512] = [[0x00, 0x3c]; 512];
 const HALF: u64 = 2;
 /// Bytes of a float.
 const WHOLE: u64 = 4;
-/// Bytes of a root's child before the node itself: its corner.
-const ROOT_CHILD: u64 = 12;
+/// Bytes of the corner of an entry of the root.
+const CORNER: u64 = 12;
 
 pub fn write(grid: &VoxelGrid, channels: &[Channel], out: &mut Out) -> Result<(), WriteError> {
     let mut head = Record::default();
@@ -180,8 +181,8 @@ fn topology_bytes(tree: &Tree) -> u64 {
     let [whole, half] = [WHOLE, stored].map(|bytes| bytes * tree.channel.components() as u64);
     let Counts { lowers, leaves, leaf_tiles, lower_tiles, .. } = tree.counts;
     // A tile of the root has a corner, a value, and whether it is active.
-    let root = whole + 2 * size_of::<u32>() as u64 + tiles * (12 + whole + 1);
-    let uppers = uppers * (ROOT_CHILD + node(UPPER_WORDS)) + lower_tiles * half;
+    let root = whole + 2 * size_of::<u32>() as u64 + tiles * (CORNER + whole + 1);
+    let uppers = uppers * (CORNER + node(UPPER_WORDS)) + lower_tiles * half;
     let lowers = lowers * node(LOWER_WORDS) + leaf_tiles * half;
     root + uppers + lowers + leaves * size_of::<Mask>() as u64
 }

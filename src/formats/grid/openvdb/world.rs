@@ -17,24 +17,22 @@ impl WorldFromIndex {
         Self { scale: voxel_size, translation: origin.map(|c| c + 0.5 * voxel_size) }
     }
 
-    /// The transform of a diagonal matrix and a translation, if the scale is uniform and valid.
-    pub(super) fn of_diagonal(diagonal: [f64; 3], translation: [f64; 3]) -> Option<Self> {
-        let [scale, y, z] = diagonal;
-        let place = Place { origin: translation, voxel_size: scale };
-        (scale == y && scale == z && place.is_possible()).then_some(Self { scale, translation })
-    }
-
-    /// The transform of a matrix, whose rows are the images of the axes, if it is diagonal.
+    /// The transform of a matrix, whose rows are the images of the axes, and a translation, if the
+    /// matrix is a valid uniform scale.
     pub(super) fn of_matrix(matrix: [[f64; 3]; 3], translation: [f64; 3]) -> Option<Self> {
-        let is_diagonal = (0..3).all(|i| (0..3).all(|j| i == j || matrix[i][j] == 0.0));
-        is_diagonal
-            .then(|| Self::of_diagonal([0, 1, 2].map(|a| matrix[a][a]), translation))
-            .flatten()
+        let scale = matrix[0][0];
+        let is_possible = Place { origin: translation, voxel_size: scale }.is_possible();
+        (matrix == diagonal([scale; 3]) && is_possible).then_some(Self { scale, translation })
     }
 
     pub(super) fn apply(&self, index: [f64; 3]) -> [f64; 3] {
         std::array::from_fn(|a| self.scale * index[a] + self.translation[a])
     }
+}
+
+/// The matrix that scales the axes.
+pub(super) fn diagonal([x, y, z]: [f64; 3]) -> [[f64; 3]; 3] {
+    [[x, 0.0, 0.0], [0.0, y, 0.0], [0.0, 0.0, z]]
 }
 
 /// A distance of `field`, given in voxels, in world units.

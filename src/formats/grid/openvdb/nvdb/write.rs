@@ -16,7 +16,7 @@ use crate::formats::grid::openvdb::TEXT;
 use crate::formats::grid::openvdb::channel::{Channel, Entry, float};
 use crate::formats::grid::openvdb::record::{Record, put_bits};
 use crate::formats::grid::openvdb::tree::{Bounds, Tree, UPPER_VOXELS};
-use crate::formats::grid::openvdb::world::{WorldFromIndex, world_distance};
+use crate::formats::grid::openvdb::world::{WorldFromIndex, diagonal, world_distance};
 use crate::formats::io::checked::Checked;
 use crate::formats::{Out, WriteError};
 use crate::grid::{BrickKey, Mask, VoxelGrid, is_empty, mask_places, run_bounds};
@@ -184,8 +184,8 @@ fn grid_head(tree: &Tree, layout: &Layout) -> Record {
     head.padded(tree.channel.name().as_bytes(), 256);
     // The transform as matrix, inverse and translation: in single precision, then in double.
     let WorldFromIndex { scale, translation } = tree.world_from_index();
-    let diagonal = |d: f64| [d, 0.0, 0.0, 0.0, d, 0.0, 0.0, 0.0, d];
-    let matrices = [scale, 1.0 / scale].map(diagonal).concat();
+    let matrices = [scale, 1.0 / scale].map(|d| diagonal([d; 3]));
+    let matrices = matrices.as_flattened().as_flattened();
     let numbers = || matrices.iter().copied().chain(translation).chain([TAPER]);
     numbers().for_each(|number| head.f32(number as f32));
     numbers().for_each(|number| head.f64(number));

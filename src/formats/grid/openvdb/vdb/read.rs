@@ -9,7 +9,7 @@ use crate::formats::grid::openvdb::source::Source;
 use crate::formats::grid::openvdb::tree::{
     LOWER, LOWER_WORDS, UPPER_BRICKS, UPPER_VOXELS, UPPER_WORDS, child_corner, set_indices,
 };
-use crate::formats::grid::openvdb::world::WorldFromIndex;
+use crate::formats::grid::openvdb::world::{WorldFromIndex, diagonal};
 use crate::formats::grid::openvdb::{COLOR, DENSITY, TEXT};
 use crate::formats::{LoadedGrid, ReadError, excerpt};
 use crate::grid::{BRICK, Mask};
@@ -141,27 +141,25 @@ fn read_transform(source: &mut Source) -> Result<Option<WorldFromIndex>, ReadErr
     const WHAT: &str = "the transform";
     let name = source.text(WHAT)?;
     let has_shift = name.ends_with("TranslateMap");
-    match &*name {
+    let (matrix, translation) = match &*name {
         "UniformScaleMap" | "ScaleMap" | "UniformScaleTranslateMap" | "ScaleTranslateMap" => {
             let translation =
                 if has_shift { source.numbers(f64::from_le_bytes, WHAT)? } else { [0.0; 3] };
             let scale = source.numbers(f64::from_le_bytes, WHAT)?;
             // Values that the library derives from the scale.
             source.array::<96>(WHAT)?;
-            Ok(WorldFromIndex::of_diagonal(scale, translation))
+            (diagonal(scale), translation)
         }
-        "TranslationMap" => {
-            let translation = source.numbers(f64::from_le_bytes, WHAT)?;
-            Ok(WorldFromIndex::of_diagonal([1.0; 3], translation))
-        }
+        "TranslationMap" => (diagonal([1.0; 3]), source.numbers(f64::from_le_bytes, WHAT)?),
         "AffineMap" | "UnitaryMap" => {
             let numbers: [f64; 16] = source.numbers(f64::from_le_bytes, WHAT)?;
             let [x, y, z, translation] =
                 [0, 4, 8, 12].map(|n| [numbers[n], numbers[n + 1], numbers[n + 2]]);
-            Ok(WorldFromIndex::of_matrix([x, y, z], translation))
+            ([x, y, z], translation)
         }
         _ => bail!("a transform of type {} is not supported", excerpt(&name)),
-    }
+    };
+    Ok(WorldFromIndex::of_matrix(matrix, translation))
 }
 
 struct Reader<'a, 'b> {

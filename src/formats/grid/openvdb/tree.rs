@@ -56,8 +56,8 @@ pub(super) struct Counts {
 
 impl Counts {
     /// Adds the entries of an upper node.
-    fn add(&mut self, slots: &Slots) {
-        for slot in &slots.0 {
+    fn add(&mut self, slots: &[Slot]) {
+        for slot in slots {
             match slot.entry() {
                 Entry::Empty | Entry::Inside => {}
                 Entry::Full => self.lower_tiles += 1,
@@ -89,9 +89,6 @@ impl Upper {
     }
 }
 
-/// The entries of an upper node, in order.
-pub(super) struct Slots(Vec<Slot>);
-
 /// The numbers of bricks of each kind in a lower node, together at most 4096.
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
@@ -111,43 +108,29 @@ impl Slot {
     }
 }
 
-impl Slots {
-    fn new() -> Self {
-        Self(vec![Slot::default(); UPPER_SIZE])
-    }
-
-    pub(super) fn entries(&self) -> impl Iterator<Item = Entry> + Clone {
-        self.0.iter().map(|slot| slot.entry())
-    }
-
-    fn fill(&mut self, parts: impl Iterator<Item = (BrickRun, Entry)>) {
-        self.0.fill(Slot::default());
-        for (run, entry) in parts {
-            let [x, y, z] = run.start.position().map(|b| b % UPPER_BRICKS);
-            let end = x + run.len;
-            let column = (y / LOWER) * UPPER + z / LOWER;
-            for lower in x / LOWER..end.div_ceil(LOWER) {
-                let bricks = end.min((lower + 1) * LOWER) - x.max(lower * LOWER);
-                let slot = &mut self.0[(lower * UPPER * UPPER + column) as usize];
-                match entry {
-                    Entry::Full => slot.full += bricks as u16,
-                    Entry::Inside => slot.inside += bricks as u16,
-                    _ => slot.partial += bricks as u16,
-                }
+/// The slots of an upper node with these runs, in order.
+fn slots_of(parts: impl Iterator<Item = (BrickRun, Entry)>) -> Vec<Slot> {
+    let mut slots = vec![Slot::default(); UPPER_SIZE];
+    for (run, entry) in parts {
+        let [x, y, z] = run.start.position().map(|b| b % UPPER_BRICKS);
+        let end = x + run.len;
+        let column = (y / LOWER) * UPPER + z / LOWER;
+        for lower in x / LOWER..end.div_ceil(LOWER) {
+            let bricks = end.min((lower + 1) * LOWER) - x.max(lower * LOWER);
+            let slot = &mut slots[(lower * UPPER * UPPER + column) as usize];
+            match entry {
+                Entry::Full => slot.full += bricks as u16,
+                Entry::Inside => slot.inside += bricks as u16,
+                _ => slot.partial += bricks as u16,
             }
         }
     }
-
-    /// The entry of the upper node itself in the root.
-    fn entry(&self) -> Entry {
-        let first = self.0[0].entry();
-        if self.entries().all(|entry| entry == first) { first } else { Entry::Node }
-    }
+    slots
 }
 
 pub(super) struct Lower {
     /// The entry of each brick, in order.
-    entries: Vec<Entry>,
+    pub(super) entries: Vec<Entry>,
     masks: Vec<Mask>,
     /// In bricks.
     corner: [u32; 3],
@@ -159,10 +142,6 @@ impl Lower {
     fn new() -> Self {
         let (entries, masks) = (vec![Entry::Empty; LOWER_SIZE], vec![[0; 8]; LOWER_SIZE]);
         Self { entries, masks, corner: [0; 3], bounds: None }
-    }
-
-    pub(super) fn entries(&self) -> impl Iterator<Item = Entry> + Clone {
-        self.entries.iter().copied()
     }
 
     pub(super) fn leaves(&self) -> impl Iterator<Item = (BrickKey, &Mask)> {
@@ -227,26 +206,26 @@ impl<'a> Tree<'a> {
     pub(super) fn of(grid: &'a VoxelGrid, channel: Channel<'a>) -> Self {
         let [nx, ny, nz] = grid.dims().map(|d| d.div_ceil(UPPER_VOXELS));
         let mut tree = Self { grid, channel, root: Vec::new(), counts: Counts::default() };
-        let mut slots = Slots::new();
         for i in 0..nx * ny * nz {
-            let place = [i / nz / ny, i / nz % ny, i % nz];
-            tree.add_upper(place.map(|p| p * UPPER_BRICKS), &mut slots);
+            tree.add_upper([i / nz / ny, i / nz % ny, i % nz].map(|p| p * UPPER_BRICKS));
         }
         tree
     }
 
     /// Adds the root's entry for the bricks at `corner`, if it is not empty.
-    fn add_upper(&mut self, corner: [u32; 3], slots: &mut Slots) {
+    fn add_upper(&mut self, corner: [u32; 3]) {
         let (mut bounds, mut leaf_voxels) = (None, 0);
-        slots.fill(self.entries(corner, UPPER_BRICKS).inspect(|(run, entry)| {
+        let slots = slots_of(self.entries(corner, UPPER_BRICKS).inspect(|(run, entry)| {
             bounds = extended(bounds, run);
             let voxels = u64::from(run.len) * u64::from(count(&run.mask));
             leaf_voxels += if *entry == Entry::Full { 0 } else { voxels };
         }));
-        let entry = slots.entry();
+        let first = slots[0].entry();
+        let is_tile = slots.iter().all(|slot| slot.entry() == first);
+        let entry = if is_tile { first } else { Entry::Node };
         match entry {
             Entry::Empty => return,
-            Entry::Node => self.counts.add(slots),
+            Entry::Node => self.counts.add(&slots),
             // A tile of the root, without nodes.
             Entry::Full | Entry::Inside => {}
         }
@@ -280,12 +259,11 @@ impl<'a> Tree<'a> {
     /// Visits all upper nodes, with their entries.
     pub(super) fn each_upper(
         &self,
-        mut visit: impl FnMut(&Upper, &Slots) -> io::Result<()>,
+        mut visit: impl FnMut(&Upper, &[Entry]) -> io::Result<()>,
     ) -> io::Result<()> {
-        let mut slots = Slots::new();
         self.uppers().try_for_each(|upper| {
-            slots.fill(self.entries(upper.corner, UPPER_BRICKS));
-            visit(upper, &slots)
+            let slots = slots_of(self.entries(upper.corner, UPPER_BRICKS));
+            visit(upper, &slots.into_iter().map(Slot::entry).collect::<Vec<_>>())
         })
     }
 
@@ -293,11 +271,11 @@ impl<'a> Tree<'a> {
     pub(super) fn each_lower_of(
         &self,
         upper: &Upper,
-        slots: &Slots,
+        entries: &[Entry],
         mut visit: impl FnMut(&Lower) -> io::Result<()>,
     ) -> io::Result<()> {
         let mut lower = Lower::new();
-        let nodes = (0..).zip(slots.entries()).filter(|&(_, entry)| entry == Entry::Node);
+        let nodes = (0..).zip(entries).filter(|&(_, &entry)| entry == Entry::Node);
         for (index, _) in nodes {
             let place = child_place(index, UPPER);
             let corner = std::array::from_fn(|a| upper.corner[a] + place[a] * LOWER);
@@ -312,7 +290,7 @@ impl<'a> Tree<'a> {
         &self,
         mut visit: impl FnMut(&Lower) -> io::Result<()>,
     ) -> io::Result<()> {
-        self.each_upper(|upper, slots| self.each_lower_of(upper, slots, &mut visit))
+        self.each_upper(|upper, entries| self.each_lower_of(upper, entries, &mut visit))
     }
 }
 

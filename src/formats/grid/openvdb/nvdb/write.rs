@@ -53,9 +53,9 @@ fn write_grid(tree: &Tree, layout: &Layout, out: &mut dyn Write) -> std::io::Res
     out.write_all(&grid_head(tree, layout).0)?;
     let mut nodes = Checked::new(&mut *out);
     let mut uppers = Nodes::new(tree.channel, layout.uppers, layout.lowers, layout.sizes.lower);
-    tree.each_upper(|upper, slots| nodes.write_all(uppers.next(upper.bounds, slots.entries())))?;
+    tree.each_upper(|upper, entries| nodes.write_all(uppers.next(upper.bounds, entries)))?;
     let mut lowers = Nodes::new(tree.channel, layout.lowers, layout.leaves, layout.sizes.leaf);
-    tree.each_lower(|lower| nodes.write_all(lowers.next(lower.bounds, lower.entries())))?;
+    tree.each_lower(|lower| nodes.write_all(lowers.next(lower.bounds, &lower.entries)))?;
     tree.each_lower(|lower| {
         lower.write_leaves(LEAVES, &mut nodes, |key, mask, record| {
             let begin = record.0.len();
@@ -280,17 +280,13 @@ impl<'a> Nodes<'a> {
         Self { channel, at, child, child_bytes, record: Record::default() }
     }
 
-    fn next(
-        &mut self,
-        bounds: Option<Bounds>,
-        entries: impl Iterator<Item = Entry> + Clone,
-    ) -> &[u8] {
+    fn next(&mut self, bounds: Option<Bounds>, entries: &[Entry]) -> &[u8] {
         let record = &mut self.record;
         record.0.clear();
         put_bounds(record, bounds);
         record.u64(NODE_FLAG.into());
-        put_bits(record, entries.clone().map(|entry| entry == Entry::Full));
-        put_bits(record, entries.clone().map(|entry| entry == Entry::Node));
+        put_bits(record, entries.iter().map(|&entry| entry == Entry::Full));
+        put_bits(record, entries.iter().map(|&entry| entry == Entry::Node));
         put_statistics(record, self.channel);
         record.align(ALIGNMENT);
         let values = [self.channel.background(float), self.channel.tile(float)];

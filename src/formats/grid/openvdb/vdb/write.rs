@@ -207,14 +207,14 @@ fn write_topology(tree: &Tree, out: &mut dyn Write) -> std::io::Result<()> {
         record.bytes(&[(tile.entry == Entry::Full).into()]);
     }
     out.write_all(&record.0)?;
-    tree.each_upper(|upper, slots| {
+    tree.each_upper(|upper, entries| {
         record.0.clear();
         record.each(upper.origin(), Record::u32);
-        put_node(&mut record, slots.entries(), channel);
+        put_node(&mut record, entries, channel);
         out.write_all(&record.0)?;
-        tree.each_lower_of(upper, slots, |lower| {
+        tree.each_lower_of(upper, entries, |lower| {
             record.0.clear();
-            put_node(&mut record, lower.entries(), channel);
+            put_node(&mut record, &lower.entries, channel);
             lower.leaves().for_each(|(_, mask)| record.each(*mask, Record::u64));
             out.write_all(&record.0)
         })
@@ -222,13 +222,13 @@ fn write_topology(tree: &Tree, out: &mut dyn Write) -> std::io::Result<()> {
 }
 
 /// A node's masks, and the values of its tiles.
-fn put_node(record: &mut Record, entries: impl Iterator<Item = Entry> + Clone, channel: Channel) {
-    put_bits(record, entries.clone().map(|entry| entry == Entry::Node));
-    put_bits(record, entries.clone().map(|entry| entry == Entry::Full));
+fn put_node(record: &mut Record, entries: &[Entry], channel: Channel) {
+    put_bits(record, entries.iter().map(|&entry| entry == Entry::Node));
+    put_bits(record, entries.iter().map(|&entry| entry == Entry::Full));
     if let Channel::Distance(_) = channel {
         // No tile is active.
         record.bytes(&[SELECTED_BACKGROUND]);
-        put_bits(record, entries.map(|entry| entry != Entry::Inside));
+        put_bits(record, entries.iter().map(|&entry| entry != Entry::Inside));
         return;
     }
     record.bytes(&[BACKGROUND_ELSEWHERE]);
@@ -237,7 +237,7 @@ fn put_node(record: &mut Record, entries: impl Iterator<Item = Entry> + Clone, c
         Channel::Attribute(..) => tile.f32s(&floats),
         _ => floats.iter().for_each(|&float| tile.bytes(&f16::from_f32(float).to_le_bytes())),
     }
-    entries.filter(|&entry| entry == Entry::Full).for_each(|_| record.bytes(&tile.0));
+    entries.iter().filter(|&&entry| entry == Entry::Full).for_each(|_| record.bytes(&tile.0));
 }
 
 /// Leaves that are encoded at once, of at most 7 KiB each.

@@ -11,7 +11,7 @@ use super::{MAGIC, VERSION};
 use crate::formats::grid::description::Description;
 use crate::formats::grid::openvdb::TEXT;
 use crate::formats::grid::openvdb::channel::{Channel, Entry, HALVES, rounded};
-use crate::formats::grid::openvdb::record::{Record, put_bits};
+use crate::formats::grid::openvdb::record::Record;
 use crate::formats::grid::openvdb::tree::{Counts, LOWER_WORDS, Tree, UPPER_WORDS};
 use crate::formats::grid::openvdb::world::{WorldFromIndex, world_distance};
 use crate::formats::{Out, WriteError};
@@ -223,12 +223,12 @@ fn write_topology(tree: &Tree, out: &mut dyn Write) -> std::io::Result<()> {
 
 /// A node's masks, and the values of its tiles.
 fn put_node(record: &mut Record, entries: &[Entry], channel: Channel) {
-    put_bits(record, entries.iter().map(|&entry| entry == Entry::Node));
-    put_bits(record, entries.iter().map(|&entry| entry == Entry::Full));
+    record.mask(entries, |entry| entry == Entry::Node);
+    record.mask(entries, |entry| entry == Entry::Full);
     if let Channel::Distance(_) = channel {
         // No tile is active.
         record.bytes(&[SELECTED_BACKGROUND]);
-        put_bits(record, entries.iter().map(|&entry| entry != Entry::Inside));
+        record.mask(entries, |entry| entry != Entry::Inside);
         return;
     }
     record.bytes(&[BACKGROUND_ELSEWHERE]);

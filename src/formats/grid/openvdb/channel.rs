@@ -136,19 +136,14 @@ impl<'a> Channel<'a> {
             Self::Attribute(_, Vector(values)) => own_between(values, start, end),
             Self::Density | Self::Distance(_) => Vec::new(),
         };
-        let (mut own, mut at) = (own.into_iter().peekable(), start);
-        std::iter::from_fn(move || {
-            let (stop, entry) = match own.peek() {
-                _ if at == end => return None,
-                _ if run.mask != FULL => (end, Entry::Node),
-                Some(&key) if key == at => (key.along_x(1), Entry::Node),
-                Some(&key) => (key, Entry::Full),
-                None => (end, Entry::Full),
-            };
+        let last = if run.mask == FULL { Entry::Full } else { Entry::Node };
+        // The end of each part, and its entry.
+        let ends = |key: BrickKey| [(key, Entry::Full), (key.along_x(1), Entry::Node)];
+        let mut at = start;
+        own.into_iter().flat_map(ends).chain([(end, last)]).filter_map(move |(stop, entry)| {
             let part = BrickRun { start: at, len: at.bricks_to(stop), ..run };
-            own.next_if(|&key| key < stop);
             at = stop;
-            Some((part, entry))
+            (part.len > 0).then_some((part, entry))
         })
     }
 }

@@ -38,7 +38,7 @@ impl<T> BrickSlice<T> {
 
     /// Empties the slice: its values, each with the index of its brick, in the order of insertion.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = (usize, T)> {
-        self.numbers.fill(0);
+        self.values.iter().for_each(|&(brick, _)| self.numbers[brick] = 0);
         self.values.drain(..)
     }
 }

@@ -14,7 +14,7 @@ pub(crate) fn check_memory(needed: u64, limit: u64) -> Result<(), ReadError> {
 }
 
 /// The memory of a reader, in bytes.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Budget {
     pub(crate) used: u64,
     pub(crate) limit: u64,

@@ -196,13 +196,6 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_not_among_the_default_blocks_is_not_known() {
-        let is_known = |name: &str| KNOWN.contains_key(plain_name(name));
-        assert!(is_known("minecraft:stone") && is_known("minecraft:oak_planks[a=b]"));
-        assert!(!is_known("minecraft:oak_plank") && !is_known("create:tuff"));
-    }
-
-    #[test]
     fn names_are_those_that_the_game_allows() {
         let new = |name: &str| Blocks::new([(name.to_owned(), [1, 2, 3])]);
         for (name, full) in [

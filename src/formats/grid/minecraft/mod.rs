@@ -16,7 +16,6 @@
 
 pub(crate) mod blocks;
 mod frame;
-mod gzip;
 mod kinds;
 pub mod litematic;
 mod nbt;

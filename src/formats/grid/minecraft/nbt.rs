@@ -1,12 +1,18 @@
-//! A streaming writer and reader of named binary tags; numbers are big-endian.
+//! A streaming writer and reader of named binary tags; numbers are big-endian. Files of them are
+//! compressed by gzip (L. P. Deutsch, *GZIP file format specification version 4.3*, RFC 1952,
+//! 1996), in parallel.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 
+use flate2::Compression;
 use flate2::bufread::GzDecoder;
 
-use crate::formats::ReadError;
 use crate::formats::io::bytes::{Budget, read_exactly, skip};
 use crate::formats::io::deflate::Deflater;
+use crate::formats::{Out, ReadError, WriteError, content};
+
+/// The magic bytes, deflate, no flags, no time, no level and no operating system.
+const GZIP_HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
 
 const END: u8 = 0;
 const BYTE: u8 = 1;
@@ -24,6 +30,20 @@ pub(super) const LONG_ARRAY: u8 = 12;
 
 /// Compounds and lists in each other, at most, as in the game.
 const MAX_DEPTH: u32 = 512;
+
+/// Writes a file with the tags that `write` writes.
+pub(super) fn zip(
+    out: &mut Out,
+    write: impl FnOnce(&mut Tags) -> io::Result<()>,
+) -> Result<(), WriteError> {
+    out.write_all(&GZIP_HEADER)?;
+    let mut content = Deflater::new(out, Compression::default());
+    write(&mut Tags { out: &mut content })?;
+    let (crc, len) = content.finish()?;
+    out.write_all(&crc.to_le_bytes())?;
+    // Modulo 2^32.
+    Ok(out.write_all(&(len as u32).to_le_bytes())?)
+}
 
 /// Writes tags to `out`.
 pub(super) struct Tags<'a, 'b> {
@@ -78,9 +98,39 @@ impl Tags<'_, '_> {
     }
 }
 
-/// Reads the tags of a file compressed by gzip.
+/// Calls `take` with the tags in the root compound of `input`, a `what` file.
+pub(super) fn unzip(
+    input: &mut dyn BufRead,
+    what: &str,
+    take: impl FnOnce(&mut TagReader) -> Result<(), ReadError>,
+) -> Result<(), ReadError> {
+    ensure!(input.fill_buf()?.first() == Some(&0x1f), "not a {what}: it is not compressed by gzip");
+    let take_root = || {
+        let mut tags = TagReader { input: BufReader::new(GzDecoder::new(&mut *input)) };
+        match tags.next()? {
+            Some((COMPOUND, _)) => take(&mut tags)?,
+            _ => bail!("not a {what}: it does not begin with a compound"),
+        }
+        // Reads to the end, where the checksum is.
+        let is_end = tags.input.fill_buf()?.is_empty() && input.fill_buf()?.is_empty();
+        ensure!(is_end, "there are more bytes after the schematic");
+        Ok(())
+    };
+    take_root().map_err(|error| match error {
+        ReadError::Io(error) => match error.kind() {
+            ErrorKind::UnexpectedEof => content("the file ends before its blocks do"),
+            ErrorKind::InvalidData | ErrorKind::InvalidInput => {
+                content(format!("the file is damaged: {error}"))
+            }
+            _ => error.into(),
+        },
+        other => other,
+    })
+}
+
+/// Reads the tags of a file.
 pub(super) struct TagReader<'a> {
-    pub(super) input: BufReader<GzDecoder<&'a mut (dyn BufRead + 'a)>>,
+    input: BufReader<GzDecoder<&'a mut (dyn BufRead + 'a)>>,
 }
 
 impl TagReader<'_> {
@@ -122,26 +172,24 @@ impl TagReader<'_> {
         Ok(u64::try_from(self.int()?).unwrap_or(0))
     }
 
-    /// The bytes of an array. The list grows while it is read: a false length allocates nothing.
-    pub(super) fn bytes(&mut self, memory: Budget) -> Result<Vec<u8>, ReadError> {
-        let length = self.length()?;
-        self.read(length, memory)
-    }
-
-    /// The bytes of an array of 64-bit words, `most` at most, as [`bytes`](Self::bytes).
-    pub(super) fn longs(&mut self, most: u64, memory: Budget) -> Result<Vec<u8>, ReadError> {
-        let length = 8 * self.length()?;
+    /// The bytes of an array of elements of `size` bytes, `most` bytes at most. The list grows while
+    /// it is read: a false length allocates nothing.
+    pub(super) fn bytes(
+        &mut self,
+        size: u64,
+        most: u64,
+        memory: &mut Budget,
+    ) -> Result<Vec<u8>, ReadError> {
+        let length = size * self.length()?;
         ensure!(
             length <= most,
             "there are {length} bytes of block numbers, but at most {most} are possible here"
         );
-        self.read(length, memory)
-    }
-
-    fn read(&mut self, length: u64, memory: Budget) -> Result<Vec<u8>, ReadError> {
         // Twice, while the buffer grows.
         memory.check(2 * length)?;
-        Ok(read_exactly(&mut self.input, length)?)
+        let bytes = read_exactly(&mut self.input, length)?;
+        memory.take(length)?;
+        Ok(bytes)
     }
 
     /// A list of three doubles; `None` if it is another list.

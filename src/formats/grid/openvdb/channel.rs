@@ -3,6 +3,7 @@
 use half::f16;
 
 use crate::base::srgb::{Rgba, linear_of, srgb_of};
+use crate::formats::WriteError;
 use crate::formats::grid::openvdb::world::world_distance;
 use crate::grid::Channel::{Scalar, Vector};
 use crate::grid::{
@@ -43,6 +44,23 @@ impl<'a> Channel<'a> {
         let attributes = grid.attributes.iter().flat_map(|all| all.channels());
         all.extend(attributes.map(|(&of, values)| Self::Attribute(of, values)));
         all
+    }
+
+    /// The distances of `field`, if those in world units are in the normal range of 32-bit floats.
+    pub(in crate::formats::grid) fn of_distances(
+        field: &'a DistanceField,
+    ) -> Result<Self, WriteError> {
+        let scale = field.world().place.unwrap_or_default().voxel_size;
+        let range = f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX);
+        // Distances of 2^-10 voxels or more must not become subnormal, which have fewer bits.
+        let mut ends = [2f64.powi(-10), field.width().into()].map(|d| d * scale).into_iter();
+        if ends.all(|end| range.contains(&end)) {
+            return Ok(Self::Distance(field));
+        }
+        Err(WriteError::Unsupported(format!(
+            "distances in units of {scale:e} do not fit in 32-bit floats: scale the mesh, or write \
+             .npz, which holds distances in voxels"
+        )))
     }
 
     /// The grid's name, as renderers expect it.
@@ -118,19 +136,14 @@ impl<'a> Channel<'a> {
             Self::Attribute(_, Vector(values)) => own_between(values, start, end),
             Self::Density | Self::Distance(_) => Vec::new(),
         };
-        let (mut own, mut at) = (own.into_iter().peekable(), start);
-        std::iter::from_fn(move || {
-            let (stop, entry) = match own.peek() {
-                _ if at == end => return None,
-                _ if run.mask != FULL => (end, Entry::Node),
-                Some(&key) if key == at => (key.along_x(1), Entry::Node),
-                Some(&key) => (key, Entry::Full),
-                None => (end, Entry::Full),
-            };
+        let last = if run.mask == FULL { Entry::Full } else { Entry::Node };
+        // The end of each part, and its entry.
+        let ends = |key: BrickKey| [(key, Entry::Full), (key.along_x(1), Entry::Node)];
+        let mut at = start;
+        own.into_iter().flat_map(ends).chain([(end, last)]).filter_map(move |(stop, entry)| {
             let part = BrickRun { start: at, len: at.bricks_to(stop), ..run };
-            own.next_if(|&key| key < stop);
             at = stop;
-            Some((part, entry))
+            (part.len > 0).then_some((part, entry))
         })
     }
 }
@@ -150,18 +163,13 @@ pub(super) const fn float(value: u8) -> f32 {
     linear_of(value) as f32 / u16::MAX as f32
 }
 
-/// [`float`], rounded to a half float. sRGB values are at least 9 half-float steps apart.
+/// [`float`], rounded to a half float.
 pub(super) fn rounded(value: u8) -> f32 {
     HALVES[usize::from(value)].to_f32()
 }
 
-/// [`float`] as the bytes of a half float.
-pub(super) fn half(value: u8) -> [u8; 2] {
-    HALVES[usize::from(value)].to_le_bytes()
-}
-
-/// The linear light of each sRGB value.
-const HALVES: [f16; 256] = {
+/// [`float`] of each sRGB value, rounded; they are at least 9 steps of half floats apart.
+pub(super) const HALVES: [f16; 256] = {
     let mut halves = [f16::ZERO; 256];
     let mut value = 0;
     while value < 256 {
@@ -185,8 +193,8 @@ mod tests {
     #[test]
     fn srgb_values_come_back_from_floats_and_half_floats() {
         for value in 0..=u8::MAX {
-            let [float, half] = [float(value), f16::from_le_bytes(half(value)).to_f32()];
-            assert_eq!(rgba_of([float, half, rounded(value)]), [value, value, value, 255]);
+            let [float, half] = [float(value), rounded(value)];
+            assert_eq!(rgba_of([float, half, float]), [value, value, value, 255]);
         }
     }
 

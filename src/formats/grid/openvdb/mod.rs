@@ -29,7 +29,7 @@ mod world;
 
 pub(super) use channel::Channel;
 pub(super) use nodes::is_occupied;
-pub(super) use world::{check_range, world_distance};
+pub(super) use world::world_distance;
 
 /// The name of the density grid, as renderers expect it.
 const DENSITY: &str = "density";

@@ -207,10 +207,9 @@ impl FoundGrid {
             let is_aligned =
                 world_from_index.is_some() && colors.world_from_index == world_from_index;
             let found = if is_aligned {
-                let found = colors.nodes.into_colors(&grid, &grid_box, in_runs)?;
-                found.map_err(|error| error.to_string())
+                colors.nodes.into_colors(&grid, &grid_box, in_runs)?
             } else {
-                Err("they lie elsewhere than the voxels".to_owned())
+                Err(content("they lie elsewhere than the voxels"))
             };
             match found {
                 Ok(colors) => grid.colors = Some(colors),

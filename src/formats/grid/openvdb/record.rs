@@ -1,5 +1,7 @@
 //! A builder of little-endian records.
 
+use crate::formats::grid::openvdb::channel::Entry;
+
 /// A record to which little-endian numbers are appended.
 #[derive(Debug, Default)]
 pub(super) struct Record(pub(super) Vec<u8>);
@@ -48,12 +50,10 @@ impl Record {
     pub(super) fn align(&mut self, unit: usize) {
         self.0.resize(self.0.len().next_multiple_of(unit), 0);
     }
-}
 
-/// Packs bits, lowest first; their number must be a multiple of eight.
-pub(super) fn put_bits(record: &mut Record, mut bits: impl Iterator<Item = bool>) {
-    while let Some(first) = bits.next() {
-        let rest = (1..8).zip(&mut bits).fold(0, |byte, (i, bit)| byte | u8::from(bit) << i);
-        record.0.push(u8::from(first) | rest);
+    /// The mask of the entries of a node for which `is_set` holds, lowest bit first.
+    pub(super) fn mask(&mut self, entries: &[Entry], is_set: impl Fn(Entry) -> bool) {
+        let bit = |(n, &entry): (u32, &Entry)| u8::from(is_set(entry)) << n;
+        self.0.extend(entries.chunks(8).map(|eight| (0..).zip(eight).map(bit).sum::<u8>()));
     }
 }

@@ -123,13 +123,6 @@ impl<'a> Source<'a> {
         Ok(bytes.first().copied())
     }
 
-    /// Refuses more bytes.
-    pub(super) fn end(&mut self) -> Result<(), ReadError> {
-        let at = self.at();
-        ensure!(self.next_byte()?.is_none(), "there are more bytes after the last grid's, {at}");
-        Ok(())
-    }
-
     pub(super) fn ensure(&self, condition: bool, what: impl Display) -> Result<(), ReadError> {
         if condition { Ok(()) } else { Err(self.fault(what)) }
     }

@@ -31,6 +31,10 @@ pub(super) const UPPER_BRICKS: u32 = UPPER * LOWER;
 const LOWER_SIZE: usize = LOWER.pow(3) as usize;
 /// Lower nodes in an upper node.
 const UPPER_SIZE: usize = UPPER.pow(3) as usize;
+/// 64-bit words of a lower node's mask.
+pub(super) const LOWER_WORDS: usize = LOWER_SIZE / 64;
+/// 64-bit words of an upper node's mask.
+pub(super) const UPPER_WORDS: usize = UPPER_SIZE / 64;
 /// Voxels along an upper node's edge.
 pub(super) const UPPER_VOXELS: u32 = UPPER_BRICKS * BRICK;
 
@@ -46,10 +50,25 @@ pub(super) struct Counts {
     pub(super) leaf_tiles: u64,
     /// Full lower nodes in upper nodes.
     pub(super) lower_tiles: u64,
-    /// Lower nodes inside a level set, in upper nodes.
-    inside: u64,
     /// Occupied voxels in leaves.
     pub(super) leaf_voxels: u64,
+}
+
+impl Counts {
+    /// Adds the entries of an upper node.
+    fn add(&mut self, slots: &[Slot]) {
+        for slot in slots {
+            match slot.entry() {
+                Entry::Empty | Entry::Inside => {}
+                Entry::Full => self.lower_tiles += 1,
+                Entry::Node => {
+                    self.lowers += 1;
+                    self.leaves += u64::from(slot.partial);
+                    self.leaf_tiles += u64::from(slot.full);
+                }
+            }
+        }
+    }
 }
 
 /// An entry of the root.
@@ -57,7 +76,8 @@ pub(super) struct Counts {
 pub(super) struct Upper {
     /// The minimum corner, in bricks.
     corner: [u32; 3],
-    counts: Counts,
+    /// A tile, active or not, or a node.
+    pub(super) entry: Entry,
     /// The bounds of the active voxels; `None` if there is none.
     pub(super) bounds: Option<Bounds>,
 }
@@ -67,20 +87,7 @@ impl Upper {
     pub(super) fn origin(&self) -> [u32; 3] {
         self.corner.map(|b| b * BRICK)
     }
-
-    /// Whether it is an active tile of the root.
-    pub(super) fn is_full(&self) -> bool {
-        self.counts.lower_tiles == UPPER_SIZE as u64
-    }
-
-    /// Whether it is a tile of the root, active or not.
-    pub(super) fn is_tile(&self) -> bool {
-        self.is_full() || self.counts.inside == UPPER_SIZE as u64
-    }
 }
-
-/// The entries of an upper node, in order.
-pub(super) struct Slots(Vec<Slot>);
 
 /// The numbers of bricks of each kind in a lower node, together at most 4096.
 #[derive(Debug, Clone, Copy, Default)]
@@ -101,54 +108,29 @@ impl Slot {
     }
 }
 
-impl Slots {
-    fn new() -> Self {
-        Self(vec![Slot::default(); UPPER_SIZE])
-    }
-
-    pub(super) fn entries(&self) -> impl Iterator<Item = Entry> + Clone {
-        self.0.iter().map(|slot| slot.entry())
-    }
-
-    fn fill(&mut self, parts: impl Iterator<Item = (BrickRun, Entry)>) {
-        self.0.fill(Slot::default());
-        for (run, entry) in parts {
-            let [x, y, z] = run.start.position().map(|b| b % UPPER_BRICKS);
-            let end = x + run.len;
-            let column = (y / LOWER) * UPPER + z / LOWER;
-            for lower in x / LOWER..end.div_ceil(LOWER) {
-                let bricks = end.min((lower + 1) * LOWER) - x.max(lower * LOWER);
-                let slot = &mut self.0[(lower * UPPER * UPPER + column) as usize];
-                match entry {
-                    Entry::Full => slot.full += bricks as u16,
-                    Entry::Inside => slot.inside += bricks as u16,
-                    _ => slot.partial += bricks as u16,
-                }
+/// The slots of an upper node with these runs, in order.
+fn slots_of(parts: impl Iterator<Item = (BrickRun, Entry)>) -> Vec<Slot> {
+    let mut slots = vec![Slot::default(); UPPER_SIZE];
+    for (run, entry) in parts {
+        let [x, y, z] = run.start.position().map(|b| b % UPPER_BRICKS);
+        let end = x + run.len;
+        let column = (y / LOWER) * UPPER + z / LOWER;
+        for lower in x / LOWER..end.div_ceil(LOWER) {
+            let bricks = end.min((lower + 1) * LOWER) - x.max(lower * LOWER);
+            let slot = &mut slots[(lower * UPPER * UPPER + column) as usize];
+            match entry {
+                Entry::Full => slot.full += bricks as u16,
+                Entry::Inside => slot.inside += bricks as u16,
+                _ => slot.partial += bricks as u16,
             }
         }
     }
-
-    fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
-        for slot in &self.0 {
-            match slot.entry() {
-                Entry::Empty => {}
-                Entry::Full => counts.lower_tiles += 1,
-                Entry::Inside => counts.inside += 1,
-                Entry::Node => {
-                    counts.lowers += 1;
-                    counts.leaves += u64::from(slot.partial);
-                    counts.leaf_tiles += u64::from(slot.full);
-                }
-            }
-        }
-        counts
-    }
+    slots
 }
 
 pub(super) struct Lower {
     /// The entry of each brick, in order.
-    entries: Vec<Entry>,
+    pub(super) entries: Vec<Entry>,
     masks: Vec<Mask>,
     /// In bricks.
     corner: [u32; 3],
@@ -160,10 +142,6 @@ impl Lower {
     fn new() -> Self {
         let (entries, masks) = (vec![Entry::Empty; LOWER_SIZE], vec![[0; 8]; LOWER_SIZE]);
         Self { entries, masks, corner: [0; 3], bounds: None }
-    }
-
-    pub(super) fn entries(&self) -> impl Iterator<Item = Entry> + Clone {
-        self.entries.iter().copied()
     }
 
     pub(super) fn leaves(&self) -> impl Iterator<Item = (BrickKey, &Mask)> {
@@ -227,36 +205,32 @@ pub(super) struct Tree<'a> {
 impl<'a> Tree<'a> {
     pub(super) fn of(grid: &'a VoxelGrid, channel: Channel<'a>) -> Self {
         let [nx, ny, nz] = grid.dims().map(|d| d.div_ceil(UPPER_VOXELS));
-        let mut slots = Slots::new();
-        let positions = (0..nx * ny * nz).map(|i| [i / nz / ny, i / nz % ny, i % nz]);
         let mut tree = Self { grid, channel, root: Vec::new(), counts: Counts::default() };
-        let uppers =
-            positions.filter_map(|at| tree.upper(at.map(|p| p * UPPER_BRICKS), &mut slots));
-        let root: Vec<Upper> = uppers.collect();
-        for upper in &root {
-            tree.counts.lowers += upper.counts.lowers;
-            tree.counts.leaves += upper.counts.leaves;
-            tree.counts.leaf_tiles += upper.counts.leaf_tiles;
-            // A full upper node is one tile of the root instead.
-            tree.counts.lower_tiles += if upper.is_full() { 0 } else { upper.counts.lower_tiles };
-            tree.counts.leaf_voxels += upper.counts.leaf_voxels;
+        for i in 0..nx * ny * nz {
+            tree.add_upper([i / nz / ny, i / nz % ny, i % nz].map(|p| p * UPPER_BRICKS));
         }
-        tree.root = root;
         tree
     }
 
-    /// The root's entry for the bricks at `corner`, if it is not empty.
-    fn upper(&self, corner: [u32; 3], slots: &mut Slots) -> Option<Upper> {
-        let (mut bounds, mut leaf_voxels, mut is_any) = (None, 0, false);
-        let parts = self.entries(corner, UPPER_BRICKS).inspect(|(run, entry)| {
+    /// Adds the root's entry for the bricks at `corner`, if it is not empty.
+    fn add_upper(&mut self, corner: [u32; 3]) {
+        let (mut bounds, mut leaf_voxels) = (None, 0);
+        let slots = slots_of(self.entries(corner, UPPER_BRICKS).inspect(|(run, entry)| {
             bounds = extended(bounds, run);
-            is_any = true;
             let voxels = u64::from(run.len) * u64::from(count(&run.mask));
             leaf_voxels += if *entry == Entry::Full { 0 } else { voxels };
-        });
-        slots.fill(parts);
-        let counts = Counts { leaf_voxels, ..slots.counts() };
-        is_any.then_some(Upper { corner, counts, bounds })
+        }));
+        let first = slots[0].entry();
+        let is_tile = slots.iter().all(|slot| slot.entry() == first);
+        let entry = if is_tile { first } else { Entry::Node };
+        match entry {
+            Entry::Empty => return,
+            Entry::Node => self.counts.add(&slots),
+            // A tile of the root, without nodes.
+            Entry::Full | Entry::Inside => {}
+        }
+        self.counts.leaf_voxels += leaf_voxels;
+        self.root.push(Upper { corner, entry, bounds });
     }
 
     /// The runs in a cube of bricks, each with the entry of its bricks in their lower nodes.
@@ -269,12 +243,12 @@ impl<'a> Tree<'a> {
     }
 
     pub(super) fn uppers(&self) -> impl Iterator<Item = &Upper> {
-        self.root.iter().filter(|upper| !upper.is_tile())
+        self.root.iter().filter(|upper| upper.entry == Entry::Node)
     }
 
     /// The root's tiles, active or not.
     pub(super) fn tiles(&self) -> impl Iterator<Item = &Upper> {
-        self.root.iter().filter(|upper| upper.is_tile())
+        self.root.iter().filter(|upper| upper.entry != Entry::Node)
     }
 
     /// Minimum and maximum occupied voxel; `None` for an empty grid.
@@ -285,12 +259,11 @@ impl<'a> Tree<'a> {
     /// Visits all upper nodes, with their entries.
     pub(super) fn each_upper(
         &self,
-        mut visit: impl FnMut(&Upper, &Slots) -> io::Result<()>,
+        mut visit: impl FnMut(&Upper, &[Entry]) -> io::Result<()>,
     ) -> io::Result<()> {
-        let mut slots = Slots::new();
         self.uppers().try_for_each(|upper| {
-            slots.fill(self.entries(upper.corner, UPPER_BRICKS));
-            visit(upper, &slots)
+            let slots = slots_of(self.entries(upper.corner, UPPER_BRICKS));
+            visit(upper, &slots.into_iter().map(Slot::entry).collect::<Vec<_>>())
         })
     }
 
@@ -298,11 +271,11 @@ impl<'a> Tree<'a> {
     pub(super) fn each_lower_of(
         &self,
         upper: &Upper,
-        slots: &Slots,
+        entries: &[Entry],
         mut visit: impl FnMut(&Lower) -> io::Result<()>,
     ) -> io::Result<()> {
         let mut lower = Lower::new();
-        let nodes = (0..).zip(slots.entries()).filter(|&(_, entry)| entry == Entry::Node);
+        let nodes = (0..).zip(entries).filter(|&(_, &entry)| entry == Entry::Node);
         for (index, _) in nodes {
             let place = child_place(index, UPPER);
             let corner = std::array::from_fn(|a| upper.corner[a] + place[a] * LOWER);
@@ -317,7 +290,7 @@ impl<'a> Tree<'a> {
         &self,
         mut visit: impl FnMut(&Lower) -> io::Result<()>,
     ) -> io::Result<()> {
-        self.each_upper(|upper, slots| self.each_lower_of(upper, slots, &mut visit))
+        self.each_upper(|upper, entries| self.each_lower_of(upper, entries, &mut visit))
     }
 }
 

@@ -1,6 +1,5 @@
 //! The transform from index space, where voxel centres are integers, to the world.
 
-use crate::formats::WriteError;
 use crate::grid::Place;
 use crate::solid::distance::DistanceField;
 
@@ -18,19 +17,12 @@ impl WorldFromIndex {
         Self { scale: voxel_size, translation: origin.map(|c| c + 0.5 * voxel_size) }
     }
 
-    /// The transform of a diagonal matrix and a translation, if the scale is uniform and valid.
-    pub(super) fn of_diagonal(diagonal: [f64; 3], translation: [f64; 3]) -> Option<Self> {
-        let [scale, y, z] = diagonal;
-        let place = Place { origin: translation, voxel_size: scale };
-        (scale == y && scale == z && place.is_possible()).then_some(Self { scale, translation })
-    }
-
-    /// The transform of a matrix, whose rows are the images of the axes, if it is diagonal.
+    /// The transform of a matrix, whose rows are the images of the axes, and a translation, if the
+    /// matrix is a valid uniform scale.
     pub(super) fn of_matrix(matrix: [[f64; 3]; 3], translation: [f64; 3]) -> Option<Self> {
-        let is_diagonal = (0..3).all(|i| (0..3).all(|j| i == j || matrix[i][j] == 0.0));
-        is_diagonal
-            .then(|| Self::of_diagonal([0, 1, 2].map(|a| matrix[a][a]), translation))
-            .flatten()
+        let scale = matrix[0][0];
+        let is_possible = Place { origin: translation, voxel_size: scale }.is_possible();
+        (matrix == diagonal([scale; 3]) && is_possible).then_some(Self { scale, translation })
     }
 
     pub(super) fn apply(&self, index: [f64; 3]) -> [f64; 3] {
@@ -38,23 +30,13 @@ impl WorldFromIndex {
     }
 }
 
+/// The matrix that scales the axes.
+pub(super) fn diagonal([x, y, z]: [f64; 3]) -> [[f64; 3]; 3] {
+    [[x, 0.0, 0.0], [0.0, y, 0.0], [0.0, 0.0, z]]
+}
+
 /// A distance of `field`, given in voxels, in world units.
 pub(in crate::formats::grid) fn world_distance(field: &DistanceField, voxels: f32) -> f32 {
     let voxel_size = field.world().place.unwrap_or_default().voxel_size;
     (f64::from(voxels) * voxel_size) as f32
-}
-
-/// Checks that distances in world units are in the normal range of 32-bit floats.
-pub(in crate::formats::grid) fn check_range(field: &DistanceField) -> Result<(), WriteError> {
-    let scale = field.world().place.unwrap_or_default().voxel_size;
-    let range = f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX);
-    // Distances of 2^-10 voxels or more must not become subnormal, which have fewer bits.
-    let mut ends = [2f64.powi(-10), field.width().into()].map(|d| d * scale).into_iter();
-    if ends.all(|end| range.contains(&end)) {
-        return Ok(());
-    }
-    Err(WriteError::Unsupported(format!(
-        "distances in units of {scale:e} do not fit in 32-bit floats: scale the mesh, or write \
-         .npz, which holds distances in voxels"
-    )))
 }

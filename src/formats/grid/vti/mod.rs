@@ -27,7 +27,7 @@ use std::io::{self, Write};
 use self::blocks::{Blocks, LENGTHS, OnBlock};
 use crate::base::srgb::Rgba;
 use crate::formats::grid::dense;
-use crate::formats::grid::openvdb::{Channel, check_range, world_distance};
+use crate::formats::grid::openvdb::{Channel, world_distance};
 use crate::formats::io::deflate::MAX_RATIO;
 use crate::formats::{GridSpec, Out, WriteError, assumed_place};
 use crate::grid::Channel::{Scalar, Vector};
@@ -119,8 +119,7 @@ pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
 
 /// Writes `field` in mesh units; outside the band plus or minus its width.
 pub fn write_distances(field: &DistanceField, out: &mut Out) -> Result<(), WriteError> {
-    check_range(field)?;
-    write_image(field.band(), &[Channel::Distance(field)], "", out)
+    write_image(field.band(), &[Channel::of_distances(field)?], "", out)
 }
 
 /// Writes an image of `channels`, the first one of them active; `fields` is XML.

@@ -17,8 +17,8 @@ use std::io;
 pub use self::read::read;
 use super::frame::Frame;
 use super::kinds::Kinds;
-use super::nbt::{LONG, LONG_ARRAY, Tags};
-use super::{gzip, schem, write_world};
+use super::nbt::{LONG, LONG_ARRAY, Tags, zip};
+use super::{schem, write_world};
 use crate::formats::grid::dense;
 use crate::formats::{GridSpec, Out, WriteError, WriteOptions};
 use crate::grid::{VoxelGrid, World};
@@ -52,7 +52,7 @@ pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<
     let frame = Frame::new(grid);
     let kinds = Kinds::new(grid, options);
     let name = options.name.as_deref().filter(|name| is_java_text(name));
-    let written = gzip::write(out, |tags| {
+    zip(out, |tags| {
         tags.compound("")?;
         tags.int("MinecraftDataVersion", kinds.version().data)?;
         tags.int("Version", VERSION)?;
@@ -62,8 +62,7 @@ pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<
         write_region(tags, grid, &frame, &kinds)?;
         // Ends the region, the regions and the root.
         (0..3).try_for_each(|_| tags.end())
-    });
-    Ok(written?)
+    })
 }
 
 fn write_metadata(tags: &mut Tags, grid: &VoxelGrid, frame: &Frame, name: &str) -> io::Result<()> {

@@ -6,8 +6,9 @@ use std::ops::Range;
 use super::bits;
 use crate::formats::grid::dense;
 use crate::formats::grid::minecraft::frame::Frame;
-use crate::formats::grid::minecraft::gzip::unzip;
-use crate::formats::grid::minecraft::nbt::{COMPOUND, INT, LIST, LONG_ARRAY, STRING, TagReader};
+use crate::formats::grid::minecraft::nbt::{
+    COMPOUND, INT, LIST, LONG_ARRAY, STRING, TagReader, unzip,
+};
 use crate::formats::grid::minecraft::paint::{Painter, Palettes};
 use crate::formats::grid::minecraft::{Head, MAX_VOLUME};
 use crate::formats::io::bytes::Budget;
@@ -25,13 +26,16 @@ const MAX_BYTES: u64 = MAX_VOLUME;
 /// Peak bytes per region besides its blocks: list entries, name and allocations.
 const REGION_BYTES: u64 = 3 * size_of::<Region>() as u64 + size_of::<Blocks>() as u64 + 160;
 
+/// Peak bytes per entry of a palette, a list that grows.
+const ENTRY_BYTES: u64 = 3 * size_of::<u16>() as u64;
+
 /// Most entries of all palettes, which air alone could fill without end.
 const MAX_ENTRIES: usize = 1 << 22;
 
 /// Reads a grid: a voxel for every block but air, in the colour of the block's name. A schematic of
 /// stone only has no colours.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
-    let mut schematic = Schematic { limit, ..Schematic::default() };
+    let mut schematic = Schematic { memory: Budget::new(limit), ..Schematic::default() };
     unzip(input, WHAT, |tags| schematic.take_all(tags, 0))?;
     schematic.finish()
 }
@@ -46,16 +50,15 @@ struct Schematic {
     states: u64,
     /// Entries of all palettes.
     entries: usize,
-    /// Bytes of memory.
-    limit: u64,
+    memory: Budget,
 }
 
 /// A region, as its tags say.
 struct Region {
     name: String,
-    position: [i32; 3],
-    /// With signs.
-    size: [i32; 3],
+    /// The lowest corner.
+    low: [i64; 3],
+    size: [u32; 3],
     /// Kinds by number.
     palette: Vec<u16>,
     /// Big-endian words of numbers.
@@ -81,7 +84,7 @@ impl Schematic {
             ensure!(self.regions.len() < MAX_REGIONS, "there are more than {MAX_REGIONS} regions");
             let region = self.take_region(excerpt(&name), tags)?;
             self.regions.push(region);
-            self.memory().check(0)?;
+            self.memory.take(REGION_BYTES)?;
         }
         Ok(())
     }
@@ -95,7 +98,7 @@ impl Schematic {
                 (LIST, "BlockStatePalette") => palette = Some(self.palette(tags)?),
                 (LONG_ARRAY, "BlockStates") => {
                     let most = MAX_BYTES - self.states;
-                    let words = tags.longs(most, self.memory())?;
+                    let words = tags.bytes(8, most, &mut self.memory)?;
                     self.states += words.len() as u64;
                     states = Some(words);
                 }
@@ -103,19 +106,16 @@ impl Schematic {
             }
         }
         let missing = |what: &str| content(format!("the region '{region}' has no '{what}'"));
+        let position = position.ok_or_else(|| missing("Position"))?.map(i64::from);
+        let size = size.ok_or_else(|| missing("Size"))?;
         Ok(Region {
-            position: position.ok_or_else(|| missing("Position"))?,
-            size: size.ok_or_else(|| missing("Size"))?,
+            // Along an axis with a negative size, the position is the last block.
+            low: [0, 1, 2].map(|axis| position[axis] + (i64::from(size[axis]) + 1).min(0)),
+            size: size.map(i32::unsigned_abs),
             palette: palette.ok_or_else(|| missing("BlockStatePalette"))?,
             states: states.ok_or_else(|| missing("BlockStates"))?,
             name: region,
         })
-    }
-
-    fn memory(&self) -> Budget {
-        let regions = self.regions.len() as u64 * REGION_BYTES;
-        let entries = 3 * size_of::<u16>() as u64 * self.entries as u64;
-        Budget { used: self.states + entries + regions + self.kinds.bytes, limit: self.limit }
     }
 
     fn palette(&mut self, tags: &mut TagReader) -> Result<Vec<u16>, ReadError> {
@@ -126,11 +126,13 @@ impl Schematic {
                 "the palettes have more than {MAX_ENTRIES} blocks"
             );
             self.entries += 1;
-            self.memory().check(0)?;
+            self.memory.take(ENTRY_BYTES)?;
             let mut kind = None;
             while let Some((tag, name)) = tags.next()? {
                 match (tag, name.as_str()) {
-                    (STRING, "Name") => kind = Some(self.kinds.add(&tags.text()?)?),
+                    (STRING, "Name") => {
+                        kind = Some(self.kinds.add(&tags.text()?, &mut self.memory)?)
+                    }
                     _ => tags.skip(tag, 0)?,
                 }
             }
@@ -146,12 +148,12 @@ impl Schematic {
         let frame = Frame { size, up: world.up };
         let placed = self.regions.iter().map(|region| Blocks::new(region, low));
         let placed: Vec<Blocks> = placed.collect::<Result<_, _>>()?;
-        let volume: u64 = placed.iter().map(|blocks| dense::volume(blocks.size)).sum();
+        let volume: u64 = self.regions.iter().map(|region| dense::volume(region.size)).sum();
         ensure!(
             volume <= MAX_VOLUME,
             "the regions are of {volume} blocks, but at most {MAX_VOLUME} are read, empty ones too"
         );
-        let mut painter = Painter::new(frame, &self.kinds, self.memory());
+        let mut painter = Painter::new(frame, &self.kinds, self.memory);
         let mut later: Vec<usize> = (0..placed.len()).collect();
         later.sort_by_key(|&n| placed[n].low[1]);
         let mut later = later.into_iter().peekable();
@@ -166,7 +168,7 @@ impl Schematic {
                 placed[n].paint(slice, &mut kinds, &mut painter)?;
             }
             painter.drain()?;
-            current.retain(|&n| placed[n].low[1] + placed[n].size[1] > slice + BRICK);
+            current.retain(|&n| placed[n].low[1] + placed[n].region.size[1] > slice + BRICK);
         }
         painter.finish(world, warnings)
     }
@@ -189,10 +191,8 @@ fn place(tags: &mut TagReader) -> Result<Option<[i32; 3]>, ReadError> {
 
 /// The lowest corner of all regions, and the size of the box around them.
 fn bounds(regions: &[Region]) -> Result<([i64; 3], [u32; 3]), ReadError> {
-    let boxes = regions.iter().map(|region| {
-        let low = region.low();
-        let size = region.size.map(|size| i64::from(size.unsigned_abs()));
-        [low, std::array::from_fn(|axis| low[axis] + size[axis])]
+    let boxes = regions.iter().map(|Region { low, size, .. }| {
+        [*low, std::array::from_fn(|axis| low[axis] + i64::from(size[axis]))]
     });
     let [low, high] =
         boxes.reduce(union_bounds).ok_or_else(|| content("the schematic has no regions"))?;
@@ -206,21 +206,10 @@ fn bounds(regions: &[Region]) -> Result<([i64; 3], [u32; 3]), ReadError> {
     Ok((low, size.map(|size| size as u32)))
 }
 
-impl Region {
-    /// The lowest corner.
-    fn low(&self) -> [i64; 3] {
-        std::array::from_fn(|axis| {
-            let [position, size] = [self.position[axis], self.size[axis]].map(i64::from);
-            position + (size + 1).min(0)
-        })
-    }
-}
-
 /// The blocks of a region, with its lowest corner in the box around all.
 struct Blocks<'a> {
     region: &'a Region,
     low: [u32; 3],
-    size: [u32; 3],
     /// Bits of a number.
     bits: u32,
 }
@@ -228,10 +217,9 @@ struct Blocks<'a> {
 impl<'a> Blocks<'a> {
     fn new(region: &'a Region, low: [i64; 3]) -> Result<Self, ReadError> {
         let Region { name, size, palette, states, .. } = region;
-        let size = size.map(i32::unsigned_abs);
         let [x, y, z] = size;
         // At most `MAX_DIM` each, so this does not overflow.
-        let volume = dense::volume(size);
+        let volume = dense::volume(*size);
         if volume == 0 || volume > MAX_VOLUME {
             bail!(
                 "the region '{name}' is of {x}x{y}x{z} blocks: 1 to {MAX_VOLUME} in all are \
@@ -245,10 +233,9 @@ impl<'a> Blocks<'a> {
             "the region '{name}' has {words} words of block numbers, but {x}x{y}x{z} blocks of \
              {bits} bits are {needed}"
         );
-        let begin = region.low();
         // At most `MAX_DIM`.
-        let low = std::array::from_fn(|axis| (begin[axis] - low[axis]) as u32);
-        Ok(Self { region, low, size, bits })
+        let low = std::array::from_fn(|axis| (region.low[axis] - low[axis]) as u32);
+        Ok(Self { region, low, bits })
     }
 
     /// Paints the heights of the eight from `slice` on; `kinds` is the buffer of a row.
@@ -258,7 +245,7 @@ impl<'a> Blocks<'a> {
         kinds: &mut Vec<u16>,
         painter: &mut Painter,
     ) -> Result<(), ReadError> {
-        let ([width, height, length], [x0, y0, z0]) = (self.size, self.low);
+        let ([width, height, length], [x0, y0, z0]) = (self.region.size, self.low);
         let heights = slice.max(y0)..(slice + BRICK).min(y0 + height);
         for y in heights {
             for z in 0..length {

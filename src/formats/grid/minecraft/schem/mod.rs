@@ -12,8 +12,8 @@ use std::io;
 pub use self::read::read;
 use super::frame::Frame;
 use super::kinds::Kinds;
-use super::nbt::{self, BYTE_ARRAY, Tags};
-use super::{MAX_VOLUME, gzip, lost, write_world};
+use super::nbt::{self, BYTE_ARRAY, Tags, zip};
+use super::{MAX_VOLUME, check_dims, lost, write_world};
 use crate::formats::grid::dense;
 use crate::formats::{GridSpec, Out, WriteError, WriteOptions};
 use crate::grid::{VoxelGrid, World};
@@ -24,16 +24,12 @@ pub const SPEC: GridSpec = GridSpec {
     carries: "up to 65,535 voxels per axis and 2,147,483,647 in all, empty ones too; the nearest \
               of 161 or chosen blocks; position, voxel size and up axis in custom metadata",
     read: Some(|input, options| read(input, options.memory)),
-    check_dims: |dims, _| check_dims(dims),
+    // Dimensions are unsigned 16-bit integers.
+    check_dims: |dims, _| check_dims(dims, u16::MAX.into()),
     lost,
     has_colors: true,
     ..GridSpec::plain(write)
 };
-
-/// Dimensions are unsigned 16-bit integers.
-fn check_dims(dims: [u32; 3]) -> Result<(), WriteError> {
-    super::check_dims(dims, u16::MAX.into())
-}
 
 /// Writes `grid`. Memory per thread is constant.
 pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<(), WriteError> {
@@ -46,7 +42,7 @@ pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<
              lower the resolution, or write .litematic"
         )));
     }
-    let written = gzip::write(out, |tags| {
+    zip(out, |tags| {
         if !options.plain {
             tags.compound("")?;
         }
@@ -71,8 +67,7 @@ pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<
         tags.compounds("BlockEntities", 0)?;
         // Ends the schematic; in version 3 the blocks before and the root after it.
         (0..if options.plain { 1 } else { 3 }).try_for_each(|_| tags.end())
-    });
-    Ok(written?)
+    })
 }
 
 /// Block numbers below this, those of the most frequent blocks, take one byte.

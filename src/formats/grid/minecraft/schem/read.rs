@@ -3,11 +3,9 @@
 use std::collections::HashMap;
 use std::io::BufRead;
 
-use super::check_dims;
 use crate::formats::grid::dense;
 use crate::formats::grid::minecraft::frame::Frame;
-use crate::formats::grid::minecraft::gzip::unzip;
-use crate::formats::grid::minecraft::nbt::{BYTE_ARRAY, COMPOUND, INT, SHORT, TagReader};
+use crate::formats::grid::minecraft::nbt::{BYTE_ARRAY, COMPOUND, INT, SHORT, TagReader, unzip};
 use crate::formats::grid::minecraft::paint::{Painter, Palettes};
 use crate::formats::grid::minecraft::{Head, MAX_VOLUME};
 use crate::formats::io::bytes::Budget;
@@ -20,7 +18,7 @@ const WHAT: &str = "Sponge schematic";
 /// Reads a grid: a voxel for every block but air, in the colour of the block's name. A schematic of
 /// stone only has no colours.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
-    let mut schematic = Schematic { limit, ..Schematic::default() };
+    let mut schematic = Schematic { memory: Budget::new(limit), ..Schematic::default() };
     unzip(input, WHAT, |tags| schematic.take_all(tags, 0))?;
     schematic.finish()
 }
@@ -35,8 +33,7 @@ struct Schematic {
     palette: Option<(Palettes, Kinds)>,
     /// A variable-length integer for each block.
     data: Option<Vec<u8>>,
-    /// Bytes of memory.
-    limit: u64,
+    memory: Budget,
 }
 
 impl Schematic {
@@ -54,23 +51,17 @@ impl Schematic {
                 (SHORT, "Height") => self.size[1] = Some(tags.short()?.into()),
                 (SHORT, "Length") => self.size[2] = Some(tags.short()?.into()),
                 (COMPOUND, "Palette") => self.palette = Some(self.palette(tags)?),
-                (BYTE_ARRAY, "Data" | "BlockData") => self.data = Some(tags.bytes(self.memory())?),
+                (BYTE_ARRAY, "Data" | "BlockData") => {
+                    self.data = Some(tags.bytes(1, MAX_VOLUME, &mut self.memory)?);
+                }
                 _ => self.head.take(tags, (tag, &name), depth)?,
             }
         }
         Ok(())
     }
 
-    fn memory(&self) -> Budget {
-        let palette =
-            self.palette.as_ref().map_or(0, |(kinds, numbers)| kinds.bytes + numbers.bytes());
-        let used = palette + self.data.as_ref().map_or(0, |data| data.len() as u64);
-        Budget { used, limit: self.limit }
-    }
-
-    fn palette(&self, tags: &mut TagReader) -> Result<(Palettes, Kinds), ReadError> {
+    fn palette(&mut self, tags: &mut TagReader) -> Result<(Palettes, Kinds), ReadError> {
         let (mut kinds, mut numbers) = (Palettes::default(), Kinds::default());
-        let memory = self.memory();
         while let Some((tag, name)) = tags.next()? {
             let number = match tag {
                 INT => u32::try_from(tags.int()?).ok(),
@@ -80,32 +71,32 @@ impl Schematic {
                 content(format!("the block '{}' of the palette has {what}", excerpt(&name)))
             };
             let number = number.ok_or_else(|| refused("no number from 0"))?;
-            if !numbers.add(number, kinds.add(&name)?) {
+            if !numbers.add(number, kinds.add(&name, &mut self.memory)?) {
                 return Err(refused("the number of another"));
             }
-            memory.check(kinds.bytes + numbers.bytes())?;
+            self.memory.check(numbers.bytes())?;
         }
+        self.memory.take(numbers.bytes())?;
         Ok((kinds, numbers))
     }
 
     fn finish(self) -> Result<LoadedGrid, ReadError> {
         let (world, warnings) = self.head.world(WHAT, 3)?;
-        let memory = self.memory();
         let [Some(width), Some(height), Some(length)] = self.size else {
             bail!("a schematic needs 'Width', 'Height' and 'Length'");
         };
         let (Some((kinds, numbers)), Some(data)) = (self.palette, self.data) else {
             bail!("the schematic has no blocks: 'Palette' or 'Data' is missing");
         };
-        let frame = Frame { size: [width, height, length], up: world.up };
-        ensure!(!frame.dims().contains(&0), "a schematic needs at least one block along each axis");
+        let size = [width, height, length];
+        ensure!(!size.contains(&0), "a schematic needs at least one block along each axis");
         ensure!(
-            check_dims(frame.dims()).is_ok(),
+            dense::volume(size) <= MAX_VOLUME,
             "the size is {width}x{height}x{length} blocks, but at most {MAX_VOLUME} are read, \
              empty ones too"
         );
-        let mut painter = Painter::new(frame, &kinds, memory);
-        paint(&mut painter, [width, height, length], &numbers, &data)?;
+        let mut painter = Painter::new(Frame { size, up: world.up }, &kinds, self.memory);
+        paint(&mut painter, size, &numbers, &data)?;
         painter.finish(world, warnings)
     }
 }
@@ -158,19 +149,17 @@ fn paint(
     let (mut at, mut rest) = (0, data);
     for up in 0..height {
         for across in 0..length {
+            row.clear();
             let end = at + u64::from(width);
             if let Some(kind) = uniform_row(rest, width as usize).and_then(|n| kinds.of(n)) {
                 rest = &rest[width as usize..];
                 at = end;
                 // Air changes nothing.
-                if kind != 0 {
-                    row.clear();
-                    row.resize(width as usize, kind);
-                    painter.put_row([0, up, across], &row)?;
+                if kind == 0 {
+                    continue;
                 }
-                continue;
+                row.resize(width as usize, kind);
             }
-            row.clear();
             while at < end {
                 let number = next_number(&mut rest, at)?.ok_or_else(|| {
                     content(format!("there are {at} blocks, but its size is of {volume}"))

@@ -13,10 +13,9 @@
 mod read;
 mod write;
 
-pub use read::read;
-pub use write::{write, write_distances};
-
-use super::vdb;
+use self::read::read;
+use self::write::write;
+use super::{Channel, vdb};
 use crate::formats::GridSpec;
 
 pub const SPEC: GridSpec = GridSpec {
@@ -25,8 +24,8 @@ pub const SPEC: GridSpec = GridSpec {
     carries: "up to 65,536 voxels per axis; position and voxel size; up axis in custom blind data; \
               RGB, attributes",
     read: Some(|input, options| read(input, options.memory)),
-    write: |grid, _, out| write(grid, out),
-    distances: Some(write_distances),
+    write: |grid, _, out| write(grid, &Channel::all(grid), out),
+    distances: Some(|field, out| write(field.band(), &[Channel::of_distances(field)?], out)),
     ..vdb::SPEC
 };
 

@@ -17,7 +17,7 @@ use crate::formats::grid::openvdb::nodes::{
 };
 use crate::formats::grid::openvdb::source::Source;
 use crate::formats::grid::openvdb::tree::{
-    LOWER, UPPER_BRICKS, UPPER_VOXELS, child_corner, set_indices,
+    LOWER, LOWER_WORDS, UPPER_BRICKS, UPPER_VOXELS, UPPER_WORDS, child_corner, set_indices,
 };
 use crate::formats::grid::openvdb::world::WorldFromIndex;
 use crate::formats::grid::openvdb::{COLOR, DENSITY, TEXT};
@@ -63,13 +63,11 @@ fn read_segment(source: &mut Source, found: &mut SelectedGrids) -> Result<(), Re
     let [count, codec] = source.numbers(u16::from_le_bytes, "the head")?;
     let grids = (0..count).map(|_| GridHead::read(source));
     let grids: Vec<GridHead> = grids.collect::<Result<_, _>>()?;
-    let best =
-        grids.iter().filter_map(GridHead::rank).max().filter(|&best| found.best() < Some(best));
-    let wanted = best.and_then(|best| grids.iter().position(|grid| grid.rank() == Some(best)));
-    for (n, grid) in grids.into_iter().enumerate() {
+    let best = grids.iter().filter_map(GridHead::rank).max();
+    for grid in grids {
         let end = source.at().saturating_add(grid.file_bytes);
         let is_color = found.colors.is_none() && grid.is_color();
-        if wanted == Some(n) || is_color {
+        if is_color || grid.rank() == best && best > found.best() {
             if !is_color {
                 // Its memory is free for the better one.
                 found.others.extend(found.chosen.take().map(|chosen| chosen.name));
@@ -247,8 +245,10 @@ impl Reader<'_> {
         }
         self.source.start_crc();
         let Sizes { upper, lower, leaf, .. } = self.sizes;
-        let lowers = self.level(uppers, |reader, node| reader.node::<512>(node, upper, LOWER))?;
-        let leaves = self.level(lowers, |reader, node| reader.node::<64>(node, lower, 1))?;
+        let lowers =
+            self.level(uppers, |reader, node| reader.node::<UPPER_WORDS>(node, upper, LOWER))?;
+        let leaves =
+            self.level(lowers, |reader, node| reader.node::<LOWER_WORDS>(node, lower, 1))?;
         let mut bytes = vec![0; leaf];
         self.level(leaves, |reader, leaf| reader.leaf(leaf, &mut bytes).map(|()| Vec::new()))?;
         Ok(())

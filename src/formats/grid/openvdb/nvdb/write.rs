@@ -14,13 +14,12 @@ use crate::base::srgb::Rgba;
 use crate::formats::grid::description::Description;
 use crate::formats::grid::openvdb::TEXT;
 use crate::formats::grid::openvdb::channel::{Channel, Entry, float};
-use crate::formats::grid::openvdb::record::{Record, put_bits};
+use crate::formats::grid::openvdb::record::Record;
 use crate::formats::grid::openvdb::tree::{Bounds, Tree, UPPER_VOXELS};
-use crate::formats::grid::openvdb::world::{WorldFromIndex, check_range, world_distance};
+use crate::formats::grid::openvdb::world::{WorldFromIndex, diagonal, world_distance};
 use crate::formats::io::checked::Checked;
 use crate::formats::{Out, WriteError};
 use crate::grid::{BrickKey, Mask, VoxelGrid, is_empty, mask_places, run_bounds};
-use crate::solid::distance::DistanceField;
 
 /// Grid flag: all nodes have bounding boxes.
 const HAS_BOUNDS: u32 = 0b10;
@@ -33,17 +32,7 @@ const NODE_FLAG: u8 = 2;
 /// Minimum, maximum, mean and deviation of densities.
 const STATISTICS: [f32; 4] = [1.0, 1.0, 1.0, 0.0];
 
-pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
-    write_channels(grid, &Channel::all(grid), out)
-}
-
-/// Writes `field` as a level set of floats, in world units.
-pub fn write_distances(field: &DistanceField, out: &mut Out) -> Result<(), WriteError> {
-    check_range(field)?;
-    write_channels(field.band(), &[Channel::Distance(field)], out)
-}
-
-fn write_channels(grid: &VoxelGrid, channels: &[Channel], out: &mut Out) -> Result<(), WriteError> {
+pub fn write(grid: &VoxelGrid, channels: &[Channel], out: &mut Out) -> Result<(), WriteError> {
     let planned = channels.iter().map(|&channel| {
         let tree = Tree::of(grid, channel);
         Layout::of(&tree).map(|layout| (tree, layout))
@@ -64,9 +53,9 @@ fn write_grid(tree: &Tree, layout: &Layout, out: &mut dyn Write) -> std::io::Res
     out.write_all(&grid_head(tree, layout).0)?;
     let mut nodes = Checked::new(&mut *out);
     let mut uppers = Nodes::new(tree.channel, layout.uppers, layout.lowers, layout.sizes.lower);
-    tree.each_upper(|upper, slots| nodes.write_all(uppers.next(upper.bounds, slots.entries())))?;
+    tree.each_upper(|upper, entries| nodes.write_all(uppers.next(upper.bounds, entries)))?;
     let mut lowers = Nodes::new(tree.channel, layout.lowers, layout.leaves, layout.sizes.leaf);
-    tree.each_lower(|lower| nodes.write_all(lowers.next(lower.bounds, lower.entries())))?;
+    tree.each_lower(|lower| nodes.write_all(lowers.next(lower.bounds, &lower.entries)))?;
     tree.each_lower(|lower| {
         lower.write_leaves(LEAVES, &mut nodes, |key, mask, record| {
             let begin = record.0.len();
@@ -102,11 +91,13 @@ impl Layout {
         let counts = tree.counts;
         let uppers = tree.uppers().count() as u64;
         // Active ones only.
-        let tiles = tree.tiles().filter(|tile| tile.is_full()).count() as u64;
-        let too_many = |_| {
+        let tiles = tree.tiles().filter(|tile| tile.entry == Entry::Full).count() as u64;
+        let nodes = [counts.leaves, counts.lowers, uppers];
+        let tiles = [counts.leaf_tiles, counts.lower_tiles, tiles];
+        if nodes.iter().chain(&tiles).any(|&count| count > u32::MAX.into()) {
             let what = "the grid has more nodes than .nvdb can count: use a lower resolution";
-            WriteError::Unsupported(what.into())
-        };
+            return Err(WriteError::Unsupported(what.into()));
+        }
         let text = match tree.channel {
             Channel::Density | Channel::Distance(_) => {
                 Some(Description::of(tree.grid).to_string() + CRC_LABEL)
@@ -114,7 +105,6 @@ impl Layout {
             Channel::Color(_) | Channel::Attribute(..) => None,
         };
         let sizes = Sizes::of(tree.channel.components());
-        let nodes = [counts.leaves, counts.lowers, uppers];
         let root = (GRID + TREE + sizes.root + ROOT_ENTRY * tree.root.len()) as u64;
         let [leaf_bytes, lower_bytes, upper_bytes] =
             [sizes.leaf, sizes.lower, sizes.upper].map(|n| n as u64);
@@ -123,13 +113,9 @@ impl Layout {
         let blind = leaves + counts.leaves * leaf_bytes;
         let blind_bytes =
             |text: &String| BLIND + (text.len() + CRC_DIGITS).next_multiple_of(ALIGNMENT);
-        let counted = |counts: [u64; 3]| -> Result<[u32; 3], WriteError> {
-            let [a, b, c] = counts.map(|n| u32::try_from(n).map_err(too_many));
-            Ok([a?, b?, c?])
-        };
         Ok(Self {
-            nodes: counted(nodes)?,
-            tiles: counted([counts.leaf_tiles, counts.lower_tiles, tiles])?,
+            nodes: nodes.map(|count| count as u32),
+            tiles: tiles.map(|count| count as u32),
             uppers: root,
             lowers,
             leaves,
@@ -198,8 +184,8 @@ fn grid_head(tree: &Tree, layout: &Layout) -> Record {
     head.padded(tree.channel.name().as_bytes(), 256);
     // The transform as matrix, inverse and translation: in single precision, then in double.
     let WorldFromIndex { scale, translation } = tree.world_from_index();
-    let diagonal = |d: f64| [d, 0.0, 0.0, 0.0, d, 0.0, 0.0, 0.0, d];
-    let matrices = [scale, 1.0 / scale].map(diagonal).concat();
+    let matrices = [scale, 1.0 / scale].map(|d| diagonal([d; 3]));
+    let matrices = matrices.as_flattened().as_flattened();
     let numbers = || matrices.iter().copied().chain(translation).chain([TAPER]);
     numbers().for_each(|number| head.f32(number as f32));
     numbers().for_each(|number| head.f64(number));
@@ -258,13 +244,14 @@ fn put_root(head: &mut Record, tree: &Tree, layout: &Layout) {
     for upper in &tree.root {
         let [x, y, z] = upper.origin().map(|c| u64::from(c / UPPER_VOXELS));
         head.u64(x << 42 | y << 21 | z);
-        head.u64(if upper.is_tile() { 0 } else { child });
-        head.u32(upper.is_full().into());
-        if upper.is_tile() {
-            head.f32s(&channel.tile(float));
-        } else {
+        let is_node = upper.entry == Entry::Node;
+        head.u64(if is_node { child } else { 0 });
+        head.u32((upper.entry == Entry::Full).into());
+        if is_node {
             head.f32s(&channel.background(float));
             child += layout.sizes.upper as u64;
+        } else {
+            head.f32s(&channel.tile(float));
         }
         head.align(ALIGNMENT);
     }
@@ -274,8 +261,7 @@ fn put_statistics(record: &mut Record, channel: Channel) {
     match channel {
         Channel::Density => record.each(STATISTICS, Record::f32),
         // Not used.
-        _ if channel.components() == 3 => record.each([0.0; 8], Record::f32),
-        _ => record.each([0.0; 4], Record::f32),
+        _ => record.f32s(&vec![0.0; 2 * channel.components() + 2]),
     }
 }
 
@@ -294,17 +280,13 @@ impl<'a> Nodes<'a> {
         Self { channel, at, child, child_bytes, record: Record::default() }
     }
 
-    fn next(
-        &mut self,
-        bounds: Option<Bounds>,
-        entries: impl Iterator<Item = Entry> + Clone,
-    ) -> &[u8] {
+    fn next(&mut self, bounds: Option<Bounds>, entries: &[Entry]) -> &[u8] {
         let record = &mut self.record;
         record.0.clear();
         put_bounds(record, bounds);
         record.u64(NODE_FLAG.into());
-        put_bits(record, entries.clone().map(|entry| entry == Entry::Full));
-        put_bits(record, entries.clone().map(|entry| entry == Entry::Node));
+        record.mask(entries, |entry| entry == Entry::Full);
+        record.mask(entries, |entry| entry == Entry::Node);
         put_statistics(record, self.channel);
         record.align(ALIGNMENT);
         let values = [self.channel.background(float), self.channel.tile(float)];

@@ -10,9 +10,9 @@ mod read;
 mod values;
 mod write;
 
-pub use read::read;
-pub use write::{write, write_distances};
-
+use self::read::read;
+use self::write::write;
+use super::Channel;
 use crate::formats::{GridSpec, lost_names, lost_opacity};
 use crate::grid::Attribute;
 
@@ -23,25 +23,12 @@ pub const SPEC: GridSpec = GridSpec {
               RGB, attributes",
     read: Some(|input, options| read(input, options.memory)),
     lost: |grid, _| vec![lost_opacity(grid), lost_names(grid)],
-    distances: Some(write_distances),
+    distances: Some(|field, out| write(field.band(), &[Channel::of_distances(field)?], out)),
     has_colors: true,
     attributes: |_| Attribute::ALL,
-    ..GridSpec::plain(|grid, _, out| write(grid, out))
+    ..GridSpec::plain(|grid, _, out| write(grid, &Channel::all(grid), out))
 };
 
 /// "VDB " as the low half of a 64-bit number.
 const MAGIC: [u8; 8] = *b" BDV\0\0\0\0";
 const VERSION: u32 = 224;
-/// Compression flag: inactive values that equal the background are not stored.
-const ACTIVE_MASK: u32 = 2;
-/// Code of a node's values: inactive values equal the background and are not stored.
-const BACKGROUND_ELSEWHERE: u8 = 0;
-/// Code of a node's values: a mask of the inactive values that equal the background follows; the
-/// others are its negative.
-const SELECTED_BACKGROUND: u8 = 3;
-/// Bytes of an upper node's mask.
-const UPPER_MASK: usize = 4096;
-/// Bytes of a lower node's mask.
-const LOWER_MASK: usize = 512;
-/// Bytes of a leaf's mask.
-const LEAF_MASK: usize = 64;

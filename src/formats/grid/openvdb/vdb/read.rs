@@ -3,16 +3,16 @@
 use std::io::BufRead;
 
 use super::values::{Kind, Values};
-use super::{LEAF_MASK, LOWER_MASK, MAGIC, UPPER_MASK, VERSION};
+use super::{MAGIC, VERSION};
 use crate::formats::grid::openvdb::nodes::{FoundGrid, NO_COLOR, Nodes, SelectedGrids};
 use crate::formats::grid::openvdb::source::Source;
 use crate::formats::grid::openvdb::tree::{
-    LOWER, UPPER_BRICKS, UPPER_VOXELS, child_corner, set_indices,
+    LOWER, LOWER_WORDS, UPPER_BRICKS, UPPER_VOXELS, UPPER_WORDS, child_corner, set_indices,
 };
-use crate::formats::grid::openvdb::world::WorldFromIndex;
+use crate::formats::grid::openvdb::world::{WorldFromIndex, diagonal};
 use crate::formats::grid::openvdb::{COLOR, DENSITY, TEXT};
 use crate::formats::{LoadedGrid, ReadError, excerpt};
-use crate::grid::BRICK;
+use crate::grid::{BRICK, Mask};
 
 /// The oldest version that is read, of 2013: the first with a compression flag per grid.
 const OLDEST: u32 = 222;
@@ -41,7 +41,8 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
             }
         }
     }
-    source.end()?;
+    let end = source.at();
+    ensure!(source.next_byte()?.is_none(), "there are more bytes after the last grid's, {end}");
     found.into_grid("has numbers or truths as values")
 }
 
@@ -140,27 +141,25 @@ fn read_transform(source: &mut Source) -> Result<Option<WorldFromIndex>, ReadErr
     const WHAT: &str = "the transform";
     let name = source.text(WHAT)?;
     let has_shift = name.ends_with("TranslateMap");
-    match &*name {
+    let (matrix, translation) = match &*name {
         "UniformScaleMap" | "ScaleMap" | "UniformScaleTranslateMap" | "ScaleTranslateMap" => {
             let translation =
                 if has_shift { source.numbers(f64::from_le_bytes, WHAT)? } else { [0.0; 3] };
             let scale = source.numbers(f64::from_le_bytes, WHAT)?;
             // Values that the library derives from the scale.
             source.array::<96>(WHAT)?;
-            Ok(WorldFromIndex::of_diagonal(scale, translation))
+            (diagonal(scale), translation)
         }
-        "TranslationMap" => {
-            let translation = source.numbers(f64::from_le_bytes, WHAT)?;
-            Ok(WorldFromIndex::of_diagonal([1.0; 3], translation))
-        }
+        "TranslationMap" => (diagonal([1.0; 3]), source.numbers(f64::from_le_bytes, WHAT)?),
         "AffineMap" | "UnitaryMap" => {
             let numbers: [f64; 16] = source.numbers(f64::from_le_bytes, WHAT)?;
             let [x, y, z, translation] =
                 [0, 4, 8, 12].map(|n| [numbers[n], numbers[n + 1], numbers[n + 2]]);
-            Ok(WorldFromIndex::of_matrix([x, y, z], translation))
+            ([x, y, z], translation)
         }
         _ => bail!("a transform of type {} is not supported", excerpt(&name)),
-    }
+    };
+    Ok(WorldFromIndex::of_matrix(matrix, translation))
 }
 
 struct Reader<'a, 'b> {
@@ -202,7 +201,7 @@ impl Reader<'_, '_> {
         }
         for _ in 0..children {
             let corner = self.corner()?;
-            let lowers = self.node::<{ UPPER_MASK / 8 }>(corner, LOWER)?;
+            let lowers = self.node::<UPPER_WORDS>(corner, LOWER)?;
             set_indices(&lowers).try_for_each(|n| self.lower(child_corner(corner, n, LOWER)))?;
         }
         Ok(())
@@ -217,9 +216,9 @@ impl Reader<'_, '_> {
     }
 
     fn lower(&mut self, corner: [i32; 3]) -> Result<(), ReadError> {
-        let leaves = self.node::<{ LOWER_MASK / 8 }>(corner, 1)?;
+        let leaves = self.node::<LOWER_WORDS>(corner, 1)?;
         set_indices(&leaves).try_for_each(|n| {
-            let mut mask = [0; LEAF_MASK / 8];
+            let mut mask = Mask::default();
             self.source.words(&mut mask, "the mask of a leaf")?;
             self.nodes.leaves.push((child_corner(corner, n, 1), mask));
             Ok(())

@@ -5,7 +5,6 @@ use std::io::{Cursor, Read};
 
 use flate2::read::ZlibDecoder;
 
-use super::{ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK, SELECTED_BACKGROUND};
 use crate::base::srgb::Rgba;
 use crate::formats::ReadError;
 use crate::formats::grid::npy::header::Element;
@@ -15,14 +14,19 @@ use crate::formats::grid::openvdb::nodes::{NO_COLOR, is_occupied};
 use crate::formats::grid::openvdb::source::Source;
 use crate::grid::{Mask, set_bits};
 
-// Compression flags, besides `ACTIVE_MASK`.
+// Compression flags.
 const ZIP: u32 = 1;
+/// Inactive values that equal the background are not stored.
+pub(super) const ACTIVE_MASK: u32 = 2;
 const BLOSC: u32 = 4;
 
-// What precedes a node's values, besides `BACKGROUND_ELSEWHERE` and
-// `SELECTED_BACKGROUND`.
+// Codes of the inactive values of a node.
+/// They equal the background and are not stored.
+pub(super) const BACKGROUND_ELSEWHERE: u8 = 0;
 const NEGATIVE_BACKGROUND: u8 = 1;
 const ONE_INACTIVE: u8 = 2;
+/// A mask of those that equal the background follows; the others are its negative.
+pub(super) const SELECTED_BACKGROUND: u8 = 3;
 const SELECTED_ONE: u8 = 4;
 const SELECTED_TWO: u8 = 5;
 const ALL: u8 = 6;
@@ -135,7 +139,7 @@ impl Values {
         colors: &mut Vec<Rgba>,
     ) -> Result<(), ReadError> {
         const WHAT: &str = "the values of a leaf";
-        let mut again = [0; LEAF_MASK / 8];
+        let mut again = Mask::default();
         source.words(&mut again, WHAT)?;
         source.ensure(again == *mask, "a leaf's mask differs from that in the topology")?;
         // Truths are bits in leaves.

@@ -6,20 +6,17 @@ use std::io::Write;
 use bytemuck::{NoUninit, bytes_of, cast_slice};
 use half::f16;
 
-use super::{
-    ACTIVE_MASK, BACKGROUND_ELSEWHERE, LEAF_MASK, LOWER_MASK, MAGIC, SELECTED_BACKGROUND,
-    UPPER_MASK, VERSION,
-};
+use super::values::{ACTIVE_MASK, BACKGROUND_ELSEWHERE, SELECTED_BACKGROUND};
+use super::{MAGIC, VERSION};
 use crate::formats::grid::description::Description;
 use crate::formats::grid::openvdb::TEXT;
-use crate::formats::grid::openvdb::channel::{Channel, Entry, half, rounded};
-use crate::formats::grid::openvdb::record::{Record, put_bits};
-use crate::formats::grid::openvdb::tree::{Counts, Tree};
-use crate::formats::grid::openvdb::world::{WorldFromIndex, check_range, world_distance};
+use crate::formats::grid::openvdb::channel::{Channel, Entry, HALVES, rounded};
+use crate::formats::grid::openvdb::record::Record;
+use crate::formats::grid::openvdb::tree::{Counts, LOWER_WORDS, Tree, UPPER_WORDS};
+use crate::formats::grid::openvdb::world::{WorldFromIndex, world_distance};
 use crate::formats::{Out, WriteError};
 use crate::grid::Channel::{Scalar, Vector};
 use crate::grid::{BrickKey, Mask, VoxelGrid, VoxelValues, count, mask_places};
-use crate::solid::distance::DistanceField;
 
 /// The library version that the file claims.
 const LIBRARY: [u32; 2] = [10, 0];
@@ -29,34 +26,17 @@ const ONES: [[u8; 2]; 512] = [[0x00, 0x3c]; 512];
 const HALF: u64 = 2;
 /// Bytes of a float.
 const WHOLE: u64 = 4;
-/// Bytes of a root's child before the node itself: its corner.
-const ROOT_CHILD: u64 = 12;
+/// Bytes of the corner of an entry of the root.
+const CORNER: u64 = 12;
 
-pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
-    let channels = Channel::all(grid);
-    write_channels(grid, &channels, hash_of(grid, &channels), out)
-}
-
-/// Writes `field` as a level set of floats, in world units.
-pub fn write_distances(field: &DistanceField, out: &mut Out) -> Result<(), WriteError> {
-    check_range(field)?;
-    write_channels(field.band(), &[Channel::Distance(field)], field.hash().to_string(), out)
-}
-
-/// Writes a file, whose content has the hash `digits`.
-fn write_channels(
-    grid: &VoxelGrid,
-    channels: &[Channel],
-    digits: String,
-    out: &mut Out,
-) -> Result<(), WriteError> {
+pub fn write(grid: &VoxelGrid, channels: &[Channel], out: &mut Out) -> Result<(), WriteError> {
     let mut head = Record::default();
     head.bytes(&MAGIC);
     head.u32(VERSION);
     head.each(LIBRARY, Record::u32);
     // The file has offsets.
     head.bytes(&[1]);
-    head.bytes(uuid(digits).as_bytes());
+    head.bytes(uuid(hash_of(grid, channels)).as_bytes());
     // No metadata of the file.
     head.each([0, channels.len() as u32], Record::u32);
     out.write_all(&head.0)?;
@@ -110,12 +90,15 @@ fn uuid(digits: String) -> String {
 
 /// A hash of the voxels and of the values of `channels`.
 fn hash_of(grid: &VoxelGrid, channels: &[Channel]) -> String {
-    let voxels = grid.hash().to_string();
+    match channels {
+        [Channel::Density] => return grid.hash().to_string(),
+        [Channel::Distance(field)] => return field.hash().to_string(),
+        _ => {}
+    }
     let mut hasher = blake3::Hasher::new();
-    hasher.update(voxels.as_bytes());
+    hasher.update(grid.hash().to_string().as_bytes());
     for channel in channels {
         match *channel {
-            Channel::Density if channels.len() == 1 => return voxels,
             Channel::Density | Channel::Distance(_) => {}
             Channel::Color(colors) => hash_values(colors, &mut hasher),
             Channel::Attribute(_, Scalar(values)) => hash_values(values, &mut hasher),
@@ -194,21 +177,21 @@ fn storage(channel: Channel) -> (u64, u64) {
 fn topology_bytes(tree: &Tree) -> u64 {
     let [uppers, tiles] = [tree.uppers().count() as u64, tree.tiles().count() as u64];
     let (stored, masks) = storage(tree.channel);
-    let node = |mask: usize| masks * mask as u64 + 1;
+    let node = |words: usize| masks * 8 * words as u64 + 1;
     let [whole, half] = [WHOLE, stored].map(|bytes| bytes * tree.channel.components() as u64);
     let Counts { lowers, leaves, leaf_tiles, lower_tiles, .. } = tree.counts;
     // A tile of the root has a corner, a value, and whether it is active.
-    let root = whole + 2 * size_of::<u32>() as u64 + tiles * (12 + whole + 1);
-    let uppers = uppers * (ROOT_CHILD + node(UPPER_MASK)) + lower_tiles * half;
-    let lowers = lowers * node(LOWER_MASK) + leaf_tiles * half;
-    root + uppers + lowers + leaves * LEAF_MASK as u64
+    let root = whole + 2 * size_of::<u32>() as u64 + tiles * (CORNER + whole + 1);
+    let uppers = uppers * (CORNER + node(UPPER_WORDS)) + lower_tiles * half;
+    let lowers = lowers * node(LOWER_WORDS) + leaf_tiles * half;
+    root + uppers + lowers + leaves * size_of::<Mask>() as u64
 }
 
 fn buffer_bytes(tree: &Tree) -> u64 {
     let Counts { leaves, leaf_voxels, .. } = tree.counts;
     let (stored, masks) = storage(tree.channel);
     // The mask of active voxels is in the topology too.
-    let leaf = (masks - 1) * LEAF_MASK as u64 + 1;
+    let leaf = (masks - 1) * size_of::<Mask>() as u64 + 1;
     leaves * leaf + leaf_voxels * tree.channel.components() as u64 * stored
 }
 
@@ -221,17 +204,17 @@ fn write_topology(tree: &Tree, out: &mut dyn Write) -> std::io::Result<()> {
     for tile in tree.tiles() {
         record.each(tile.origin(), Record::u32);
         record.f32s(&channel.tile(rounded));
-        record.bytes(&[tile.is_full().into()]);
+        record.bytes(&[(tile.entry == Entry::Full).into()]);
     }
     out.write_all(&record.0)?;
-    tree.each_upper(|upper, slots| {
+    tree.each_upper(|upper, entries| {
         record.0.clear();
         record.each(upper.origin(), Record::u32);
-        put_node(&mut record, slots.entries(), channel);
+        put_node(&mut record, entries, channel);
         out.write_all(&record.0)?;
-        tree.each_lower_of(upper, slots, |lower| {
+        tree.each_lower_of(upper, entries, |lower| {
             record.0.clear();
-            put_node(&mut record, lower.entries(), channel);
+            put_node(&mut record, &lower.entries, channel);
             lower.leaves().for_each(|(_, mask)| record.each(*mask, Record::u64));
             out.write_all(&record.0)
         })
@@ -239,13 +222,13 @@ fn write_topology(tree: &Tree, out: &mut dyn Write) -> std::io::Result<()> {
 }
 
 /// A node's masks, and the values of its tiles.
-fn put_node(record: &mut Record, entries: impl Iterator<Item = Entry> + Clone, channel: Channel) {
-    put_bits(record, entries.clone().map(|entry| entry == Entry::Node));
-    put_bits(record, entries.clone().map(|entry| entry == Entry::Full));
+fn put_node(record: &mut Record, entries: &[Entry], channel: Channel) {
+    record.mask(entries, |entry| entry == Entry::Node);
+    record.mask(entries, |entry| entry == Entry::Full);
     if let Channel::Distance(_) = channel {
         // No tile is active.
         record.bytes(&[SELECTED_BACKGROUND]);
-        put_bits(record, entries.map(|entry| entry != Entry::Inside));
+        record.mask(entries, |entry| entry != Entry::Inside);
         return;
     }
     record.bytes(&[BACKGROUND_ELSEWHERE]);
@@ -254,7 +237,7 @@ fn put_node(record: &mut Record, entries: impl Iterator<Item = Entry> + Clone, c
         Channel::Attribute(..) => tile.f32s(&floats),
         _ => floats.iter().for_each(|&float| tile.bytes(&f16::from_f32(float).to_le_bytes())),
     }
-    entries.filter(|&entry| entry == Entry::Full).for_each(|_| record.bytes(&tile.0));
+    entries.iter().filter(|&&entry| entry == Entry::Full).for_each(|_| record.bytes(&tile.0));
 }
 
 /// Leaves that are encoded at once, of at most 7 KiB each.
@@ -271,6 +254,7 @@ fn put_buffer(buffer: &mut Record, channel: Channel, key: BrickKey, mask: &Mask)
         Channel::Color(colors) => {
             buffer.bytes(&[BACKGROUND_ELSEWHERE]);
             let own = colors.of_brick(key);
+            let half = |value: u8| HALVES[usize::from(value)].to_le_bytes();
             for (x, bit) in mask_places(*mask) {
                 let [r, g, b, _] = own.at(x, bit);
                 buffer.bytes([r, g, b].map(half).as_flattened());

@@ -101,10 +101,6 @@ impl Outcome {
     fn new(fill: Fill, grid: VoxelGrid, findings: Findings) -> Self {
         Self { fill, reason: None, grid, findings }
     }
-
-    fn overlaps(&self) -> bool {
-        self.findings.windings.is_some_and(|windings| windings.overlapping > 0)
-    }
 }
 
 /// The solid of the runner's mesh.
@@ -204,7 +200,7 @@ impl OrientedSurface {
     ) -> Result<Self, BackendError> {
         let analyzed =
             |mesh: &PlacedMesh, may_flip| Self::analyzed(mesh, may_flip, memory, progress);
-        let (mut surface, mut flips) = analyzed(mesh, true)?;
+        let (mut surface, mut is_flipped) = analyzed(mesh, true)?;
         let collapsed = surface.topology.collapsed;
         // The edges of a repeated triangle have two in the same direction.
         let Topology { inconsistent_edges, non_manifold_edges, .. } = surface.topology;
@@ -215,17 +211,14 @@ impl OrientedSurface {
                 let (once, _) = analyzed(&distinct, false)?;
                 if surface.topology.hides_holes_of(&once.topology) {
                     *mesh = Cow::Owned(distinct);
-                    (surface, flips) = analyzed(mesh, true)?;
+                    (surface, is_flipped) = analyzed(mesh, true)?;
                 }
             }
         }
-        if let Some(Flips { statistics, is_flipped, shells }) = flips {
-            if let Some(is_flipped) = is_flipped {
-                *mesh = Cow::Owned(mesh.with_flipped(&is_flipped));
-                (surface, _) = analyzed(mesh, false)?;
-            }
-            surface.flips = statistics;
-            surface.shells = shells;
+        if let Some(is_flipped) = is_flipped {
+            *mesh = Cow::Owned(mesh.with_flipped(&is_flipped));
+            let (flipped, _) = analyzed(mesh, false)?;
+            surface = Self { flips: surface.flips, shells: surface.shells, ..flipped };
         }
         // Without the repeated triangles.
         surface.topology.collapsed = collapsed;
@@ -238,7 +231,7 @@ impl OrientedSurface {
         may_flip: bool,
         memory: u64,
         progress: &dyn Progress,
-    ) -> Result<(Self, Option<Flips>), BackendError> {
+    ) -> Result<(Self, Option<Vec<bool>>), BackendError> {
         let (whole, origin) = (mesh.whole(), mesh.first_point());
         let bytes = Topology::bytes(whole);
         check_memory(bytes, memory)?;
@@ -251,18 +244,15 @@ impl OrientedSurface {
         check_memory(flipping + kept * BOUNDARY_EDGE_BYTES, memory)?;
         let flips = needs_flips.then(|| topology::flips(&matching, &topology, progress));
         check_cancelled(progress)?;
-        let boundary = match boundary {
-            Ok(boundary) => Some(boundary.relative_to(origin)),
-            Err(edges) if edges > MAX_EDGES as u64 => None,
-            Err(edges) => {
-                let needed = bytes + edges * BOUNDARY_EDGE_BYTES;
-                return Err(BackendError::Memory { needed, allowed: memory });
-            }
-        };
+        if let Err(edges) = boundary
+            && edges <= MAX_EDGES as u64
+        {
+            check_memory(bytes + edges * BOUNDARY_EDGE_BYTES, memory)?;
+        }
+        let boundary = boundary.ok().map(|boundary| boundary.relative_to(origin));
         let topology = topology.relative_to(origin);
-        let found =
-            Self { topology, boundary, flips: FlipStatistics::default(), shells: Vec::new() };
-        Ok((found, flips))
+        let Flips { statistics: flips, is_flipped, shells } = flips.unwrap_or_default();
+        Ok((Self { topology, boundary, flips, shells }, is_flipped))
     }
 }
 
@@ -273,9 +263,10 @@ async fn automatic(
 ) -> Result<Outcome, BackendError> {
     const CLOSED: &str = "the mesh is closed";
     let topology = &surface.topology;
-    if topology.is_closed() && topology.is_oriented() {
+    if topology.is_oriented() {
         let by_winding = winding(runner, surface).await?;
-        if by_winding.overlaps() || by_winding.findings.boundary_loops.is_some() {
+        let findings = &by_winding.findings;
+        if findings.overlapping_columns() > 0 || findings.boundary_loops.is_some() {
             let reason = "the mesh is closed, and parts overlap".to_owned();
             return Ok(Outcome { reason: Some(reason), ..by_winding });
         }
@@ -346,7 +337,7 @@ async fn parity(runner: &mut Runner<'_>, topology: &Topology) -> Result<Outcome,
         return along_x(runner, Fill::Parity).await;
     }
     let by_winding = along_x(runner, Fill::Winding).await?;
-    if !by_winding.overlaps() {
+    if by_winding.findings.overlapping_columns() == 0 {
         return Ok(Outcome { fill: Fill::Parity, ..by_winding });
     }
     let windings = by_winding.findings.windings;

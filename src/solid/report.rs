@@ -70,7 +70,7 @@ pub struct Findings {
 
 impl Findings {
     /// Columns along `x` with a winding number of 2 or more.
-    fn overlapping_columns(&self) -> u64 {
+    pub(super) fn overlapping_columns(&self) -> u64 {
         self.windings.map_or(0, |windings| windings.overlapping)
     }
 }
@@ -336,13 +336,6 @@ impl FillReport {
         (!self.topology.is_closed()).then(holes)
     }
 
-    /// Columns with a winding number opposite in sign to the mesh's volume, where winding
-    /// numbers are known.
-    #[must_use]
-    pub fn opposed_columns(&self) -> Option<u64> {
-        self.findings.windings.map(|windings| opposed_columns(&self.topology, &windings))
-    }
-
     /// Whether there is a warning.
     #[must_use]
     pub fn is_doubtful(&self) -> bool {
@@ -459,12 +452,13 @@ fn overlap(topology: &Topology, findings: &Findings) -> Option<FillWarning> {
 /// Through a hole, they have both signs whatever the orientation.
 fn opposed(topology: &Topology, findings: &Findings) -> Option<FillWarning> {
     let windings = findings.windings.filter(|_| topology.is_oriented())?;
-    let columns = opposed_columns(topology, &windings);
+    let columns = opposed_columns(topology, windings);
     (columns > 0).then_some(FillWarning::Opposed { columns })
 }
 
 /// Columns with a winding number opposite in sign to the mesh's volume.
-fn opposed_columns(topology: &Topology, &Windings { positive, negative, .. }: &Windings) -> u64 {
+pub(super) fn opposed_columns(topology: &Topology, windings: Windings) -> u64 {
+    let Windings { positive, negative, .. } = windings;
     match topology.volume_times_six.cmp(&0) {
         Ordering::Greater => negative,
         Ordering::Equal => negative.min(positive),

@@ -27,6 +27,7 @@ pub struct FlipStatistics {
 }
 
 /// The triangles to flip.
+#[derive(Default)]
 pub(crate) struct Flips {
     pub(crate) statistics: FlipStatistics,
     /// Whether each triangle is flipped; `None` if none is, and if all are: a mesh that is inside

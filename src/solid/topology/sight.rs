@@ -36,7 +36,7 @@ const CROSSINGS_PER_SIGHTING: i64 = 4;
 /// height, so that heights of coincident triangles rarely differ.
 const HEIGHTS_PER_UNIT: f64 = 4096.0;
 
-/// Whether each patch faces back, if all its triangles are oriented like its root.
+/// Whether each patch faces back.
 ///
 /// A patch faces back if at least two thirds of the columns that see it see its back. A patch of
 /// which little is seen, or both sides, keeps the orientation of most of its area. But if two
@@ -65,15 +65,8 @@ pub(super) fn faces_back(
         votes = votes_along(FINE_COLUMNS);
     }
     let all_face_back = most_face_back(votes.as_given) == Some(true);
-    let seen: Vec<Option<bool>> = votes.of_patches.iter().map(Sightings::faces_back).collect();
-    if seen.iter().all(Option::is_some) {
-        return seen.into_iter().flatten().collect();
-    }
-    let is_mostly_flipped = patches.are_mostly_flipped(mesh);
-    let faces_back = |(seen, is_mostly_flipped): (Option<bool>, bool)| {
-        seen.unwrap_or(is_mostly_flipped != all_face_back)
-    };
-    seen.into_iter().zip(is_mostly_flipped).map(faces_back).collect()
+    let faces_back = |patch: &Sightings| patch.faces_back().unwrap_or(all_face_back);
+    votes.of_patches.iter().map(faces_back).collect()
 }
 
 /// Maximum memory of [`faces_back`], in bytes.
@@ -83,7 +76,7 @@ pub(super) fn bytes(triangles: usize) -> u64 {
 
 /// The sight along columns.
 struct Votes {
-    /// The sightings of each patch, if all its triangles are oriented like its root.
+    /// The sightings of each patch.
     of_patches: Vec<Sightings>,
     /// The sightings of fronts and of backs of the mesh as given.
     as_given: [i64; 2],

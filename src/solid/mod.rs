@@ -7,7 +7,6 @@
 //! other meshes it depends on the fill, and warnings give the reasons ([`FillWarning`]).
 
 pub mod distance;
-mod empty_shells;
 pub mod fill;
 pub mod mode;
 mod pieces;
@@ -17,8 +16,7 @@ mod summary;
 pub mod topology;
 mod triangle_bvh;
 
-pub use empty_shells::EmptyShells;
-pub use report::{FillReport, FillWarning, Findings};
+pub use report::{EmptyShells, FillReport, FillWarning, Findings};
 
 use std::borrow::Cow;
 

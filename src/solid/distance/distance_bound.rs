@@ -3,8 +3,9 @@
 use crate::base::vector::{Vector, cross, dot, minus, plus, times};
 use crate::lattice::{Aabb, Triangle};
 
-/// More than all rounding errors, in voxels and in lattice units: culling is conservative.
-const MARGIN: f64 = 1.0 / (1 << 16) as f64;
+/// More than all rounding errors, in voxels, in lattice units and as a fraction of a squared
+/// distance: culling is conservative.
+pub(super) const MARGIN: f64 = 1.0 / (1 << 16) as f64;
 
 /// An upper bound of the distance from any voxel of some bricks to its nearest triangle.
 pub(crate) struct DistanceBound {

@@ -89,15 +89,15 @@ const MAX_LEAKED_FRACTION: f64 = 0.01;
 /// The result of a fill.
 struct Outcome {
     fill: Fill,
-    /// The reason for it, as a phrase; `None` if it was asked for.
-    reason: Option<String>,
+    /// The reason for it, as a phrase.
+    reason: String,
     grid: VoxelGrid,
     findings: Findings,
 }
 
 impl Outcome {
     fn new(fill: Fill, grid: VoxelGrid, findings: Findings) -> Self {
-        Self { fill, reason: None, grid, findings }
+        Self { fill, reason: "asked for".to_owned(), grid, findings }
     }
 }
 
@@ -266,19 +266,19 @@ async fn automatic(
         let findings = &by_winding.findings;
         if findings.overlapping_columns() > 0 || findings.boundary_loops.is_some() {
             let reason = "the mesh is closed, and parts overlap".to_owned();
-            return Ok(Outcome { reason: Some(reason), ..by_winding });
+            return Ok(Outcome { reason, ..by_winding });
         }
         // Without overlaps the voxels equal those of parity.
-        return Ok(Outcome { fill: Fill::Parity, reason: Some(CLOSED.to_owned()), ..by_winding });
+        return Ok(Outcome { fill: Fill::Parity, reason: CLOSED.to_owned(), ..by_winding });
     }
     if topology.is_closed() {
         let by_parity = along_x(runner, Fill::Parity).await?;
-        return Ok(Outcome { reason: Some(CLOSED.to_owned()), ..by_parity });
+        return Ok(Outcome { reason: CLOSED.to_owned(), ..by_parity });
     }
     let holes = report::holes(topology.open_edges, topology.odd_edges);
     let holes = format!("the mesh has {holes}");
     if surface.has_quick_winding(&runner.mesh) {
-        return Ok(Outcome { reason: Some(holes), ..winding(runner, surface).await? });
+        return Ok(Outcome { reason: holes, ..winding(runner, surface).await? });
     }
     if runner.mesh.window().is_some() {
         return Err(BackendError::NotInTiles(
@@ -290,19 +290,19 @@ async fn automatic(
     let voted = vote(runner).await?;
     let share = voted.findings.disagreement.map_or(0.0, |found| found.share());
     if share <= MAX_AXIS_DISAGREEMENT {
-        return Ok(Outcome { reason: Some(reason), ..voted });
+        return Ok(Outcome { reason, ..voted });
     }
     let flooded = flood(runner, Some(&voted)).await?;
     let leaked = flooded.findings.leaked.unwrap_or(0) as f64;
     let is_sealed = leaked <= MAX_LEAKED_FRACTION * voted.grid.occupied() as f64;
     if !is_sealed || flooded.findings.enclosed == Some(0) {
-        return Ok(Outcome { reason: Some(reason), ..voted });
+        return Ok(Outcome { reason, ..voted });
     }
     let disagreement = report::percent(share);
     let reason = format!(
         "{reason}, and rays along different axes disagree on {disagreement} of the columns"
     );
-    Ok(Outcome { reason: Some(reason), ..flooded })
+    Ok(Outcome { reason, ..flooded })
 }
 
 /// Fills by winding numbers: integers if the mesh has no boundary, otherwise generalized ones.

@@ -322,7 +322,7 @@ impl FillReport {
         Self {
             lattice,
             fill,
-            reason: outcome.reason.clone().unwrap_or_else(|| "asked for".to_owned()),
+            reason: outcome.reason.clone(),
             topology,
             flips,
             findings,

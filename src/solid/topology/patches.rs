@@ -109,7 +109,7 @@ pub(super) fn bytes(triangles: usize, topology: &Topology) -> u64 {
         return u64::MAX / 2;
     }
     let areas = size_of::<[i128; 2]>() * triangles;
-    areas as u64 + forest + judged.max(sight::bytes(triangles))
+    areas as u64 + forest + judged.max(sight::bytes(triangles, patches))
 }
 
 /// The root and the bounding box of each shell, by the roots of the triangles: a root is the lowest

@@ -263,8 +263,7 @@ async fn automatic(
     let topology = &surface.topology;
     if topology.is_oriented() {
         let by_winding = winding(runner, surface).await?;
-        let findings = &by_winding.findings;
-        if findings.overlapping_columns() > 0 || findings.boundary_loops.is_some() {
+        if by_winding.findings.overlapping_columns() > 0 {
             let reason = "the mesh is closed, and parts overlap".to_owned();
             return Ok(Outcome { reason, ..by_winding });
         }

@@ -31,9 +31,7 @@ use crate::grid::VoxelGrid;
 use crate::grid::compare::compare;
 use crate::lattice::{Aabb, MAX_DIM, PlacedMesh};
 use crate::predicate::crosses::Axis;
-use crate::solid::topology::{
-    BOUNDARY_EDGE_BYTES, Boundary, FlipStatistics, Flips, MAX_EDGES, Matching, Topology,
-};
+use crate::solid::topology::{BOUNDARY_EDGE_BYTES, Boundary, Flips, MAX_EDGES, Matching, Topology};
 
 /// Options of a solid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -171,9 +169,7 @@ struct OrientedSurface {
     topology: Topology,
     /// The boundary; `None` if it has too many edges.
     boundary: Option<Boundary>,
-    flips: FlipStatistics,
-    /// The boxes of [`Flips::shells`].
-    shells: Vec<Aabb>,
+    flips: Flips,
 }
 
 impl OrientedSurface {
@@ -198,7 +194,7 @@ impl OrientedSurface {
     ) -> Result<Self, BackendError> {
         let analyzed =
             |mesh: &PlacedMesh, may_flip| Self::analyzed(mesh, may_flip, memory, progress);
-        let (mut surface, mut is_flipped) = analyzed(mesh, true)?;
+        let mut surface = analyzed(mesh, true)?;
         let collapsed = surface.topology.collapsed;
         // The edges of a repeated triangle have two in the same direction.
         let Topology { inconsistent_edges, non_manifold_edges, .. } = surface.topology;
@@ -206,17 +202,16 @@ impl OrientedSurface {
             check_memory(mesh.whole().repeated_bytes(), memory)?;
             if let Some(is_repeated) = mesh.whole().repeated() {
                 let distinct = mesh.with_collapsed(&is_repeated);
-                let (once, _) = analyzed(&distinct, false)?;
+                let once = analyzed(&distinct, false)?;
                 if surface.topology.hides_holes_of(&once.topology) {
                     *mesh = Cow::Owned(distinct);
-                    (surface, is_flipped) = analyzed(mesh, true)?;
+                    surface = analyzed(mesh, true)?;
                 }
             }
         }
-        if let Some(is_flipped) = is_flipped {
+        if let Some(is_flipped) = surface.flips.is_flipped.take() {
             *mesh = Cow::Owned(mesh.with_flipped(&is_flipped));
-            let (flipped, _) = analyzed(mesh, false)?;
-            surface = Self { flips: surface.flips, shells: surface.shells, ..flipped };
+            surface = Self { flips: surface.flips, ..analyzed(mesh, false)? };
         }
         // Without the repeated triangles.
         surface.topology.collapsed = collapsed;
@@ -229,7 +224,7 @@ impl OrientedSurface {
         may_flip: bool,
         memory: u64,
         progress: &dyn Progress,
-    ) -> Result<(Self, Option<Vec<bool>>), BackendError> {
+    ) -> Result<Self, BackendError> {
         let (whole, origin) = (mesh.whole(), mesh.first_point());
         let bytes = Topology::bytes(whole);
         check_memory(bytes, memory)?;
@@ -249,8 +244,7 @@ impl OrientedSurface {
         }
         let boundary = boundary.ok().map(|boundary| boundary.relative_to(origin));
         let topology = topology.relative_to(origin);
-        let Flips { statistics: flips, is_flipped, shells } = flips.unwrap_or_default();
-        Ok((Self { topology, boundary, flips, shells }, is_flipped))
+        Ok(Self { topology, boundary, flips: flips.unwrap_or_default() })
     }
 }
 

@@ -10,7 +10,7 @@ use crate::grid::{BRICK, VoxelGrid, Windings, mask_voxels};
 use crate::lattice::{Aabb, Lattice, PlacedMesh};
 use crate::solid::fill::AxisDisagreement;
 use crate::solid::pieces::pieces;
-use crate::solid::topology::{FlipStatistics, Topology};
+use crate::solid::topology::{FlipStatistics, Flips, Topology};
 use crate::solid::{Fill, MAX_AXIS_DISAGREEMENT, OrientedSurface, Outcome};
 
 /// The report of a fill.
@@ -313,7 +313,8 @@ impl FillReport {
         if is_empty && doubts.is_empty() && !has_voxels {
             doubts.push(FillWarning::Nothing);
         }
-        let OrientedSurface { topology, flips, shells, .. } = surface;
+        let OrientedSurface { topology, flips: Flips { statistics: flips, shells, .. }, .. } =
+            surface;
         let lattice = *mesh.lattice();
         let is_comparable = topology.is_oriented() && !is_in_window && mesh.outside() == 0;
         let of_mesh = || topology.volume_times_six as f64 / 6.0 / lattice.scale.powi(3);

@@ -7,7 +7,6 @@
 //! other meshes it depends on the fill, and warnings give the reasons ([`FillWarning`]).
 
 pub mod distance;
-mod empty_shells;
 pub mod fill;
 pub mod mode;
 mod pieces;
@@ -17,8 +16,7 @@ mod summary;
 pub mod topology;
 mod triangle_bvh;
 
-pub use empty_shells::EmptyShells;
-pub use report::{FillReport, FillWarning, Findings};
+pub use report::{EmptyShells, FillReport, FillWarning, Findings};
 
 use std::borrow::Cow;
 
@@ -33,9 +31,7 @@ use crate::grid::VoxelGrid;
 use crate::grid::compare::compare;
 use crate::lattice::{Aabb, MAX_DIM, PlacedMesh};
 use crate::predicate::crosses::Axis;
-use crate::solid::topology::{
-    BOUNDARY_EDGE_BYTES, Boundary, FlipStatistics, Flips, MAX_EDGES, Matching, Topology,
-};
+use crate::solid::topology::{BOUNDARY_EDGE_BYTES, Boundary, Flips, MAX_EDGES, Matching, Topology};
 
 /// Options of a solid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -91,19 +87,15 @@ const MAX_LEAKED_FRACTION: f64 = 0.01;
 /// The result of a fill.
 struct Outcome {
     fill: Fill,
-    /// The reason for it, as a phrase; `None` if it was asked for.
-    reason: Option<String>,
+    /// The reason for it, as a phrase.
+    reason: String,
     grid: VoxelGrid,
     findings: Findings,
 }
 
 impl Outcome {
     fn new(fill: Fill, grid: VoxelGrid, findings: Findings) -> Self {
-        Self { fill, reason: None, grid, findings }
-    }
-
-    fn overlaps(&self) -> bool {
-        self.findings.windings.is_some_and(|windings| windings.overlapping > 0)
+        Self { fill, reason: "asked for".to_owned(), grid, findings }
     }
 }
 
@@ -177,9 +169,7 @@ struct OrientedSurface {
     topology: Topology,
     /// The boundary; `None` if it has too many edges.
     boundary: Option<Boundary>,
-    flips: FlipStatistics,
-    /// The boxes of [`Flips::shells`].
-    shells: Vec<Aabb>,
+    flips: Flips,
 }
 
 impl OrientedSurface {
@@ -204,7 +194,7 @@ impl OrientedSurface {
     ) -> Result<Self, BackendError> {
         let analyzed =
             |mesh: &PlacedMesh, may_flip| Self::analyzed(mesh, may_flip, memory, progress);
-        let (mut surface, mut flips) = analyzed(mesh, true)?;
+        let mut surface = analyzed(mesh, true)?;
         let collapsed = surface.topology.collapsed;
         // The edges of a repeated triangle have two in the same direction.
         let Topology { inconsistent_edges, non_manifold_edges, .. } = surface.topology;
@@ -212,20 +202,16 @@ impl OrientedSurface {
             check_memory(mesh.whole().repeated_bytes(), memory)?;
             if let Some(is_repeated) = mesh.whole().repeated() {
                 let distinct = mesh.with_collapsed(&is_repeated);
-                let (once, _) = analyzed(&distinct, false)?;
+                let once = analyzed(&distinct, false)?;
                 if surface.topology.hides_holes_of(&once.topology) {
                     *mesh = Cow::Owned(distinct);
-                    (surface, flips) = analyzed(mesh, true)?;
+                    surface = analyzed(mesh, true)?;
                 }
             }
         }
-        if let Some(Flips { statistics, is_flipped, shells }) = flips {
-            if let Some(is_flipped) = is_flipped {
-                *mesh = Cow::Owned(mesh.with_flipped(&is_flipped));
-                (surface, _) = analyzed(mesh, false)?;
-            }
-            surface.flips = statistics;
-            surface.shells = shells;
+        if let Some(is_flipped) = surface.flips.is_flipped.take() {
+            *mesh = Cow::Owned(mesh.with_flipped(&is_flipped));
+            surface = Self { flips: surface.flips, ..analyzed(mesh, false)? };
         }
         // Without the repeated triangles.
         surface.topology.collapsed = collapsed;
@@ -238,7 +224,7 @@ impl OrientedSurface {
         may_flip: bool,
         memory: u64,
         progress: &dyn Progress,
-    ) -> Result<(Self, Option<Flips>), BackendError> {
+    ) -> Result<Self, BackendError> {
         let (whole, origin) = (mesh.whole(), mesh.first_point());
         let bytes = Topology::bytes(whole);
         check_memory(bytes, memory)?;
@@ -251,18 +237,14 @@ impl OrientedSurface {
         check_memory(flipping + kept * BOUNDARY_EDGE_BYTES, memory)?;
         let flips = needs_flips.then(|| topology::flips(&matching, &topology, progress));
         check_cancelled(progress)?;
-        let boundary = match boundary {
-            Ok(boundary) => Some(boundary.relative_to(origin)),
-            Err(edges) if edges > MAX_EDGES as u64 => None,
-            Err(edges) => {
-                let needed = bytes + edges * BOUNDARY_EDGE_BYTES;
-                return Err(BackendError::Memory { needed, allowed: memory });
-            }
-        };
+        if let Err(edges) = boundary
+            && edges <= MAX_EDGES as u64
+        {
+            check_memory(bytes + edges * BOUNDARY_EDGE_BYTES, memory)?;
+        }
+        let boundary = boundary.ok().map(|boundary| boundary.relative_to(origin));
         let topology = topology.relative_to(origin);
-        let found =
-            Self { topology, boundary, flips: FlipStatistics::default(), shells: Vec::new() };
-        Ok((found, flips))
+        Ok(Self { topology, boundary, flips: flips.unwrap_or_default() })
     }
 }
 
@@ -273,23 +255,23 @@ async fn automatic(
 ) -> Result<Outcome, BackendError> {
     const CLOSED: &str = "the mesh is closed";
     let topology = &surface.topology;
-    if topology.is_closed() && topology.is_oriented() {
+    if topology.is_oriented() {
         let by_winding = winding(runner, surface).await?;
-        if by_winding.overlaps() || by_winding.findings.boundary_loops.is_some() {
+        if by_winding.findings.overlapping_columns() > 0 {
             let reason = "the mesh is closed, and parts overlap".to_owned();
-            return Ok(Outcome { reason: Some(reason), ..by_winding });
+            return Ok(Outcome { reason, ..by_winding });
         }
         // Without overlaps the voxels equal those of parity.
-        return Ok(Outcome { fill: Fill::Parity, reason: Some(CLOSED.to_owned()), ..by_winding });
+        return Ok(Outcome { fill: Fill::Parity, reason: CLOSED.to_owned(), ..by_winding });
     }
     if topology.is_closed() {
         let by_parity = along_x(runner, Fill::Parity).await?;
-        return Ok(Outcome { reason: Some(CLOSED.to_owned()), ..by_parity });
+        return Ok(Outcome { reason: CLOSED.to_owned(), ..by_parity });
     }
     let holes = report::holes(topology.open_edges, topology.odd_edges);
     let holes = format!("the mesh has {holes}");
     if surface.has_quick_winding(&runner.mesh) {
-        return Ok(Outcome { reason: Some(holes), ..winding(runner, surface).await? });
+        return Ok(Outcome { reason: holes, ..winding(runner, surface).await? });
     }
     if runner.mesh.window().is_some() {
         return Err(BackendError::NotInTiles(
@@ -301,19 +283,19 @@ async fn automatic(
     let voted = vote(runner).await?;
     let share = voted.findings.disagreement.map_or(0.0, |found| found.share());
     if share <= MAX_AXIS_DISAGREEMENT {
-        return Ok(Outcome { reason: Some(reason), ..voted });
+        return Ok(Outcome { reason, ..voted });
     }
     let flooded = flood(runner, Some(&voted)).await?;
     let leaked = flooded.findings.leaked.unwrap_or(0) as f64;
     let is_sealed = leaked <= MAX_LEAKED_FRACTION * voted.grid.occupied() as f64;
     if !is_sealed || flooded.findings.enclosed == Some(0) {
-        return Ok(Outcome { reason: Some(reason), ..voted });
+        return Ok(Outcome { reason, ..voted });
     }
     let disagreement = report::percent(share);
     let reason = format!(
         "{reason}, and rays along different axes disagree on {disagreement} of the columns"
     );
-    Ok(Outcome { reason: Some(reason), ..flooded })
+    Ok(Outcome { reason, ..flooded })
 }
 
 /// Fills by winding numbers: integers if the mesh has no boundary, otherwise generalized ones.
@@ -346,7 +328,7 @@ async fn parity(runner: &mut Runner<'_>, topology: &Topology) -> Result<Outcome,
         return along_x(runner, Fill::Parity).await;
     }
     let by_winding = along_x(runner, Fill::Winding).await?;
-    if !by_winding.overlaps() {
+    if by_winding.findings.overlapping_columns() == 0 {
         return Ok(Outcome { fill: Fill::Parity, ..by_winding });
     }
     let windings = by_winding.findings.windings;

@@ -2,15 +2,16 @@
 
 use std::cmp::Ordering;
 
+use rayon::prelude::*;
 use thiserror::Error;
 
 use crate::base::numbers::{counted, grouped};
-use crate::grid::Windings;
-use crate::lattice::{Lattice, PlacedMesh};
+use crate::grid::{BRICK, VoxelGrid, Windings, mask_voxels};
+use crate::lattice::{Aabb, Lattice, PlacedMesh};
 use crate::solid::fill::AxisDisagreement;
 use crate::solid::pieces::pieces;
-use crate::solid::topology::{FlipStatistics, Topology};
-use crate::solid::{EmptyShells, Fill, MAX_AXIS_DISAGREEMENT, OrientedSurface, Outcome};
+use crate::solid::topology::{FlipStatistics, Flips, Topology};
+use crate::solid::{Fill, MAX_AXIS_DISAGREEMENT, OrientedSurface, Outcome};
 
 /// The report of a fill.
 #[derive(Debug, Clone)]
@@ -70,9 +71,54 @@ pub struct Findings {
 
 impl Findings {
     /// Columns along `x` with a winding number of 2 or more.
-    fn overlapping_columns(&self) -> u64 {
+    pub(super) fn overlapping_columns(&self) -> u64 {
         self.windings.map_or(0, |windings| windings.overlapping)
     }
+}
+
+/// Shells in whose bounding box the solid has no voxel: thinner than a voxel, or open. Cavities do
+/// not count if all shells are closed and the cavities face inwards.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct EmptyShells {
+    /// The number of these shells.
+    pub count: u64,
+    /// The longest side of their bounding boxes, in voxels.
+    pub longest: f64,
+}
+
+impl EmptyShells {
+    /// Counts the shells without a voxel, by their bounding boxes; shells that extend outside the
+    /// grid do not count.
+    fn of(shells: &[Aabb], grid: &VoxelGrid, lattice: &Lattice) -> Self {
+        let (units, end) = (lattice.units_per_voxel(), lattice.end());
+        let is_in_grid =
+            |shell: &&Aabb| (0..3).all(|a| shell.lo[a] >= 0 && i64::from(shell.hi[a]) <= end[a]);
+        let empty = shells
+            .par_iter()
+            .filter(is_in_grid)
+            .filter(|shell| !has_voxel(grid, shell, units))
+            .map(|shell| (1, shell.length()));
+        let (count, longest) = empty.reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1.max(b.1)));
+        Self { count, longest: f64::from(longest) / f64::from(units) }
+    }
+}
+
+/// Whether the grid has a voxel with its centre in a box within the grid.
+fn has_voxel(grid: &VoxelGrid, bounds: &Aabb, units: i32) -> bool {
+    let half = units / 2;
+    // The first voxel with its centre in the box, and the first past it, on each axis.
+    let first = bounds.lo.map(|c| (c - half + units - 1).div_euclid(units).cast_unsigned());
+    let end = bounds.hi.map(|c| (c + half).div_euclid(units).cast_unsigned());
+    if (0..3).any(|a| first[a] >= end[a]) {
+        return false;
+    }
+    let is_in_box = |voxel: [u32; 3]| (0..3).all(|a| (first[a]..end[a]).contains(&voxel[a]));
+    let [from, to] = [first.map(|c| c / BRICK), end.map(|c| c.div_ceil(BRICK))];
+    grid.brick_runs_in(from, to).any(|run| {
+        let brick = |n| run.start.along_x(n).first_voxel();
+        (0..run.len).any(|n| mask_voxels(brick(n), run.mask).any(is_in_box))
+    })
 }
 
 /// A reason why a fill may be unexpected.
@@ -267,7 +313,8 @@ impl FillReport {
         if is_empty && doubts.is_empty() && !has_voxels {
             doubts.push(FillWarning::Nothing);
         }
-        let OrientedSurface { topology, flips, shells, .. } = surface;
+        let OrientedSurface { topology, flips: Flips { statistics: flips, shells, .. }, .. } =
+            surface;
         let lattice = *mesh.lattice();
         let is_comparable = topology.is_oriented() && !is_in_window && mesh.outside() == 0;
         let of_mesh = || topology.volume_times_six as f64 / 6.0 / lattice.scale.powi(3);
@@ -276,7 +323,7 @@ impl FillReport {
         Self {
             lattice,
             fill,
-            reason: outcome.reason.clone().unwrap_or_else(|| "asked for".to_owned()),
+            reason: outcome.reason.clone(),
             topology,
             flips,
             findings,
@@ -334,13 +381,6 @@ impl FillReport {
             None => holes(open_edges, odd_edges),
         };
         (!self.topology.is_closed()).then(holes)
-    }
-
-    /// Columns with a winding number opposite in sign to the mesh's volume, where winding
-    /// numbers are known.
-    #[must_use]
-    pub fn opposed_columns(&self) -> Option<u64> {
-        self.findings.windings.map(|windings| opposed_columns(&self.topology, &windings))
     }
 
     /// Whether there is a warning.
@@ -459,12 +499,13 @@ fn overlap(topology: &Topology, findings: &Findings) -> Option<FillWarning> {
 /// Through a hole, they have both signs whatever the orientation.
 fn opposed(topology: &Topology, findings: &Findings) -> Option<FillWarning> {
     let windings = findings.windings.filter(|_| topology.is_oriented())?;
-    let columns = opposed_columns(topology, &windings);
+    let columns = opposed_columns(topology, windings);
     (columns > 0).then_some(FillWarning::Opposed { columns })
 }
 
 /// Columns with a winding number opposite in sign to the mesh's volume.
-fn opposed_columns(topology: &Topology, &Windings { positive, negative, .. }: &Windings) -> u64 {
+pub(super) fn opposed_columns(topology: &Topology, windings: Windings) -> u64 {
+    let Windings { positive, negative, .. } = windings;
     match topology.volume_times_six.cmp(&0) {
         Ordering::Greater => negative,
         Ordering::Equal => negative.min(positive),

@@ -6,6 +6,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::grid::Place;
+use crate::solid::report::opposed_columns;
 use crate::solid::topology::{FlipStatistics, Topology};
 use crate::solid::{EmptyShells, Fill, FillReport, FillWarning};
 
@@ -42,7 +43,8 @@ impl Serialize for FillReport {
         map.serialize_entry("caps", &self.caps_text())?;
         map.serialize_entry("open_columns", &findings.open_columns)?;
         map.serialize_entry("overlapping_columns", &findings.windings.map(|w| w.overlapping))?;
-        map.serialize_entry("opposed_columns", &self.opposed_columns())?;
+        let opposed = |windings| opposed_columns(&self.topology, windings);
+        map.serialize_entry("opposed_columns", &findings.windings.map(opposed))?;
         map.serialize_entry("axis_disagreement", &disagreement)?;
         map.serialize_entry("enclosed", &findings.enclosed)?;
         map.serialize_entry("leaked", &findings.leaked)?;

@@ -3,8 +3,9 @@
 use crate::base::vector::{Vector, cross, dot, minus, plus, times};
 use crate::lattice::{Aabb, Triangle};
 
-/// More than all rounding errors, in voxels and in lattice units: culling is conservative.
-const MARGIN: f64 = 1.0 / (1 << 16) as f64;
+/// More than all rounding errors, in voxels, in lattice units and as a fraction of a squared
+/// distance: culling is conservative.
+pub(super) const MARGIN: f64 = 1.0 / (1 << 16) as f64;
 
 /// An upper bound of the distance from any voxel of some bricks to its nearest triangle.
 pub(crate) struct DistanceBound {
@@ -103,11 +104,6 @@ mod tests {
     /// Whether all corners of a box are farther than the root of `squared` from `triangle` along
     /// its normal, or along an edge's normal away from it; `None` if they are as far.
     fn is_separated(triangle: &Triangle, bounds: &Aabb, squared: i64) -> Option<bool> {
-        let minus = |a: [i64; 3], b: [i64; 3]| [0, 1, 2].map(|i| a[i] - b[i]);
-        let dot = |a: [i64; 3], b: [i64; 3]| (0..3).map(|i| i128::from(a[i] * b[i])).sum::<i128>();
-        let cross = |a: [i64; 3], b: [i64; 3]| {
-            [(1, 2), (2, 0), (0, 1)].map(|(i, j)| a[i] * b[j] - a[j] * b[i])
-        };
         let [a, b, c] = triangle.map(|corner| corner.map(i64::from));
         let normal = cross(minus(b, a), minus(c, b));
         let mut axes = vec![(normal, a), (normal.map(|n| -n), a)];
@@ -118,7 +114,8 @@ mod tests {
         let mut is_any = false;
         for (axis, from) in axes {
             let height = corners.clone().map(|p| dot(axis, minus(p, from))).min().expect("corners");
-            let (height, limit) = (height.max(0).pow(2), i128::from(squared) * dot(axis, axis));
+            let height = i128::from(height.max(0)).pow(2);
+            let limit = i128::from(squared) * i128::from(dot(axis, axis));
             if height == limit && limit > 0 {
                 return None;
             }

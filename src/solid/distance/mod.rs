@@ -15,7 +15,6 @@
 
 pub(crate) mod bricks;
 pub(crate) mod clusters;
-mod cull;
 mod distance_bound;
 pub(in crate::solid) mod exact;
 mod field;
@@ -30,13 +29,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use pulp::Arch;
 use rayon::prelude::*;
 
-use crate::backend::{Backend, BackendError};
+use crate::backend::{Backend, BackendError, check_cancelled, check_memory};
 use crate::base::divided;
 use crate::base::progress::Progress;
-use crate::grid::{BrickKey, GridBuilder, Mask, VoxelGrid, mask_below};
+use crate::grid::{BRICK, BrickKey, GridBuilder, Mask, VoxelGrid, mask_below};
 use crate::lattice::{Distinct, Lattice, PlacedMesh};
 use crate::solid::distance::bricks::Bricks;
 use crate::solid::distance::clusters::Clusters;
+use crate::solid::distance::distance_bound::DistanceBound;
 use crate::solid::distance::nearest::Brick;
 
 /// The widest band, in voxels.
@@ -156,12 +156,10 @@ impl<'a> Work<'a> {
         progress: &'a dyn Progress,
     ) -> Result<Self, BackendError> {
         let needed = Self::culling_bytes(mesh) + taken;
-        let Some(room) = memory.checked_sub(needed) else {
-            return Err(BackendError::Memory { needed, allowed: memory });
-        };
+        check_memory(needed, memory)?;
         let clusters = Clusters::new(mesh);
         progress.start("distances", Bricks::of_grid(mesh.lattice().dims).count());
-        let [room, finished] = [room, 0].map(AtomicU64::new);
+        let [room, finished] = [memory - needed, 0].map(AtomicU64::new);
         Ok(Self { mesh, clusters, width, memory, room, finished, progress })
     }
 
@@ -222,13 +220,85 @@ impl<'a> Work<'a> {
         let needed = (allowed / finished.max(0.01)).max(allowed * 1.25) as u64;
         BackendError::Memory { needed, allowed: self.memory }
     }
+
+    /// Bytes of memory: the clusters, at most one per triangle, and one thread's lists of them, one
+    /// per depth.
+    fn culling_bytes(mesh: &PlacedMesh) -> u64 {
+        let bricks = Bricks::of_grid(mesh.lattice().dims);
+        let depth: u32 = bricks.to.map(|d| 1 + d.next_power_of_two().ilog2()).into_iter().sum();
+        let lists = u64::from(depth) * size_of::<u32>() as u64;
+        (Clusters::BYTES + lists) * mesh.len() as u64
+    }
+
+    /// The indices of all clusters.
+    pub(crate) fn all(&self) -> Vec<u32> {
+        (0..self.clusters.len()).collect()
+    }
+
+    /// Counts `bricks` as finished.
+    pub(crate) fn finish(&self, bricks: &Bricks) {
+        self.finished.fetch_add(bricks.count(), Ordering::Relaxed);
+        self.progress.advance(bricks.count());
+    }
+
+    /// Bisects `bricks`, which have the clusters `near`, down to blocks of `side` bricks. Calls
+    /// `visit` in parallel with each block that has clusters near it, and returns the results.
+    /// Blocks without clusters are [finished](Self::finish) here, the others by the caller.
+    pub(crate) fn divide<T: Send>(
+        &self,
+        bricks: Bricks,
+        near: Vec<u32>,
+        side: u32,
+        visit: &(impl Fn(Bricks, Vec<u32>) -> Result<Option<T>, BackendError> + Sync),
+    ) -> Result<Vec<T>, BackendError> {
+        check_cancelled(self.progress)?;
+        if near.is_empty() {
+            self.finish(&bricks);
+            return Ok(Vec::new());
+        }
+        let Some([before, after]) = bricks.halves(side) else {
+            return Ok(visit(bricks, near)?.into_iter().collect());
+        };
+        let of_half = |half| self.divide(half, self.near(&half, &near), side, visit);
+        let (before, after) = rayon::join(|| of_half(before), || of_half(after));
+        let mut results = before?;
+        results.append(&mut after?);
+        Ok(results)
+    }
+
+    /// The subset of `clusters` with a possible nearest triangle of a voxel of `bricks` within the
+    /// width.
+    pub(crate) fn near(&self, bricks: &Bricks, clusters: &[u32]) -> Vec<u32> {
+        let bound = self.distance_bound(bricks, clusters);
+        let is_brick = bricks.count() == 1;
+        let brick = (BRICK << self.mesh.lattice().fraction_bits).cast_signed();
+        let is_long = |cluster| self.clusters.bounds(cluster).length() > brick;
+        let is_near = |&&cluster: &&u32| match *self.clusters.triangles(cluster) {
+            [index] if is_brick || is_long(cluster) => {
+                bound.admits_triangle(&self.mesh.triangle(index as usize))
+            }
+            _ => bound.admits_box(self.clusters.bounds(cluster)),
+        };
+        clusters.iter().filter(is_near).copied().collect()
+    }
+
+    /// The distance bound of `bricks` by `clusters`.
+    fn distance_bound(&self, bricks: &Bricks, clusters: &[u32]) -> DistanceBound {
+        let lattice = self.mesh.lattice();
+        let boxes = clusters.iter().map(|&cluster| self.clusters.bounds(cluster));
+        DistanceBound::new(
+            bricks.centers(lattice.fraction_bits),
+            self.width,
+            lattice.units_per_voxel(),
+            boxes,
+        )
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::base::progress::NoProgress;
-    use crate::grid::BRICK;
     use crate::lattice::{PlaceOptions, Sizing, place};
     use crate::mesh::Mesh;
 

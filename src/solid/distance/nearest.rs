@@ -29,15 +29,13 @@ use crate::base::vector::{Vector, cross, dot, minus, norm, times};
 use crate::grid::{BRICK, Mask, set_bits};
 use crate::lattice::{Aabb, PlacedMesh, Triangle};
 use crate::solid::distance::clusters::Clusters;
-use crate::solid::distance::distance_bound::{DistanceBound, vector};
+use crate::solid::distance::distance_bound::{DistanceBound, MARGIN, vector};
 use crate::solid::distance::exact;
 
 /// Relative error bound of a distance before it is rounded to `f32`, with a factor of 2 to spare.
 const RELATIVE_ERROR: f64 = 1.0 / (1_u64 << 48) as f64;
 /// All integers up to this one are exact in `f64`.
 const MAX_EXACT_INTEGER: f64 = (1_u64 << 53) as f64;
-/// The margin of culling, in voxels and as a fraction of a squared distance: more than any error.
-const MARGIN: f64 = 1.0 / (1 << 16) as f64;
 /// The voxels of a row along `z`.
 const _: () = assert!(LANES == BRICK as usize);
 const ROWS: usize = LANES * LANES;

@@ -69,27 +69,25 @@ pub fn flood(
 #[derive(Clone, Copy)]
 struct Node {
     start: BrickKey,
+    len: u32,
     space: Space,
 }
 
 #[derive(Clone, Copy)]
 enum Space {
     /// Empty bricks; whether they were reached from outside.
-    Gap { is_open: bool, len: u32 },
+    Gap { is_open: bool },
     /// Full bricks.
-    Solid { len: u32 },
+    Solid,
     /// A brick that is neither: the index of its mask, and whether it is queued.
-    Brick { is_queued: bool, index: usize },
+    Brick { is_queued: bool, index: u32 },
 }
 
 impl Node {
     /// The range of bricks along `x`.
     fn span(&self) -> Range<u32> {
         let [x, ..] = self.start.position();
-        match self.space {
-            Space::Gap { len, .. } | Space::Solid { len } => x..x + len,
-            Space::Brick { .. } => x..x + 1,
-        }
+        x..x + self.len
     }
 }
 
@@ -129,31 +127,28 @@ impl Rows {
     }
 }
 
-/// Calls `each` with the nodes of each row, which cover it, in canonical order. Gaps at the ends of
-/// rows, and all gaps of outer rows, are reached from outside.
+/// Calls `each` with the nodes of each row, which cover it, in canonical order.
 fn for_each_node(surface: &VoxelGrid, rows: &Rows, mut each: impl FnMut(Node)) {
     let [lo, hi] = rows.bounds;
     let mut index = 0;
     let mut pieces = surface.brick_runs();
     for first in rows.firsts() {
-        let is_outer = (1..3).any(|a| first[a] == lo[a] || first[a] == hi[a]);
         let begin = BrickKey::new(first);
         let end = begin.along_x(hi[0] + 1 - lo[0]);
         let mut next = begin;
         let gap = |from: BrickKey, to: BrickKey| {
-            let is_open = is_outer || from == begin || to == end;
-            let space = Space::Gap { is_open, len: from.bricks_to(to) };
-            (from < to).then_some(Node { start: from, space })
+            let (len, space) = (from.bricks_to(to), Space::Gap { is_open: false });
+            (from < to).then_some(Node { start: from, len, space })
         };
         for piece in pieces.take_before(end) {
             gap(next, piece.start).into_iter().for_each(&mut each);
             let space = if piece.mask == FULL {
-                Space::Solid { len: piece.len }
+                Space::Solid
             } else {
                 index += 1;
                 Space::Brick { is_queued: false, index: index - 1 }
             };
-            each(Node { start: piece.start, space });
+            each(Node { start: piece.start, len: piece.len, space });
             next = piece.start.along_x(piece.len);
         }
         gap(next, end).into_iter().for_each(&mut each);
@@ -204,17 +199,12 @@ impl<'a> Empties<'a> {
         let surface = surface.masks();
         let mut empties = Self { rows, nodes, starts, surface, reached, queue, reached_nodes: 0 };
         for index in 0..count {
-            let node = empties.nodes[index];
-            match node.space {
-                Space::Gap { is_open: true, .. } => empties.queue.push_back(index),
-                Space::Gap { .. } | Space::Solid { .. } => {}
-                Space::Brick { .. } => {
-                    let brick = node.start.position();
-                    for (axis, is_up) in SIDES {
-                        if empties.rows.beside(brick, axis, !is_up).is_none() {
-                            empties.mark_reached(index, &mask_step(&FULL, axis, is_up));
-                        }
-                    }
+            let Node { start, len, .. } = empties.nodes[index];
+            let [first, last] = [start, start.along_x(len - 1)].map(BrickKey::position);
+            for (axis, is_up) in SIDES {
+                let end = if is_up { last } else { first };
+                if empties.rows.beside(end, axis, is_up).is_none() {
+                    empties.mark_reached(index, &mask_step(&FULL, axis, !is_up));
                 }
             }
         }
@@ -229,12 +219,13 @@ impl<'a> Empties<'a> {
                 self.reached_nodes += 1;
                 FULL
             }
-            Space::Solid { .. } => return,
+            Space::Solid => return,
             Space::Brick { is_queued, index } => {
                 *is_queued = false;
-                let empty = self.surface[*index].map(|slice| !slice);
-                self.reached[*index] = spread(self.reached[*index], &empty);
-                self.reached[*index]
+                let empty = self.surface[*index as usize].map(|slice| !slice);
+                let reached = &mut self.reached[*index as usize];
+                *reached = spread(*reached, &empty);
+                *reached
             }
         };
         let (brick, span) = (node.start.position(), node.span());
@@ -269,15 +260,16 @@ impl<'a> Empties<'a> {
     /// Marks the empty ones of `voxels` in a node as reached.
     fn mark_reached(&mut self, node: usize, voxels: &Mask) {
         match &mut self.nodes[node].space {
-            Space::Gap { is_open: true, .. } | Space::Solid { .. } => {}
-            Space::Gap { is_open, .. } => {
+            Space::Gap { is_open: true } | Space::Solid => {}
+            Space::Gap { is_open } => {
                 if !is_empty(voxels) {
                     *is_open = true;
                     self.queue.push_back(node);
                 }
             }
             Space::Brick { is_queued, index } => {
-                let (surface, reached) = (&self.surface[*index], &mut self.reached[*index]);
+                let surface = &self.surface[*index as usize];
+                let reached = &mut self.reached[*index as usize];
                 let is_first = is_empty(reached);
                 let mut any = 0;
                 for x in 0..8 {
@@ -305,15 +297,12 @@ impl<'a> Empties<'a> {
             .collect();
         in_order(dims, world, &parts, |nodes, out| {
             for node in *nodes {
-                match node.space {
-                    Space::Gap { is_open: true, .. } => {}
-                    Space::Gap { len, .. } | Space::Solid { len } => {
-                        out.push(node.start, len, &FULL);
-                    }
-                    Space::Brick { index, .. } => {
-                        out.push(node.start, 1, &reached[index].map(|slice| !slice));
-                    }
-                }
+                let mask = match node.space {
+                    Space::Gap { is_open: true } => continue,
+                    Space::Gap { .. } | Space::Solid => FULL,
+                    Space::Brick { index, .. } => reached[index as usize].map(|slice| !slice),
+                };
+                out.push(node.start, node.len, &mask);
             }
         })
     }

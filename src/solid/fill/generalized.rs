@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use crate::backend::{BackendError, check_cancelled, check_memory};
-use crate::base::progress::{Latch, Progress};
+use crate::base::progress::Progress;
 use crate::grid::{
     BRICK, BrickKey, BrickRun, Crossings, Mask, VoxelGrid, World, in_order_within, is_empty,
     set_bits,
@@ -45,7 +45,6 @@ pub(in crate::solid) fn generalized(
     let kept = Field::bytes(boundary);
     check_memory(kept, memory)?;
     let field = Field::new(boundary, lattice);
-    let progress = &Latch::new(progress);
     progress.start("fill", field.work());
     let regions = field.regions((memory - kept) / BRICK_BYTES, progress);
     check_cancelled(progress)?;
@@ -166,7 +165,7 @@ impl<'a> Sweep<'a> {
         let mut caps = bricks.iter().take_while(|&&(key, _)| key < end).peekable();
         let mut crossings = self.crossings.row(begin).take_while(|&(key, ..)| key < end).peekable();
 
-        let mut columns = ColumnStates::default();
+        let mut columns = ColumnStates { crossings: [0; 64], offsets: [0; 64], inside: 0, once: 0 };
         if caps.peek().is_none_or(|&&(key, _)| key > begin) {
             columns.offsets = match self.starts[row] {
                 Some(offset) => [offset; 64],
@@ -211,12 +210,6 @@ struct ColumnStates {
     inside: u64,
     /// The columns whose crossings and offset add up to 1.
     once: u64,
-}
-
-impl Default for ColumnStates {
-    fn default() -> Self {
-        Self { crossings: [0; 64], offsets: [0; 64], inside: 0, once: 0 }
-    }
 }
 
 impl ColumnStates {

@@ -317,15 +317,14 @@ fn tied_factor(ends: [Point; 2], re: f64) -> [f64; 2] {
     if im != 0.0 {
         return [re, im];
     }
-    let along = minus(ends[0], ends[1]);
-    let sign = if along[2] != 0.0 { along[2] } else { along[1] };
+    let sign = side(0.0, minus(ends[0], ends[1]));
     let is_on_edge = cross(ends[0], ends[1]) == [0.0; 3] && dot(ends[0], ends[1]) <= 0.0;
     if sign == 0.0 {
         // An edge along `x` has no angle.
         [1.0, 0.0]
     } else if is_on_edge {
         // The mean of both sides.
-        [0.0, 1f64.copysign(sign)]
+        [0.0, sign]
     } else {
         [re, 0f64.copysign(sign)]
     }

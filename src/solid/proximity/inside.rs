@@ -1,36 +1,17 @@
 //! Whether points are inside: by the same rules, on the same lattice, as voxel centres of a solid.
 
-use std::borrow::Cow;
-
-use crate::backend::{BackendError, check_memory};
 use crate::base::lanes::LANES;
-use crate::base::progress::Progress;
-use crate::lattice::{Aabb, PlacedMesh};
+use crate::lattice::Aabb;
 use crate::predicate::crosses::{Axis, ProjectedTriangle};
-use crate::solid::fill::Field;
+use crate::solid::proximity::Proximity;
 use crate::solid::proximity::query::Query;
 use crate::solid::report::holes;
 use crate::solid::topology::Topology;
-use crate::solid::triangle_bvh::TriangleBvh;
-use crate::solid::{Fill, FillWarning, OrientedSurface};
+use crate::solid::{Fill, FillWarning};
 
 /// Farther than this from the mesh, in lattice units, a winding number is below 1/12: triangles are
 /// fewer than `2^32`, of at most `2^48` square units each, and the sphere has `4 pi 2^80`.
 const MAX_OFFSET: f64 = (1_u64 << 40) as f64;
-
-/// The inside of a mesh.
-pub(super) struct Inside {
-    /// The rule for inside, as that of a solid: parity, winding or vote.
-    pub(super) fill: Fill,
-    /// For the winding of a mesh with a boundary: inside is a generalized winding number of at
-    /// least 1/2, not any other than 0.
-    field: Option<Field>,
-    /// The mesh, after parts with inverted orientation were flipped.
-    mesh: PlacedMesh,
-    pub(super) topology: Topology,
-    /// The bounding box of the triangles.
-    pub(super) bounds: Aabb,
-}
 
 /// The crossings of a column.
 #[derive(Default)]
@@ -43,31 +24,11 @@ struct Column {
     winding: i32,
 }
 
-impl Inside {
-    pub(super) fn new(
-        mesh: &PlacedMesh,
-        fill: Fill,
-        memory: u64,
-        progress: &dyn Progress,
-    ) -> Result<Self, BackendError> {
-        let bounds = mesh.bounds();
-        let mut mesh = Cow::Borrowed(mesh);
-        let OrientedSurface { topology, boundary, .. } =
-            OrientedSurface::orient(&mut mesh, memory, progress)?;
-        let is_unoriented = topology.is_closed() && !topology.is_oriented();
-        let fill = match fill {
-            Fill::Parity | Fill::Vote => fill,
-            Fill::Auto if is_unoriented => Fill::Parity,
-            _ => Fill::Winding,
-        };
-        let boundary = boundary.filter(|boundary| fill == Fill::Winding && boundary.edges() > 0);
-        check_memory(boundary.as_ref().map_or(0, Field::bytes), memory)?;
-        let field = boundary.map(|boundary| Field::new(&boundary, mesh.lattice()));
-        Ok(Self { fill, field, mesh: mesh.into_owned(), topology, bounds })
-    }
-
-    /// What is doubtful about it, by the topology alone.
-    pub(super) fn doubt(&self) -> Option<String> {
+impl Proximity {
+    /// Why [`contains`](Self::contains) and the signs of [`distances`](Self::distances) are
+    /// doubtful, in words: the mesh is not closed, or cannot be oriented. `None` if they are not.
+    #[must_use]
+    pub fn doubt(&self) -> Option<String> {
         let &Topology { open_edges, odd_edges, unbalanced_edges: edges, .. } = &self.topology;
         let is_by_winding = self.fill == Fill::Winding;
         match self.topology.is_closed() {
@@ -83,12 +44,12 @@ impl Inside {
     }
 
     /// Whether each of `queries` is inside.
-    pub(super) fn contains(&self, bvh: &TriangleBvh, queries: &[Query]) -> Vec<bool> {
+    pub(super) fn are_inside(&self, queries: &[Query]) -> Vec<bool> {
         let Some(field) = &self.field else {
-            return queries.iter().map(|query| self.is_inside(bvh, self.clamped(query))).collect();
+            return queries.iter().map(|query| self.is_inside(self.clamped(query))).collect();
         };
         let is_far = |query: &Query| query.units.iter().any(|c| c.abs() > MAX_OFFSET);
-        let winding = |query: &Query| self.column(bvh, Axis::X, self.clamped(query)).winding;
+        let winding = |query: &Query| self.column(Axis::X, self.clamped(query)).winding;
         let of_some = |queries: &[Query]| -> Vec<bool> {
             let points: Vec<[f64; 3]> = queries.iter().map(|query| query.units).collect();
             let is_inside = |(query, offset)| !is_far(query) && winding(query) + offset > 0;
@@ -108,21 +69,21 @@ impl Inside {
     }
 
     /// Whether a point is inside, by crossings alone.
-    fn is_inside(&self, bvh: &TriangleBvh, at: [i32; 3]) -> bool {
+    fn is_inside(&self, at: [i32; 3]) -> bool {
         let Aabb { lo, hi } = self.bounds;
         let is_beside = (0..3).any(|axis| at[axis] < lo[axis] || at[axis] > hi[axis]);
         match self.fill {
-            Fill::Parity => self.column(bvh, Axis::X, at).is_inside,
+            Fill::Parity => self.column(Axis::X, at).is_inside,
             _ if is_beside => false,
-            Fill::Vote => self.vote(bvh, at),
-            _ => self.column(bvh, Axis::X, at).winding != 0,
+            Fill::Vote => self.vote(at),
+            _ => self.column(Axis::X, at).winding != 0,
         }
     }
 
     /// Whether more of the rays from both ends of the three columns find the point inside than
     /// outside. The two rays of a column disagree if the number of its crossings is odd.
-    fn vote(&self, bvh: &TriangleBvh, at: [i32; 3]) -> bool {
-        let votes = Axis::ALL.map(|axis| match self.column(bvh, axis, at) {
+    fn vote(&self, at: [i32; 3]) -> bool {
+        let votes = Axis::ALL.map(|axis| match self.column(axis, at) {
             Column { is_odd: true, .. } => 0,
             Column { is_inside: true, .. } => 1,
             Column { is_inside: false, .. } => -1,
@@ -131,15 +92,15 @@ impl Inside {
     }
 
     /// The crossings of the line along `axis` through `at`.
-    fn column(&self, bvh: &TriangleBvh, axis: Axis, at: [i32; 3]) -> Column {
+    fn column(&self, axis: Axis, at: [i32; 3]) -> Column {
         let mut column = Column::default();
         let (center, height) = axis.project(at);
         // Only a vote counts the crossings past the point.
         let end = if self.fill == Fill::Vote { i32::MAX } else { height };
         let [mut lo, mut hi] = [at; 2];
         (lo[axis.along()], hi[axis.along()]) = (i32::MIN, end);
-        bvh.meeting([lo, hi], |index| {
-            let triangle = ProjectedTriangle::new(&self.mesh.triangle(index as usize), axis);
+        self.bvh.meeting([lo, hi], |index| {
+            let triangle = ProjectedTriangle::new(&self.oriented.triangle(index as usize), axis);
             if let Some(crossing) = triangle.at(center) {
                 column.is_odd ^= true;
                 let end = i128::from(height) * i128::from(crossing.denominator());

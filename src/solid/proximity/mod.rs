@@ -10,6 +10,7 @@ pub(in crate::solid) mod nearest;
 mod query;
 mod search;
 
+use std::borrow::Cow;
 use std::fmt;
 
 use pulp::Arch;
@@ -20,15 +21,15 @@ use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::error_code::ErrorCode;
 use crate::base::numbers::{binary_bytes_apart, short};
 use crate::base::progress::{Latch, Progress};
-use crate::lattice::{Lattice, PlaceError, PlaceOptions, PlacedMesh, Sizing, place};
+use crate::lattice::{Aabb, Lattice, PlaceError, PlaceOptions, PlacedMesh, Sizing, place};
 use crate::mesh::Mesh;
-use crate::solid::Fill;
-use crate::solid::proximity::inside::Inside;
+use crate::solid::fill::Field;
 use crate::solid::proximity::nearest::Candidate;
 use crate::solid::proximity::query::Query;
 use crate::solid::proximity::search::Search;
 use crate::solid::topology::Topology;
 use crate::solid::triangle_bvh::TriangleBvh;
+use crate::solid::{Fill, OrientedSurface};
 
 /// With voxels of `2^16` units, the longest side of the mesh is `2^24` units long, the most there
 /// can be.
@@ -71,14 +72,22 @@ const TASK: [usize; 2] = [1 << 8, 1 << 12];
 pub struct Proximity {
     mesh: PlacedMesh,
     bvh: TriangleBvh,
-    inside: Inside,
+    /// The bounding box of the triangles.
+    bounds: Aabb,
+    /// The mesh, after parts with inverted orientation were flipped.
+    oriented: PlacedMesh,
+    topology: Topology,
+    /// The rule for inside, as that of a solid: parity, winding or vote.
+    fill: Fill,
+    /// For the winding of a mesh with a boundary: inside is a generalized winding number of at
+    /// least 1/2, not any other than 0.
+    field: Option<Field>,
     arch: Arch,
 }
 
 impl fmt::Debug for Proximity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { mesh, .. } = self;
-        write!(f, "Proximity({} triangles, fill {})", mesh.len(), self.fill().name())
+        write!(f, "Proximity({} triangles, fill {})", self.mesh.len(), self.fill.name())
     }
 }
 
@@ -193,11 +202,23 @@ impl Proximity {
         let of_tree = TriangleBvh::bytes(mesh.len());
         check_memory(of_tree, memory)?;
         progress.start("analyze", 0);
-        let inside = Inside::new(&mesh, fill, memory - of_tree, progress)
-            .map_err(|error| error.with_kept_bytes(of_tree, memory))?;
+        let mut oriented = Cow::Borrowed(&mesh);
+        let OrientedSurface { topology, boundary, .. } =
+            OrientedSurface::orient(&mut oriented, memory - of_tree, progress)
+                .map_err(|error| error.with_kept_bytes(of_tree, memory))?;
+        let oriented = oriented.into_owned();
+        let is_unoriented = topology.is_closed() && !topology.is_oriented();
+        let fill = match fill {
+            Fill::Parity | Fill::Vote => fill,
+            Fill::Auto if is_unoriented => Fill::Parity,
+            _ => Fill::Winding,
+        };
+        let boundary = boundary.filter(|boundary| fill == Fill::Winding && boundary.edges() > 0);
+        check_memory(of_tree + boundary.as_ref().map_or(0, Field::bytes), memory)?;
+        let field = boundary.map(|boundary| Field::new(&boundary, mesh.lattice()));
         check_cancelled(progress)?;
-        let bvh = TriangleBvh::new(&mesh, &[0, 1, 2]);
-        Ok(Self { mesh, bvh, inside, arch: Arch::new() })
+        let (bvh, bounds) = (TriangleBvh::new(&mesh, &[0, 1, 2]), mesh.bounds());
+        Ok(Self { mesh, bvh, bounds, oriented, topology, fill, field, arch: Arch::new() })
     }
 
     /// The lattice of mesh and points.
@@ -209,20 +230,13 @@ impl Proximity {
     /// The rule for inside, as that of a solid: parity, winding or vote.
     #[must_use]
     pub fn fill(&self) -> Fill {
-        self.inside.fill
+        self.fill
     }
 
     /// The topology of the mesh, after parts were flipped.
     #[must_use]
     pub fn topology(&self) -> &Topology {
-        &self.inside.topology
-    }
-
-    /// Why [`contains`](Self::contains) and the signs of [`distances`](Self::distances) are
-    /// doubtful, in words: the mesh is not closed, or cannot be oriented. `None` if they are not.
-    #[must_use]
-    pub fn doubt(&self) -> Option<String> {
-        self.inside.doubt()
+        &self.topology
     }
 
     /// The nearest point of the mesh to each of `points`.
@@ -262,7 +276,7 @@ impl Proximity {
                 let distance = self.distance(query, search.nearest(query).squared);
                 if is_inside && distance > 0.0 { -distance } else { distance }
             };
-            queries.iter().zip(self.inside.contains(&self.bvh, queries)).map(signed).collect()
+            queries.iter().zip(self.are_inside(queries)).map(signed).collect()
         })
     }
 
@@ -277,7 +291,7 @@ impl Proximity {
         points: &[[T; 3]],
         progress: &dyn Progress,
     ) -> Result<Vec<bool>, ProximityError> {
-        self.each(points, progress, |queries| self.inside.contains(&self.bvh, queries))
+        self.each(points, progress, |queries| self.are_inside(queries))
     }
 
     /// Calls `answer` in parallel with parts of the points along a Morton curve, so that neighbours
@@ -292,7 +306,7 @@ impl Proximity {
         progress.start("points", points.len() as u64);
         let query = |index: usize| {
             let point: [f64; 3] = points[index].map(Into::into);
-            Query::new(self.lattice(), &self.inside.bounds, point)
+            Query::new(self.lattice(), &self.bounds, point)
                 .ok_or(ProximityError::Point { index, point })
         };
         let indices = || (0..points.len()).into_par_iter();

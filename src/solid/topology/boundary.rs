@@ -36,15 +36,13 @@ impl Boundary {
         }
         edges.par_sort_unstable();
         // The edges from each point that no loop has yet, in ascending order.
-        let mut points: Vec<Range<usize>> = Vec::new();
-        let from = |edge: usize| edges[edge].0[0];
-        for edge in 0..edges.len() {
-            match points.last_mut() {
-                Some(last) if from(last.start) == from(edge) => last.end = edge + 1,
-                _ => points.push(edge..edge + 1),
-            }
+        let (mut points, mut end) = (Vec::new(), 0);
+        for from_one in edges.chunk_by(|one, other| one.0[0] == other.0[0]) {
+            points.push(end..end + from_one.len());
+            end += from_one.len();
         }
-        let firsts: Vec<[i32; 3]> = points.iter().map(|edges| from(edges.start)).collect();
+        let first = |from_one: &Range<usize>| edges[from_one.start].0[0];
+        let firsts: Vec<[i32; 3]> = points.iter().map(first).collect();
         let mut loops = Vec::new();
         for start in 0..points.len() {
             while !points[start].is_empty() {

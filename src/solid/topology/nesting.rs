@@ -44,34 +44,25 @@ const WEIGHTS: [[i64; 3]; 10] = [
     [1, 2, 3],
 ];
 
-/// Whether each of these closed patches faces back, if all its triangles are oriented like its
-/// root; and whether it is a cavity, once it is oriented. If `progress` is cancelled, the result
-/// has no meaning.
+/// Whether each of these closed patches faces back, and whether it is a cavity once it is oriented.
+/// If `progress` is cancelled, the result has no meaning.
 pub(super) fn orientation(
     mesh: &PlacedMesh,
     patches: &Patches,
     progress: &dyn Progress,
 ) -> (Vec<bool>, Vec<bool>) {
-    let as_given = if patches.are_consistent() {
-        vec![false; patches.len()]
-    } else {
-        patches.are_mostly_flipped(mesh)
-    };
-    let shells = Shell::all(mesh, patches, &as_given);
+    let shells = Shell::all(mesh, patches);
     let has = |sign: i128| shells.iter().any(|shell| shell.volume.signum() == sign);
     let outward = vec![false; shells.len()];
-    let (is_turned, is_cavity) = match (has(1), has(-1)) {
+    match (has(1), has(-1)) {
         (_, false) => (outward.clone(), outward),
         (false, true) => (vec![true; shells.len()], outward),
         (true, true) => {
             // Rays along x pass all nodes of a line along x.
             let bvh = TriangleBvh::new(mesh, &[1, 2]);
-            Nesting { mesh, patches, as_given: &as_given, shells, bvh }.is_turned(progress)
+            Nesting { mesh, patches, shells, bvh }.is_turned(progress)
         }
-    };
-    let faces_back = as_given.iter().zip(is_turned);
-    let faces_back = faces_back.map(|(&as_given, is_turned)| as_given != is_turned).collect();
-    (faces_back, is_cavity)
+    }
 }
 
 /// Maximum memory of [`orientation`], in bytes: shells, and if they are nested their triangles, the
@@ -93,20 +84,18 @@ struct Shell {
 
 impl Shell {
     /// The shell of each patch.
-    fn all(mesh: &PlacedMesh, patches: &Patches, as_given: &[bool]) -> Vec<Self> {
+    fn all(mesh: &PlacedMesh, patches: &Patches) -> Vec<Self> {
         let origin = mesh.vertices().first().copied().unwrap_or_default().map(i128::from);
         let none = Self { volume: 0, twice_area: 0, bounds: Aabb::EMPTY };
         let mut shells = vec![none; patches.len()];
         for (index, triangle) in mesh.triangles().enumerate() {
-            let patch = patches.patch(index);
-            let is_flipped = patches.is_flipped(index) != as_given[patch];
             // The origin may be an unused vertex, up to `2^32` units away: products are below
             // `2^97`. Six times the volume of a tetrahedron, `a` times the normal, is below `2^83`,
             // and the sum over `2^32` triangles below `2^115`.
             let [a, b, c] = triangle.map(|corner| minus(corner.map(i128::from), origin));
             let volume = dot(a, cross(b, c));
-            let shell = &mut shells[patch];
-            shell.volume += if is_flipped { -volume } else { volume };
+            let shell = &mut shells[patches.patch(index)];
+            shell.volume += if patches.is_flipped(index) { -volume } else { volume };
             shell.twice_area += twice_area(&triangle);
             shell.bounds = shell.bounds.union(Aabb::of(&triangle));
         }
@@ -129,7 +118,6 @@ impl Shell {
 struct Nesting<'a> {
     mesh: &'a PlacedMesh,
     patches: &'a Patches,
-    as_given: &'a [bool],
     shells: Vec<Shell>,
     bvh: TriangleBvh,
 }
@@ -202,7 +190,7 @@ impl Nesting<'_> {
         for weights in weights {
             for &index in members {
                 let triangle = self.mesh.triangle(index as usize);
-                let is_flipped = self.is_flipped(index as usize) != (this.volume < 0);
+                let is_flipped = self.patches.is_flipped(index as usize) != (this.volume < 0);
                 let probe = Probe::behind(&triangle, *weights, is_flipped);
                 let around = self.around(&probe);
                 let may_enclose = |&other: &u32| match &enclosing {
@@ -220,11 +208,6 @@ impl Nesting<'_> {
         enclosing.unwrap_or_default()
     }
 
-    /// Whether a triangle is opposite to its shell as given.
-    fn is_flipped(&self, index: usize) -> bool {
-        self.patches.is_flipped(index) != self.as_given[self.patches.patch(index)]
-    }
-
     /// The shells around which the winding number of `probe` is not 0.
     fn around(&self, probe: &Probe) -> Vec<u32> {
         let mut crossed: Vec<(u32, i32)> = Vec::new();
@@ -232,7 +215,8 @@ impl Nesting<'_> {
             let index = index as usize;
             let crossing = probe.crossing(&self.mesh.triangle(index));
             if crossing != 0 {
-                let crossing = if self.is_flipped(index) { -crossing } else { crossing };
+                let is_flipped = self.patches.is_flipped(index);
+                let crossing = if is_flipped { -crossing } else { crossing };
                 crossed.push((self.patches.patch(index) as u32, crossing));
             }
         });

@@ -27,6 +27,7 @@ pub struct FlipStatistics {
 }
 
 /// The triangles to flip.
+#[derive(Default)]
 pub(crate) struct Flips {
     pub(crate) statistics: FlipStatistics,
     /// Whether each triangle is flipped; `None` if none is, and if all are: a mesh that is inside
@@ -108,7 +109,7 @@ pub(super) fn bytes(triangles: usize, topology: &Topology) -> u64 {
         return u64::MAX / 2;
     }
     let areas = size_of::<[i128; 2]>() * triangles;
-    areas as u64 + forest + judged.max(sight::bytes(triangles))
+    areas as u64 + forest + judged.max(sight::bytes(triangles, patches))
 }
 
 /// The root and the bounding box of each shell, by the roots of the triangles: a root is the lowest
@@ -136,11 +137,11 @@ fn shell_bounds(matching: &Matching, roots: &[u32]) -> Vec<(u32, Aabb)> {
 
 /// The patches of a mesh, and the orientation of each triangle in its patch.
 pub(super) struct Patches {
-    /// By triangle: twice its root (the lowest triangle of its patch), plus 1 if the orientations
-    /// of the two are opposite. In a one-sided patch the 1 is never added.
-    roots: Vec<u64>,
-    /// For each root, the index of its patch.
+    /// The patch of each triangle. Patches are numbered in the order of their lowest triangles.
     indices: Vec<u32>,
+    /// Whether each triangle's orientation is opposite to that of its patch, which is that of most
+    /// of its area. Not so in a one-sided patch.
+    is_flipped: Vec<bool>,
     len: usize,
 }
 
@@ -158,25 +159,31 @@ impl Patches {
         });
         let roots = forest.roots();
         let is_one_sided = roots.chunks_exact(2).any(|sides| sides[0] == sides[1]);
-        let patches = Self::numbered(roots.into_iter().step_by(2).map(u64::from).collect());
+        let mut patches = Self::consistent(roots.iter().step_by(2).map(|root| root >> 1).collect());
+        // The orientation relative to the lowest triangle.
+        patches.is_flipped = roots.iter().step_by(2).map(|root| root & 1 == 1).collect();
+        if patches.is_flipped.contains(&true) {
+            let is_mostly_flipped = patches.are_mostly_flipped(matching.mesh);
+            for (is_flipped, &patch) in patches.is_flipped.iter_mut().zip(&patches.indices) {
+                *is_flipped ^= is_mostly_flipped[patch as usize];
+            }
+        }
         (patches, unpaired == 0 && !is_one_sided)
     }
 
-    /// Patches of one orientation: those are shells, by their roots.
-    fn consistent(shells: Vec<u32>) -> Self {
-        Self::numbered(shells.into_iter().map(|root| u64::from(root) << 1).collect())
-    }
-
-    /// Numbers the patches in the order of their roots.
-    fn numbered(roots: Vec<u64>) -> Self {
-        let (mut indices, mut len) = (vec![0; roots.len()], 0);
-        for (triangle, &root) in roots.iter().enumerate() {
-            if root >> 1 == triangle as u64 {
-                indices[triangle] = len as u32;
+    /// Patches of one orientation, by the lowest triangle of each triangle's patch.
+    fn consistent(mut lowest: Vec<u32>) -> Self {
+        let mut len = 0;
+        for triangle in 0..lowest.len() {
+            let first = lowest[triangle] as usize;
+            if first == triangle {
+                lowest[triangle] = len;
                 len += 1;
+            } else {
+                lowest[triangle] = lowest[first];
             }
         }
-        Self { roots, indices, len }
+        Self { is_flipped: vec![false; lowest.len()], indices: lowest, len: len as usize }
     }
 
     /// The number of patches.
@@ -186,18 +193,18 @@ impl Patches {
 
     /// The index of a triangle's patch.
     pub(super) fn patch(&self, triangle: usize) -> usize {
-        self.indices[(self.roots[triangle] >> 1) as usize] as usize
+        self.indices[triangle] as usize
     }
 
-    /// Whether the triangle's orientation is opposite to its root's.
+    /// Whether the triangle's orientation is opposite to its patch's.
     pub(super) fn is_flipped(&self, triangle: usize) -> bool {
-        self.roots[triangle] & 1 == 1
+        self.is_flipped[triangle]
     }
 
-    /// Whether most of each patch's area is oriented opposite to its root; between equal areas, the
-    /// first triangle in [`canonical`] order decides.
-    pub(super) fn are_mostly_flipped(&self, mesh: &PlacedMesh) -> Vec<bool> {
-        // Twice the area of a patch's triangles that are oriented like its root, and of the others.
+    /// Whether most of each patch's area is flipped; between equal areas, the first triangle in
+    /// [`canonical`] order decides.
+    fn are_mostly_flipped(&self, mesh: &PlacedMesh) -> Vec<bool> {
+        // Twice the area of a patch's triangles that are not flipped, and of the others.
         let mut areas = vec![[0; 2]; self.len()];
         for triangle in 0..mesh.len() {
             let area = &mut areas[self.patch(triangle)][usize::from(self.is_flipped(triangle))];
@@ -216,11 +223,6 @@ impl Patches {
             None => areas[patch][1] > areas[patch][0],
         };
         (0..self.len()).map(is_mostly_flipped).collect()
-    }
-
-    /// Whether all triangles are oriented like the root of their patch.
-    pub(super) fn are_consistent(&self) -> bool {
-        self.roots.iter().all(|root| root & 1 == 0)
     }
 }
 
@@ -264,7 +266,8 @@ mod tests {
             assert_eq!(matching.tally(0).topology.inconsistent_edges, 0);
             let by_shells = Patches::consistent(matching.shells.roots());
             let (by_pairs, _) = Patches::paired(&matching);
-            assert_eq!(by_shells.roots, by_pairs.roots);
+            assert_eq!(by_shells.indices, by_pairs.indices);
+            assert_eq!(by_shells.is_flipped, by_pairs.is_flipped);
         }
     }
 }

@@ -27,8 +27,6 @@ const CLEAR: i64 = 64;
 /// Maximum number of crossings of a refinement, estimated from the first columns: some seconds.
 /// Only meshes with a depth complexity of hundreds exceed it.
 const MAX_CROSSINGS: i64 = 1 << 28;
-/// Triangles per task.
-const TASK: usize = 1 << 10;
 /// A patch is judged if at least one in so many of its crossings is a sighting. Patches seen only
 /// through holes and gaps of a shell, such as the back of a cavity's wall, have fewer.
 const CROSSINGS_PER_SIGHTING: i64 = 4;
@@ -36,7 +34,7 @@ const CROSSINGS_PER_SIGHTING: i64 = 4;
 /// height, so that heights of coincident triangles rarely differ.
 const HEIGHTS_PER_UNIT: f64 = 4096.0;
 
-/// Whether each patch faces back, if all its triangles are oriented like its root.
+/// Whether each patch faces back.
 ///
 /// A patch faces back if at least two thirds of the columns that see it see its back. A patch of
 /// which little is seen, or both sides, keeps the orientation of most of its area. But if two
@@ -52,66 +50,55 @@ pub(super) fn faces_back(
     let votes_along =
         |columns: u32| Votes::of(mesh, patches, &CoarseColumns::new(&bounds, columns), progress);
     let mut votes = votes_along(COLUMNS[0]);
-    let crossings = votes.of_patches.iter().map(|patch| patch.crossings.load(Relaxed));
-    let coarse_crossings: i64 = crossings.sum();
+    let coarse_crossings: i64 = votes.of_patches.iter().map(|patch| patch.crossings).sum();
     let is_within_limit =
         |columns: u32| coarse_crossings * i64::from(columns / COLUMNS[0]).pow(2) <= MAX_CROSSINGS;
     if !votes.of_patches.iter().all(Sightings::is_clear) && is_within_limit(COLUMNS[1]) {
         votes = votes_along(COLUMNS[1]);
     }
-    let unseen = votes.of_patches.iter().filter(|patch| patch.sides() == [0; 2]).count();
+    let unseen = votes.of_patches.iter().filter(|patch| patch.sides == [0; 2]).count();
     let are_many_unseen = unseen > MAX_UNSEEN && unseen > patches.len() / MAX_UNSEEN;
     if are_many_unseen && is_within_limit(FINE_COLUMNS) {
         votes = votes_along(FINE_COLUMNS);
     }
     let all_face_back = most_face_back(votes.as_given) == Some(true);
-    let seen: Vec<Option<bool>> = votes.of_patches.iter().map(Sightings::faces_back).collect();
-    if seen.iter().all(Option::is_some) {
-        return seen.into_iter().flatten().collect();
-    }
-    let is_mostly_flipped = patches.are_mostly_flipped(mesh);
-    let faces_back = |(seen, is_mostly_flipped): (Option<bool>, bool)| {
-        seen.unwrap_or(is_mostly_flipped != all_face_back)
-    };
-    seen.into_iter().zip(is_mostly_flipped).map(faces_back).collect()
+    let faces_back = |patch: &Sightings| patch.faces_back().unwrap_or(all_face_back);
+    votes.of_patches.iter().map(faces_back).collect()
 }
 
 /// Maximum memory of [`faces_back`], in bytes.
-pub(super) fn bytes(triangles: usize) -> u64 {
-    (2 * size_of::<Sightings>() * triangles) as u64 + u64::from(6 * 8 * FINE_COLUMNS * FINE_COLUMNS)
+pub(super) fn bytes(triangles: usize, patches: usize) -> u64 {
+    let lists = size_of::<Sightings>() * (triangles + 2 * patches) + size_of::<u32>() * triangles;
+    lists as u64 + u64::from(6 * 8 * FINE_COLUMNS * FINE_COLUMNS)
 }
 
 /// The sight along columns.
 struct Votes {
-    /// The sightings of each patch, if all its triangles are oriented like its root.
+    /// The sightings of each patch.
     of_patches: Vec<Sightings>,
     /// The sightings of fronts and of backs of the mesh as given.
     as_given: [i64; 2],
 }
 
 /// The crossings of columns with a surface, and how many of them are the first or last of a column.
-#[derive(Default)]
+#[derive(Default, Clone, Copy)]
 struct Sightings {
     /// Sightings of the front, and of the back.
-    sides: [AtomicI64; 2],
-    crossings: AtomicI64,
+    sides: [i64; 2],
+    crossings: i64,
 }
 
 impl Sightings {
-    fn sides(&self) -> [i64; 2] {
-        [0, 1].map(|side| self.sides[side].load(Relaxed))
-    }
-
     /// Whether it is seen often, and one side at least four times as often as the other.
     fn is_clear(&self) -> bool {
-        let [front, back] = self.sides();
+        let [front, back] = self.sides;
         front.max(back) >= (4 * front.min(back)).max(CLEAR)
     }
 
     /// Whether [most sightings](most_face_back) are of the back; `None` if they are too few.
     fn faces_back(&self) -> Option<bool> {
-        let [front, back] = self.sides();
-        let is_seen = CROSSINGS_PER_SIGHTING * (front + back) >= self.crossings.load(Relaxed);
+        let [front, back] = self.sides;
+        let is_seen = CROSSINGS_PER_SIGHTING * (front + back) >= self.crossings;
         most_face_back([front, back]).filter(|_| is_seen)
     }
 }
@@ -162,40 +149,32 @@ impl Votes {
             crosses
         };
         let crossing: Vec<u32> = (0..mesh.len() as u32).into_par_iter().filter(crosses).collect();
-        let of_patches: Vec<Sightings> = (0..patches.len()).map(|_| Sightings::default()).collect();
-        let as_given = crossing
-            .par_chunks(TASK)
-            .map(|triangles| {
-                let mut as_given = [0; 2];
-                let of_patch =
-                    |a: &u32, b: &u32| patches.patch(*a as usize) == patches.patch(*b as usize);
-                for triangles in triangles.chunk_by(of_patch) {
-                    let (mut of_run, mut crossings) = ([0; 2], 0);
-                    for &index in triangles.iter().take_while(|&&index| !must_end(index)) {
-                        let mut sides = [0; 2];
-                        columns.cross(&mesh.triangle(index as usize), |column, height, winding| {
-                            crossings += 1;
-                            for (end, facing) in [(0, 1), (1, -1)] {
-                                if ends[column][end].load(Relaxed) == height {
-                                    sides[usize::from(winding != facing)] += 1;
-                                }
-                            }
-                        });
-                        as_given = sum(as_given, sides);
-                        if patches.is_flipped(index as usize) {
-                            sides.reverse();
-                        }
-                        of_run = sum(of_run, sides);
+        let sightings = |&index: &u32| {
+            let mut sightings = Sightings::default();
+            if must_end(index) {
+                return sightings;
+            }
+            columns.cross(&mesh.triangle(index as usize), |column, height, winding| {
+                sightings.crossings += 1;
+                for (end, facing) in [(0, 1), (1, -1)] {
+                    if ends[column][end].load(Relaxed) == height {
+                        sightings.sides[usize::from(winding != facing)] += 1;
                     }
-                    let sightings = &of_patches[patches.patch(triangles[0] as usize)];
-                    for (side, more) in sightings.sides.iter().zip(of_run) {
-                        side.fetch_add(more, Relaxed);
-                    }
-                    sightings.crossings.fetch_add(crossings, Relaxed);
                 }
-                as_given
-            })
-            .reduce(|| [0; 2], sum);
+            });
+            sightings
+        };
+        let of_triangles: Vec<Sightings> = crossing.par_iter().map(sightings).collect();
+        let (mut of_patches, mut as_given) = (vec![Sightings::default(); patches.len()], [0; 2]);
+        for (&index, Sightings { mut sides, crossings }) in crossing.iter().zip(of_triangles) {
+            as_given = sum(as_given, sides);
+            if patches.is_flipped(index as usize) {
+                sides.reverse();
+            }
+            let of_patch = &mut of_patches[patches.patch(index as usize)];
+            of_patch.sides = sum(of_patch.sides, sides);
+            of_patch.crossings += crossings;
+        }
         Self { of_patches, as_given }
     }
 }

@@ -114,8 +114,6 @@ pub(in crate::solid) struct Field {
     units_per_voxel: f64,
     arch: Arch,
     dims: [u32; 3],
-    /// The dimensions in bricks.
-    bricks: [u32; 3],
 }
 
 impl Field {
@@ -125,8 +123,7 @@ impl Field {
     }
 
     fn of(bvh: LoopBvh, units_per_voxel: f64, dims: [u32; 3]) -> Self {
-        let (root, bricks) = (bvh.root(), dims.map(|d| d.div_ceil(BRICK)));
-        Self { bvh, root, units_per_voxel, arch: Arch::new(), dims, bricks }
+        Self { root: bvh.root(), bvh, units_per_voxel, arch: Arch::new(), dims }
     }
 
     /// Maximum memory of the field of a boundary, in bytes.
@@ -136,8 +133,8 @@ impl Field {
 
     /// The octree's root. Its edge in bricks is a power of two.
     fn root_cube(&self) -> Cube {
-        let longest = self.bricks.into_iter().fold(1, u32::max);
-        let size = longest.next_power_of_two() * BRICK;
+        let longest = self.dims.into_iter().fold(1, u32::max);
+        let size = longest.div_ceil(BRICK).next_power_of_two() * BRICK;
         Cube { at: [0; 3], size, near: self.root.clone(), far: Expansion::default() }
     }
 
@@ -195,7 +192,8 @@ impl Field {
         }
         if cube.at[0] == 0 {
             let from = [1, 2].map(|a| cube.at[a] / BRICK);
-            let to = [1, 2].map(|a| ((cube.at[a] + cube.size) / BRICK).min(self.bricks[a]));
+            let to = [1, 2]
+                .map(|a| ((cube.at[a] + cube.size) / BRICK).min(self.dims[a].div_ceil(BRICK)));
             let is_uniform = self.edges_with_rays_in(cube).is_empty();
             let offset = is_uniform.then(|| offset(all.taylor.value));
             regions.push(Region::Rows { from, to, offset });
@@ -231,14 +229,13 @@ impl Field {
 
     /// `b` at up to [`LANES`] points of `cube`, or numbers with the same offsets.
     fn numbers(&self, cube: &Cube, points: &[Point]) -> Vec<f64> {
-        let numbers = self.numbers_in(cube, points, FIRST_TOLERANCE).into_iter().zip(points);
-        numbers.map(|(number, &p)| number.unwrap_or_else(|| self.number_in(cube, p))).collect()
-    }
-
-    /// [`numbers`](Self::numbers) at one point, with smaller tolerances.
-    fn number_in(&self, cube: &Cube, p: Point) -> f64 {
-        let by_near = |tolerance| self.numbers_in(cube, &[p], tolerance)[0];
-        NEAR_TOLERANCES.into_iter().find_map(by_near).unwrap_or_else(|| self.number_from_root(p))
+        let first = self.numbers_in(cube, points, FIRST_TOLERANCE);
+        let decided = |(first, &p): (Option<f64>, &Point)| {
+            let by_near = |tolerance| self.numbers_in(cube, &[p], tolerance)[0];
+            let number = first.or_else(|| NEAR_TOLERANCES.into_iter().find_map(by_near));
+            number.unwrap_or_else(|| self.number_from_root(p))
+        };
+        first.into_iter().zip(points).map(decided).collect()
     }
 
     /// [`numbers`](Self::numbers) by the near and far fields of the cube, where these decide the

@@ -15,10 +15,9 @@ use crate::solid::topology::Boundary;
 const MAX_VOXELS: f64 = 256.0;
 /// The size of the octree's root, relative to the smallest cubes all of whose children are visited.
 const VISITED_WHOLE: u32 = 8;
-/// The measured costs of an expansion of a block of edges, and of a term of a sum for one voxel;
-/// the unit is a jump of a column.
+/// The measured cost of an expansion of a block of edges. The unit is a jump of a column, which
+/// costs as much as a term of a sum for one voxel.
 const EXPANSION: u64 = 16;
-const TERM: u64 = 1;
 
 /// Whether the offsets of a boundary take at most about `most` jumps, in a grid of voxels of
 /// `units_per_voxel` over a mesh from `lo` to `hi`.
@@ -62,7 +61,7 @@ impl Field {
             if let Some(undecided) = self.set_decided(&cube, &all, &mut CapBrick::new()) {
                 is_filled = true;
                 let terms = undecided.first().map_or(0, |&voxel| self.terms(&cube, voxel));
-                work += TERM * undecided.len() as u64 * terms;
+                work += undecided.len() as u64 * terms;
             }
         }
         *left = left.checked_sub(weight * work)?;

@@ -22,7 +22,7 @@ use crate::base::progress::{Latch, Progress};
 use crate::base::vector::norm;
 use crate::grid::{
     Attribute, AttributeNames, AttributeSet, Attributes, Bits, BrickKey, Channel, Mask, VoxelGrid,
-    VoxelSample, VoxelValues, count, is_empty, mask_voxels,
+    VoxelSample, VoxelValues, count,
 };
 use crate::lattice::{Distinct, PlacedMesh, Triangle, normal};
 use crate::mesh::appearance::Material;
@@ -32,7 +32,7 @@ use crate::surface::color::ColorOptions;
 use crate::surface::color::descent;
 use crate::surface::color::integrator::{BrickTriangles, Integrator, voxels_of};
 use crate::surface::color::layers::Layers;
-use crate::surface::color::parts::{Facet, Part, Parts};
+use crate::surface::color::parts::{Part, each_part};
 use crate::surface::color::sums::Weights;
 
 /// Why `mode`, with the fill of the coverage, gives the voxels of the mesh no `attribute`; `None`
@@ -233,11 +233,10 @@ impl Sampler<'_> {
             // Lists of bricks grow and are put in order.
             3 * size_of::<SampledBrick>() as u64 + voxels * of_voxel as u64 + channels
         };
-        let work = |scratch: &mut Scratch, out: &mut Vec<SampledBrick>, brick: &BrickTriangles| {
+        let work = |scratch: &mut Scratch, brick: &BrickTriangles| {
             let sampled = arch.dispatch(SampleBrick { sampler: self, brick, scratch });
-            let bytes = sampled.as_ref().map_or(0, |brick| bytes_of(&brick.mask));
-            out.extend(sampled);
-            bytes
+            let bytes = bytes_of(&sampled.mask);
+            (sampled, bytes)
         };
         let sampled = descent::bricks(self.distinct, self.grid, false, memory, progress, work);
         let sampled = sampled.map_err(|needed| BackendError::Memory { needed, allowed: memory })?;
@@ -287,21 +286,18 @@ fn names(mesh: &PlacedMesh, materials: Vec<String>, set: &AttributeSet) -> Attri
 /// Scratch memory of a task.
 #[derive(Default)]
 struct Scratch {
-    parts: Parts<TriangleFacts>,
     integrator: Integrator,
     /// By voxel: empty before the first brick, zeros between bricks.
     sums: Vec<AttributeSums>,
 }
 
-/// The index in the file, the number of copies and the unit normal of a triangle, and how many
-/// halves of its area count for the voxel: one in a face that two occupied voxels share, otherwise
-/// two.
-#[derive(Debug, Clone, Copy, Default)]
+/// The index in the file, the number of copies and the unit normal of a triangle, and the plane
+/// between voxels that it lies in, if it does.
 struct TriangleFacts {
     source: u32,
     copies: u32,
     normal: [i64; 3],
-    halves: u32,
+    plane: Option<(usize, i64)>,
 }
 
 /// Components of a unit normal are rounded to this part of one, so that a normal is off by at most
@@ -327,10 +323,11 @@ struct AttributeSums {
 }
 
 impl AttributeSums {
-    /// Adds a part of each of the copies of a triangle.
+    /// Adds a part of each of the copies of a triangle. So many halves of its area count for the
+    /// voxel: one in a face that two occupied voxels share, otherwise two.
     #[inline(always)]
-    fn add(&mut self, part: &Part<TriangleFacts>, weights: Weights) {
-        let TriangleFacts { source, copies, normal, halves } = part.triangle;
+    fn add(&mut self, part: &Part, triangle: &TriangleFacts, halves: u64, weights: Weights) {
+        let TriangleFacts { source, copies, normal, .. } = *triangle;
         let area = weights.units(part.area);
         let is_larger = area > self.largest || area == self.largest && source < self.triangle;
         if self.weight == 0 || is_larger {
@@ -341,7 +338,7 @@ impl AttributeSums {
             *sum += weight * component;
         }
         self.weight += weight;
-        self.half_area += u64::from(copies) * u64::from(halves) * area;
+        self.half_area += u64::from(copies) * halves * area;
     }
 
     /// The normalized sum; zero where less than a 1024th of the weight is left.
@@ -379,18 +376,31 @@ struct SampleBrick<'a> {
 }
 
 impl WithSimd for SampleBrick<'_> {
-    type Output = Option<SampledBrick>;
+    type Output = SampledBrick;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> Option<SampledBrick> {
+    fn with_simd<S: Simd>(self, simd: S) -> SampledBrick {
         let Self { sampler, brick, scratch } = self;
         let Sampler { grid, set, .. } = *sampler;
         let touched = brick.touched(simd, &grid.mask_of(brick.key));
-        if is_empty(&touched.any) {
-            return None;
-        }
-        add_parts(simd, brick, grid, &touched.masks, scratch);
-        let Scratch { integrator, sums, .. } = scratch;
+        let Scratch { integrator, sums } = scratch;
+        sums.resize(512, AttributeSums::default());
+        let facts: Vec<TriangleFacts> =
+            (0..brick.triangles.len()).map(|index| facts_of(brick, index)).collect();
+        each_part(
+            simd,
+            touched.masks.iter().copied().enumerate(),
+            #[inline(always)]
+            |index| brick.corners(index),
+            #[inline(always)]
+            |part| {
+                let triangle = &facts[part.triangle];
+                let is_beyond = |plane| is_beyond(grid, brick.key, plane, part.voxel);
+                let halves = if triangle.plane.is_some_and(is_beyond) { 1 } else { 2 };
+                sums[part.voxel].add(part, triangle, halves, brick.weights);
+            },
+        );
+        drop(facts);
         let mut samples = Vec::with_capacity(count(&touched.any) as usize);
         for voxel in voxels_of(&touched.any) {
             samples.push(sampler.sample_of(&std::mem::take(&mut sums[voxel]), brick.weights));
@@ -403,7 +413,7 @@ impl WithSimd for SampleBrick<'_> {
             let bits = samples.iter().map(|sample| attribute.bits_of(sample));
             bits.for_each(|bits| columns.extend_from_slice(&bits[..stored_components]));
         }
-        Some(SampledBrick { key: brick.key, mask: touched.any, columns })
+        SampledBrick { key: brick.key, mask: touched.any, columns }
     }
 }
 
@@ -425,6 +435,16 @@ impl Sampler<'_> {
     }
 }
 
+fn facts_of(brick: &BrickTriangles, index: usize) -> TriangleFacts {
+    let (mesh, triangle) = (brick.distinct.mesh, brick.triangles[index]);
+    TriangleFacts {
+        source: mesh.source(triangle as usize) as u32,
+        copies: brick.distinct.copies(triangle),
+        normal: normal_of(&mesh.triangle(triangle as usize)),
+        plane: plane_of(&brick.corners(index)),
+    }
+}
+
 /// The axis and the coordinate of the plane between voxels that a triangle lies in, if it does: its
 /// corners are exact.
 fn plane_of(corners: &[[f64; 3]; 3]) -> Option<(usize, i64)> {
@@ -437,57 +457,11 @@ fn plane_of(corners: &[[f64; 3]; 3]) -> Option<(usize, i64)> {
 
 /// Whether the voxel on the other side of a `plane` is occupied. The plane has a face of `voxel`;
 /// both are relative to the brick `key`.
-fn is_beyond(
-    grid: &VoxelGrid,
-    key: BrickKey,
-    (axis, plane): (usize, i64),
-    voxel: [u32; 3],
-) -> bool {
-    let first = key.first_voxel();
+fn is_beyond(grid: &VoxelGrid, key: BrickKey, (axis, plane): (usize, i64), voxel: usize) -> bool {
+    let (first, voxel) = (key.first_voxel(), voxel as u32);
+    let voxel = [voxel / 64, voxel / 8 % 8, voxel % 8];
     let mut beyond = [0, 1, 2].map(|a| i64::from(first[a] + voxel[a]));
     beyond[axis] = 2 * (i64::from(first[axis]) + plane) - 1 - beyond[axis];
     let beyond = beyond.map(u32::try_from);
     matches!(beyond, [Ok(x), Ok(y), Ok(z)] if grid.contains([x, y, z]))
-}
-
-/// Adds the part of each triangle in each voxel of its mask to the sums of the voxel.
-#[inline(always)]
-fn add_parts<S: Simd>(
-    simd: S,
-    brick: &BrickTriangles,
-    grid: &VoxelGrid,
-    masks: &[Mask],
-    scratch: &mut Scratch,
-) {
-    let Scratch { parts, sums, .. } = scratch;
-    sums.resize(512, AttributeSums::default());
-    let Distinct { mesh, .. } = brick.distinct;
-    for (index, mask) in masks.iter().enumerate().filter(|(_, mask)| !is_empty(mask)) {
-        let triangle = brick.triangles[index];
-        let facts = TriangleFacts {
-            source: mesh.source(triangle as usize) as u32,
-            copies: brick.distinct.copies(triangle),
-            normal: normal_of(&mesh.triangle(triangle as usize)),
-            halves: 2,
-        };
-        let corners = brick.corners(index);
-        let facet = Facet::new(&corners);
-        let plane = plane_of(&corners);
-        for voxel in mask_voxels([0; 3], *mask) {
-            let is_shared = plane.is_some_and(|plane| is_beyond(grid, brick.key, plane, voxel));
-            parts.push(
-                simd,
-                &facet,
-                TriangleFacts { halves: if is_shared { 1 } else { 2 }, ..facts },
-                voxel,
-                #[inline(always)]
-                |part| sums[part.voxel].add(part, brick.weights),
-            );
-        }
-    }
-    parts.finish(
-        simd,
-        #[inline(always)]
-        |part| sums[part.voxel].add(part, brick.weights),
-    );
 }

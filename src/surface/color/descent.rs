@@ -32,20 +32,19 @@ pub(in crate::surface) const SHARES: u64 = 1 << 32;
 
 /// Calls `work` for each brick of `grid` that distinct triangles touch and, `with_neighbors`, for
 /// the touched neighbours of its bricks, until `progress` is cancelled. Each task has scratch
-/// memory `M` and a result `T`; `work` returns the bytes that it added to the result. Progress
-/// advances by the shares of each task that ends, [`SHARES`] in all. Returns the results, in no
-/// order.
+/// memory `M`; `work` returns a result and its bytes. Progress advances by the shares of each task
+/// that ends, [`SHARES`] in all. Returns the results of each task, in no order.
 ///
 /// # Errors
-/// The memory of the lists of triangles and of what was added, if it exceeds `memory`, in bytes.
-pub(in crate::surface) fn bricks<M: Default, T: Default + Send>(
+/// The memory of the lists of triangles and of the results, if it exceeds `memory`, in bytes.
+pub(in crate::surface) fn bricks<M: Default, T: Send>(
     distinct: &Distinct,
     grid: &VoxelGrid,
     with_neighbors: bool,
     memory: u64,
     progress: &dyn Progress,
-    work: impl Fn(&mut M, &mut T, &BrickTriangles) -> u64 + Sync,
-) -> Result<Vec<T>, u64> {
+    work: impl Fn(&mut M, &BrickTriangles) -> (T, u64) + Sync,
+) -> Result<Vec<Vec<T>>, u64> {
     let [x, y, z] = grid.dims().map(|d| d.div_ceil(BRICK));
     let bits = x.max(y).max(z).next_power_of_two().ilog2();
     let all: Vec<u32> = distinct.triangles().collect();
@@ -60,7 +59,7 @@ pub(in crate::surface) fn bricks<M: Default, T: Default + Send>(
 }
 
 /// The memory of the lists of triangles of all nodes that are being visited, of what `work` takes
-/// for those of a brick, and of what it added, in bytes.
+/// for those of a brick, and of its results, in bytes.
 #[derive(Default)]
 struct ListMemory {
     allowed: u64,
@@ -107,18 +106,18 @@ struct Traversal<'a, W> {
 }
 
 impl<W: Sync> Traversal<'_, W> {
-    fn visit<M, T>(&self, node: Node, triangles: &[u32], shares: u64) -> Vec<T>
+    fn visit<M, T>(&self, node: Node, triangles: &[u32], shares: u64) -> Vec<Vec<T>>
     where
         M: Default,
-        T: Default + Send,
-        W: Fn(&mut M, &mut T, &BrickTriangles) -> u64,
+        T: Send,
+        W: Fn(&mut M, &BrickTriangles) -> (T, u64),
     {
         let is_small = node.bits <= SEQUENTIAL_BITS && triangles.len() < PARALLEL_TRIANGLES;
         if is_small || node.bits == 0 {
-            let mut result = T::default();
-            self.visit_all(node, triangles, &mut M::default(), &mut result);
+            let mut results = Vec::new();
+            self.visit_all(node, triangles, &mut M::default(), &mut results);
             self.progress.advance(shares);
-            return vec![result];
+            return vec![results];
         }
         let children = self.children(node, triangles);
         // At most 2^32 and below 2^32, so the product does not overflow.
@@ -137,9 +136,9 @@ impl<W: Sync> Traversal<'_, W> {
         (0..64).into_par_iter().with_max_len(1).flat_map_iter(visit).collect()
     }
 
-    fn visit_all<M, T>(&self, node: Node, triangles: &[u32], scratch: &mut M, result: &mut T)
+    fn visit_all<M, T>(&self, node: Node, triangles: &[u32], scratch: &mut M, results: &mut Vec<T>)
     where
-        W: Fn(&mut M, &mut T, &BrickTriangles) -> u64,
+        W: Fn(&mut M, &BrickTriangles) -> (T, u64),
     {
         if node.bits == 0 {
             if self.progress.is_cancelled() {
@@ -149,14 +148,16 @@ impl<W: Sync> Traversal<'_, W> {
             let Some(_lists) = self.lists.reserve(bytes) else { return };
             let (key, weights) = (BrickKey::new(node.from), self.weights);
             let brick = BrickTriangles { distinct: self.distinct, key, triangles, weights };
-            self.lists.retain((self.work)(scratch, result, &brick));
+            let (result, bytes) = (self.work)(scratch, &brick);
+            self.lists.retain(bytes);
+            results.push(result);
             return;
         }
         let children = self.children(node, triangles);
         for index in 0..64 {
             match children.triangles_of(index) {
                 [] => {}
-                triangles => self.visit_all(node.child(index), triangles, scratch, result),
+                triangles => self.visit_all(node.child(index), triangles, scratch, results),
             }
         }
     }
@@ -216,8 +217,8 @@ impl WithSimd for TouchedChildren<'_> {
         let bits = node.child_bits();
         let box_bits = mesh.lattice().fraction_bits + BRICK.ilog2() + bits;
         let lowest = node.from.map(|c| (c >> bits) as i32);
-        let block = Block { box_bits, lowest, edge: 1 << (node.bits - bits) };
-        block_masks(simd, mesh, triangles, &block)
+        let block = Block { lowest, edge: 1 << (node.bits - bits) };
+        block_masks(simd, mesh, triangles, box_bits, &[block])
     }
 }
 

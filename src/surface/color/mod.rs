@@ -25,7 +25,7 @@ use crate::grid::{BrickKey, Colors, Mask, VoxelGrid, count, is_empty};
 use crate::lattice::{Distinct, PlacedMesh};
 use crate::mesh::appearance::FilterChoice;
 use crate::solid::mode::Mode;
-use crate::surface::color::painter::{ColoredBrick, Painted, Painter, painted_bytes};
+use crate::surface::color::painter::{ColoredBrick, Painter, painted_bytes};
 use crate::surface::color::shade::{Layer, Shading};
 
 mod clip;
@@ -152,14 +152,13 @@ pub fn color(
 /// Removes the voxels that triangles touch, but only with transparent parts. Returns their number.
 fn without_transparent(
     grid: VoxelGrid,
-    painted: &[Painted],
+    painted: &[Vec<ColoredBrick>],
 ) -> Result<(VoxelGrid, u64), BackendError> {
     let transparent = |brick: &ColoredBrick| {
         let mask = std::array::from_fn(|x| brick.touched[x] & !brick.visible[x]);
         (!is_empty(&mask)).then_some((brick.key, mask))
     };
-    let bricks = painted.iter().flat_map(|painted| &painted.bricks);
-    let transparent = bricks.filter_map(transparent).collect();
+    let transparent = painted.iter().flatten().filter_map(transparent).collect();
     let transparent = VoxelGrid::from_bricks(grid.dims(), transparent)?;
     Ok(match transparent.occupied() {
         0 => (grid, 0),
@@ -184,22 +183,15 @@ struct SurfaceColors {
 }
 
 impl SurfaceColors {
-    fn new(painted: &[Painted], interior: Option<Rgba>) -> Self {
-        let sums = painted.par_iter().map(|painted| LightSum::of(&painted.colors));
+    fn new(painted: &[Vec<ColoredBrick>], interior: Option<Rgba>) -> Self {
+        let mut bricks: Vec<&ColoredBrick> = painted.iter().flatten().collect();
+        bricks.par_sort_unstable_by_key(|brick| brick.key);
+        let sums = bricks.par_iter().map(|brick| LightSum::of(&brick.colors));
         let mean = || sums.reduce(LightSum::default, LightSum::plus).mean();
-        let rest = interior.or_else(mean).unwrap_or(GREY);
-        let bricks = painted
-            .iter()
-            .flat_map(|task| task.bricks.iter().map(move |brick| (brick.key, task, brick)));
-        let mut bricks: Vec<(BrickKey, &Painted, &ColoredBrick)> = bricks.collect();
-        bricks.par_sort_unstable_by_key(|&(key, ..)| key);
-        let count = painted.iter().map(|painted| painted.colors.len()).sum();
-        let mut colors = Colors::uniform(rest);
-        colors.reserve(bricks.len(), count);
-        for &(key, task, brick) in &bricks {
-            colors.push(key, brick.visible, task.colors_of(brick));
-        }
-        let touched = bricks.iter().map(|&(key, _, brick)| (key, brick.touched)).collect();
+        let mut colors = Colors::uniform(interior.or_else(mean).unwrap_or(GREY));
+        colors.reserve(bricks.len(), bricks.iter().map(|brick| brick.colors.len()).sum());
+        bricks.iter().for_each(|brick| colors.push(brick.key, brick.visible, &brick.colors));
+        let touched = bricks.iter().map(|brick| (brick.key, brick.touched)).collect();
         Self { touched, colors }
     }
 

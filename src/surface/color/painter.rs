@@ -1,7 +1,5 @@
 //! Paints bricks: the colours of the voxels of each brick, from the triangles that touch it.
 
-use std::iter::repeat_n;
-
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::base::progress::Progress;
@@ -31,35 +29,8 @@ pub(super) struct ColoredBrick {
     pub(super) touched: Mask,
     /// The touched voxels that are not fully transparent.
     pub(super) visible: Mask,
-    /// The index of its first colour.
-    first: usize,
-}
-
-/// The bricks of one task.
-#[derive(Default)]
-pub(super) struct Painted {
-    pub(super) bricks: Vec<ColoredBrick>,
-    /// Brick by brick, one for each visible voxel.
+    /// One for each visible voxel.
     pub(super) colors: Vec<Rgba>,
-}
-
-impl Painted {
-    pub(super) fn colors_of(&self, brick: &ColoredBrick) -> &[Rgba] {
-        &self.colors[brick.first..][..count(&brick.visible) as usize]
-    }
-
-    /// Adds a brick, with a colour for each visible voxel.
-    fn push(
-        &mut self,
-        key: BrickKey,
-        touched: Mask,
-        visible: Mask,
-        colors: impl Iterator<Item = Rgba>,
-    ) {
-        let first = self.colors.len();
-        self.colors.extend(colors);
-        self.bricks.push(ColoredBrick { key, touched, visible, first });
-    }
 }
 
 /// The state shared by the painting of all bricks.
@@ -77,15 +48,14 @@ impl Painter<'_> {
     ///
     /// # Errors
     /// As [`descent::bricks`].
-    pub(super) fn paint(&self, memory: u64) -> Result<Vec<Painted>, u64> {
+    pub(super) fn paint(&self, memory: u64) -> Result<Vec<Vec<ColoredBrick>>, u64> {
         let arch = Arch::new();
-        let paint = |integrator: &mut Integrator, painted: &mut Painted, brick: &BrickTriangles| {
-            arch.dispatch(PaintBrick { painter: self, brick, integrator, painted });
+        let paint = |integrator: &mut Integrator, brick: &BrickTriangles| {
+            let painted = arch.dispatch(PaintBrick { painter: self, brick, integrator });
             let is_in_bound = !self.is_solid || self.grid.keys().binary_search(&brick.key).is_ok();
-            match painted.bricks.last() {
-                Some(brick) if !is_in_bound => painted_bytes(1, count(&brick.visible).into()),
-                _ => 0,
-            }
+            let beyond =
+                if is_in_bound { 0 } else { painted_bytes(1, painted.colors.len() as u64) };
+            (painted, beyond)
         };
         descent::bricks(self.distinct, self.grid, self.is_solid, memory, self.progress, paint)
     }
@@ -96,15 +66,14 @@ struct PaintBrick<'a> {
     painter: &'a Painter<'a>,
     brick: &'a BrickTriangles<'a>,
     integrator: &'a mut Integrator,
-    painted: &'a mut Painted,
 }
 
 impl WithSimd for PaintBrick<'_> {
-    type Output = ();
+    type Output = ColoredBrick;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Self { painter, brick, integrator, painted } = self;
+    fn with_simd<S: Simd>(self, simd: S) -> ColoredBrick {
+        let Self { painter, brick, integrator } = self;
         let Painter { distinct, shading, grid, is_solid, blend, .. } = painter;
         // For a solid, empty voxels too: the exposed voxels next to them take the mean of their
         // colours.
@@ -113,15 +82,20 @@ impl WithSimd for PaintBrick<'_> {
             true => mask_below([0, 1, 2].map(|a| grid.dims()[a] - first[a])),
             false => grid.mask_of(brick.key),
         };
-        let all_in = |color| repeat_n(color, count(&wanted) as usize);
+        let all_in = |color| ColoredBrick {
+            key: brick.key,
+            touched: wanted,
+            visible: wanted,
+            colors: vec![color; count(&wanted) as usize],
+        };
         let flat = |&triangle: &u32| shading.flat(distinct.mesh.source(triangle as usize));
         if let Some(color) = only_color(brick.triangles.iter().map(flat)).filter(|_| !is_solid) {
-            return painted.push(brick.key, wanted, wanted, all_in(color));
+            return all_in(color);
         }
         let shadings = brick.shadings(shading);
         let only = only_color(shadings.iter().map(|shading| shading.uniform));
         if let Some(color) = only.filter(|_| !is_solid) {
-            return painted.push(brick.key, wanted, wanted, all_in(color));
+            return all_in(color);
         }
         let triangles = brick.touched(simd, &wanted);
         let (shades, mut mixed) = by_shade(&shadings, &triangles.masks);
@@ -159,7 +133,9 @@ impl WithSimd for PaintBrick<'_> {
                 colors[voxel] = rgba_of(mean);
             }
         }
-        painted.push(brick.key, touched, visible, voxels_of(&visible).map(|voxel| colors[voxel]));
+        let mut own = Vec::with_capacity(count(&visible) as usize);
+        own.extend(voxels_of(&visible).map(|voxel| colors[voxel]));
+        ColoredBrick { key: brick.key, touched, visible, colors: own }
     }
 }
 

@@ -115,30 +115,26 @@ impl PreparedMaterial {
     ) -> Self {
         let Material { color, has_vertex_colors, .. } = *material;
         let (alpha, factor) = (effective_alpha(material), fraction(color));
+        let white = Texture::new([1, 1], vec![[u8::MAX; 4]]);
         let image = |of: TextureRef| &appearance.textures[of.texture as usize];
-        let prepared = |texture: Texture, of: TextureRef, texel_alpha| {
+        let prepared = |(source, texel_alpha)| {
+            let (texture, TextureRef { wrap, filter: own, .. }) = match source {
+                Source::Image(of) => (image(of).clone(), of),
+                Source::Made { base, opacity } => {
+                    let made = multiply_opacity(base.map_or(&white, image), image(opacity));
+                    (made, base.unwrap_or(opacity))
+                }
+            };
             let filter = match (alpha, filter) {
                 // The cutoff is decided for whole texels: interpolation would move its edges.
                 (Alpha::Mask(_), _) | (_, FilterChoice::Nearest) => Filter::Nearest,
                 (_, FilterChoice::Linear) => Filter::Linear,
-                (_, FilterChoice::Auto) => of.filter,
+                (_, FilterChoice::Auto) => own,
             };
-            let pyramid = texture.pyramid(texel_alpha);
-            Sampler { texture, pyramid, wrap: of.wrap, filter }
+            Sampler { pyramid: texture.pyramid(texel_alpha), texture, wrap, filter }
         };
-        let (source, opacity_map) = match Sources::of(material) {
-            Sources::None => (None, None),
-            Sources::Base(base) => (Some((image(base).clone(), base)), None),
-            Sources::White(opacity) => (Some((white_with_opacity(image(opacity)), opacity)), None),
-            Sources::Product(base, opacity) => {
-                (Some((multiply_opacity(image(base), image(opacity)), base)), None)
-            }
-            Sources::Both(base, opacity) => {
-                let map = prepared(image(opacity).clone(), opacity, TexelAlpha::Blend);
-                (Some((image(base).clone(), base)), Some(map))
-            }
-        };
-        let base = source.map(|(texture, of)| prepared(texture, of, texel_alpha));
+        let sources = Source::of(material, texel_alpha);
+        let [base, opacity_map] = sources.map(|source| source.map(prepared));
         let is_flat = base.is_none() && !has_vertex_colors;
         let flat = is_flat.then(|| shade([1.0; 5], factor, alpha, false));
         Self { alpha, factor, has_vertex_colors, base, opacity_map, flat }
@@ -160,29 +156,28 @@ fn texel_alpha(material: &Material) -> TexelAlpha {
     }
 }
 
-/// The textures that a material samples.
-enum Sources {
-    None,
-    Base(TextureRef),
-    /// White, with the opacity of a texture.
-    White(TextureRef),
-    /// A base texture, with its opacity multiplied by that of another.
-    Product(TextureRef, TextureRef),
-    /// A base texture, and an opacity map with other wrap modes.
-    Both(TextureRef, TextureRef),
+/// A texture that a material samples.
+enum Source {
+    Image(TextureRef),
+    /// A base texture, or white, with its opacity multiplied by that of another.
+    Made {
+        base: Option<TextureRef>,
+        opacity: TextureRef,
+    },
 }
 
-impl Sources {
-    fn of(material: &Material) -> Self {
+impl Source {
+    /// The base texture of a material, and its opacity map if that has other wrap modes.
+    fn of(material: &Material, texel_alpha: TexelAlpha) -> [Option<(Self, TexelAlpha)>; 2] {
         let is_opaque = effective_alpha(material) == Alpha::Opaque;
         match (material.texture, material.opacity.filter(|_| !is_opaque)) {
-            (None, None) => Self::None,
-            (Some(base), None) => Self::Base(base),
-            (None, Some(opacity)) => Self::White(opacity),
-            (Some(base), Some(opacity)) if base.wrap == opacity.wrap => {
-                Self::Product(base, opacity)
+            (None, None) => [None, None],
+            (Some(base), None) => [Some((Self::Image(base), texel_alpha)), None],
+            (Some(base), Some(map)) if base.wrap != map.wrap => {
+                [(base, texel_alpha), (map, TexelAlpha::Blend)]
+                    .map(|(of, alpha)| Some((Self::Image(of), alpha)))
             }
-            (Some(base), Some(opacity)) => Self::Both(base, opacity),
+            (base, Some(opacity)) => [Some((Self::Made { base, opacity }, texel_alpha)), None],
         }
     }
 }
@@ -214,12 +209,6 @@ fn texel_cutoff(cutoff: u16, opacity: f64) -> u16 {
 
 fn reaches(opacity: f64, cutoff: u16) -> bool {
     opacity * 65535.0 >= f64::from(cutoff)
-}
-
-/// A white texture with the opacity of `image`.
-fn white_with_opacity(image: &Texture) -> Texture {
-    let white = |&[_, _, _, opacity]: &Rgba| [u8::MAX, u8::MAX, u8::MAX, opacity];
-    Texture::new(image.size(), image.texels().iter().map(white).collect())
 }
 
 /// `texture` with its opacity multiplied by that of `opacity`, at the larger of both sizes.
@@ -255,27 +244,21 @@ impl<'a> Shading<'a> {
         let size = |of: TextureRef| appearance.textures[of.texture as usize].size();
         // Clones of a texture share their levels.
         let mut shared = BTreeSet::new();
-        let mut levels = |of: TextureRef, alpha| match shared.insert((of.texture, alpha)) {
-            true => level_bytes(size(of)),
-            false => 0,
-        };
-        let made = |size: [u32; 2]| {
-            let texels: u64 = size.map(u64::from).into_iter().product();
-            level_bytes(size) + texels * size_of::<Rgba>() as u64
-        };
-        let mut of_material = |material: &Material| match Sources::of(material) {
-            Sources::None => 0,
-            Sources::Base(base) => levels(base, layer.texel_alpha(material)),
-            Sources::White(opacity) => made(size(opacity)),
-            Sources::Product(base, opacity) => {
-                let (base, opacity) = (size(base), size(opacity));
-                made([0, 1].map(|a| base[a].max(opacity[a])))
-            }
-            Sources::Both(base, opacity) => {
-                levels(base, texel_alpha(material)) + levels(opacity, TexelAlpha::Blend)
+        let bytes_of = |(source, alpha)| match source {
+            Source::Image(of) if shared.insert((of.texture, alpha)) => level_bytes(size(of)),
+            Source::Image(_) => 0,
+            Source::Made { base, opacity } => {
+                let (base, opacity) = (base.map_or([1; 2], size), size(opacity));
+                let made = [0, 1].map(|a| base[a].max(opacity[a]));
+                let texels: u64 = made.map(u64::from).into_iter().product();
+                level_bytes(made) + texels * size_of::<Rgba>() as u64
             }
         };
-        appearance.materials.iter().map(|material| of_material(&layer.as_material(material))).sum()
+        let sources = |material| {
+            let material = layer.as_material(material);
+            Source::of(&material, layer.texel_alpha(&material))
+        };
+        appearance.materials.iter().flat_map(sources).flatten().map(bytes_of).sum()
     }
 
     pub(super) fn new(appearance: &'a Appearance, filter: FilterChoice, layer: Layer) -> Self {
@@ -393,6 +376,12 @@ impl TriangleShading<'_> {
         self.shade(sample, color)
     }
 
+    /// The sampler of a texture, where the shade is not constant.
+    #[inline]
+    pub(super) fn varying_texture(&self) -> Option<&Sampler> {
+        self.sampler.filter(|_| self.uniform.is_none())
+    }
+
     /// The sampler of a texture whose mean over a polygon is an integral: no opacity varies besides
     /// the texture's, and the shade is not constant.
     #[inline]
@@ -400,7 +389,7 @@ impl TriangleShading<'_> {
         let has_cutoff = matches!(self.material.alpha, Alpha::Mask(_));
         let is_supersampled =
             self.material.opacity_map.is_some() || has_cutoff && self.corners.is_some();
-        self.sampler.filter(|_| self.uniform.is_none() && !is_supersampled)
+        self.varying_texture().filter(|_| !is_supersampled)
     }
 
     /// The factor of the texture's mean over a clipped polygon.
@@ -413,11 +402,10 @@ impl TriangleShading<'_> {
         }
     }
 
-    /// The map from the triangle to its texture, where the shade is not constant.
+    /// The map from the triangle, in `plane`, to its texture.
     #[inline]
-    pub(super) fn texel_map(&self, plane: &Plane) -> Option<TexelMap> {
-        let sampler = self.sampler.filter(|_| self.uniform.is_none())?;
-        Some(TexelMap::new(*plane, widened(self.corners_in_texels(sampler))))
+    pub(super) fn texel_map(&self, sampler: &Sampler, plane: Plane) -> TexelMap {
+        TexelMap::new(plane, widened(self.corners_in_texels(sampler)))
     }
 
     /// The shade at the point with these barycentric weights of the second and third corner.
@@ -444,13 +432,13 @@ impl TriangleShading<'_> {
     /// The mean over a clipped polygon; `texels` is the polygon in the texture, by `map`.
     pub(super) fn mean(
         &self,
+        sampler: &Sampler,
         map: &TexelMap,
         clipped: &Polygon,
         texels: &TexelPolygon,
         scratch: &mut Scratch,
     ) -> Shade {
         let color = self.mean_color(&map.plane, clipped);
-        let Some(sampler) = self.sampler else { return self.shade([1.0; 5], color) };
         if let Some(sample) = self.supersampled(sampler, texels, color[3], scratch) {
             return self.shade(sample, color);
         }

@@ -16,7 +16,7 @@ use crate::mesh::appearance::{Filter, Wrap};
 use crate::surface::color::coverage::{Coverage, Scratch, has_room};
 use crate::surface::color::floor;
 use crate::surface::color::integrals::Integrated;
-use crate::surface::color::polygon::TexelPolygon;
+use crate::surface::color::polygon::{TexelPolygon, moments};
 
 /// Largest span, in texels along an axis, for which the interpolant is integrated. Above it texels
 /// count as squares: the difference shrinks as polygons grow.
@@ -200,7 +200,7 @@ impl Sampler {
                 for point in square.points_mut() {
                     *point = [point[0] - bounds(i)[0], point[1] - bounds(j)[0]];
                 }
-                if let Some(moments) = square.moments() {
+                if let Some(moments) = moments(square.points().iter().copied()) {
                     let sample = self.bilinear([i, j], moments.mean, texel_alpha);
                     sum.add(sample, moments.area.abs());
                 }

@@ -14,10 +14,10 @@ mod labels;
 use std::collections::{BTreeMap, HashMap};
 
 use bytemuck::Pod;
-use pulp::{Arch, Simd, WithSimd};
+use pulp::Simd;
 use rayon::prelude::*;
 
-use crate::backend::{BackendError, check_cancelled, check_memory};
+use crate::backend::{BackendError, check_memory};
 use crate::base::progress::{Latch, Progress};
 use crate::base::vector::norm;
 use crate::grid::{
@@ -29,7 +29,7 @@ use crate::mesh::appearance::Material;
 use crate::solid::mode::Mode;
 use crate::surface::attributes::labels::Objects;
 use crate::surface::color::ColorOptions;
-use crate::surface::color::descent;
+use crate::surface::color::descent::{self, BrickWork};
 use crate::surface::color::integrator::{BrickTriangles, Integrator, voxels_of};
 use crate::surface::color::layers::Layers;
 use crate::surface::color::parts::{Part, each_part};
@@ -117,10 +117,12 @@ pub fn attributes(
     let (mut sampled, mut bytes) = (Sampled { set: of_surface, bricks: Vec::new() }, 0);
     if !sampled.set.is_empty() {
         let (distinct, set) = (&Distinct::of(mesh, true), &sampled.set);
-        let sampler = Sampler { distinct, layers, index_of_material, grid, set };
-        (sampled.bricks, bytes) = sampler
-            .sample(memory - needed, progress)
+        let sampler = Sampler { layers, index_of_material, grid, set };
+        let found = descent::bricks(&sampler, distinct, grid, false, memory - needed, progress)
             .map_err(|error| error.with_kept_bytes(needed, memory))?;
+        sampled.bricks = found.into_iter().flatten().collect();
+        sampled.bricks.par_sort_unstable_by_key(|brick| brick.key);
+        bytes = sampled.bricks.iter().map(|brick| sampler.bytes(brick)).sum();
     }
     let (mut channels, mut objects, mut overlap) = (BTreeMap::new(), Objects::default(), false);
     let mut kept = needed + bytes;
@@ -206,46 +208,11 @@ impl Sampled {
 
 /// What determines the attributes of the surface.
 struct Sampler<'a> {
-    distinct: &'a Distinct<'a>,
     layers: &'a Layers<'a>,
     /// The index of the name of each material.
     index_of_material: Vec<u32>,
     grid: &'a VoxelGrid,
     set: &'a AttributeSet,
-}
-
-impl Sampler<'_> {
-    /// The attributes of the surface in the voxels of each brick, in order of the bricks, and their
-    /// bytes of memory, twice: as columns and as channels.
-    ///
-    /// # Errors
-    /// More than `memory`, in bytes; cancellation.
-    fn sample(
-        &self,
-        memory: u64,
-        progress: &dyn Progress,
-    ) -> Result<(Vec<SampledBrick>, u64), BackendError> {
-        let (arch, set) = (Arch::new(), self.set);
-        let of_voxel = set.iter().copied().map(stored_components).sum::<usize>() * size_of::<u32>();
-        let bytes_of = |mask: &Mask| {
-            let voxels = u64::from(count(mask));
-            let channels = set.iter().map(|&of| Channel::bytes_of(of, 1, voxels)).sum::<u64>();
-            // Lists of bricks grow and are put in order.
-            3 * size_of::<SampledBrick>() as u64 + voxels * of_voxel as u64 + channels
-        };
-        let work = |scratch: &mut Scratch, brick: &BrickTriangles| {
-            let sampled = arch.dispatch(SampleBrick { sampler: self, brick, scratch });
-            let bytes = bytes_of(&sampled.mask);
-            (sampled, bytes)
-        };
-        let sampled = descent::bricks(self.distinct, self.grid, false, memory, progress, work);
-        let sampled = sampled.map_err(|needed| BackendError::Memory { needed, allowed: memory })?;
-        check_cancelled(progress)?;
-        let mut sampled: Vec<SampledBrick> = sampled.into_iter().flatten().collect();
-        sampled.par_sort_unstable_by_key(|brick| brick.key);
-        let bytes = sampled.iter().map(|brick| bytes_of(&brick.mask)).sum();
-        Ok((sampled, bytes))
-    }
 }
 
 /// The names of materials, and the index of that of each material. Those of the same name are one,
@@ -368,20 +335,26 @@ fn normal_of(triangle: &Triangle) -> [i64; 3] {
     normal.map(|c| rounded(c / length * NORMAL_UNITS))
 }
 
-/// Finds the surface in the voxels of a brick.
-struct SampleBrick<'a> {
-    sampler: &'a Sampler<'a>,
-    brick: &'a BrickTriangles<'a>,
-    scratch: &'a mut Scratch,
-}
-
-impl WithSimd for SampleBrick<'_> {
+impl BrickWork for Sampler<'_> {
+    type Scratch = Scratch;
     type Output = SampledBrick;
 
+    /// Of the columns and of the channels. Lists of bricks grow and are put in order.
+    fn bytes(&self, brick: &SampledBrick) -> u64 {
+        let voxels = u64::from(count(&brick.mask));
+        let channels = self.set.iter().map(|&of| Channel::bytes_of(of, 1, voxels));
+        let lists = 3 * size_of::<SampledBrick>() + size_of_val(&brick.columns[..]);
+        lists as u64 + channels.sum::<u64>()
+    }
+
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> SampledBrick {
-        let Self { sampler, brick, scratch } = self;
-        let Sampler { grid, set, .. } = *sampler;
+    fn of_brick<S: Simd>(
+        &self,
+        simd: S,
+        scratch: &mut Scratch,
+        brick: &BrickTriangles,
+    ) -> SampledBrick {
+        let Self { grid, set, .. } = self;
         let touched = brick.touched(simd, &grid.mask_of(brick.key));
         let Scratch { integrator, sums } = scratch;
         sums.resize(512, AttributeSums::default());
@@ -403,12 +376,12 @@ impl WithSimd for SampleBrick<'_> {
         drop(facts);
         let mut samples = Vec::with_capacity(count(&touched.any) as usize);
         for voxel in voxels_of(&touched.any) {
-            samples.push(sampler.sample_of(&std::mem::take(&mut sums[voxel]), brick.weights));
+            samples.push(self.sample_of(&std::mem::take(&mut sums[voxel]), brick));
         }
-        sampler.layers.set(simd, brick, &touched, integrator, &mut samples);
+        self.layers.set(simd, brick, &touched, integrator, &mut samples);
         let components = set.iter().copied().map(stored_components).sum::<usize>();
         let mut columns = Vec::with_capacity(samples.len() * components);
-        for &attribute in set {
+        for &attribute in *set {
             let stored_components = stored_components(attribute);
             let bits = samples.iter().map(|sample| attribute.bits_of(sample));
             bits.for_each(|bits| columns.extend_from_slice(&bits[..stored_components]));
@@ -419,8 +392,8 @@ impl WithSimd for SampleBrick<'_> {
 
 impl Sampler<'_> {
     /// A voxel's sample from its sums, without the attributes of [`Layers`].
-    fn sample_of(&self, sums: &AttributeSums, weights: Weights) -> VoxelSample {
-        let (mesh, triangle) = (self.distinct.mesh, sums.triangle as usize);
+    fn sample_of(&self, sums: &AttributeSums, brick: &BrickTriangles) -> VoxelSample {
+        let (mesh, triangle) = (brick.distinct.mesh, sums.triangle as usize);
         let material = mesh.appearance().map(|look| look.material_index(triangle) as usize);
         let label = mesh.labels().map_or(0, |labels| labels.of_triangle(triangle));
         VoxelSample {
@@ -428,7 +401,7 @@ impl Sampler<'_> {
             triangle: sums.triangle as i32,
             material: material.map_or(-1, |index| self.index_of_material[index] as i32),
             label: label as i32,
-            area: (weights.faces(sums.half_area) / 2.0) as f32,
+            area: (brick.weights.faces(sums.half_area) / 2.0) as f32,
             uv: self.layers.uv(triangle, sums.centroid),
             ..VoxelSample::NONE
         }

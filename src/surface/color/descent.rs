@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
+use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::progress::Progress;
 use crate::grid::{BRICK, BrickKey, VoxelGrid, set_bits};
 use crate::lattice::{Distinct, PlacedMesh};
@@ -30,32 +31,49 @@ const PARALLEL_TRIANGLES: usize = 1 << 9;
 /// proportion to their numbers of triangles.
 pub(in crate::surface) const SHARES: u64 = 1 << 32;
 
-/// Calls `work` for each brick of `grid` that distinct triangles touch and, `with_neighbors`, for
-/// the touched neighbours of its bricks, until `progress` is cancelled. Each task has scratch
-/// memory `M`; `work` returns a result and its bytes. Progress advances by the shares of each task
-/// that ends, [`SHARES`] in all. Returns the results of each task, in no order.
+/// What is found in the bricks, with vector instructions.
+pub(in crate::surface) trait BrickWork: Sync {
+    /// Scratch memory of a task.
+    type Scratch: Default;
+    type Output: Send;
+
+    /// The result for a brick.
+    fn of_brick<S: Simd>(
+        &self,
+        simd: S,
+        scratch: &mut Self::Scratch,
+        brick: &BrickTriangles,
+    ) -> Self::Output;
+
+    /// The bytes of memory that a result takes.
+    fn bytes(&self, result: &Self::Output) -> u64;
+}
+
+/// The results of `work` for each brick of `grid` that distinct triangles touch and,
+/// `with_neighbors`, for the touched neighbours of its bricks: those of each task, in no order.
+/// Progress advances by the shares of each task that ends, [`SHARES`] in all.
 ///
 /// # Errors
-/// The memory of the lists of triangles and of the results, if it exceeds `memory`, in bytes.
-pub(in crate::surface) fn bricks<M: Default, T: Send>(
+/// The memory of the lists of triangles and of the results, if it exceeds `memory`, in bytes;
+/// cancellation.
+pub(in crate::surface) fn bricks<W: BrickWork>(
+    work: &W,
     distinct: &Distinct,
     grid: &VoxelGrid,
     with_neighbors: bool,
     memory: u64,
     progress: &dyn Progress,
-    work: impl Fn(&mut M, &BrickTriangles) -> (T, u64) + Sync,
-) -> Result<Vec<Vec<T>>, u64> {
+) -> Result<Vec<Vec<W::Output>>, BackendError> {
     let [x, y, z] = grid.dims().map(|d| d.div_ceil(BRICK));
     let bits = x.max(y).max(z).next_power_of_two().ilog2();
     let all: Vec<u32> = distinct.triangles().collect();
     let weights = Weights::new(distinct.mesh.whole().len());
     let lists = ListMemory { allowed: memory, ..ListMemory::default() };
     let traversal = Traversal { distinct, weights, grid, with_neighbors, lists, progress, work };
-    let results = traversal.visit::<M, T>(Node { from: [0; 3], bits }, &all, SHARES);
-    match traversal.lists.most.into_inner() {
-        most if most > memory => Err(most),
-        _ => Ok(results),
-    }
+    let results = traversal.visit(Node { from: [0; 3], bits }, &all, SHARES);
+    check_memory(traversal.lists.most.into_inner(), memory)?;
+    check_cancelled(progress)?;
+    Ok(results)
 }
 
 /// The memory of the lists of triangles of all nodes that are being visited, of what `work` takes
@@ -102,20 +120,15 @@ struct Traversal<'a, W> {
     with_neighbors: bool,
     lists: ListMemory,
     progress: &'a dyn Progress,
-    work: W,
+    work: &'a W,
 }
 
-impl<W: Sync> Traversal<'_, W> {
-    fn visit<M, T>(&self, node: Node, triangles: &[u32], shares: u64) -> Vec<Vec<T>>
-    where
-        M: Default,
-        T: Send,
-        W: Fn(&mut M, &BrickTriangles) -> (T, u64),
-    {
+impl<W: BrickWork> Traversal<'_, W> {
+    fn visit(&self, node: Node, triangles: &[u32], shares: u64) -> Vec<Vec<W::Output>> {
         let is_small = node.bits <= SEQUENTIAL_BITS && triangles.len() < PARALLEL_TRIANGLES;
         if is_small || node.bits == 0 {
             let mut results = Vec::new();
-            self.visit_all(node, triangles, &mut M::default(), &mut results);
+            self.visit_all(node, triangles, &mut W::Scratch::default(), &mut results);
             self.progress.advance(shares);
             return vec![results];
         }
@@ -129,17 +142,18 @@ impl<W: Sync> Traversal<'_, W> {
         self.progress.advance(shares - given);
         let visit = |index: usize| match children.triangles_of(index) {
             [] => Vec::new(),
-            triangles => {
-                self.visit::<M, T>(node.child(index), triangles, shares_of(triangles.len()))
-            }
+            triangles => self.visit(node.child(index), triangles, shares_of(triangles.len())),
         };
         (0..64).into_par_iter().with_max_len(1).flat_map_iter(visit).collect()
     }
 
-    fn visit_all<M, T>(&self, node: Node, triangles: &[u32], scratch: &mut M, results: &mut Vec<T>)
-    where
-        W: Fn(&mut M, &BrickTriangles) -> (T, u64),
-    {
+    fn visit_all(
+        &self,
+        node: Node,
+        triangles: &[u32],
+        scratch: &mut W::Scratch,
+        results: &mut Vec<W::Output>,
+    ) {
         if node.bits == 0 {
             if self.progress.is_cancelled() {
                 return;
@@ -148,8 +162,9 @@ impl<W: Sync> Traversal<'_, W> {
             let Some(_lists) = self.lists.reserve(bytes) else { return };
             let (key, weights) = (BrickKey::new(node.from), self.weights);
             let brick = BrickTriangles { distinct: self.distinct, key, triangles, weights };
-            let (result, bytes) = (self.work)(scratch, &brick);
-            self.lists.retain(bytes);
+            let (work, brick) = (self.work, &brick);
+            let result = Arch::new().dispatch(WorkOfBrick { work, scratch, brick });
+            self.lists.retain(work.bytes(&result));
             results.push(result);
             return;
         }
@@ -198,6 +213,22 @@ impl Node {
         let bits = self.child_bits();
         let at = [index >> 4, index >> 2 & 3, index & 3];
         Self { from: [0, 1, 2].map(|a| self.from[a] + ((at[a] as u32) << bits)), bits }
+    }
+}
+
+/// Works on one brick.
+struct WorkOfBrick<'a, W: BrickWork> {
+    work: &'a W,
+    scratch: &'a mut W::Scratch,
+    brick: &'a BrickTriangles<'a>,
+}
+
+impl<W: BrickWork> WithSimd for WorkOfBrick<'_, W> {
+    type Output = W::Output;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> W::Output {
+        self.work.of_brick(simd, self.scratch, self.brick)
     }
 }
 

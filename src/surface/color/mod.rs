@@ -17,7 +17,7 @@
 
 use rayon::prelude::*;
 
-use crate::backend::{BackendError, check_cancelled, check_memory};
+use crate::backend::{BackendError, check_memory};
 use crate::base::names::named;
 use crate::base::progress::{Latch, Progress};
 use crate::base::srgb::{Rgba, linear_of, rgba_of, srgb_of};
@@ -130,12 +130,10 @@ pub fn color(
     let shading = Shading::new(appearance, filter, Layer::Color);
     let distinct = &Distinct::of(mesh, true);
     let blend = options.blend;
-    let painter = Painter { distinct, shading, grid: &grid, is_solid, blend, progress };
-    let painted = painter.paint(options.memory - needed).map_err(|lists| BackendError::Memory {
-        needed: needed + lists,
-        allowed: options.memory,
-    })?;
-    check_cancelled(progress)?;
+    let painter = Painter { shading, grid: &grid, is_solid, blend };
+    let painted =
+        descent::bricks(&painter, distinct, &grid, is_solid, options.memory - needed, progress)
+            .map_err(|error| error.with_kept_bytes(needed, options.memory))?;
     let (grid, transparent) = match is_solid || options.keep_transparent {
         true => (grid, 0),
         false => without_transparent(grid, &painted)?,

@@ -219,18 +219,10 @@ impl Mesh {
         self.appearance.as_deref()
     }
 
-    pub(crate) fn shared_appearance(&self) -> Option<Arc<Appearance>> {
-        self.appearance.clone()
-    }
-
     /// The objects that its triangles are of, if the file has any.
     #[must_use]
     pub fn labels(&self) -> Option<&Labels> {
         self.labels.as_deref()
-    }
-
-    pub(crate) fn shared_labels(&self) -> Option<Arc<Labels>> {
-        self.labels.clone()
     }
 
     /// Vertex positions, in mesh units. Some may belong to no triangle.
@@ -245,8 +237,11 @@ impl Mesh {
         &self.triangles
     }
 
-    pub(crate) fn shared_triangles(&self) -> Arc<Vec<[u32; 3]>> {
-        Arc::clone(&self.triangles)
+    /// Its triangles, appearance and objects.
+    pub(crate) fn shared(
+        &self,
+    ) -> (Arc<Vec<[u32; 3]>>, Option<Arc<Appearance>>, Option<Arc<Labels>>) {
+        (Arc::clone(&self.triangles), self.appearance.clone(), self.labels.clone())
     }
 
     /// Minimum and maximum corner of the vertices that triangles use, in mesh units.

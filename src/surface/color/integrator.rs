@@ -137,7 +137,7 @@ impl Integrator {
                 sums[part.voxel].add(weight, &of.shadings[part.triangle].at(part.weights));
             },
         );
-        queues.finish(simd, |integrated| add_means(integrated, of.shadings, sums));
+        queues.finish(simd, |integrated| add_mean(integrated, of.shadings, sums));
     }
 
     /// Adds a triangle with a texture in its `own` voxels. Returns those in which rounding lost its
@@ -172,15 +172,14 @@ impl Integrator {
                 map.map(polygon, texels);
                 if let Some(filter) = filter {
                     let color = shading.mean_color(&map.plane, polygon);
-                    let (triangle, at) = (index as u32, voxel as u32);
-                    let target = Target { triangle, voxel: at, weight, color, first: [0; 2] };
+                    let target = Target { triangle: index, voxel, weight, color };
                     let is_queued = queues.push(
                         simd,
                         filter,
                         texels,
                         target,
                         #[inline(always)]
-                        |integrated| add_means(integrated, shadings, sums),
+                        |integrated| add_mean(integrated, shadings, sums),
                     );
                     if is_queued {
                         return;
@@ -198,15 +197,13 @@ impl Integrator {
     }
 }
 
-/// Adds the means of integrated polygons to the sums of their voxels.
+/// Adds the mean of an integrated polygon to the sums of its voxel.
 #[inline(always)]
-fn add_means(integrated: &Integrated, shadings: &[TriangleShading], sums: &mut [Sums]) {
-    for (index, target) in integrated.targets.iter().enumerate() {
-        let shading = &shadings[target.triangle as usize];
-        if let Some(sampler) = shading.integrated() {
-            let shade = shading.shade(sampler.weighted(integrated, index), target.color);
-            sums[target.voxel as usize].add(target.weight, &shade);
-        }
+fn add_mean(integrated: &Integrated, shadings: &[TriangleShading], sums: &mut [Sums]) {
+    let Target { triangle, voxel, weight, color } = *integrated.target;
+    let shading = &shadings[triangle];
+    if let Some(sampler) = shading.integrated() {
+        sums[voxel].add(weight, &shading.shade(sampler.weighted(integrated), color));
     }
 }
 

@@ -86,9 +86,13 @@ impl Layer {
     }
 
     fn texel_alpha(self, material: &Material) -> TexelAlpha {
-        match self {
-            Self::Metallic | Self::Roughness => TexelAlpha::Linear,
-            Self::Color | Self::Emission { .. } => texel_alpha(material),
+        match (self, effective_alpha(material)) {
+            (Self::Metallic | Self::Roughness, _) => TexelAlpha::Linear,
+            (_, Alpha::Opaque) => TexelAlpha::Opaque,
+            (_, Alpha::Blend) => TexelAlpha::Blend,
+            (_, Alpha::Mask(cutoff)) => {
+                TexelAlpha::Cutoff(texel_cutoff(cutoff, fraction(material.color)[3]))
+            }
         }
     }
 }
@@ -146,16 +150,6 @@ fn effective_alpha(&Material { alpha, .. }: &Material) -> Alpha {
     if alpha.is_opaque() { Alpha::Opaque } else { alpha }
 }
 
-fn texel_alpha(material: &Material) -> TexelAlpha {
-    match effective_alpha(material) {
-        Alpha::Opaque => TexelAlpha::Opaque,
-        Alpha::Blend => TexelAlpha::Blend,
-        Alpha::Mask(cutoff) => {
-            TexelAlpha::Cutoff(texel_cutoff(cutoff, fraction(material.color)[3]))
-        }
-    }
-}
-
 /// A texture that a material samples.
 enum Source {
     Image(TextureRef),
@@ -169,8 +163,8 @@ enum Source {
 impl Source {
     /// The base texture of a material, and its opacity map if that has other wrap modes.
     fn of(material: &Material, texel_alpha: TexelAlpha) -> [Option<(Self, TexelAlpha)>; 2] {
-        let is_opaque = effective_alpha(material) == Alpha::Opaque;
-        match (material.texture, material.opacity.filter(|_| !is_opaque)) {
+        let opacity = material.opacity.filter(|_| !material.alpha.is_opaque());
+        match (material.texture, opacity) {
             (None, None) => [None, None],
             (Some(base), None) => [Some((Self::Image(base), texel_alpha)), None],
             (Some(base), Some(map)) if base.wrap != map.wrap => {

@@ -95,25 +95,14 @@ impl Sampler {
         texels.all(|texel| Some(texel) == one)
     }
 
-    /// The weighted sum of the texels of an integrated polygon.
+    /// The mean over an integrated polygon.
     #[inline(always)]
-    pub(super) fn weighted(&self, integrated: &Integrated, index: usize) -> Sample {
+    pub(super) fn weighted(&self, integrated: &Integrated) -> Sample {
         let texel_alpha = self.pyramid.texel_alpha;
-        let mut sum = [0.0; 5];
-        integrated.texels(
-            index,
+        integrated.mean(
             #[inline(always)]
-            |at, weight| {
-                let sample = self.texel(at, texel_alpha);
-                for c in 0..5 {
-                    sum[c] += weight * sample[c];
-                }
-            },
-        );
-        for c in &mut sum {
-            *c = c.max(0.0);
-        }
-        sum
+            |at| self.texel(at, texel_alpha),
+        )
     }
 
     /// The mean over `polygon`, in texels. `None` where it has no area.
@@ -279,10 +268,9 @@ impl Sampler {
             [None, Some(to)] => strip(1, to),
             [Some(x), Some(y)] => {
                 let column = strip(0, x);
-                let last = i64::from(column.size()[1]) - 1;
                 let sample = match y {
                     AxisReduction::First => column.sample(0, [0, 0]),
-                    AxisReduction::Last => column.sample(0, [0, last]),
+                    AxisReduction::Last => column.sample(0, [0, i64::MAX]),
                     AxisReduction::Mean => column.sample(u32::MAX, [0, 0]),
                 };
                 return sum.add(sample, polygon.area() * scale);

@@ -20,13 +20,14 @@ use rayon::prelude::*;
 use crate::backend::{BackendError, check_memory};
 use crate::base::names::named;
 use crate::base::progress::{Latch, Progress};
-use crate::base::srgb::{Rgba, linear_of, rgba_of, srgb_of};
+use crate::base::srgb::{Rgba, rgba_of};
 use crate::grid::{BrickKey, Colors, Mask, VoxelGrid, count, is_empty};
 use crate::lattice::{Distinct, PlacedMesh};
 use crate::mesh::appearance::FilterChoice;
 use crate::solid::mode::Mode;
 use crate::surface::color::painter::{ColoredBrick, Painter, painted_bytes};
 use crate::surface::color::shade::{Layer, Shading};
+use crate::surface::color::sums::Sums;
 
 mod clip;
 mod coverage;
@@ -184,8 +185,8 @@ impl SurfaceColors {
     fn new(painted: &[Vec<ColoredBrick>], interior: Option<Rgba>) -> Self {
         let mut bricks: Vec<&ColoredBrick> = painted.iter().flatten().collect();
         bricks.par_sort_unstable_by_key(|brick| brick.key);
-        let sums = bricks.par_iter().map(|brick| LightSum::of(&brick.colors));
-        let mean = || sums.reduce(LightSum::default, LightSum::plus).mean();
+        let sums = bricks.par_iter().map(|brick| Sums::of_colors(&brick.colors));
+        let mean = || sums.reduce(Sums::default, Sums::plus).mean().map(rgba_of);
         let mut colors = Colors::uniform(interior.or_else(mean).unwrap_or(GREY));
         colors.reserve(bricks.len(), bricks.iter().map(|brick| brick.colors.len()).sum());
         bricks.iter().for_each(|brick| colors.push(brick.key, brick.visible, &brick.colors));
@@ -205,48 +206,6 @@ type Color = [f64; 4];
 
 /// The colour of a solid without any coloured surface.
 const GREY: Rgba = [200, 200, 200, 255];
-
-/// A sum of colours in linear light, weighted by their opacity.
-#[derive(Clone, Copy, Default)]
-struct LightSum {
-    light: [u64; 3],
-    weight: u64,
-    opacity: u64,
-    count: u64,
-}
-
-impl LightSum {
-    fn of<'a>(colors: impl IntoIterator<Item = &'a Rgba>) -> Self {
-        let mut sum = Self::default();
-        for &[r, g, b, opacity] in colors {
-            // At least 1, so that colours without opacity have a mean.
-            let weight = u64::from(opacity.max(1));
-            for (sum, value) in sum.light.iter_mut().zip([r, g, b]) {
-                *sum += weight * u64::from(linear_of(value));
-            }
-            sum.weight += weight;
-            sum.opacity += u64::from(opacity);
-            sum.count += 1;
-        }
-        sum
-    }
-
-    fn plus(self, other: Self) -> Self {
-        Self {
-            light: std::array::from_fn(|c| self.light[c] + other.light[c]),
-            weight: self.weight + other.weight,
-            opacity: self.opacity + other.opacity,
-            count: self.count + other.count,
-        }
-    }
-
-    fn mean(self) -> Option<Rgba> {
-        let rounded = |sum: u64, of: u64| (sum + of / 2).checked_div(of);
-        let [r, g, b] = self.light.map(|sum| rounded(sum, self.weight));
-        let srgb = |light: u64| srgb_of(light as u16);
-        Some([srgb(r?), srgb(g?), srgb(b?), rounded(self.opacity, self.count)? as u8])
-    }
-}
 
 /// `floor(x)` of an `x` that fits `i64`. `f64::floor` is a function call on baseline x86-64, which
 /// has no rounding instruction.

@@ -16,15 +16,9 @@ use crate::surface::color::polygon::{TexelPolygon, bounds};
 use crate::surface::color::sums::Sums;
 use crate::surface::color::texels::{Sampler, Sum};
 
-/// Colour and opacity of a surface, from 0 to 65,535.
+/// A [`Sample`] of a surface, scaled to 65,535.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shade {
-    /// Linear red, green and blue, premultiplied by opacity.
-    pub(super) light: [u16; 3],
-    pub(super) opacity: u16,
-    /// The share of the area that is not fully transparent.
-    pub(super) visible_share: u16,
-}
+pub(super) struct Shade(pub(super) [u16; 5]);
 
 impl Shade {
     #[inline(always)]
@@ -33,8 +27,11 @@ impl Shade {
         for (quantized, share) in quantized.iter_mut().zip(sample) {
             *quantized = (share * 65535.0 + 0.5) as u16;
         }
-        let [r, g, b, opacity, visible_share] = quantized;
-        Self { light: [r, g, b], opacity, visible_share }
+        Self(quantized)
+    }
+
+    pub(super) fn is_visible(self) -> bool {
+        self.0[4] > 0
     }
 
     /// Its colour; `None` if it is transparent.

@@ -88,7 +88,7 @@ fn sample_face(
                 continue;
             }
             let shade = of.shadings[index].at(weights);
-            if shade.visible_share > 0 {
+            if shade.is_visible() {
                 *first = Some((depth, triangle, facing.is_front, shade));
             }
         }

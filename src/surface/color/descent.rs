@@ -179,13 +179,13 @@ impl<W: BrickWork> Traversal<'_, W> {
 
     /// The triangles of each wanted child; none if they would take too much memory.
     fn children(&self, node: Node, triangles: &[u32]) -> Children<'_> {
-        let masks =
+        let mut masks =
             Arch::new().dispatch(TouchedChildren { mesh: self.distinct.mesh, node, triangles });
-        let touched = masks.iter().fold(0, |any, mask| any | mask);
-        let children = (0..64).filter(|&index| touched >> index & 1 == 1);
-        let wanted = children.filter(|&index| self.is_wanted(node.child(index)));
-        let wanted = wanted.fold(0, |wanted, index| wanted | 1 << index);
-        Children::new(triangles, &masks, wanted, &self.lists)
+        let touched = set_bits(masks.iter().fold(0, |any, mask| any | mask));
+        let wanted = touched.filter(|&bit| self.is_wanted(node.child(bit as usize)));
+        let wanted = wanted.fold(0, |wanted, bit| wanted | 1 << bit);
+        masks.iter_mut().for_each(|mask| *mask &= wanted);
+        Children::new(triangles, &masks, &self.lists)
     }
 
     /// Whether a node in the grid has voxels, or is next to some if neighbours are wanted.
@@ -263,16 +263,9 @@ struct Children<'a> {
 }
 
 impl<'a> Children<'a> {
-    fn new(
-        triangles: &[u32],
-        masks: &[BlockMask],
-        wanted: BlockMask,
-        memory: &'a ListMemory,
-    ) -> Self {
+    fn new(triangles: &[u32], masks: &[BlockMask], memory: &'a ListMemory) -> Self {
         let mut ends = [0; 64];
-        masks.iter().flat_map(|&mask| set_bits(mask & wanted)).for_each(|bit| {
-            ends[bit as usize] += 1;
-        });
+        masks.iter().flat_map(|&mask| set_bits(mask)).for_each(|bit| ends[bit as usize] += 1);
         let mut total: usize = 0;
         for end in &mut ends {
             total += std::mem::replace(end, total);
@@ -283,7 +276,7 @@ impl<'a> Children<'a> {
         }
         let mut grouped = vec![0; total];
         for (&triangle, &mask) in triangles.iter().zip(masks) {
-            for bit in set_bits(mask & wanted) {
+            for bit in set_bits(mask) {
                 let end = &mut ends[bit as usize];
                 grouped[*end] = triangle;
                 *end += 1;

@@ -209,10 +209,7 @@ fn integrate<const N: usize>(
         sums.add_edge([*from, *to], squares);
         from = to;
     }
-    sums.differences(texels);
-    for (weights, sums) in weights.iter_mut().zip(&sums.list).take(texels[0]) {
-        weights[..texels[1]].copy_from_slice(&sums[..texels[1]]);
-    }
+    sums.differences(texels, weights);
 }
 
 /// The ends of a segment.
@@ -279,7 +276,7 @@ impl<const N: usize> StepSums<N> {
     /// ramps.
     #[inline(always)]
     #[expect(clippy::needless_range_loop, reason = "the indices are coordinates")]
-    fn differences(&mut self, [columns, rows]: [usize; 2]) {
+    fn differences(&mut self, [columns, rows]: [usize; 2], weights: &mut Weights) {
         let Self { filter, list } = self;
         for column in 0..columns {
             for row in 0..rows {
@@ -304,7 +301,7 @@ impl<const N: usize> StepSums<N> {
             for column in 0..columns {
                 let [here, next, after] =
                     [list[column][row], list[column + 1][row], list[column + 2][row]];
-                list[column][row] = difference(*filter, column, here, next, after);
+                weights[column][row] = difference(*filter, column, here, next, after);
             }
         }
     }

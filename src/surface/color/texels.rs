@@ -319,10 +319,9 @@ impl MipTraversal<'_, '_> {
         let fits = |level: u32| has_room(span.map(|c| c / f64::from(1_u32 << level)));
         let level = (self.finest..31).find(|&level| fits(level)).unwrap_or(31);
         if level == 0 {
-            if low.map(floor) == high.map(floor) {
-                return self
-                    .sum
-                    .add(self.image.sample(0, low.map(floor)), polygon.area() * self.scale);
+            let cell = low.map(floor);
+            if cell == high.map(floor) {
+                return self.sum.add(self.image.sample(0, cell), polygon.area() * self.scale);
             }
             for (cell, area) in Coverage::new(polygon.points(), self.scratch).cells() {
                 self.sum.add(self.image.sample(0, cell), area * self.scale);

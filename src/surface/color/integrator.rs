@@ -9,7 +9,6 @@ use pulp::Simd;
 use crate::grid::{BRICK, BrickKey, Mask, brick_slot, is_empty, mask_bounds, mask_places};
 use crate::lattice::Distinct;
 use crate::surface::color::clip::{ClipScratch, Plane, clip};
-use crate::surface::color::coverage;
 use crate::surface::color::integrals::{Integrated, Queues, Target};
 use crate::surface::color::parts::each_part;
 use crate::surface::color::polygon::TexelPolygon;
@@ -99,7 +98,6 @@ impl BrickTriangles<'_> {
 pub(in crate::surface) struct Integrator {
     clipped: ClipScratch,
     texels: TexelPolygon,
-    coverage: coverage::Scratch,
     queues: Queues,
     /// By voxel: empty before the first brick, zeros between bricks.
     sums: Vec<Sums>,
@@ -155,7 +153,7 @@ impl Integrator {
         let map = shading.texel_map(sampler, Plane::new(&corners));
         let filter = shading.integrated().map(|sampler| sampler.filter);
         let [first, last] = mask_bounds(&own);
-        let Self { clipped, texels, coverage, queues, sums } = self;
+        let Self { clipped, texels, queues, sums } = self;
         clip(
             &corners,
             [0, 1, 2].map(|a| [first[a] as i32, last[a] as i32]),
@@ -185,7 +183,7 @@ impl Integrator {
                         return;
                     }
                 }
-                sums[voxel].add(weight, &shading.mean(sampler, &map, polygon, texels, coverage));
+                sums[voxel].add(weight, &shading.mean(sampler, &map, polygon, texels));
             },
         );
         own

@@ -98,11 +98,13 @@ impl BrickWork for Painter<'_> {
             let is_used = |x: usize| {
                 covered.as_flattened().iter().fold(occupied[x], |any, mask| any | mask[x])
             };
-            let wanted = std::array::from_fn(|x| mixed[x] & is_used(x));
-            visible::colors(shaded, &wanted, &covered, *blend, |voxel, color| {
-                mixed[voxel / 64] &= !(1 << (voxel % 64));
-                colors[voxel] = Some(color);
-            });
+            let used = std::array::from_fn(|x| mixed[x] & is_used(x));
+            for voxel in voxels_of(&used) {
+                colors[voxel] = visible::color(shaded, voxel, &covered, *blend);
+                if colors[voxel].is_some() {
+                    mixed[voxel / 64] &= !(1 << (voxel % 64));
+                }
+            }
         }
         integrator.add(simd, shaded, &mixed);
         for voxel in voxels_of(&mixed) {

@@ -130,13 +130,14 @@ impl TexelMap {
         Self { plane, first: a, gradients: [gradient(0), gradient(1)], low, high }
     }
 
-    /// Maps the points of a clipped polygon.
+    /// The image of a clipped polygon.
     #[inline(always)]
-    pub(super) fn map(&self, clipped: &Polygon, mapped: &mut TexelPolygon) {
-        mapped.clear();
+    pub(super) fn map(&self, clipped: &Polygon) -> TexelPolygon {
+        let mut mapped = TexelPolygon::default();
         for point in clipped.points() {
             mapped.push(self.point(self.plane.project(point)));
         }
+        mapped
     }
 
     #[inline(always)]

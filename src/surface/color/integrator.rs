@@ -11,7 +11,6 @@ use crate::lattice::Distinct;
 use crate::surface::color::clip::{ClipScratch, Plane, clip};
 use crate::surface::color::integrals::{Integrated, Queues, Target};
 use crate::surface::color::parts::each_part;
-use crate::surface::color::polygon::TexelPolygon;
 use crate::surface::color::shade::{Shading, TriangleShading};
 use crate::surface::color::sums::{Sums, Weights};
 use crate::surface::color::texels::Sampler;
@@ -97,7 +96,6 @@ impl BrickTriangles<'_> {
 #[derive(Default)]
 pub(in crate::surface) struct Integrator {
     clipped: ClipScratch,
-    texels: TexelPolygon,
     queues: Queues,
     /// By voxel: empty before the first brick, zeros between bricks.
     sums: Vec<Sums>,
@@ -153,7 +151,7 @@ impl Integrator {
         let map = shading.texel_map(sampler, Plane::new(&corners));
         let filter = shading.integrated().map(|sampler| sampler.filter);
         let [first, last] = mask_bounds(&own);
-        let Self { clipped, texels, queues, sums } = self;
+        let Self { clipped, queues, sums } = self;
         clip(
             &corners,
             [0, 1, 2].map(|a| [first[a] as i32, last[a] as i32]),
@@ -167,7 +165,7 @@ impl Integrator {
                 }
                 own[voxel / 64] &= !bit;
                 let weight = brick.weight(index, map.plane.area(polygon));
-                map.map(polygon, texels);
+                let texels = &map.map(polygon);
                 if let Some(filter) = filter {
                     let color = shading.mean_color(&map.plane, polygon);
                     let target = Target { triangle: index, voxel, weight, color };

@@ -28,11 +28,6 @@ impl<const D: usize, const N: usize> Default for Vertices<D, N> {
 
 impl<const D: usize, const N: usize> Vertices<D, N> {
     #[inline(always)]
-    pub(super) fn clear(&mut self) {
-        self.len = 0;
-    }
-
-    #[inline(always)]
     pub(super) fn points(&self) -> &[[f64; D]] {
         &self.points[..self.len]
     }

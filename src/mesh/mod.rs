@@ -85,6 +85,9 @@ pub struct Mesh {
     labels: Option<Arc<Labels>>,
 }
 
+/// The triangles, the appearance and the objects of a mesh.
+type Shared = (Arc<Vec<[u32; 3]>>, Option<Arc<Appearance>>, Option<Arc<Labels>>);
+
 impl Mesh {
     /// Makes a mesh of vertex positions (mesh units) and triangles (vertex indices).
     ///
@@ -237,10 +240,7 @@ impl Mesh {
         &self.triangles
     }
 
-    /// Its triangles, appearance and objects.
-    pub(crate) fn shared(
-        &self,
-    ) -> (Arc<Vec<[u32; 3]>>, Option<Arc<Appearance>>, Option<Arc<Labels>>) {
+    pub(crate) fn shared(&self) -> Shared {
         (Arc::clone(&self.triangles), self.appearance.clone(), self.labels.clone())
     }
 

@@ -22,7 +22,7 @@ use crate::base::progress::{Latch, Progress};
 use crate::base::vector::norm;
 use crate::grid::{
     Attribute, AttributeNames, AttributeSet, Attributes, Bits, BrickKey, Channel, Mask, VoxelGrid,
-    VoxelSample, VoxelValues, count,
+    VoxelSample, VoxelValues, count, is_empty,
 };
 use crate::lattice::{Distinct, PlacedMesh, Triangle, normal};
 use crate::mesh::appearance::Material;
@@ -260,6 +260,7 @@ struct Scratch {
 
 /// The index in the file, the number of copies and the unit normal of a triangle, and the plane
 /// between voxels that it lies in, if it does.
+#[derive(Default)]
 struct TriangleFacts {
     source: u32,
     copies: u32,
@@ -358,8 +359,12 @@ impl BrickWork for Sampler<'_> {
         let touched = brick.touched(simd, &grid.mask_of(brick.key));
         let Scratch { integrator, sums } = scratch;
         sums.resize(512, AttributeSums::default());
-        let facts: Vec<TriangleFacts> =
-            (0..brick.triangles.len()).map(|index| facts_of(brick, index)).collect();
+        // Of a triangle that touches none of the voxels, they are not used.
+        let facts = touched.masks.iter().enumerate().map(|(index, mask)| match is_empty(mask) {
+            true => TriangleFacts::default(),
+            false => facts_of(brick, index),
+        });
+        let facts: Vec<TriangleFacts> = facts.collect();
         each_part(
             simd,
             touched.masks.iter().copied().enumerate(),

@@ -112,10 +112,9 @@ impl Integrator {
         };
         let mut lost = Vec::new();
         for (index, shading) in of.shadings.iter().enumerate() {
+            let Some(sampler) = shading.varying_texture() else { continue };
             let own = own(index);
-            if let Some(sampler) = shading.varying_texture()
-                && !is_empty(&own)
-            {
+            if !is_empty(&own) {
                 lost.push((index, self.add_textured(simd, of, index, sampler, own)));
             }
         }

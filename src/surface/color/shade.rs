@@ -1,6 +1,5 @@
 //! Shading: the mean colour and opacity of a clipped polygon of a triangle.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::base::srgb::{Linear, Rgba, rgba_of};
@@ -58,39 +57,49 @@ pub(super) enum Layer {
     },
 }
 
-impl Layer {
-    /// `material` with this layer's value and texture in place of its colour.
-    fn as_material(self, material: &Material) -> Cow<'_, Material> {
-        let opaque = |color: [f32; 3], texture| {
+/// A material as a layer sees it.
+struct Look {
+    color: Linear,
+    /// Opaque with a cutoff of 0.
+    alpha: Alpha,
+    has_vertex_colors: bool,
+    texture: Option<TextureRef>,
+    /// An opaque material ignores its opacity map.
+    opacity: Option<TextureRef>,
+    texel_alpha: TexelAlpha,
+}
+
+impl Look {
+    fn new(material: &Material, layer: Layer) -> Self {
+        let opaque = |color: [f32; 3], texture, texel_alpha| {
             let [r, g, b] = color.map(|c| (c.clamp(0.0, 1.0) * 65535.0 + 0.5) as u16);
-            Cow::Owned(Material { color: [r, g, b, u16::MAX], texture, ..Material::WHITE })
+            let (color, alpha) = ([r, g, b, u16::MAX], Alpha::Opaque);
+            Self { color, alpha, has_vertex_colors: false, texture, opacity: None, texel_alpha }
         };
-        match self {
-            Self::Color => Cow::Borrowed(material),
-            Self::Metallic | Self::Roughness => {
-                let Material { metallic, roughness, .. } = *material;
-                let texture = match self {
-                    Self::Metallic => material.metallic_texture,
-                    _ => material.roughness_texture,
-                };
-                opaque([0.0, roughness.unwrap_or(1.0), metallic.unwrap_or(0.0)], texture)
-            }
-            Self::Emission { brightest } => {
-                let emission = material.emission.unwrap_or_default();
-                opaque(emission.map(|c| c / brightest), material.emission_texture)
+        let Material { metallic, roughness, .. } = *material;
+        let factors = [0.0, roughness.unwrap_or(1.0), metallic.unwrap_or(0.0)];
+        match layer {
+            Layer::Color => Self::of_color(material),
+            Layer::Metallic => opaque(factors, material.metallic_texture, TexelAlpha::Linear),
+            Layer::Roughness => opaque(factors, material.roughness_texture, TexelAlpha::Linear),
+            Layer::Emission { brightest } => {
+                let emission = material.emission.unwrap_or_default().map(|c| c / brightest);
+                opaque(emission, material.emission_texture, TexelAlpha::Opaque)
             }
         }
     }
 
-    fn texel_alpha(self, material: &Material) -> TexelAlpha {
-        match (self, effective_alpha(material)) {
-            (Self::Metallic | Self::Roughness, _) => TexelAlpha::Linear,
-            (_, Alpha::Opaque) => TexelAlpha::Opaque,
-            (_, Alpha::Blend) => TexelAlpha::Blend,
-            (_, Alpha::Mask(cutoff)) => {
-                TexelAlpha::Cutoff(texel_cutoff(cutoff, fraction(material.color)[3]))
+    fn of_color(material: &Material) -> Self {
+        let Material { color, texture, opacity, has_vertex_colors, .. } = *material;
+        let (alpha, opacity, texel_alpha) = match material.alpha {
+            Alpha::Opaque | Alpha::Mask(0) => (Alpha::Opaque, None, TexelAlpha::Opaque),
+            Alpha::Blend => (Alpha::Blend, opacity, TexelAlpha::Blend),
+            Alpha::Mask(cutoff) => {
+                let texel_cutoff = texel_cutoff(cutoff, fraction(color)[3]);
+                (Alpha::Mask(cutoff), opacity, TexelAlpha::Cutoff(texel_cutoff))
             }
-        }
+        };
+        Self { color, alpha, has_vertex_colors, texture, opacity, texel_alpha }
     }
 }
 
@@ -108,14 +117,9 @@ struct PreparedMaterial {
 }
 
 impl PreparedMaterial {
-    fn new(
-        appearance: &Appearance,
-        material: &Material,
-        filter: FilterChoice,
-        texel_alpha: TexelAlpha,
-    ) -> Self {
-        let Material { color, has_vertex_colors, .. } = *material;
-        let (alpha, factor) = (effective_alpha(material), fraction(color));
+    fn new(appearance: &Appearance, look: &Look, filter: FilterChoice) -> Self {
+        let Look { alpha, has_vertex_colors, .. } = *look;
+        let factor = fraction(look.color);
         let white = Texture::new([1, 1], vec![[u8::MAX; 4]]);
         let image = |of: TextureRef| &appearance.textures[of.texture as usize];
         let prepared = |(source, texel_alpha)| {
@@ -134,17 +138,11 @@ impl PreparedMaterial {
             };
             Sampler { pyramid: texture.pyramid(texel_alpha), texture, wrap, filter }
         };
-        let sources = Source::of(material, texel_alpha);
-        let [base, opacity_map] = sources.map(|source| source.map(prepared));
+        let [base, opacity_map] = Source::of(look).map(|source| source.map(prepared));
         let is_flat = base.is_none() && !has_vertex_colors;
         let flat = is_flat.then(|| shade([1.0; 5], factor, alpha, false));
         Self { alpha, factor, has_vertex_colors, base, opacity_map, flat }
     }
-}
-
-/// An opaque material ignores its opacity map.
-fn effective_alpha(&Material { alpha, .. }: &Material) -> Alpha {
-    if alpha.is_opaque() { Alpha::Opaque } else { alpha }
 }
 
 /// A texture that a material samples.
@@ -159,9 +157,9 @@ enum Source {
 
 impl Source {
     /// The base texture of a material, and its opacity map if that has other wrap modes.
-    fn of(material: &Material, texel_alpha: TexelAlpha) -> [Option<(Self, TexelAlpha)>; 2] {
-        let opacity = material.opacity.filter(|_| !material.alpha.is_opaque());
-        match (material.texture, opacity) {
+    fn of(look: &Look) -> [Option<(Self, TexelAlpha)>; 2] {
+        let texel_alpha = look.texel_alpha;
+        match (look.texture, look.opacity) {
             (None, None) => [None, None],
             (Some(base), None) => [Some((Self::Image(base), texel_alpha)), None],
             (Some(base), Some(map)) if base.wrap != map.wrap => {
@@ -245,18 +243,13 @@ impl<'a> Shading<'a> {
                 level_bytes(made) + texels * size_of::<Rgba>() as u64
             }
         };
-        let sources = |material| {
-            let material = layer.as_material(material);
-            Source::of(&material, layer.texel_alpha(&material))
-        };
+        let sources = |material| Source::of(&Look::new(material, layer));
         appearance.materials.iter().flat_map(sources).flatten().map(bytes_of).sum()
     }
 
     pub(super) fn new(appearance: &'a Appearance, filter: FilterChoice, layer: Layer) -> Self {
-        let prepare = |material| {
-            let material = layer.as_material(material);
-            PreparedMaterial::new(appearance, &material, filter, layer.texel_alpha(&material))
-        };
+        let prepare =
+            |material| PreparedMaterial::new(appearance, &Look::new(material, layer), filter);
         Self { appearance, materials: appearance.materials.iter().map(prepare).collect() }
     }
 

@@ -114,8 +114,12 @@ impl Integrator {
         for (index, shading) in of.shadings.iter().enumerate() {
             let Some(sampler) = shading.varying_texture() else { continue };
             let own = own(index);
-            if !is_empty(&own) {
-                lost.push((index, self.add_textured(simd, of, index, sampler, own)));
+            if is_empty(&own) {
+                continue;
+            }
+            let rest = self.add_textured(simd, of, index, sampler, own);
+            if !is_empty(&rest) {
+                lost.push((index, rest));
             }
         }
         let is_plain = |&index: &usize| of.shadings[index].varying_texture().is_none();

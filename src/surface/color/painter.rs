@@ -111,8 +111,8 @@ impl BrickWork for Painter<'_> {
             colors[voxel] = integrator.take(voxel).mean().map(rgba_of);
         }
         let touched = triangles.any;
-        let (mut visible, mut own) =
-            (Mask::default(), Vec::with_capacity(count(&touched) as usize));
+        let mut visible = Mask::default();
+        let mut own = Vec::with_capacity(count(&touched) as usize);
         for voxel in voxels_of(&touched) {
             if let Some(color) = colors[voxel] {
                 visible[voxel / 64] |= 1 << (voxel % 64);

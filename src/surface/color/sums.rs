@@ -1,4 +1,5 @@
-//! Sums over the triangles' parts in a voxel, and over voxels. They are integers, so their order has no effect.
+//! Sums over the triangles' parts in a voxel, and over voxels. They are integers, so their order
+//! has no effect.
 
 use crate::base::srgb::{Linear, Rgba, linear_of};
 use crate::surface::color::shade::Shade;

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use trivox::base::srgb::{Linear, linear, linear_of};
 use trivox::formats::{LoadedMesh, MeshFile, MeshSpec, ReadOptions, Sidecars, read_mesh_from};
-use trivox::mesh::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
+use trivox::mesh::appearance::{Alpha, Material, Texture};
 use trivox::mesh::{Labels, MeshError};
 use trivox::{Appearance, MeshSource};
 
@@ -437,14 +437,14 @@ impl Looks<'_, '_> {
         }
         if let Some(colors) = self.vertex_colors {
             let vertex_colors = linear_colors(colors, vertices, "vertex_colors")?;
-            let alpha = alpha_of(&vertex_colors);
+            let alpha = Alpha::of_colors(&vertex_colors);
             let material = Material { has_vertex_colors: true, alpha, ..Material::default() };
             let materials = vec![material];
             return Ok(Some(Appearance { materials, vertex_colors, ..Appearance::default() }));
         }
         if let Some(colors) = self.face_colors {
             let colors = linear_colors(colors, faces, "face_colors")?;
-            let alpha = alpha_of(&colors);
+            let alpha = Alpha::of_colors(&colors);
             let mut distinct = colors.clone();
             distinct.sort_unstable();
             distinct.dedup();
@@ -507,22 +507,9 @@ fn textured(
         [at(0), at(1), at(2), if channels == 4 { at(3) } else { u8::MAX }]
     };
     let texels: Vec<[u8; 4]> = (0..height * width).map(texel).collect();
-    let is_opaque = texels.iter().all(|texel| texel[3] == u8::MAX);
-    let wrap = [Wrap::Repeat; 2];
-    let material = Material {
-        texture: Some(TextureRef { texture: 0, wrap, filter: Filter::default() }),
-        alpha: if is_opaque { Alpha::Opaque } else { Alpha::Blend },
-        ..Material::default()
-    };
-    let textures = vec![Texture::new([width as u32, height as u32], texels)];
-    Ok(Appearance { materials: vec![material], textures, uvs, ..Appearance::default() })
-}
-
-fn alpha_of(colors: &[Linear]) -> Alpha {
-    match colors.iter().all(|color| color[3] == u16::MAX) {
-        true => Alpha::Opaque,
-        false => Alpha::Blend,
-    }
+    let texture = Texture::new([width as u32, height as u32], texels);
+    let materials = vec![Material::textured(0, &texture)];
+    Ok(Appearance { materials, textures: vec![texture], uvs, ..Appearance::default() })
 }
 
 /// sRGB colours, uint8 or float, in linear light.

@@ -561,12 +561,7 @@ pub fn place_on(mesh: &Mesh, lattice: &Lattice) -> Result<PlacedMesh, PlaceError
 fn rounded(mesh: &Mesh, lattice: Lattice) -> PlacedMesh {
     let to_lattice = |p: &[f64; 3]| std::array::from_fn(|a| lattice.vertex_to_lattice(p[a], a));
     let positions = mesh.positions().par_iter().with_min_len(1 << 14);
-    PlacedMesh {
-        lattice,
-        vertices: Arc::new(positions.map(to_lattice).collect()),
-        triangles: mesh.shared_triangles(),
-        appearance: mesh.shared_appearance(),
-        labels: mesh.shared_labels(),
-        part: None,
-    }
+    let vertices = Arc::new(positions.map(to_lattice).collect());
+    let (triangles, appearance, labels) = mesh.shared();
+    PlacedMesh { lattice, vertices, triangles, appearance, labels, part: None }
 }

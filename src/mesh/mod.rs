@@ -85,6 +85,9 @@ pub struct Mesh {
     labels: Option<Arc<Labels>>,
 }
 
+/// The triangles, the appearance and the objects of a mesh.
+type Shared = (Arc<Vec<[u32; 3]>>, Option<Arc<Appearance>>, Option<Arc<Labels>>);
+
 impl Mesh {
     /// Makes a mesh of vertex positions (mesh units) and triangles (vertex indices).
     ///
@@ -219,18 +222,10 @@ impl Mesh {
         self.appearance.as_deref()
     }
 
-    pub(crate) fn shared_appearance(&self) -> Option<Arc<Appearance>> {
-        self.appearance.clone()
-    }
-
     /// The objects that its triangles are of, if the file has any.
     #[must_use]
     pub fn labels(&self) -> Option<&Labels> {
         self.labels.as_deref()
-    }
-
-    pub(crate) fn shared_labels(&self) -> Option<Arc<Labels>> {
-        self.labels.clone()
     }
 
     /// Vertex positions, in mesh units. Some may belong to no triangle.
@@ -245,8 +240,8 @@ impl Mesh {
         &self.triangles
     }
 
-    pub(crate) fn shared_triangles(&self) -> Arc<Vec<[u32; 3]>> {
-        Arc::clone(&self.triangles)
+    pub(crate) fn shared(&self) -> Shared {
+        (Arc::clone(&self.triangles), self.appearance.clone(), self.labels.clone())
     }
 
     /// Minimum and maximum corner of the vertices that triangles use, in mesh units.

@@ -14,25 +14,25 @@ mod labels;
 use std::collections::{BTreeMap, HashMap};
 
 use bytemuck::Pod;
-use pulp::{Arch, Simd, WithSimd};
+use pulp::Simd;
 use rayon::prelude::*;
 
-use crate::backend::{BackendError, check_cancelled, check_memory};
+use crate::backend::{BackendError, check_memory};
 use crate::base::progress::{Latch, Progress};
 use crate::base::vector::norm;
 use crate::grid::{
     Attribute, AttributeNames, AttributeSet, Attributes, Bits, BrickKey, Channel, Mask, VoxelGrid,
-    VoxelSample, VoxelValues, count, is_empty, mask_voxels,
+    VoxelSample, VoxelValues, count, is_empty,
 };
 use crate::lattice::{Distinct, PlacedMesh, Triangle, normal};
 use crate::mesh::appearance::Material;
 use crate::solid::mode::Mode;
 use crate::surface::attributes::labels::Objects;
 use crate::surface::color::ColorOptions;
-use crate::surface::color::descent;
+use crate::surface::color::descent::{self, BrickWork};
 use crate::surface::color::integrator::{BrickTriangles, Integrator, voxels_of};
 use crate::surface::color::layers::Layers;
-use crate::surface::color::parts::{Facet, Part, Parts};
+use crate::surface::color::parts::{Part, each_part};
 use crate::surface::color::sums::Weights;
 
 /// Why `mode`, with the fill of the coverage, gives the voxels of the mesh no `attribute`; `None`
@@ -117,10 +117,12 @@ pub fn attributes(
     let (mut sampled, mut bytes) = (Sampled { set: of_surface, bricks: Vec::new() }, 0);
     if !sampled.set.is_empty() {
         let (distinct, set) = (&Distinct::of(mesh, true), &sampled.set);
-        let sampler = Sampler { distinct, layers, index_of_material, grid, set };
-        (sampled.bricks, bytes) = sampler
-            .sample(memory - needed, progress)
+        let sampler = Sampler { layers, index_of_material, grid, set };
+        let found = descent::bricks(&sampler, distinct, grid, false, memory - needed, progress)
             .map_err(|error| error.with_kept_bytes(needed, memory))?;
+        sampled.bricks = found.into_iter().flatten().collect();
+        sampled.bricks.par_sort_unstable_by_key(|brick| brick.key);
+        bytes = sampled.bricks.iter().map(|brick| sampler.bytes(brick)).sum();
     }
     let (mut channels, mut objects, mut overlap) = (BTreeMap::new(), Objects::default(), false);
     let mut kept = needed + bytes;
@@ -206,47 +208,11 @@ impl Sampled {
 
 /// What determines the attributes of the surface.
 struct Sampler<'a> {
-    distinct: &'a Distinct<'a>,
     layers: &'a Layers<'a>,
     /// The index of the name of each material.
     index_of_material: Vec<u32>,
     grid: &'a VoxelGrid,
     set: &'a AttributeSet,
-}
-
-impl Sampler<'_> {
-    /// The attributes of the surface in the voxels of each brick, in order of the bricks, and their
-    /// bytes of memory, twice: as columns and as channels.
-    ///
-    /// # Errors
-    /// More than `memory`, in bytes; cancellation.
-    fn sample(
-        &self,
-        memory: u64,
-        progress: &dyn Progress,
-    ) -> Result<(Vec<SampledBrick>, u64), BackendError> {
-        let (arch, set) = (Arch::new(), self.set);
-        let of_voxel = set.iter().copied().map(stored_components).sum::<usize>() * size_of::<u32>();
-        let bytes_of = |mask: &Mask| {
-            let voxels = u64::from(count(mask));
-            let channels = set.iter().map(|&of| Channel::bytes_of(of, 1, voxels)).sum::<u64>();
-            // Lists of bricks grow and are put in order.
-            3 * size_of::<SampledBrick>() as u64 + voxels * of_voxel as u64 + channels
-        };
-        let work = |scratch: &mut Scratch, out: &mut Vec<SampledBrick>, brick: &BrickTriangles| {
-            let sampled = arch.dispatch(SampleBrick { sampler: self, brick, scratch });
-            let bytes = sampled.as_ref().map_or(0, |brick| bytes_of(&brick.mask));
-            out.extend(sampled);
-            bytes
-        };
-        let sampled = descent::bricks(self.distinct, self.grid, false, memory, progress, work);
-        let sampled = sampled.map_err(|needed| BackendError::Memory { needed, allowed: memory })?;
-        check_cancelled(progress)?;
-        let mut sampled: Vec<SampledBrick> = sampled.into_iter().flatten().collect();
-        sampled.par_sort_unstable_by_key(|brick| brick.key);
-        let bytes = sampled.iter().map(|brick| bytes_of(&brick.mask)).sum();
-        Ok((sampled, bytes))
-    }
 }
 
 /// The names of materials, and the index of that of each material. Those of the same name are one,
@@ -287,21 +253,19 @@ fn names(mesh: &PlacedMesh, materials: Vec<String>, set: &AttributeSet) -> Attri
 /// Scratch memory of a task.
 #[derive(Default)]
 struct Scratch {
-    parts: Parts<TriangleFacts>,
     integrator: Integrator,
     /// By voxel: empty before the first brick, zeros between bricks.
     sums: Vec<AttributeSums>,
 }
 
-/// The index in the file, the number of copies and the unit normal of a triangle, and how many
-/// halves of its area count for the voxel: one in a face that two occupied voxels share, otherwise
-/// two.
-#[derive(Debug, Clone, Copy, Default)]
+/// The index in the file, the number of copies and the unit normal of a triangle, and the plane
+/// between voxels that it lies in, if it does.
+#[derive(Default)]
 struct TriangleFacts {
     source: u32,
     copies: u32,
     normal: [i64; 3],
-    halves: u32,
+    plane: Option<(usize, i64)>,
 }
 
 /// Components of a unit normal are rounded to this part of one, so that a normal is off by at most
@@ -327,10 +291,11 @@ struct AttributeSums {
 }
 
 impl AttributeSums {
-    /// Adds a part of each of the copies of a triangle.
+    /// Adds a part of each of the copies of a triangle. So many halves of its area count for the
+    /// voxel: one in a face that two occupied voxels share, otherwise two.
     #[inline(always)]
-    fn add(&mut self, part: &Part<TriangleFacts>, weights: Weights) {
-        let TriangleFacts { source, copies, normal, halves } = part.triangle;
+    fn add(&mut self, part: &Part, triangle: &TriangleFacts, halves: u64, weights: Weights) {
+        let TriangleFacts { source, copies, normal, .. } = *triangle;
         let area = weights.units(part.area);
         let is_larger = area > self.largest || area == self.largest && source < self.triangle;
         if self.weight == 0 || is_larger {
@@ -341,7 +306,7 @@ impl AttributeSums {
             *sum += weight * component;
         }
         self.weight += weight;
-        self.half_area += u64::from(copies) * u64::from(halves) * area;
+        self.half_area += u64::from(copies) * halves * area;
     }
 
     /// The normalized sum; zero where less than a 1024th of the weight is left.
@@ -371,46 +336,69 @@ fn normal_of(triangle: &Triangle) -> [i64; 3] {
     normal.map(|c| rounded(c / length * NORMAL_UNITS))
 }
 
-/// Finds the surface in the voxels of a brick.
-struct SampleBrick<'a> {
-    sampler: &'a Sampler<'a>,
-    brick: &'a BrickTriangles<'a>,
-    scratch: &'a mut Scratch,
-}
+impl BrickWork for Sampler<'_> {
+    type Scratch = Scratch;
+    type Output = SampledBrick;
 
-impl WithSimd for SampleBrick<'_> {
-    type Output = Option<SampledBrick>;
+    /// Of the columns and of the channels. Lists of bricks grow and are put in order.
+    fn bytes(&self, brick: &SampledBrick) -> u64 {
+        let voxels = u64::from(count(&brick.mask));
+        let channels = self.set.iter().map(|&of| Channel::bytes_of(of, 1, voxels));
+        let lists = 3 * size_of::<SampledBrick>() + size_of_val(&brick.columns[..]);
+        lists as u64 + channels.sum::<u64>()
+    }
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> Option<SampledBrick> {
-        let Self { sampler, brick, scratch } = self;
-        let Sampler { grid, set, .. } = *sampler;
+    fn of_brick<S: Simd>(
+        &self,
+        simd: S,
+        scratch: &mut Scratch,
+        brick: &BrickTriangles,
+    ) -> SampledBrick {
+        let Self { grid, set, .. } = self;
         let touched = brick.touched(simd, &grid.mask_of(brick.key));
-        if is_empty(&touched.any) {
-            return None;
-        }
-        add_parts(simd, brick, grid, &touched.masks, scratch);
-        let Scratch { integrator, sums, .. } = scratch;
+        let Scratch { integrator, sums } = scratch;
+        sums.resize(512, AttributeSums::default());
+        // Of a triangle that touches none of the voxels, they are not used.
+        let facts = touched.masks.iter().enumerate().map(|(index, mask)| match is_empty(mask) {
+            true => TriangleFacts::default(),
+            false => facts_of(brick, index),
+        });
+        let facts: Vec<TriangleFacts> = facts.collect();
+        each_part(
+            simd,
+            touched.masks.iter().copied().enumerate(),
+            #[inline(always)]
+            |index| brick.corners(index),
+            #[inline(always)]
+            |part| {
+                let triangle = &facts[part.triangle];
+                let is_beyond = |plane| is_beyond(grid, brick.key, plane, part.voxel);
+                let halves = if triangle.plane.is_some_and(is_beyond) { 1 } else { 2 };
+                sums[part.voxel].add(part, triangle, halves, brick.weights);
+            },
+        );
+        drop(facts);
         let mut samples = Vec::with_capacity(count(&touched.any) as usize);
         for voxel in voxels_of(&touched.any) {
-            samples.push(sampler.sample_of(&std::mem::take(&mut sums[voxel]), brick.weights));
+            samples.push(self.sample_of(&std::mem::take(&mut sums[voxel]), brick));
         }
-        sampler.layers.set(simd, brick, &touched, integrator, &mut samples);
+        self.layers.set(simd, brick, &touched, integrator, &mut samples);
         let components = set.iter().copied().map(stored_components).sum::<usize>();
         let mut columns = Vec::with_capacity(samples.len() * components);
-        for &attribute in set {
+        for &attribute in *set {
             let stored_components = stored_components(attribute);
             let bits = samples.iter().map(|sample| attribute.bits_of(sample));
             bits.for_each(|bits| columns.extend_from_slice(&bits[..stored_components]));
         }
-        Some(SampledBrick { key: brick.key, mask: touched.any, columns })
+        SampledBrick { key: brick.key, mask: touched.any, columns }
     }
 }
 
 impl Sampler<'_> {
     /// A voxel's sample from its sums, without the attributes of [`Layers`].
-    fn sample_of(&self, sums: &AttributeSums, weights: Weights) -> VoxelSample {
-        let (mesh, triangle) = (self.distinct.mesh, sums.triangle as usize);
+    fn sample_of(&self, sums: &AttributeSums, brick: &BrickTriangles) -> VoxelSample {
+        let (mesh, triangle) = (brick.distinct.mesh, sums.triangle as usize);
         let material = mesh.appearance().map(|look| look.material_index(triangle) as usize);
         let label = mesh.labels().map_or(0, |labels| labels.of_triangle(triangle));
         VoxelSample {
@@ -418,10 +406,20 @@ impl Sampler<'_> {
             triangle: sums.triangle as i32,
             material: material.map_or(-1, |index| self.index_of_material[index] as i32),
             label: label as i32,
-            area: (weights.faces(sums.half_area) / 2.0) as f32,
+            area: (brick.weights.faces(sums.half_area) / 2.0) as f32,
             uv: self.layers.uv(triangle, sums.centroid),
             ..VoxelSample::NONE
         }
+    }
+}
+
+fn facts_of(brick: &BrickTriangles, index: usize) -> TriangleFacts {
+    let (mesh, triangle) = (brick.distinct.mesh, brick.triangles[index]);
+    TriangleFacts {
+        source: mesh.source(triangle as usize) as u32,
+        copies: brick.distinct.copies(triangle),
+        normal: normal_of(&mesh.triangle(triangle as usize)),
+        plane: plane_of(&brick.corners(index)),
     }
 }
 
@@ -437,57 +435,11 @@ fn plane_of(corners: &[[f64; 3]; 3]) -> Option<(usize, i64)> {
 
 /// Whether the voxel on the other side of a `plane` is occupied. The plane has a face of `voxel`;
 /// both are relative to the brick `key`.
-fn is_beyond(
-    grid: &VoxelGrid,
-    key: BrickKey,
-    (axis, plane): (usize, i64),
-    voxel: [u32; 3],
-) -> bool {
-    let first = key.first_voxel();
+fn is_beyond(grid: &VoxelGrid, key: BrickKey, (axis, plane): (usize, i64), voxel: usize) -> bool {
+    let (first, voxel) = (key.first_voxel(), voxel as u32);
+    let voxel = [voxel / 64, voxel / 8 % 8, voxel % 8];
     let mut beyond = [0, 1, 2].map(|a| i64::from(first[a] + voxel[a]));
     beyond[axis] = 2 * (i64::from(first[axis]) + plane) - 1 - beyond[axis];
     let beyond = beyond.map(u32::try_from);
     matches!(beyond, [Ok(x), Ok(y), Ok(z)] if grid.contains([x, y, z]))
-}
-
-/// Adds the part of each triangle in each voxel of its mask to the sums of the voxel.
-#[inline(always)]
-fn add_parts<S: Simd>(
-    simd: S,
-    brick: &BrickTriangles,
-    grid: &VoxelGrid,
-    masks: &[Mask],
-    scratch: &mut Scratch,
-) {
-    let Scratch { parts, sums, .. } = scratch;
-    sums.resize(512, AttributeSums::default());
-    let Distinct { mesh, .. } = brick.distinct;
-    for (index, mask) in masks.iter().enumerate().filter(|(_, mask)| !is_empty(mask)) {
-        let triangle = brick.triangles[index];
-        let facts = TriangleFacts {
-            source: mesh.source(triangle as usize) as u32,
-            copies: brick.distinct.copies(triangle),
-            normal: normal_of(&mesh.triangle(triangle as usize)),
-            halves: 2,
-        };
-        let corners = brick.corners(index);
-        let facet = Facet::new(&corners);
-        let plane = plane_of(&corners);
-        for voxel in mask_voxels([0; 3], *mask) {
-            let is_shared = plane.is_some_and(|plane| is_beyond(grid, brick.key, plane, voxel));
-            parts.push(
-                simd,
-                &facet,
-                TriangleFacts { halves: if is_shared { 1 } else { 2 }, ..facts },
-                voxel,
-                #[inline(always)]
-                |part| sums[part.voxel].add(part, brick.weights),
-            );
-        }
-    }
-    parts.finish(
-        simd,
-        #[inline(always)]
-        |part| sums[part.voxel].add(part, brick.weights),
-    );
 }

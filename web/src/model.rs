@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use trivox::base::srgb::{Linear, Rgba, linear_of_rgba};
 use trivox::engine::{Distances, Remedy, Timings, Warning};
 use trivox::formats::{LoadedMesh, MeshFile, MeshSpec, Sidecars};
-use trivox::mesh::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
+use trivox::mesh::appearance::{Alpha, Material, Texture};
 use trivox::{Appearance, Mesh, PlacedMesh, Voxelized};
 use wasm_bindgen::prelude::*;
 use web_time::{Duration, Instant};
@@ -241,21 +241,15 @@ impl Look {
     /// For a mesh of these triangles, which may use a vertex without texture coordinates: such
     /// meshes are refused elsewhere.
     fn appearance(self, triangles: &[[u32; 3]]) -> Appearance {
-        let material = |is_opaque| Material {
-            alpha: if is_opaque { Alpha::Opaque } else { Alpha::Blend },
-            ..Material::default()
-        };
         match self.0 {
             Colors::OfVertices(vertex_colors) => {
-                let material = material(vertex_colors.iter().all(|color| color[3] == u16::MAX));
-                let materials = vec![Material { has_vertex_colors: true, ..material }];
+                let alpha = Alpha::of_colors(&vertex_colors);
+                let material = Material { has_vertex_colors: true, alpha, ..Material::default() };
+                let materials = vec![material];
                 Appearance { materials, vertex_colors, ..Appearance::default() }
             }
             Colors::OfTexture(of_vertices, texture) => {
-                let material = material(!texture.has_transparency());
-                let (wrap, filter) = ([Wrap::Repeat; 2], Filter::default());
-                let reference = TextureRef { texture: 0, wrap, filter };
-                let materials = vec![Material { texture: Some(reference), ..material }];
+                let materials = vec![Material::textured(0, &texture)];
                 let uv = |vertex| of_vertices.get(vertex as usize).copied().unwrap_or_default();
                 let uvs = triangles.iter().map(|triangle| triangle.map(uv)).collect();
                 Appearance { materials, textures: vec![texture], uvs, ..Appearance::default() }

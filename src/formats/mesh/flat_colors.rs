@@ -25,11 +25,9 @@ pub(crate) fn lacks_color(triangle: [u32; 3], colors: &[Linear]) -> bool {
 
 /// How the opacity of vertices counts. If all are fully transparent, it is none: a warning says so.
 fn alpha_of(vertex_colors: &[Linear], warnings: &mut Vec<String>) -> Alpha {
-    if vertex_colors.iter().all(|color| color[3] == u16::MAX) {
-        return Alpha::Opaque;
-    }
-    if vertex_colors.iter().any(|color| color[3] > 0) {
-        return Alpha::Blend;
+    let alpha = Alpha::of_colors(vertex_colors);
+    if alpha == Alpha::Opaque || vertex_colors.iter().any(|color| color[3] > 0) {
+        return alpha;
     }
     warnings.push(format!("{ALL_TRANSPARENT} vertices"));
     Alpha::Opaque

@@ -80,6 +80,15 @@ impl Material {
         has_color_of_light: false,
     };
 
+    /// White with this texture, of this index, and its opacity. The texture repeats.
+    #[must_use]
+    pub fn textured(index: u32, texture: &Texture) -> Self {
+        let alpha = if texture.has_transparency() { Alpha::Blend } else { Alpha::Opaque };
+        let (wrap, filter) = ([Wrap::Repeat; 2], Filter::Nearest);
+        let texture = Some(TextureRef { texture: index, wrap, filter });
+        Self { texture, alpha, ..Self::WHITE }
+    }
+
     /// Whether it emits light that its colour does not have.
     #[must_use]
     pub fn adds_light(&self) -> bool {
@@ -136,6 +145,12 @@ pub enum Alpha {
 }
 
 impl Alpha {
+    /// Blending, unless all of these colours are opaque.
+    #[must_use]
+    pub fn of_colors(colors: &[Linear]) -> Self {
+        if colors.iter().all(|color| color[3] == u16::MAX) { Self::Opaque } else { Self::Blend }
+    }
+
     /// Whether every opacity counts as opaque.
     #[must_use]
     pub fn is_opaque(self) -> bool {

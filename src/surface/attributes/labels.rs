@@ -67,12 +67,10 @@ pub(super) fn channel(
         (!values.is_empty()).then_some((key, own, values))
     };
     let labelled = || grid.bricks().par_bridge().filter_map(own_of);
-    let (bricks, values) = labelled()
-        .map(|(.., own)| (1, own.len() as u64))
-        .reduce(Default::default, |a, b| (a.0 + b.0, a.1 + b.1));
+    let bytes_of_own = |own: &[u32]| VoxelValues::<u32>::bytes_of(1, own.len() as u64);
+    let bytes: u64 = labelled().map(|(.., own)| bytes_of_own(&own)).sum();
     // The values in lists that grow, and in order.
-    let lists = 4 * VoxelValues::<u32>::bytes_of(bricks, values);
-    check_memory(lists + bytes_of(solids.len() as u64), memory)?;
+    check_memory(4 * bytes + bytes_of(solids.len() as u64), memory)?;
     Ok((Channel::Scalar(VoxelValues::from_bricks(labelled().collect(), rest)), found))
 }
 

@@ -4,7 +4,7 @@
 
 use crate::base::vector::{cross, minus, norm};
 use crate::surface::color::floor;
-use crate::surface::color::polygon::{TexelPolygon, Vertices, area, bounds};
+use crate::surface::color::polygon::{Moments, TexelPolygon, Vertices, area, bounds, moments};
 
 /// A triangle, clipped, in voxels from the minimum corner of a brick. It has three corners, and
 /// each of a voxel's six planes adds at most one.
@@ -130,13 +130,14 @@ impl TexelMap {
         Self { plane, first: a, gradients: [gradient(0), gradient(1)], low, high }
     }
 
-    /// Maps the points of a clipped polygon.
+    /// The image of a clipped polygon.
     #[inline(always)]
-    pub(super) fn map(&self, clipped: &Polygon, mapped: &mut TexelPolygon) {
-        mapped.clear();
+    pub(super) fn map(&self, clipped: &Polygon) -> TexelPolygon {
+        let mut mapped = TexelPolygon::default();
         for point in clipped.points() {
             mapped.push(self.point(self.plane.project(point)));
         }
+        mapped
     }
 
     #[inline(always)]
@@ -247,28 +248,14 @@ impl Plane {
 
     /// The centroid of a clipped polygon; without area, the mean of its points.
     fn projected_centroid(&self, polygon: &Polygon) -> [f64; 2] {
-        let points = polygon.points();
-        let first = self.project(&points[0]);
-        let local = |point: &[f64; 3]| {
-            let [x, y] = self.project(point);
-            [x - first[0], y - first[1]]
-        };
-        let (mut double, mut moment, mut sum) = (0.0, [0.0; 2], [0.0; 2]);
-        let mut before = [0.0; 2];
-        for point in points {
-            let now = local(point);
-            let part = before[0] * now[1] - before[1] * now[0];
-            double += part;
-            for a in 0..2 {
-                moment[a] += part * (before[a] + now[a]);
-                sum[a] += now[a];
-            }
-            before = now;
+        let projected = polygon.points().iter().map(|point| self.project(point));
+        if let Some(Moments { mean: [x, y, _], .. }) = moments(projected.clone()) {
+            return [x, y];
         }
-        let middle = match double == 0.0 {
-            true => sum.map(|c| c / points.len() as f64),
-            false => moment.map(|c| c / (3.0 * double)),
-        };
-        [0, 1].map(|a| first[a] + middle[a])
+        let first = self.project(&polygon.points()[0]);
+        [0, 1].map(|a| {
+            let sum: f64 = projected.clone().map(|point| point[a] - first[a]).sum();
+            first[a] + sum / polygon.len as f64
+        })
     }
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
+use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::progress::Progress;
 use crate::grid::{BRICK, BrickKey, VoxelGrid, set_bits};
 use crate::lattice::{Distinct, PlacedMesh};
@@ -30,37 +31,53 @@ const PARALLEL_TRIANGLES: usize = 1 << 9;
 /// proportion to their numbers of triangles.
 pub(in crate::surface) const SHARES: u64 = 1 << 32;
 
-/// Calls `work` for each brick of `grid` that distinct triangles touch and, `with_neighbors`, for
-/// the touched neighbours of its bricks, until `progress` is cancelled. Each task has scratch
-/// memory `M` and a result `T`; `work` returns the bytes that it added to the result. Progress
-/// advances by the shares of each task that ends, [`SHARES`] in all. Returns the results, in no
-/// order.
+/// What is found in the bricks, with vector instructions.
+pub(in crate::surface) trait BrickWork: Sync {
+    /// Scratch memory of a task.
+    type Scratch: Default;
+    type Output: Send;
+
+    /// The result for a brick.
+    fn of_brick<S: Simd>(
+        &self,
+        simd: S,
+        scratch: &mut Self::Scratch,
+        brick: &BrickTriangles,
+    ) -> Self::Output;
+
+    /// The bytes of memory that a result takes.
+    fn bytes(&self, result: &Self::Output) -> u64;
+}
+
+/// The results of `work` for each brick of `grid` that distinct triangles touch and,
+/// `with_neighbors`, for the touched neighbours of its bricks: those of each task, in no order.
+/// Progress advances by the shares of each task that ends, [`SHARES`] in all.
 ///
 /// # Errors
-/// The memory of the lists of triangles and of what was added, if it exceeds `memory`, in bytes.
-pub(in crate::surface) fn bricks<M: Default, T: Default + Send>(
+/// The memory of the lists of triangles and of the results, if it exceeds `memory`, in bytes;
+/// cancellation.
+pub(in crate::surface) fn bricks<W: BrickWork>(
+    work: &W,
     distinct: &Distinct,
     grid: &VoxelGrid,
     with_neighbors: bool,
     memory: u64,
     progress: &dyn Progress,
-    work: impl Fn(&mut M, &mut T, &BrickTriangles) -> u64 + Sync,
-) -> Result<Vec<T>, u64> {
+) -> Result<Vec<Vec<W::Output>>, BackendError> {
     let [x, y, z] = grid.dims().map(|d| d.div_ceil(BRICK));
     let bits = x.max(y).max(z).next_power_of_two().ilog2();
     let all: Vec<u32> = distinct.triangles().collect();
     let weights = Weights::new(distinct.mesh.whole().len());
     let lists = ListMemory { allowed: memory, ..ListMemory::default() };
     let traversal = Traversal { distinct, weights, grid, with_neighbors, lists, progress, work };
-    let results = traversal.visit::<M, T>(Node { from: [0; 3], bits }, &all, SHARES);
-    match traversal.lists.most.into_inner() {
-        most if most > memory => Err(most),
-        _ => Ok(results),
-    }
+    let results = traversal.visit(Node { from: [0; 3], bits }, &all, SHARES);
+    check_memory(traversal.lists.most.into_inner(), memory)?;
+    check_cancelled(progress)?;
+    Ok(results)
 }
 
 /// The memory of the lists of triangles of all nodes that are being visited, of what `work` takes
-/// for those of a brick, and of what it added, in bytes.
+/// for those of a brick, and of its results, in bytes.
 #[derive(Default)]
 struct ListMemory {
     allowed: u64,
@@ -103,22 +120,17 @@ struct Traversal<'a, W> {
     with_neighbors: bool,
     lists: ListMemory,
     progress: &'a dyn Progress,
-    work: W,
+    work: &'a W,
 }
 
-impl<W: Sync> Traversal<'_, W> {
-    fn visit<M, T>(&self, node: Node, triangles: &[u32], shares: u64) -> Vec<T>
-    where
-        M: Default,
-        T: Default + Send,
-        W: Fn(&mut M, &mut T, &BrickTriangles) -> u64,
-    {
+impl<W: BrickWork> Traversal<'_, W> {
+    fn visit(&self, node: Node, triangles: &[u32], shares: u64) -> Vec<Vec<W::Output>> {
         let is_small = node.bits <= SEQUENTIAL_BITS && triangles.len() < PARALLEL_TRIANGLES;
         if is_small || node.bits == 0 {
-            let mut result = T::default();
-            self.visit_all(node, triangles, &mut M::default(), &mut result);
+            let mut results = Vec::new();
+            self.visit_all(node, triangles, &mut W::Scratch::default(), &mut results);
             self.progress.advance(shares);
-            return vec![result];
+            return vec![results];
         }
         let children = self.children(node, triangles);
         // At most 2^32 and below 2^32, so the product does not overflow.
@@ -130,17 +142,18 @@ impl<W: Sync> Traversal<'_, W> {
         self.progress.advance(shares - given);
         let visit = |index: usize| match children.triangles_of(index) {
             [] => Vec::new(),
-            triangles => {
-                self.visit::<M, T>(node.child(index), triangles, shares_of(triangles.len()))
-            }
+            triangles => self.visit(node.child(index), triangles, shares_of(triangles.len())),
         };
         (0..64).into_par_iter().with_max_len(1).flat_map_iter(visit).collect()
     }
 
-    fn visit_all<M, T>(&self, node: Node, triangles: &[u32], scratch: &mut M, result: &mut T)
-    where
-        W: Fn(&mut M, &mut T, &BrickTriangles) -> u64,
-    {
+    fn visit_all(
+        &self,
+        node: Node,
+        triangles: &[u32],
+        scratch: &mut W::Scratch,
+        results: &mut Vec<W::Output>,
+    ) {
         if node.bits == 0 {
             if self.progress.is_cancelled() {
                 return;
@@ -149,27 +162,30 @@ impl<W: Sync> Traversal<'_, W> {
             let Some(_lists) = self.lists.reserve(bytes) else { return };
             let (key, weights) = (BrickKey::new(node.from), self.weights);
             let brick = BrickTriangles { distinct: self.distinct, key, triangles, weights };
-            self.lists.retain((self.work)(scratch, result, &brick));
+            let (work, brick) = (self.work, &brick);
+            let result = Arch::new().dispatch(WorkOfBrick { work, scratch, brick });
+            self.lists.retain(work.bytes(&result));
+            results.push(result);
             return;
         }
         let children = self.children(node, triangles);
         for index in 0..64 {
             match children.triangles_of(index) {
                 [] => {}
-                triangles => self.visit_all(node.child(index), triangles, scratch, result),
+                triangles => self.visit_all(node.child(index), triangles, scratch, results),
             }
         }
     }
 
     /// The triangles of each wanted child; none if they would take too much memory.
     fn children(&self, node: Node, triangles: &[u32]) -> Children<'_> {
-        let masks =
+        let mut masks =
             Arch::new().dispatch(TouchedChildren { mesh: self.distinct.mesh, node, triangles });
-        let touched = masks.iter().fold(0, |any, mask| any | mask);
-        let children = (0..64).filter(|&index| touched >> index & 1 == 1);
-        let wanted = children.filter(|&index| self.is_wanted(node.child(index)));
-        let wanted = wanted.fold(0, |wanted, index| wanted | 1 << index);
-        Children::new(triangles, &masks, wanted, &self.lists)
+        let touched = set_bits(masks.iter().fold(0, |any, mask| any | mask));
+        let wanted = touched.filter(|&bit| self.is_wanted(node.child(bit as usize)));
+        let wanted = wanted.fold(0, |wanted, bit| wanted | 1 << bit);
+        masks.iter_mut().for_each(|mask| *mask &= wanted);
+        Children::new(triangles, &masks, &self.lists)
     }
 
     /// Whether a node in the grid has voxels, or is next to some if neighbours are wanted.
@@ -200,6 +216,22 @@ impl Node {
     }
 }
 
+/// Works on one brick.
+struct WorkOfBrick<'a, W: BrickWork> {
+    work: &'a W,
+    scratch: &'a mut W::Scratch,
+    brick: &'a BrickTriangles<'a>,
+}
+
+impl<W: BrickWork> WithSimd for WorkOfBrick<'_, W> {
+    type Output = W::Output;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> W::Output {
+        self.work.of_brick(simd, self.scratch, self.brick)
+    }
+}
+
 /// Finds the children that each triangle touches.
 struct TouchedChildren<'a> {
     mesh: &'a PlacedMesh,
@@ -216,8 +248,8 @@ impl WithSimd for TouchedChildren<'_> {
         let bits = node.child_bits();
         let box_bits = mesh.lattice().fraction_bits + BRICK.ilog2() + bits;
         let lowest = node.from.map(|c| (c >> bits) as i32);
-        let block = Block { box_bits, lowest, edge: 1 << (node.bits - bits) };
-        block_masks(simd, mesh, triangles, &block)
+        let block = Block { lowest, edge: 1 << (node.bits - bits) };
+        block_masks(simd, mesh, triangles, box_bits, &[block])
     }
 }
 
@@ -231,16 +263,9 @@ struct Children<'a> {
 }
 
 impl<'a> Children<'a> {
-    fn new(
-        triangles: &[u32],
-        masks: &[BlockMask],
-        wanted: BlockMask,
-        memory: &'a ListMemory,
-    ) -> Self {
+    fn new(triangles: &[u32], masks: &[BlockMask], memory: &'a ListMemory) -> Self {
         let mut ends = [0; 64];
-        masks.iter().flat_map(|&mask| set_bits(mask & wanted)).for_each(|bit| {
-            ends[bit as usize] += 1;
-        });
+        masks.iter().flat_map(|&mask| set_bits(mask)).for_each(|bit| ends[bit as usize] += 1);
         let mut total: usize = 0;
         for end in &mut ends {
             total += std::mem::replace(end, total);
@@ -251,7 +276,7 @@ impl<'a> Children<'a> {
         }
         let mut grouped = vec![0; total];
         for (&triangle, &mask) in triangles.iter().zip(masks) {
-            for bit in set_bits(mask & wanted) {
+            for bit in set_bits(mask) {
                 let end = &mut ends[bit as usize];
                 grouped[*end] = triangle;
                 *end += 1;

@@ -10,6 +10,7 @@ use pulp::Simd;
 
 use crate::base::lanes::{LANES, Lanes};
 use crate::mesh::appearance::Filter;
+use crate::mesh::appearance::texture::pyramid::Sample;
 use crate::surface::color::polygon::TexelPolygon;
 use crate::surface::color::texels::is_interpolated;
 use crate::surface::color::{Color, floor};
@@ -30,15 +31,13 @@ type Weights = [[Lanes; MAX_TEXELS]; MAX_TEXELS];
 #[derive(Clone, Copy, Default)]
 pub(super) struct Target {
     /// The index of the triangle's shading.
-    pub(super) triangle: u32,
+    pub(super) triangle: usize,
     /// The index of the voxel in its brick.
-    pub(super) voxel: u32,
+    pub(super) voxel: usize,
     /// The weight of its mean.
     pub(super) weight: u64,
     /// The colour that multiplies its mean.
     pub(super) color: Color,
-    /// The texel with the lowest indices, once it is queued.
-    pub(super) first: [i64; 2],
 }
 
 /// Polygons of the same number of texels along each axis.
@@ -50,6 +49,8 @@ struct Queue {
     vertices: usize,
     /// In texels: from the corner of the first texel if it is a box, from its centre if a tent.
     points: [Point; MAX_POINTS],
+    /// The texel with the lowest indices.
+    first: [[i64; 2]; LANES],
     targets: [Target; LANES],
 }
 
@@ -68,16 +69,19 @@ impl Default for Queues {
             len: 0,
             vertices: 0,
             points: [Point::default(); MAX_POINTS],
+            first: [[0; 2]; LANES],
             targets: [Target::default(); LANES],
         };
         Self { queues: (0..2 * MAX_TEXELS.pow(2)).map(empty).collect(), weights: Box::default() }
     }
 }
 
-/// Integrated polygons.
+/// An integrated polygon.
 pub(super) struct Integrated<'a> {
-    pub(super) targets: &'a [Target],
+    pub(super) target: &'a Target,
     weights: &'a Weights,
+    lane: usize,
+    first: [i64; 2],
     texels: [usize; 2],
 }
 
@@ -90,7 +94,7 @@ impl Queues {
         simd: S,
         filter: Filter,
         polygon: &TexelPolygon,
-        mut target: Target,
+        target: Target,
         done: impl FnMut(&Integrated),
     ) -> bool {
         /// Largest ratio of the error of an area to the size of the polygon, times a million.
@@ -113,7 +117,6 @@ impl Queues {
         if !is_small || !has_area {
             return false;
         }
-        target.first = first;
         let index = (usize::from(is_linear) * MAX_TEXELS + texels[0] - 1) * MAX_TEXELS;
         let queue = &mut self.queues[index + texels[1] - 1];
         let lane = queue.len % LANES;
@@ -122,7 +125,7 @@ impl Queues {
             let vertex = vertices.get(i).unwrap_or(&last);
             (0..2).for_each(|a| point[a].0[lane] = vertex[a] - origin[a]);
         }
-        queue.targets[lane] = target;
+        (queue.first[lane], queue.targets[lane]) = (first, target);
         queue.vertices = queue.vertices.max(vertices.len());
         queue.len += 1;
         if queue.len == LANES {
@@ -141,19 +144,27 @@ impl Queues {
 }
 
 impl Integrated<'_> {
-    /// The texels that a polygon covers, and their weights, which sum to 1.
+    /// The mean over the texels that it covers, by their samples.
     #[inline(always)]
-    pub(super) fn texels(&self, index: usize, mut each: impl FnMut([i64; 2], f64)) {
-        let [columns, rows] = self.texels;
-        let first = self.targets[index].first;
+    pub(super) fn mean(&self, sample: impl Fn([i64; 2]) -> Sample) -> Sample {
+        let ([columns, rows], lane) = (self.texels, self.lane);
         let weights = self.weights[..columns].iter().map(|column| &column[..rows]);
-        let area: f64 = weights.clone().flatten().map(|weight| weight.0[index]).sum();
+        let area: f64 = weights.clone().flatten().map(|weight| weight.0[lane]).sum();
         let inverse = 1.0 / area;
+        let mut mean = [0.0; 5];
         for (i, column) in weights.enumerate() {
             for (j, weight) in column.iter().enumerate() {
-                each([first[0] + i as i64, first[1] + j as i64], weight.0[index] * inverse);
+                let sample = sample([self.first[0] + i as i64, self.first[1] + j as i64]);
+                let weight = weight.0[lane] * inverse;
+                for c in 0..5 {
+                    mean[c] += weight * sample[c];
+                }
             }
         }
+        for c in &mut mean {
+            *c = c.max(0.0);
+        }
+        mean
     }
 }
 
@@ -176,7 +187,9 @@ impl Queue {
                 _ => integrate::<{ MAX_TEXELS + 2 }>(filter, points, texels, weights),
             },
         );
-        done(&Integrated { targets: &self.targets[..self.len], weights, texels });
+        for (lane, target) in self.targets[..self.len].iter().enumerate() {
+            done(&Integrated { target, weights, lane, first: self.first[lane], texels });
+        }
         (self.len, self.vertices) = (0, 0);
     }
 }
@@ -196,10 +209,7 @@ fn integrate<const N: usize>(
         sums.add_edge([*from, *to], squares);
         from = to;
     }
-    sums.differences(texels);
-    for (weights, sums) in weights.iter_mut().zip(&sums.list).take(texels[0]) {
-        weights[..texels[1]].copy_from_slice(&sums[..texels[1]]);
-    }
+    sums.differences(texels, weights);
 }
 
 /// The ends of a segment.
@@ -266,7 +276,7 @@ impl<const N: usize> StepSums<N> {
     /// ramps.
     #[inline(always)]
     #[expect(clippy::needless_range_loop, reason = "the indices are coordinates")]
-    fn differences(&mut self, [columns, rows]: [usize; 2]) {
+    fn differences(&mut self, [columns, rows]: [usize; 2], weights: &mut Weights) {
         let Self { filter, list } = self;
         for column in 0..columns {
             for row in 0..rows {
@@ -291,7 +301,7 @@ impl<const N: usize> StepSums<N> {
             for column in 0..columns {
                 let [here, next, after] =
                     [list[column][row], list[column + 1][row], list[column + 2][row]];
-                list[column][row] = difference(*filter, column, here, next, after);
+                weights[column][row] = difference(*filter, column, here, next, after);
             }
         }
     }
@@ -331,7 +341,6 @@ mod tests {
     use crate::mesh::appearance::texture::pyramid::{Pyramid, TexelAlpha};
     use crate::mesh::appearance::{Texture, Wrap};
     use crate::predicate::InstructionSet;
-    use crate::surface::color::coverage::Scratch;
     use crate::surface::color::texels::Sampler;
     use fastrand::Rng;
     use pulp::WithSimd;
@@ -350,12 +359,10 @@ mod tests {
             let Self { polygons, sampler } = self;
             let (mut queues, mut means) = (Queues::default(), vec![None; polygons.len()]);
             let mut done = |integrated: &Integrated| {
-                for (index, target) in integrated.targets.iter().enumerate() {
-                    means[target.voxel as usize] = Some(sampler.weighted(integrated, index));
-                }
+                means[integrated.target.voxel] = Some(sampler.weighted(integrated));
             };
-            for (index, polygon) in polygons.iter().enumerate() {
-                let target = Target { voxel: index as u32, ..Target::default() };
+            for (voxel, polygon) in polygons.iter().enumerate() {
+                let target = Target { voxel, ..Target::default() };
                 let is_queued = queues.push(simd, sampler.filter, polygon, target, &mut done);
                 assert!(is_queued, "{polygon:?}");
             }
@@ -399,7 +406,7 @@ mod tests {
             let sets = InstructionSet::available();
             let all: Vec<_> = sets.iter().map(|set| (set, set.dispatch(means))).collect();
             for (index, polygon) in polygons.iter().enumerate() {
-                let expected = sampler.mean(polygon, &mut Scratch::default());
+                let expected = sampler.mean(polygon);
                 let expected = expected.expect("the polygon has an area");
                 let first = all[0].1[index].expect("the polygon was integrated");
                 for (found, expected) in first.into_iter().zip(expected) {

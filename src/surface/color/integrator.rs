@@ -6,17 +6,14 @@
 
 use pulp::Simd;
 
-use crate::grid::{
-    BRICK, BrickKey, Mask, brick_slot, is_empty, mask_bounds, mask_places, mask_voxels,
-};
+use crate::grid::{BRICK, BrickKey, Mask, brick_slot, is_empty, mask_bounds, mask_places};
 use crate::lattice::Distinct;
-use crate::surface::color::clip::{ClipScratch, TexelMap, clip};
-use crate::surface::color::coverage;
+use crate::surface::color::clip::{ClipScratch, Plane, clip};
 use crate::surface::color::integrals::{Integrated, Queues, Target};
-use crate::surface::color::parts::{Facet, Part, Parts};
-use crate::surface::color::polygon::TexelPolygon;
+use crate::surface::color::parts::each_part;
 use crate::surface::color::shade::{Shading, TriangleShading};
 use crate::surface::color::sums::{Sums, Weights};
+use crate::surface::color::texels::Sampler;
 use crate::surface::color::touched::brick_masks;
 
 /// The triangles that touch a brick.
@@ -98,10 +95,7 @@ impl BrickTriangles<'_> {
 /// The sums of a brick, and scratch memory of a task.
 #[derive(Default)]
 pub(in crate::surface) struct Integrator {
-    parts: Parts<usize>,
     clipped: ClipScratch,
-    texels: TexelPolygon,
-    coverage: coverage::Scratch,
     queues: Queues,
     /// By voxel: empty before the first brick, zeros between bricks.
     sums: Vec<Sums>,
@@ -112,87 +106,88 @@ impl Integrator {
     #[inline(always)]
     pub(super) fn add<S: Simd>(&mut self, simd: S, of: Shaded, wanted: &Mask) {
         self.sums.resize(512, Sums::default());
-        for (index, touched) in of.touched.masks.iter().enumerate() {
-            let mut own: Mask = std::array::from_fn(|x| touched[x] & wanted[x]);
+        let own = |index: usize| -> Mask {
+            let touched = &of.touched.masks[index];
+            std::array::from_fn(|x| touched[x] & wanted[x])
+        };
+        let mut lost = Vec::new();
+        for (index, shading) in of.shadings.iter().enumerate() {
+            let Some(sampler) = shading.varying_texture() else { continue };
+            let own = own(index);
             if is_empty(&own) {
                 continue;
             }
-            let facet = Facet::new(&of.brick.corners(index));
-            if let Some(map) = of.shadings[index].texel_map(&facet.plane) {
-                let clipped = self.add_textured(simd, of, index, &map, &own);
-                // Rounding lost the polygons in these.
-                (0..8).for_each(|x| own[x] &= !clipped[x]);
-            }
-            let Self { parts, sums, .. } = self;
-            for voxel in mask_voxels([0; 3], own) {
-                parts.push(
-                    simd,
-                    &facet,
-                    index,
-                    voxel,
-                    #[inline(always)]
-                    |part| add_part(part, of, sums),
-                );
+            let rest = self.add_textured(simd, of, index, sampler, own);
+            if !is_empty(&rest) {
+                lost.push((index, rest));
             }
         }
-        let Self { parts, queues, sums, .. } = self;
-        parts.finish(
+        let is_plain = |&index: &usize| of.shadings[index].varying_texture().is_none();
+        let plain = (0..of.shadings.len()).filter(is_plain).map(|index| (index, own(index)));
+        let Self { queues, sums, .. } = self;
+        each_part(
             simd,
+            plain.chain(lost),
             #[inline(always)]
-            |part| add_part(part, of, sums),
+            |index| of.brick.corners(index),
+            #[inline(always)]
+            |part| {
+                let weight = of.brick.weight(part.triangle, part.area);
+                sums[part.voxel].add(weight, &of.shadings[part.triangle].at(part.weights));
+            },
         );
-        queues.finish(simd, |integrated| add_means(integrated, of.shadings, sums));
+        queues.finish(simd, |integrated| add_mean(integrated, of.shadings, sums));
     }
 
-    /// Adds a triangle with a texture in its `own` voxels. Returns those in which it has a polygon.
+    /// Adds a triangle with a texture in its `own` voxels. Returns those in which rounding lost its
+    /// polygon.
     #[inline(always)]
     fn add_textured<S: Simd>(
         &mut self,
         simd: S,
         Shaded { brick, shadings, .. }: Shaded,
         index: usize,
-        map: &TexelMap,
-        own: &Mask,
+        sampler: &Sampler,
+        mut own: Mask,
     ) -> Mask {
-        let (shading, plane) = (&shadings[index], &map.plane);
+        let (shading, corners) = (&shadings[index], brick.corners(index));
+        let map = shading.texel_map(sampler, Plane::new(&corners));
         let filter = shading.integrated().map(|sampler| sampler.filter);
-        let [first, last] = mask_bounds(own);
-        let Self { clipped, texels, coverage, queues, sums, .. } = self;
-        let mut found = Mask::default();
+        let [first, last] = mask_bounds(&own);
+        let Self { clipped, queues, sums } = self;
         clip(
-            &brick.corners(index),
+            &corners,
             [0, 1, 2].map(|a| [first[a] as i32, last[a] as i32]),
             clipped,
             #[inline(always)]
             |voxel, polygon| {
                 let voxel = brick_slot(voxel.map(i32::cast_unsigned));
-                let bit = own[voxel / 64] & 1 << (voxel % 64);
-                if bit == 0 {
+                let bit = 1 << (voxel % 64);
+                if own[voxel / 64] & bit == 0 {
                     return;
                 }
-                found[voxel / 64] |= bit;
-                let weight = brick.weight(index, plane.area(polygon));
-                map.map(polygon, texels);
+                own[voxel / 64] &= !bit;
+                let weight = brick.weight(index, map.plane.area(polygon));
+                let texels = &map.map(polygon);
                 if let Some(filter) = filter {
-                    let color = shading.mean_color(plane, polygon);
-                    let (triangle, at) = (index as u32, voxel as u32);
-                    let target = Target { triangle, voxel: at, weight, color, first: [0; 2] };
+                    let color = shading.mean_color(&map.plane, polygon);
+                    let target = Target { triangle: index, voxel, weight, color };
                     let is_queued = queues.push(
                         simd,
                         filter,
                         texels,
                         target,
                         #[inline(always)]
-                        |integrated| add_means(integrated, shadings, sums),
+                        |integrated| add_mean(integrated, shadings, sums),
                     );
                     if is_queued {
                         return;
                     }
                 }
-                sums[voxel].add(weight, &shading.mean(map, polygon, texels, coverage));
+                sums[voxel].add(weight, &shading.mean(sampler, &map, polygon, texels));
             },
         );
-        found
+        own
     }
 
     /// The sums of a voxel, and removes them.
@@ -201,22 +196,13 @@ impl Integrator {
     }
 }
 
-/// Adds a part of a triangle to the sums of its voxel.
+/// Adds the mean of an integrated polygon to the sums of its voxel.
 #[inline(always)]
-fn add_part(part: &Part<usize>, of: Shaded, sums: &mut [Sums]) {
-    let weight = of.brick.weight(part.triangle, part.area);
-    sums[part.voxel].add(weight, &of.shadings[part.triangle].at(part.weights));
-}
-
-/// Adds the means of integrated polygons to the sums of their voxels.
-#[inline(always)]
-fn add_means(integrated: &Integrated, shadings: &[TriangleShading], sums: &mut [Sums]) {
-    for (index, target) in integrated.targets.iter().enumerate() {
-        let shading = &shadings[target.triangle as usize];
-        if let Some(sampler) = shading.integrated() {
-            let shade = shading.shade(sampler.weighted(integrated, index), target.color);
-            sums[target.voxel as usize].add(target.weight, &shade);
-        }
+fn add_mean(integrated: &Integrated, shadings: &[TriangleShading], sums: &mut [Sums]) {
+    let Target { triangle, voxel, weight, color } = *integrated.target;
+    let shading = &shadings[triangle];
+    if let Some(sampler) = shading.integrated() {
+        sums[voxel].add(weight, &shading.shade(sampler.weighted(integrated), color));
     }
 }
 

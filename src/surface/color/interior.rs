@@ -8,13 +8,14 @@
 
 use rayon::prelude::*;
 
-use crate::base::srgb::Rgba;
+use crate::base::srgb::{Rgba, rgba_of};
 use crate::grid::{
     BRICK, BrickKey, Colors, Mask, VoxelGrid, count, is_empty, mask_place, mask_spliced,
     mask_voxels,
 };
+use crate::surface::color::sums::Sums;
 use crate::surface::color::visible::most_typical;
-use crate::surface::color::{Blend, LightSum, SurfaceColors};
+use crate::surface::color::{Blend, SurfaceColors};
 
 /// The voxels of a brick with a neighbour in the voxels `of` its brick, for each of the six faces:
 /// by axis, below and above.
@@ -87,7 +88,7 @@ fn brick_colors(
         let neighbors: Vec<Rgba> = sides.filter_map(neighbor).collect();
         let color = match blend {
             Blend::None => most_typical(neighbors),
-            _ => LightSum::of(&neighbors).mean(),
+            _ => Sums::of_colors(&neighbors).mean().map(rgba_of),
         };
         color.unwrap_or(surface.colors.rest())
     };

@@ -17,16 +17,17 @@
 
 use rayon::prelude::*;
 
-use crate::backend::{BackendError, check_cancelled, check_memory};
+use crate::backend::{BackendError, check_memory};
 use crate::base::names::named;
 use crate::base::progress::{Latch, Progress};
-use crate::base::srgb::{Rgba, linear_of, rgba_of, srgb_of};
+use crate::base::srgb::{Rgba, rgba_of};
 use crate::grid::{BrickKey, Colors, Mask, VoxelGrid, count, is_empty};
 use crate::lattice::{Distinct, PlacedMesh};
 use crate::mesh::appearance::FilterChoice;
 use crate::solid::mode::Mode;
-use crate::surface::color::painter::{ColoredBrick, Painted, Painter, painted_bytes};
+use crate::surface::color::painter::{ColoredBrick, Painter, painted_bytes};
 use crate::surface::color::shade::{Layer, Shading};
+use crate::surface::color::sums::Sums;
 
 mod clip;
 mod coverage;
@@ -130,12 +131,10 @@ pub fn color(
     let shading = Shading::new(appearance, filter, Layer::Color);
     let distinct = &Distinct::of(mesh, true);
     let blend = options.blend;
-    let painter = Painter { distinct, shading, grid: &grid, is_solid, blend, progress };
-    let painted = painter.paint(options.memory - needed).map_err(|lists| BackendError::Memory {
-        needed: needed + lists,
-        allowed: options.memory,
-    })?;
-    check_cancelled(progress)?;
+    let painter = Painter { shading, grid: &grid, is_solid, blend };
+    let painted =
+        descent::bricks(&painter, distinct, &grid, is_solid, options.memory - needed, progress)
+            .map_err(|error| error.with_kept_bytes(needed, options.memory))?;
     let (grid, transparent) = match is_solid || options.keep_transparent {
         true => (grid, 0),
         false => without_transparent(grid, &painted)?,
@@ -152,14 +151,13 @@ pub fn color(
 /// Removes the voxels that triangles touch, but only with transparent parts. Returns their number.
 fn without_transparent(
     grid: VoxelGrid,
-    painted: &[Painted],
+    painted: &[Vec<ColoredBrick>],
 ) -> Result<(VoxelGrid, u64), BackendError> {
     let transparent = |brick: &ColoredBrick| {
         let mask = std::array::from_fn(|x| brick.touched[x] & !brick.visible[x]);
         (!is_empty(&mask)).then_some((brick.key, mask))
     };
-    let bricks = painted.iter().flat_map(|painted| &painted.bricks);
-    let transparent = bricks.filter_map(transparent).collect();
+    let transparent = painted.iter().flatten().filter_map(transparent).collect();
     let transparent = VoxelGrid::from_bricks(grid.dims(), transparent)?;
     Ok(match transparent.occupied() {
         0 => (grid, 0),
@@ -184,22 +182,15 @@ struct SurfaceColors {
 }
 
 impl SurfaceColors {
-    fn new(painted: &[Painted], interior: Option<Rgba>) -> Self {
-        let sums = painted.par_iter().map(|painted| LightSum::of(&painted.colors));
-        let mean = || sums.reduce(LightSum::default, LightSum::plus).mean();
-        let rest = interior.or_else(mean).unwrap_or(GREY);
-        let bricks = painted
-            .iter()
-            .flat_map(|task| task.bricks.iter().map(move |brick| (brick.key, task, brick)));
-        let mut bricks: Vec<(BrickKey, &Painted, &ColoredBrick)> = bricks.collect();
-        bricks.par_sort_unstable_by_key(|&(key, ..)| key);
-        let count = painted.iter().map(|painted| painted.colors.len()).sum();
-        let mut colors = Colors::uniform(rest);
-        colors.reserve(bricks.len(), count);
-        for &(key, task, brick) in &bricks {
-            colors.push(key, brick.visible, task.colors_of(brick));
-        }
-        let touched = bricks.iter().map(|&(key, _, brick)| (key, brick.touched)).collect();
+    fn new(painted: &[Vec<ColoredBrick>], interior: Option<Rgba>) -> Self {
+        let mut bricks: Vec<&ColoredBrick> = painted.iter().flatten().collect();
+        bricks.par_sort_unstable_by_key(|brick| brick.key);
+        let sums = bricks.par_iter().map(|brick| Sums::of_colors(&brick.colors));
+        let mean = || sums.reduce(Sums::default, Sums::plus).mean().map(rgba_of);
+        let mut colors = Colors::uniform(interior.or_else(mean).unwrap_or(GREY));
+        colors.reserve(bricks.len(), bricks.iter().map(|brick| brick.colors.len()).sum());
+        bricks.iter().for_each(|brick| colors.push(brick.key, brick.visible, &brick.colors));
+        let touched = bricks.iter().map(|brick| (brick.key, brick.touched)).collect();
         Self { touched, colors }
     }
 
@@ -215,48 +206,6 @@ type Color = [f64; 4];
 
 /// The colour of a solid without any coloured surface.
 const GREY: Rgba = [200, 200, 200, 255];
-
-/// A sum of colours in linear light, weighted by their opacity.
-#[derive(Clone, Copy, Default)]
-struct LightSum {
-    light: [u64; 3],
-    weight: u64,
-    opacity: u64,
-    count: u64,
-}
-
-impl LightSum {
-    fn of<'a>(colors: impl IntoIterator<Item = &'a Rgba>) -> Self {
-        let mut sum = Self::default();
-        for &[r, g, b, opacity] in colors {
-            // At least 1, so that colours without opacity have a mean.
-            let weight = u64::from(opacity.max(1));
-            for (sum, value) in sum.light.iter_mut().zip([r, g, b]) {
-                *sum += weight * u64::from(linear_of(value));
-            }
-            sum.weight += weight;
-            sum.opacity += u64::from(opacity);
-            sum.count += 1;
-        }
-        sum
-    }
-
-    fn plus(self, other: Self) -> Self {
-        Self {
-            light: std::array::from_fn(|c| self.light[c] + other.light[c]),
-            weight: self.weight + other.weight,
-            opacity: self.opacity + other.opacity,
-            count: self.count + other.count,
-        }
-    }
-
-    fn mean(self) -> Option<Rgba> {
-        let rounded = |sum: u64, of: u64| (sum + of / 2).checked_div(of);
-        let [r, g, b] = self.light.map(|sum| rounded(sum, self.weight));
-        let srgb = |light: u64| srgb_of(light as u16);
-        Some([srgb(r?), srgb(g?), srgb(b?), rounded(self.opacity, self.count)? as u8])
-    }
-}
 
 /// `floor(x)` of an `x` that fits `i64`. `f64::floor` is a function call on baseline x86-64, which
 /// has no rounding instruction.

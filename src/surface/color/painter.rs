@@ -1,15 +1,11 @@
 //! Paints bricks: the colours of the voxels of each brick, from the triangles that touch it.
 
-use std::iter::repeat_n;
+use pulp::Simd;
 
-use pulp::{Arch, Simd, WithSimd};
-
-use crate::base::progress::Progress;
 use crate::base::srgb::{Rgba, rgba_of};
 use crate::grid::{BrickKey, Mask, VoxelGrid, count, is_empty, mask_below};
-use crate::lattice::Distinct;
 use crate::surface::color::Blend;
-use crate::surface::color::descent;
+use crate::surface::color::descent::BrickWork;
 use crate::surface::color::integrator::{BrickTriangles, Integrator, Shaded, voxels_of};
 use crate::surface::color::interior::with_neighbors;
 use crate::surface::color::shade::{Shade, Shading, TriangleShading};
@@ -31,81 +27,38 @@ pub(super) struct ColoredBrick {
     pub(super) touched: Mask,
     /// The touched voxels that are not fully transparent.
     pub(super) visible: Mask,
-    /// The index of its first colour.
-    first: usize,
-}
-
-/// The bricks of one task.
-#[derive(Default)]
-pub(super) struct Painted {
-    pub(super) bricks: Vec<ColoredBrick>,
-    /// Brick by brick, one for each visible voxel.
+    /// One for each visible voxel.
     pub(super) colors: Vec<Rgba>,
 }
 
-impl Painted {
-    pub(super) fn colors_of(&self, brick: &ColoredBrick) -> &[Rgba] {
-        &self.colors[brick.first..][..count(&brick.visible) as usize]
-    }
-
-    /// Adds a brick, with a colour for each visible voxel.
-    fn push(
-        &mut self,
-        key: BrickKey,
-        touched: Mask,
-        visible: Mask,
-        colors: impl Iterator<Item = Rgba>,
-    ) {
-        let first = self.colors.len();
-        self.colors.extend(colors);
-        self.bricks.push(ColoredBrick { key, touched, visible, first });
-    }
-}
-
-/// The state shared by the painting of all bricks.
+/// Paints the bricks of a grid.
 pub(super) struct Painter<'a> {
-    pub(super) distinct: &'a Distinct<'a>,
     pub(super) shading: Shading<'a>,
     pub(super) grid: &'a VoxelGrid,
     pub(super) is_solid: bool,
     pub(super) blend: Blend,
-    pub(super) progress: &'a dyn Progress,
 }
 
-impl Painter<'_> {
-    /// The bricks that triangles touch, in no order.
-    ///
-    /// # Errors
-    /// As [`descent::bricks`].
-    pub(super) fn paint(&self, memory: u64) -> Result<Vec<Painted>, u64> {
-        let arch = Arch::new();
-        let paint = |integrator: &mut Integrator, painted: &mut Painted, brick: &BrickTriangles| {
-            arch.dispatch(PaintBrick { painter: self, brick, integrator, painted });
-            let is_in_bound = !self.is_solid || self.grid.keys().binary_search(&brick.key).is_ok();
-            match painted.bricks.last() {
-                Some(brick) if !is_in_bound => painted_bytes(1, count(&brick.visible).into()),
-                _ => 0,
-            }
-        };
-        descent::bricks(self.distinct, self.grid, self.is_solid, memory, self.progress, paint)
+impl BrickWork for Painter<'_> {
+    type Scratch = Integrator;
+    type Output = ColoredBrick;
+
+    /// Besides those of [`painted_bytes`] for the bricks of the grid.
+    fn bytes(&self, painted: &ColoredBrick) -> u64 {
+        match self.is_solid && self.grid.keys().binary_search(&painted.key).is_err() {
+            true => painted_bytes(1, painted.colors.len() as u64),
+            false => 0,
+        }
     }
-}
-
-/// Colours a brick.
-struct PaintBrick<'a> {
-    painter: &'a Painter<'a>,
-    brick: &'a BrickTriangles<'a>,
-    integrator: &'a mut Integrator,
-    painted: &'a mut Painted,
-}
-
-impl WithSimd for PaintBrick<'_> {
-    type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Self { painter, brick, integrator, painted } = self;
-        let Painter { distinct, shading, grid, is_solid, blend, .. } = painter;
+    fn of_brick<S: Simd>(
+        &self,
+        simd: S,
+        integrator: &mut Integrator,
+        brick: &BrickTriangles,
+    ) -> ColoredBrick {
+        let Self { shading, grid, is_solid, blend } = self;
         // For a solid, empty voxels too: the exposed voxels next to them take the mean of their
         // colours.
         let first = brick.key.first_voxel();
@@ -113,28 +66,29 @@ impl WithSimd for PaintBrick<'_> {
             true => mask_below([0, 1, 2].map(|a| grid.dims()[a] - first[a])),
             false => grid.mask_of(brick.key),
         };
-        let all_in = |color| repeat_n(color, count(&wanted) as usize);
-        let flat = |&triangle: &u32| shading.flat(distinct.mesh.source(triangle as usize));
+        let all_in = |color| ColoredBrick {
+            key: brick.key,
+            touched: wanted,
+            visible: wanted,
+            colors: vec![color; count(&wanted) as usize],
+        };
+        let mesh = brick.distinct.mesh;
+        let flat = |&triangle: &u32| shading.flat(mesh.source(triangle as usize));
         if let Some(color) = only_color(brick.triangles.iter().map(flat)).filter(|_| !is_solid) {
-            return painted.push(brick.key, wanted, wanted, all_in(color));
+            return all_in(color);
         }
         let shadings = brick.shadings(shading);
         let only = only_color(shadings.iter().map(|shading| shading.uniform));
         if let Some(color) = only.filter(|_| !is_solid) {
-            return painted.push(brick.key, wanted, wanted, all_in(color));
+            return all_in(color);
         }
         let triangles = brick.touched(simd, &wanted);
         let (shades, mut mixed) = by_shade(&shadings, &triangles.masks);
-        let (mut touched, mut visible) = (mixed, Mask::default());
-        // By voxel.
-        let mut colors = [Rgba::default(); 512];
+        // By voxel; `None` if it is transparent.
+        let mut colors = [None; 512];
         for (shade, mask) in &shades {
-            let own: Mask = std::array::from_fn(|x| mask[x] & !mixed[x]);
-            add(&mut touched, &own);
-            if let Some(color) = shade.color() {
-                add(&mut visible, &own);
-                voxels_of(&own).for_each(|voxel| colors[voxel] = color);
-            }
+            let (own, color) = (std::array::from_fn(|x| mask[x] & !mixed[x]), shade.color());
+            voxels_of(&own).for_each(|voxel| colors[voxel] = color);
         }
         let shaded = Shaded { brick, touched: &triangles, shadings: &shadings };
         if *blend != Blend::All && !is_empty(&mixed) {
@@ -144,22 +98,28 @@ impl WithSimd for PaintBrick<'_> {
             let is_used = |x: usize| {
                 covered.as_flattened().iter().fold(occupied[x], |any, mask| any | mask[x])
             };
-            let wanted = std::array::from_fn(|x| mixed[x] & is_used(x));
-            visible::colors(shaded, &wanted, &covered, *blend, |voxel, color| {
-                let bit = 1 << (voxel % 64);
-                visible[voxel / 64] |= bit;
-                mixed[voxel / 64] &= !bit;
-                colors[voxel] = color;
-            });
+            let used = std::array::from_fn(|x| mixed[x] & is_used(x));
+            for voxel in voxels_of(&used) {
+                colors[voxel] = visible::color(shaded, voxel, &covered, *blend);
+                if colors[voxel].is_some() {
+                    mixed[voxel / 64] &= !(1 << (voxel % 64));
+                }
+            }
         }
         integrator.add(simd, shaded, &mixed);
         for voxel in voxels_of(&mixed) {
-            if let Some(mean) = integrator.take(voxel).mean() {
+            colors[voxel] = integrator.take(voxel).mean().map(rgba_of);
+        }
+        let touched = triangles.any;
+        let mut visible = Mask::default();
+        let mut own = Vec::with_capacity(count(&touched) as usize);
+        for voxel in voxels_of(&touched) {
+            if let Some(color) = colors[voxel] {
                 visible[voxel / 64] |= 1 << (voxel % 64);
-                colors[voxel] = rgba_of(mean);
+                own.push(color);
             }
         }
-        painted.push(brick.key, touched, visible, voxels_of(&visible).map(|voxel| colors[voxel]));
+        ColoredBrick { key: brick.key, touched, visible, colors: own }
     }
 }
 

@@ -17,39 +17,14 @@
 use pulp::Simd;
 
 use crate::base::lanes::{LANES, Lanes};
-use crate::grid::brick_slot;
+use crate::grid::{Mask, brick_slot, is_empty, mask_voxels};
 use crate::surface::color::clip::Plane;
-
-/// A triangle and its plane.
-#[derive(Debug, Clone, Copy, Default)]
-pub(in crate::surface) struct Facet {
-    pub(super) plane: Plane,
-    /// Its corners along `u`, `v` and `w`, from the lowest to the highest along `w`.
-    corners: [[f64; 3]; 3],
-}
-
-impl Facet {
-    /// A triangle with these corners, in voxels from the minimum corner of a brick.
-    #[inline(always)]
-    pub(in crate::surface) fn new(corners: &[[f64; 3]; 3]) -> Self {
-        let plane = Plane::new(corners);
-        let mut corners = corners.map(|corner| plane.axes.map(|axis| corner[axis]));
-        let mut order = |i: usize, k: usize| {
-            if corners[k][2] < corners[i][2] {
-                corners.swap(i, k);
-            }
-        };
-        order(0, 1);
-        order(1, 2);
-        order(0, 1);
-        Self { plane, corners }
-    }
-}
 
 /// The part of a triangle in a voxel.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::surface) struct Part<T> {
-    pub(in crate::surface) triangle: T,
+pub(in crate::surface) struct Part {
+    /// The index of the triangle.
+    pub(in crate::surface) triangle: usize,
     /// The index of the voxel in its brick.
     pub(in crate::surface) voxel: usize,
     /// In voxel faces.
@@ -59,50 +34,74 @@ pub(in crate::surface) struct Part<T> {
     pub(in crate::surface) weights: [f64; 2],
 }
 
-/// Parts to be integrated, of triangles known by a `T`.
-#[derive(Debug, Default)]
-pub(in crate::surface) struct Parts<T> {
+/// Calls `each` with the part of each of `triangles`, given by its index and its corners, in each
+/// voxel of its mask. Corners are in voxels from the minimum corner of the brick.
+#[inline(always)]
+pub(in crate::surface) fn each_part<S: Simd>(
+    simd: S,
+    triangles: impl Iterator<Item = (usize, Mask)>,
+    corners_of: impl Fn(usize) -> [[f64; 3]; 3],
+    mut each: impl FnMut(&Part),
+) {
+    let mut queue = Queue::default();
+    for (index, mask) in triangles {
+        if is_empty(&mask) {
+            continue;
+        }
+        let corners = corners_of(index);
+        let plane = Plane::new(&corners);
+        let corners = sorted(&corners, &plane);
+        for voxel in mask_voxels([0; 3], mask) {
+            let lane = queue.len;
+            for (i, &axis) in plane.axes.iter().enumerate() {
+                for (corner, own) in queue.corners.iter_mut().zip(&corners) {
+                    corner[i].0[lane] = own[i];
+                }
+                queue.lowest[i].0[lane] = f64::from(voxel[axis]);
+            }
+            queue.planes[lane] = plane;
+            queue.triangles[lane] = index;
+            queue.voxels[lane] = brick_slot(voxel);
+            queue.len += 1;
+            if queue.len == LANES {
+                queue.solve(simd, &mut each);
+            }
+        }
+    }
+    queue.solve(simd, &mut each);
+}
+
+/// The corners of a triangle along `u`, `v` and `w`, from the lowest to the highest along `w`.
+#[inline(always)]
+fn sorted(corners: &[[f64; 3]; 3], plane: &Plane) -> [[f64; 3]; 3] {
+    let mut corners = corners.map(|corner| plane.axes.map(|axis| corner[axis]));
+    let mut order = |i: usize, k: usize| {
+        if corners[k][2] < corners[i][2] {
+            corners.swap(i, k);
+        }
+    };
+    order(0, 1);
+    order(1, 2);
+    order(0, 1);
+    corners
+}
+
+/// Parts to be integrated.
+#[derive(Default)]
+struct Queue {
     len: usize,
-    /// `corners[corner][axis]`, as those of a [`Facet`].
+    /// `corners[corner][axis]`, as [`sorted`].
     corners: [[Lanes; 3]; 3],
     /// The minimum corner of the voxel along `u`, `v` and `w`.
     lowest: [Lanes; 3],
     planes: [Plane; LANES],
-    triangles: [T; LANES],
+    triangles: [usize; LANES],
     voxels: [usize; LANES],
 }
 
-impl<T: Copy> Parts<T> {
-    /// Adds the part of `facet` in the voxel `[x, y, z]` of the brick. Calls `each` with the parts
-    /// if there are enough.
+impl Queue {
     #[inline(always)]
-    pub(in crate::surface) fn push<S: Simd>(
-        &mut self,
-        simd: S,
-        facet: &Facet,
-        triangle: T,
-        voxel: [u32; 3],
-        each: impl FnMut(&Part<T>),
-    ) {
-        let lane = self.len;
-        for (i, &axis) in facet.plane.axes.iter().enumerate() {
-            for (corner, own) in self.corners.iter_mut().zip(&facet.corners) {
-                corner[i].0[lane] = own[i];
-            }
-            self.lowest[i].0[lane] = f64::from(voxel[axis]);
-        }
-        self.planes[lane] = facet.plane;
-        self.triangles[lane] = triangle;
-        self.voxels[lane] = brick_slot(voxel);
-        self.len += 1;
-        if self.len == LANES {
-            self.finish(simd, each);
-        }
-    }
-
-    /// Calls `each` with all parts that are left.
-    #[inline(always)]
-    pub(in crate::surface) fn finish<S: Simd>(&mut self, simd: S, mut each: impl FnMut(&Part<T>)) {
+    fn solve<S: Simd>(&mut self, simd: S, each: &mut impl FnMut(&Part)) {
         if self.len == 0 {
             return;
         }
@@ -246,6 +245,7 @@ impl Moments {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grid::FULL;
     use crate::predicate::InstructionSet;
     use crate::surface::color::clip::{ClipScratch, clip};
     use fastrand::Rng;
@@ -256,17 +256,12 @@ mod tests {
     struct Divide([[f64; 3]; 3]);
 
     impl WithSimd for Divide {
-        type Output = Vec<Part<()>>;
+        type Output = Vec<Part>;
 
         #[inline(always)]
         fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
-            let facet = Facet::new(&self.0);
-            let (mut parts, mut all) = (Parts::default(), Vec::new());
-            for voxel in 0..512 {
-                let voxel = [voxel / 64, voxel / 8 % 8, voxel % 8];
-                parts.push(simd, &facet, (), voxel, |part| all.push(*part));
-            }
-            parts.finish(simd, |part| all.push(*part));
+            let mut all = Vec::new();
+            each_part(simd, [(0, FULL)].into_iter(), |_| self.0, |part| all.push(*part));
             all
         }
     }

@@ -28,11 +28,6 @@ impl<const D: usize, const N: usize> Default for Vertices<D, N> {
 
 impl<const D: usize, const N: usize> Vertices<D, N> {
     #[inline(always)]
-    pub(super) fn clear(&mut self) {
-        self.len = 0;
-    }
-
-    #[inline(always)]
     pub(super) fn points(&self) -> &[[f64; D]] {
         &self.points[..self.len]
     }
@@ -102,34 +97,34 @@ impl TexelPolygon {
         self
     }
 
-    /// `None` for a polygon without area.
-    pub(super) fn moments(&self) -> Option<Moments> {
-        let [first, rest @ ..] = self.points() else { return None };
-        // Relative to the first vertex, for precision.
-        let local = |p: &[f64; 2]| [p[0] - first[0], p[1] - first[1]];
-        let (mut area, mut x, mut y, mut xy) = (0.0, 0.0, 0.0, 0.0);
-        for pair in rest.windows(2) {
-            let [p, q] = [local(&pair[0]), local(&pair[1])];
-            let double = p[0] * q[1] - p[1] * q[0];
-            let sum = [p[0] + q[0], p[1] + q[1]];
-            area += double;
-            x += double * sum[0];
-            y += double * sum[1];
-            xy += double * (sum[0] * sum[1] + p[0] * p[1] + q[0] * q[1]);
-        }
-        if area == 0.0 {
-            return None;
-        }
-        let [x, y, xy] = [x / (3.0 * area), y / (3.0 * area), xy / (12.0 * area)];
-        let [s, t] = *first;
-        let mean = [s + x, t + y, s * t + s * y + t * x + xy];
-        Some(Moments { area: area / 2.0, mean })
-    }
-
     #[inline(always)]
     pub(super) fn area(&self) -> f64 {
         area(self.points().iter().copied())
     }
+}
+
+/// The moments of a polygon with these vertices. `None` for one without area.
+pub(super) fn moments(mut vertices: impl Iterator<Item = [f64; 2]>) -> Option<Moments> {
+    // Relative to the first vertex, for precision.
+    let [s, t] = vertices.next()?;
+    let (mut area, mut x, mut y, mut xy) = (0.0, 0.0, 0.0, 0.0);
+    let mut p = [0.0; 2];
+    for vertex in vertices {
+        let q = [vertex[0] - s, vertex[1] - t];
+        let double = p[0] * q[1] - p[1] * q[0];
+        let sum = [p[0] + q[0], p[1] + q[1]];
+        area += double;
+        x += double * sum[0];
+        y += double * sum[1];
+        xy += double * (sum[0] * sum[1] + p[0] * p[1] + q[0] * q[1]);
+        p = q;
+    }
+    if area == 0.0 {
+        return None;
+    }
+    let [x, y, xy] = [x / (3.0 * area), y / (3.0 * area), xy / (12.0 * area)];
+    let mean = [s + x, t + y, s * t + s * y + t * x + xy];
+    Some(Moments { area: area / 2.0, mean })
 }
 
 /// The area of a polygon with these vertices.

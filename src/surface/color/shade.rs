@@ -1,6 +1,5 @@
 //! Shading: the mean colour and opacity of a clipped polygon of a triangle.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::base::srgb::{Linear, Rgba, rgba_of};
@@ -11,20 +10,14 @@ use crate::mesh::appearance::{
 };
 use crate::surface::color::Color;
 use crate::surface::color::clip::{Plane, Polygon, TexelMap, inward, largest};
-use crate::surface::color::coverage::{Coverage, Scratch, has_room};
+use crate::surface::color::coverage::{Coverage, has_room};
 use crate::surface::color::polygon::{TexelPolygon, bounds};
 use crate::surface::color::sums::Sums;
 use crate::surface::color::texels::{Sampler, Sum};
 
-/// Colour and opacity of a surface, from 0 to 65,535.
+/// A [`Sample`] of a surface, scaled to 65,535.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shade {
-    /// Linear red, green and blue, premultiplied by opacity.
-    pub(super) light: [u16; 3],
-    pub(super) opacity: u16,
-    /// The share of the area that is not fully transparent.
-    pub(super) visible_share: u16,
-}
+pub(super) struct Shade(pub(super) [u16; 5]);
 
 impl Shade {
     #[inline(always)]
@@ -33,8 +26,11 @@ impl Shade {
         for (quantized, share) in quantized.iter_mut().zip(sample) {
             *quantized = (share * 65535.0 + 0.5) as u16;
         }
-        let [r, g, b, opacity, visible_share] = quantized;
-        Self { light: [r, g, b], opacity, visible_share }
+        Self(quantized)
+    }
+
+    pub(super) fn is_visible(self) -> bool {
+        self.0[4] > 0
     }
 
     /// Its colour; `None` if it is transparent.
@@ -61,35 +57,49 @@ pub(super) enum Layer {
     },
 }
 
-impl Layer {
-    /// `material` with this layer's value and texture in place of its colour.
-    fn as_material(self, material: &Material) -> Cow<'_, Material> {
-        let opaque = |color: [f32; 3], texture| {
+/// A material as a layer sees it.
+struct Look {
+    color: Linear,
+    /// Opaque with a cutoff of 0.
+    alpha: Alpha,
+    has_vertex_colors: bool,
+    texture: Option<TextureRef>,
+    /// An opaque material ignores its opacity map.
+    opacity: Option<TextureRef>,
+    texel_alpha: TexelAlpha,
+}
+
+impl Look {
+    fn new(material: &Material, layer: Layer) -> Self {
+        let opaque = |color: [f32; 3], texture, texel_alpha| {
             let [r, g, b] = color.map(|c| (c.clamp(0.0, 1.0) * 65535.0 + 0.5) as u16);
-            Cow::Owned(Material { color: [r, g, b, u16::MAX], texture, ..Material::WHITE })
+            let (color, alpha) = ([r, g, b, u16::MAX], Alpha::Opaque);
+            Self { color, alpha, has_vertex_colors: false, texture, opacity: None, texel_alpha }
         };
-        match self {
-            Self::Color => Cow::Borrowed(material),
-            Self::Metallic | Self::Roughness => {
-                let Material { metallic, roughness, .. } = *material;
-                let texture = match self {
-                    Self::Metallic => material.metallic_texture,
-                    _ => material.roughness_texture,
-                };
-                opaque([0.0, roughness.unwrap_or(1.0), metallic.unwrap_or(0.0)], texture)
-            }
-            Self::Emission { brightest } => {
-                let emission = material.emission.unwrap_or_default();
-                opaque(emission.map(|c| c / brightest), material.emission_texture)
+        let Material { metallic, roughness, .. } = *material;
+        let factors = [0.0, roughness.unwrap_or(1.0), metallic.unwrap_or(0.0)];
+        match layer {
+            Layer::Color => Self::of_color(material),
+            Layer::Metallic => opaque(factors, material.metallic_texture, TexelAlpha::Linear),
+            Layer::Roughness => opaque(factors, material.roughness_texture, TexelAlpha::Linear),
+            Layer::Emission { brightest } => {
+                let emission = material.emission.unwrap_or_default().map(|c| c / brightest);
+                opaque(emission, material.emission_texture, TexelAlpha::Opaque)
             }
         }
     }
 
-    fn texel_alpha(self, material: &Material) -> TexelAlpha {
-        match self {
-            Self::Metallic | Self::Roughness => TexelAlpha::Linear,
-            Self::Color | Self::Emission { .. } => texel_alpha(material),
-        }
+    fn of_color(material: &Material) -> Self {
+        let Material { color, texture, opacity, has_vertex_colors, .. } = *material;
+        let (alpha, opacity, texel_alpha) = match material.alpha {
+            Alpha::Opaque | Alpha::Mask(0) => (Alpha::Opaque, None, TexelAlpha::Opaque),
+            Alpha::Blend => (Alpha::Blend, opacity, TexelAlpha::Blend),
+            Alpha::Mask(cutoff) => {
+                let texel_cutoff = texel_cutoff(cutoff, fraction(color)[3]);
+                (Alpha::Mask(cutoff), opacity, TexelAlpha::Cutoff(texel_cutoff))
+            }
+        };
+        Self { color, alpha, has_vertex_colors, texture, opacity, texel_alpha }
     }
 }
 
@@ -107,82 +117,56 @@ struct PreparedMaterial {
 }
 
 impl PreparedMaterial {
-    fn new(
-        appearance: &Appearance,
-        material: &Material,
-        filter: FilterChoice,
-        texel_alpha: TexelAlpha,
-    ) -> Self {
-        let Material { color, has_vertex_colors, .. } = *material;
-        let (alpha, factor) = (effective_alpha(material), fraction(color));
+    fn new(appearance: &Appearance, look: &Look, filter: FilterChoice) -> Self {
+        let Look { alpha, has_vertex_colors, .. } = *look;
+        let factor = fraction(look.color);
+        let white = Texture::new([1, 1], vec![[u8::MAX; 4]]);
         let image = |of: TextureRef| &appearance.textures[of.texture as usize];
-        let prepared = |texture: Texture, of: TextureRef, texel_alpha| {
+        let prepared = |(source, texel_alpha)| {
+            let (texture, TextureRef { wrap, filter: own, .. }) = match source {
+                Source::Image(of) => (image(of).clone(), of),
+                Source::Made { base, opacity } => {
+                    let made = multiply_opacity(base.map_or(&white, image), image(opacity));
+                    (made, base.unwrap_or(opacity))
+                }
+            };
             let filter = match (alpha, filter) {
                 // The cutoff is decided for whole texels: interpolation would move its edges.
                 (Alpha::Mask(_), _) | (_, FilterChoice::Nearest) => Filter::Nearest,
                 (_, FilterChoice::Linear) => Filter::Linear,
-                (_, FilterChoice::Auto) => of.filter,
+                (_, FilterChoice::Auto) => own,
             };
-            let pyramid = texture.pyramid(texel_alpha);
-            Sampler { texture, pyramid, wrap: of.wrap, filter }
+            Sampler { pyramid: texture.pyramid(texel_alpha), texture, wrap, filter }
         };
-        let (source, opacity_map) = match Sources::of(material) {
-            Sources::None => (None, None),
-            Sources::Base(base) => (Some((image(base).clone(), base)), None),
-            Sources::White(opacity) => (Some((white_with_opacity(image(opacity)), opacity)), None),
-            Sources::Product(base, opacity) => {
-                (Some((multiply_opacity(image(base), image(opacity)), base)), None)
-            }
-            Sources::Both(base, opacity) => {
-                let map = prepared(image(opacity).clone(), opacity, TexelAlpha::Blend);
-                (Some((image(base).clone(), base)), Some(map))
-            }
-        };
-        let base = source.map(|(texture, of)| prepared(texture, of, texel_alpha));
+        let [base, opacity_map] = Source::of(look).map(|source| source.map(prepared));
         let is_flat = base.is_none() && !has_vertex_colors;
         let flat = is_flat.then(|| shade([1.0; 5], factor, alpha, false));
         Self { alpha, factor, has_vertex_colors, base, opacity_map, flat }
     }
 }
 
-/// An opaque material ignores its opacity map.
-fn effective_alpha(&Material { alpha, .. }: &Material) -> Alpha {
-    if alpha.is_opaque() { Alpha::Opaque } else { alpha }
+/// A texture that a material samples.
+enum Source {
+    Image(TextureRef),
+    /// A base texture, or white, with its opacity multiplied by that of another.
+    Made {
+        base: Option<TextureRef>,
+        opacity: TextureRef,
+    },
 }
 
-fn texel_alpha(material: &Material) -> TexelAlpha {
-    match effective_alpha(material) {
-        Alpha::Opaque => TexelAlpha::Opaque,
-        Alpha::Blend => TexelAlpha::Blend,
-        Alpha::Mask(cutoff) => {
-            TexelAlpha::Cutoff(texel_cutoff(cutoff, fraction(material.color)[3]))
-        }
-    }
-}
-
-/// The textures that a material samples.
-enum Sources {
-    None,
-    Base(TextureRef),
-    /// White, with the opacity of a texture.
-    White(TextureRef),
-    /// A base texture, with its opacity multiplied by that of another.
-    Product(TextureRef, TextureRef),
-    /// A base texture, and an opacity map with other wrap modes.
-    Both(TextureRef, TextureRef),
-}
-
-impl Sources {
-    fn of(material: &Material) -> Self {
-        let is_opaque = effective_alpha(material) == Alpha::Opaque;
-        match (material.texture, material.opacity.filter(|_| !is_opaque)) {
-            (None, None) => Self::None,
-            (Some(base), None) => Self::Base(base),
-            (None, Some(opacity)) => Self::White(opacity),
-            (Some(base), Some(opacity)) if base.wrap == opacity.wrap => {
-                Self::Product(base, opacity)
+impl Source {
+    /// The base texture of a material, and its opacity map if that has other wrap modes.
+    fn of(look: &Look) -> [Option<(Self, TexelAlpha)>; 2] {
+        let texel_alpha = look.texel_alpha;
+        match (look.texture, look.opacity) {
+            (None, None) => [None, None],
+            (Some(base), None) => [Some((Self::Image(base), texel_alpha)), None],
+            (Some(base), Some(map)) if base.wrap != map.wrap => {
+                [(base, texel_alpha), (map, TexelAlpha::Blend)]
+                    .map(|(of, alpha)| Some((Self::Image(of), alpha)))
             }
-            (Some(base), Some(opacity)) => Self::Both(base, opacity),
+            (base, Some(opacity)) => [Some((Self::Made { base, opacity }, texel_alpha)), None],
         }
     }
 }
@@ -214,12 +198,6 @@ fn texel_cutoff(cutoff: u16, opacity: f64) -> u16 {
 
 fn reaches(opacity: f64, cutoff: u16) -> bool {
     opacity * 65535.0 >= f64::from(cutoff)
-}
-
-/// A white texture with the opacity of `image`.
-fn white_with_opacity(image: &Texture) -> Texture {
-    let white = |&[_, _, _, opacity]: &Rgba| [u8::MAX, u8::MAX, u8::MAX, opacity];
-    Texture::new(image.size(), image.texels().iter().map(white).collect())
 }
 
 /// `texture` with its opacity multiplied by that of `opacity`, at the larger of both sizes.
@@ -255,34 +233,23 @@ impl<'a> Shading<'a> {
         let size = |of: TextureRef| appearance.textures[of.texture as usize].size();
         // Clones of a texture share their levels.
         let mut shared = BTreeSet::new();
-        let mut levels = |of: TextureRef, alpha| match shared.insert((of.texture, alpha)) {
-            true => level_bytes(size(of)),
-            false => 0,
-        };
-        let made = |size: [u32; 2]| {
-            let texels: u64 = size.map(u64::from).into_iter().product();
-            level_bytes(size) + texels * size_of::<Rgba>() as u64
-        };
-        let mut of_material = |material: &Material| match Sources::of(material) {
-            Sources::None => 0,
-            Sources::Base(base) => levels(base, layer.texel_alpha(material)),
-            Sources::White(opacity) => made(size(opacity)),
-            Sources::Product(base, opacity) => {
-                let (base, opacity) = (size(base), size(opacity));
-                made([0, 1].map(|a| base[a].max(opacity[a])))
-            }
-            Sources::Both(base, opacity) => {
-                levels(base, texel_alpha(material)) + levels(opacity, TexelAlpha::Blend)
+        let bytes_of = |(source, alpha)| match source {
+            Source::Image(of) if shared.insert((of.texture, alpha)) => level_bytes(size(of)),
+            Source::Image(_) => 0,
+            Source::Made { base, opacity } => {
+                let (base, opacity) = (base.map_or([1; 2], size), size(opacity));
+                let made = [0, 1].map(|a| base[a].max(opacity[a]));
+                let texels: u64 = made.map(u64::from).into_iter().product();
+                level_bytes(made) + texels * size_of::<Rgba>() as u64
             }
         };
-        appearance.materials.iter().map(|material| of_material(&layer.as_material(material))).sum()
+        let sources = |material| Source::of(&Look::new(material, layer));
+        appearance.materials.iter().flat_map(sources).flatten().map(bytes_of).sum()
     }
 
     pub(super) fn new(appearance: &'a Appearance, filter: FilterChoice, layer: Layer) -> Self {
-        let prepare = |material| {
-            let material = layer.as_material(material);
-            PreparedMaterial::new(appearance, &material, filter, layer.texel_alpha(&material))
-        };
+        let prepare =
+            |material| PreparedMaterial::new(appearance, &Look::new(material, layer), filter);
         Self { appearance, materials: appearance.materials.iter().map(prepare).collect() }
     }
 
@@ -393,6 +360,12 @@ impl TriangleShading<'_> {
         self.shade(sample, color)
     }
 
+    /// The sampler of a texture, where the shade is not constant.
+    #[inline]
+    pub(super) fn varying_texture(&self) -> Option<&Sampler> {
+        self.sampler.filter(|_| self.uniform.is_none())
+    }
+
     /// The sampler of a texture whose mean over a polygon is an integral: no opacity varies besides
     /// the texture's, and the shade is not constant.
     #[inline]
@@ -400,7 +373,7 @@ impl TriangleShading<'_> {
         let has_cutoff = matches!(self.material.alpha, Alpha::Mask(_));
         let is_supersampled =
             self.material.opacity_map.is_some() || has_cutoff && self.corners.is_some();
-        self.sampler.filter(|_| self.uniform.is_none() && !is_supersampled)
+        self.varying_texture().filter(|_| !is_supersampled)
     }
 
     /// The factor of the texture's mean over a clipped polygon.
@@ -413,11 +386,10 @@ impl TriangleShading<'_> {
         }
     }
 
-    /// The map from the triangle to its texture, where the shade is not constant.
+    /// The map from the triangle, in `plane`, to its texture.
     #[inline]
-    pub(super) fn texel_map(&self, plane: &Plane) -> Option<TexelMap> {
-        let sampler = self.sampler.filter(|_| self.uniform.is_none())?;
-        Some(TexelMap::new(*plane, widened(self.corners_in_texels(sampler))))
+    pub(super) fn texel_map(&self, sampler: &Sampler, plane: Plane) -> TexelMap {
+        TexelMap::new(plane, widened(self.corners_in_texels(sampler)))
     }
 
     /// The shade at the point with these barycentric weights of the second and third corner.
@@ -444,18 +416,17 @@ impl TriangleShading<'_> {
     /// The mean over a clipped polygon; `texels` is the polygon in the texture, by `map`.
     pub(super) fn mean(
         &self,
+        sampler: &Sampler,
         map: &TexelMap,
         clipped: &Polygon,
         texels: &TexelPolygon,
-        scratch: &mut Scratch,
     ) -> Shade {
         let color = self.mean_color(&map.plane, clipped);
-        let Some(sampler) = self.sampler else { return self.shade([1.0; 5], color) };
-        if let Some(sample) = self.supersampled(sampler, texels, color[3], scratch) {
+        if let Some(sample) = self.supersampled(sampler, texels, color[3]) {
             return self.shade(sample, color);
         }
         let sample = sampler
-            .mean(texels, scratch)
+            .mean(texels)
             .unwrap_or_else(|| sampler.at(map.centroid(clipped), sampler.pyramid.texel_alpha));
         self.shade(sample, color)
     }
@@ -467,7 +438,6 @@ impl TriangleShading<'_> {
         sampler: &Sampler,
         polygon: &TexelPolygon,
         opacity: f64,
-        scratch: &mut Scratch,
     ) -> Option<Sample> {
         /// Largest span, in cells along an axis, for which a linear filter is evaluated.
         const MAGNIFIED: f64 = 3.0;
@@ -499,7 +469,7 @@ impl TriangleShading<'_> {
             (0..2).for_each(|a| point[a] /= texels[a]);
         }
         let mut sum = Sum::default();
-        for (cell, covered) in Coverage::new(scaled.points(), scratch).cells() {
+        for (cell, covered) in Coverage::new(scaled.points()).cells() {
             let middle = [0, 1].map(|a| (cell[a] as f64 + 0.5) * texels[a]);
             sum.add(self.point(sampler, middle, opacity), covered);
         }

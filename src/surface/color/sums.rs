@@ -1,17 +1,14 @@
-//! Sums over the triangles' parts in a voxel. They are integers, so their order has no effect.
+//! Sums over the triangles' parts in a voxel, and over voxels. They are integers, so their order
+//! has no effect.
 
-use crate::base::srgb::Linear;
+use crate::base::srgb::{Linear, Rgba, linear_of};
 use crate::surface::color::shade::Shade;
 
-/// Area-weighted sums over the clipped polygons of a voxel.
+/// Weighted sums, over the clipped polygons of a voxel or over voxels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Sums {
-    /// Linear red, green and blue, premultiplied by opacity.
-    light: [u64; 3],
-    opacity: u64,
-    /// The weight of the area that is not fully transparent, times 65,535.
-    visible_weight: u64,
-    /// The weight of all polygons.
+    /// Those of the components of a [`Shade`].
+    parts: [u64; 5],
     weight: u64,
 }
 
@@ -63,22 +60,36 @@ impl Sums {
         sums
     }
 
+    /// The sums of the colours of voxels, weighted by their opacity.
+    pub(super) fn of_colors(colors: &[Rgba]) -> Self {
+        let mut sums = Self::default();
+        for &[r, g, b, opacity] in colors {
+            let [r, g, b] = [r, g, b].map(linear_of);
+            // At least 1, so that colours without opacity have a mean.
+            sums.add(opacity.max(1).into(), &Shade([r, g, b, u16::MAX, 0]));
+            sums.parts[4] += u64::from(u8::MAX) * u64::from(u16::MAX);
+        }
+        sums
+    }
+
+    pub(super) fn plus(self, other: Self) -> Self {
+        let parts = std::array::from_fn(|i| self.parts[i] + other.parts[i]);
+        Self { parts, weight: self.weight + other.weight }
+    }
+
     /// Adds a polygon.
     #[inline]
-    pub(super) fn add(&mut self, weight: u64, shade: &Shade) {
-        let Shade { light, opacity, visible_share } = shade;
-        for (sum, &light) in self.light.iter_mut().zip(light) {
-            *sum += weight * u64::from(light);
+    pub(super) fn add(&mut self, weight: u64, Shade(parts): &Shade) {
+        for (sum, &part) in self.parts.iter_mut().zip(parts) {
+            *sum += weight * u64::from(part);
         }
-        self.opacity += weight * u64::from(*opacity);
-        self.visible_weight += weight * u64::from(*visible_share);
         self.weight += weight;
     }
 
     /// The means over all of the area, visible or not: light and opacity, from 0 to 1.
     pub(super) fn means(&self) -> [f64; 4] {
-        let Self { light: [r, g, b], opacity, weight, .. } = *self;
-        [r, g, b, opacity].map(|sum| sum as f64 / (weight.max(1) as f64 * 65535.0))
+        let [r, g, b, opacity, _] = self.parts;
+        [r, g, b, opacity].map(|sum| sum as f64 / (self.weight.max(1) as f64 * 65535.0))
     }
 
     /// The opacity-weighted mean colour, and the mean opacity of the visible area. `None` where the
@@ -86,7 +97,7 @@ impl Sums {
     pub(super) fn mean(&self) -> Option<Linear> {
         /// The threshold exceeds the share of polygons without area.
         const INVERSE_MIN_OPACITY: u128 = 1024;
-        let Self { light: [r, g, b], opacity, visible_weight, weight } = *self;
+        let Self { parts: [r, g, b, opacity, visible], weight } = *self;
         if u128::from(opacity) * INVERSE_MIN_OPACITY < u128::from(weight) * 65535 {
             return None;
         }
@@ -98,8 +109,7 @@ impl Sums {
             let sum = u128::from(sum) * 65535;
             (sum + u128::from(of / 2)).checked_div(of.into()).map(|mean| mean.min(65535) as u16)
         };
-        let mean_opacity =
-            if opacity == visible_weight { u16::MAX } else { mean(opacity, visible_weight)? };
+        let mean_opacity = if opacity == visible { u16::MAX } else { mean(opacity, visible)? };
         Some([mean(r, opacity)?, mean(g, opacity)?, mean(b, opacity)?, mean_opacity])
     }
 }
@@ -118,8 +128,8 @@ mod tests {
 
     #[test]
     fn a_voxel_is_seen_if_a_1024th_of_its_surface_is_opaque() {
-        let opaque = Shade { light: [65535, 0, 0], opacity: 65535, visible_share: 65535 };
-        let transparent = Shade { light: [0; 3], opacity: 0, visible_share: 0 };
+        let opaque = Shade([65535, 0, 0, 65535, 65535]);
+        let transparent = Shade([0; 5]);
         let mut sums = Sums::default();
         sums.add(1, &opaque);
         sums.add(1023, &transparent);

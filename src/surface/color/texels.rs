@@ -13,10 +13,10 @@ use crate::mesh::appearance::texture::pyramid::{
     AxisReduction, Mipmapped, Pyramid, Sample, TexelAlpha,
 };
 use crate::mesh::appearance::{Filter, Wrap};
-use crate::surface::color::coverage::{Coverage, Scratch, has_room};
+use crate::surface::color::coverage::{Coverage, has_room};
 use crate::surface::color::floor;
 use crate::surface::color::integrals::Integrated;
-use crate::surface::color::polygon::TexelPolygon;
+use crate::surface::color::polygon::{TexelPolygon, moments};
 
 /// Largest span, in texels along an axis, for which the interpolant is integrated. Above it texels
 /// count as squares: the difference shrinks as polygons grow.
@@ -95,29 +95,18 @@ impl Sampler {
         texels.all(|texel| Some(texel) == one)
     }
 
-    /// The weighted sum of the texels of an integrated polygon.
+    /// The mean over an integrated polygon.
     #[inline(always)]
-    pub(super) fn weighted(&self, integrated: &Integrated, index: usize) -> Sample {
+    pub(super) fn weighted(&self, integrated: &Integrated) -> Sample {
         let texel_alpha = self.pyramid.texel_alpha;
-        let mut sum = [0.0; 5];
-        integrated.texels(
-            index,
+        integrated.mean(
             #[inline(always)]
-            |at, weight| {
-                let sample = self.texel(at, texel_alpha);
-                for c in 0..5 {
-                    sum[c] += weight * sample[c];
-                }
-            },
-        );
-        for c in &mut sum {
-            *c = c.max(0.0);
-        }
-        sum
+            |at| self.texel(at, texel_alpha),
+        )
     }
 
     /// The mean over `polygon`, in texels. `None` where it has no area.
-    pub(super) fn mean(&self, polygon: &TexelPolygon, scratch: &mut Scratch) -> Option<Sample> {
+    pub(super) fn mean(&self, polygon: &TexelPolygon) -> Option<Sample> {
         let [low, high] = polygon.bounds();
         let span = [high[0] - low[0], high[1] - low[1]];
         let mut sum = Sum::default();
@@ -131,7 +120,7 @@ impl Sampler {
             if first == high.map(|c| -floor(-c) - 1) {
                 return Some(self.texel(first, texel_alpha));
             }
-            for (cell, area) in Coverage::new(polygon.points(), scratch).cells() {
+            for (cell, area) in Coverage::new(polygon.points()).cells() {
                 sum.add(self.texel(cell, texel_alpha), area);
             }
             return sum.mean();
@@ -145,7 +134,7 @@ impl Sampler {
             let row = polygon.slab(1, y.bounds);
             for x in &xs {
                 let clipped = row.slab(0, x.bounds);
-                self.add_clipped(clipped, [x, y], finest, scratch, &mut sum);
+                self.add_clipped(clipped, [x, y], finest, &mut sum);
             }
         }
         sum.mean()
@@ -200,7 +189,7 @@ impl Sampler {
                 for point in square.points_mut() {
                     *point = [point[0] - bounds(i)[0], point[1] - bounds(j)[0]];
                 }
-                if let Some(moments) = square.moments() {
+                if let Some(moments) = moments(square.points().iter().copied()) {
                     let sample = self.bilinear([i, j], moments.mean, texel_alpha);
                     sum.add(sample, moments.area.abs());
                 }
@@ -246,7 +235,6 @@ impl Sampler {
         mut polygon: TexelPolygon,
         spans: [&Span; 2],
         finest: u32,
-        scratch: &mut Scratch,
         sum: &mut Sum,
     ) {
         let [low, high] = polygon.bounds();
@@ -279,10 +267,9 @@ impl Sampler {
             [None, Some(to)] => strip(1, to),
             [Some(x), Some(y)] => {
                 let column = strip(0, x);
-                let last = i64::from(column.size()[1]) - 1;
                 let sample = match y {
                     AxisReduction::First => column.sample(0, [0, 0]),
-                    AxisReduction::Last => column.sample(0, [0, last]),
+                    AxisReduction::Last => column.sample(0, [0, i64::MAX]),
                     AxisReduction::Mean => column.sample(u32::MAX, [0, 0]),
                 };
                 return sum.add(sample, polygon.area() * scale);
@@ -290,7 +277,7 @@ impl Sampler {
         };
         let in_tile = if reduced == [None, None] { finest } else { 0 };
         let finest = finest_level(&polygon).max(in_tile);
-        MipTraversal { image, finest, scale, scratch, sum }.add(&polygon);
+        MipTraversal { image, finest, scale, sum }.add(&polygon);
     }
 }
 
@@ -313,16 +300,15 @@ fn finest_of_tiles(area: f64, span: [f64; 2]) -> u32 {
 }
 
 /// A traversal from coarse to fine of the mip cells that a polygon covers.
-struct MipTraversal<'a, 'b> {
+struct MipTraversal<'a> {
     image: Mipmapped<'a>,
     finest: u32,
     /// The factor of all areas.
     scale: f64,
-    scratch: &'b mut Scratch,
-    sum: &'b mut Sum,
+    sum: &'a mut Sum,
 }
 
-impl MipTraversal<'_, '_> {
+impl MipTraversal<'_> {
     /// Adds a polygon that lies within the image.
     fn add(&mut self, polygon: &TexelPolygon) {
         let [low, high] = polygon.bounds();
@@ -330,23 +316,15 @@ impl MipTraversal<'_, '_> {
         // A polygon within one cell of a level fits at the level three below.
         let fits = |level: u32| has_room(span.map(|c| c / f64::from(1_u32 << level)));
         let level = (self.finest..31).find(|&level| fits(level)).unwrap_or(31);
-        if level == 0 {
-            if low.map(floor) == high.map(floor) {
-                return self
-                    .sum
-                    .add(self.image.sample(0, low.map(floor)), polygon.area() * self.scale);
-            }
-            for (cell, area) in Coverage::new(polygon.points(), self.scratch).cells() {
-                self.sum.add(self.image.sample(0, cell), area * self.scale);
-            }
-            return;
+        let cell = low.map(floor);
+        if level == 0 && cell == high.map(floor) {
+            return self.sum.add(self.image.sample(0, cell), polygon.area() * self.scale);
         }
         let edge = f64::from(1_u32 << level);
         let mut scaled = *polygon;
         scaled.points_mut().as_flattened_mut().iter_mut().for_each(|c| *c /= edge);
-        let cells: Vec<_> = Coverage::new(scaled.points(), self.scratch).cells().collect();
         let size = self.image.size();
-        for (cell, area) in cells {
+        for (cell, area) in Coverage::new(scaled.points()).cells() {
             let from = cell.map(|i| i as f64 * edge);
             let end = [0, 1].map(|a| (from[a] + edge).min(f64::from(size[a])));
             let whole = (end[0] - from[0]) * (end[1] - from[1]) / (edge * edge);

@@ -7,29 +7,34 @@ use crate::lattice::{PlacedMesh, Triangle};
 use crate::predicate::blocks::{BLOCK, BlockMask, LANES, Pairs, first_boxes, rows_of_eight};
 use crate::predicate::boxes::BoxRange;
 
-/// A cube of up to 4 x 4 x 4 boxes of `2^box_bits` lattice units.
+/// A cube of up to 4 x 4 x 4 boxes.
 pub(super) struct Block {
-    pub(super) box_bits: u32,
     /// The minimum corner, in boxes.
     pub(super) lowest: [i32; 3],
     /// In boxes.
     pub(super) edge: i32,
 }
 
-/// The boxes of the block that each of `triangles` touches.
+/// The boxes of each block that each of `triangles` touches: the masks of all blocks for the first
+/// triangle, then for the next. A box has edges of `2^box_bits` lattice units.
 #[inline(always)]
 pub(super) fn block_masks<S: Simd>(
     simd: S,
     mesh: &PlacedMesh,
     triangles: &[u32],
-    block: &Block,
+    box_bits: u32,
+    blocks: &[Block],
 ) -> Vec<BlockMask> {
-    let mut masks = vec![0; triangles.len()];
-    let mut queue = Queue::new(block.box_bits);
-    for (index, &triangle) in triangles.iter().enumerate() {
+    let mut masks = vec![0; triangles.len() * blocks.len()];
+    let mut queue = Queue::new(box_bits);
+    let mut index = 0;
+    for &triangle in triangles {
         let triangle = mesh.triangle(triangle as usize);
-        let bounds = BoxRange::of_triangle(&triangle, block.box_bits);
-        queue.add(simd, (&triangle, &bounds), block, index, &mut masks);
+        let bounds = BoxRange::of_triangle(&triangle, box_bits);
+        for block in blocks {
+            queue.add(simd, (&triangle, &bounds), block, index, &mut masks);
+            index += 1;
+        }
     }
     queue.solve(simd, &mut masks);
     masks
@@ -43,21 +48,12 @@ pub(super) fn brick_masks<S: Simd>(
     triangles: &[u32],
     base: [i32; 3],
 ) -> Vec<Mask> {
-    let box_bits = mesh.lattice().fraction_bits;
     let halves = [0, 1, 2, 3, 4, 5, 6, 7].map(|i| [i >> 2, i >> 1 & 1, i & 1].map(|i| BLOCK * i));
-    // Eight block masks a triangle.
-    let mut masks = vec![0; 8 * triangles.len()];
-    let mut queue = Queue::new(box_bits);
-    for (index, &triangle) in triangles.iter().enumerate() {
-        let triangle = mesh.triangle(triangle as usize);
-        let bounds = BoxRange::of_triangle(&triangle, box_bits);
-        for (i, half) in halves.iter().enumerate() {
-            let lowest = [base[0] + half[0], base[1] + half[1], base[2] + half[2]];
-            let block = Block { box_bits, lowest, edge: BLOCK };
-            queue.add(simd, (&triangle, &bounds), &block, 8 * index + i, &mut masks);
-        }
-    }
-    queue.solve(simd, &mut masks);
+    let blocks = halves.map(|half| {
+        let lowest = [base[0] + half[0], base[1] + half[1], base[2] + half[2]];
+        Block { lowest, edge: BLOCK }
+    });
+    let masks = block_masks(simd, mesh, triangles, mesh.lattice().fraction_bits, &blocks);
     let mut bricks = vec![[0; 8]; triangles.len()];
     for (brick, blocks) in bricks.iter_mut().zip(masks.chunks_exact(8)) {
         for (&block, [x, y, z]) in blocks.iter().zip(halves).filter(|(block, _)| **block != 0) {
@@ -100,7 +96,7 @@ impl Queue {
         &mut self,
         simd: S,
         (triangle, bounds): (&Triangle, &BoxRange),
-        &Block { lowest, edge, .. }: &Block,
+        &Block { lowest, edge }: &Block,
         index: usize,
         masks: &mut [BlockMask],
     ) {

@@ -13,7 +13,7 @@ use crate::base::vector::{cross, minus};
 use crate::grid::Mask;
 use crate::surface::color::Blend;
 use crate::surface::color::clip::largest;
-use crate::surface::color::integrator::{Shaded, voxels_of};
+use crate::surface::color::integrator::Shaded;
 use crate::surface::color::shade::Shade;
 use crate::surface::color::sums::Sums;
 
@@ -23,40 +23,30 @@ const RAYS: usize = 4;
 /// Most triangles of a voxel without a visible surface that are sampled.
 const MAX_SAMPLED: usize = 256;
 
-/// Calls `each` with the index and the visible colour of each voxel of `wanted` that has one.
-/// `covered` has the voxels with an occupied neighbour, by axis, below and above.
-pub(super) fn colors(
+/// The visible colour of a voxel, if it has one. `covered` has the voxels with an occupied
+/// neighbour, by axis, below and above.
+pub(super) fn color(
     of: Shaded,
-    wanted: &Mask,
+    voxel: usize,
     covered: &[[Mask; 2]; 3],
     blend: Blend,
-    mut each: impl FnMut(usize, Rgba),
-) {
+) -> Option<Rgba> {
+    let is_set = |mask: &Mask| mask[voxel / 64] & 1 << (voxel % 64) != 0;
+    let touching = || (0..of.touched.masks.len()).filter(|&index| is_set(&of.touched.masks[index]));
     let mut samples = Vec::new();
-    for voxel in voxels_of(wanted) {
-        let is_set = |mask: &Mask| mask[voxel / 64] & 1 << (voxel % 64) != 0;
-        let touching =
-            || (0..of.touched.masks.len()).filter(|&index| is_set(&of.touched.masks[index]));
-        for (axis, sides) in covered.iter().enumerate() {
-            for (side, _) in sides.iter().enumerate().filter(|(_, mask)| !is_set(mask)) {
-                sample_face(of, touching(), voxel, (axis, side == 1), &mut samples);
-            }
-        }
-        let color = match blend {
-            Blend::None => {
-                if samples.is_empty() {
-                    let step = touching().count().div_ceil(MAX_SAMPLED).max(1);
-                    samples.extend(touching().step_by(step).map(|index| sample(of, voxel, index)));
-                }
-                most_typical(samples.iter().filter_map(Shade::color).collect())
-            }
-            _ => Sums::of(&samples).mean().map(rgba_of),
-        };
-        samples.clear();
-        if let Some(color) = color {
-            each(voxel, color);
+    for (axis, sides) in covered.iter().enumerate() {
+        for (side, _) in sides.iter().enumerate().filter(|(_, mask)| !is_set(mask)) {
+            sample_face(of, touching(), voxel, (axis, side == 1), &mut samples);
         }
     }
+    if blend != Blend::None {
+        return Sums::of(&samples).mean().map(rgba_of);
+    }
+    if samples.is_empty() {
+        let step = touching().count().div_ceil(MAX_SAMPLED).max(1);
+        samples.extend(touching().step_by(step).map(|index| sample(of, voxel, index)));
+    }
+    most_typical(samples.iter().filter_map(Shade::color).collect())
 }
 
 /// Samples the triangles `touching` a voxel through its face across an axis, the upper one if
@@ -88,7 +78,7 @@ fn sample_face(
                 continue;
             }
             let shade = of.shadings[index].at(weights);
-            if shade.visible_share > 0 {
+            if shade.is_visible() {
                 *first = Some((depth, triangle, facing.is_front, shade));
             }
         }

@@ -9,8 +9,8 @@
 
 use quantette::deps::palette::Oklab;
 
-use super::nearest::{Nearest, points, squared_distance};
-use super::{Matching, Rgb};
+use super::nearest::{candidates, points, squared_distance};
+use super::{Matching, Palette, Rgb};
 use crate::base::srgb::linear_of;
 use crate::grid::Up;
 
@@ -38,9 +38,8 @@ pub(super) struct Mixer {
 }
 
 impl Mixer {
-    /// Mixes the candidates of `nearest`.
-    pub(super) fn new(nearest: &Nearest) -> Self {
-        let mut all: Vec<(u8, Rgb, Oklab)> = nearest.candidates().collect();
+    pub(super) fn new(palette: &Palette) -> Self {
+        let mut all = candidates(palette);
         all.sort_by(|(.., a), (.., b)| a.l.total_cmp(&b.l));
         let mut lights = [[FAR; SLOTS]; 3];
         for (slot, (_, color, _)) in all.iter().enumerate() {
@@ -50,7 +49,7 @@ impl Mixer {
             light: lights,
             oklab: all.iter().map(|&(.., oklab)| oklab).collect(),
             indices: all.iter().map(|&(index, ..)| index).collect(),
-            matching: nearest.matching,
+            matching: palette.matching,
         }
     }
 

@@ -45,13 +45,13 @@ impl IndexedColors {
             Some(palette) => palette.clone(),
             None => Palette::of_set(&distinct, colors, occupied, most.clamp(1, MAX_COLORS)),
         };
-        let (all, nearest) = (distinct.colors(), Nearest::new(&palette));
-        let table = match dither {
-            false => Table::Nearest(map_batches(&all, |batch| nearest.of(batch))),
-            true => {
-                let mixer = Mixer::new(&nearest);
-                Table::Dithered(map_batches(&all, |batch| mixer.mixtures(batch)))
-            }
+        let all = distinct.colors();
+        let table = if dither {
+            let mixer = Mixer::new(&palette);
+            Table::Dithered(map_batches(&all, |batch| mixer.mixtures(batch)))
+        } else {
+            let nearest = Nearest::new(&palette);
+            Table::Nearest(map_batches(&all, |batch| nearest.of(batch)))
         };
         Some(Self { palette, distinct, table, up: grid.world.up })
     }

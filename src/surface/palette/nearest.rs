@@ -7,44 +7,32 @@ use quantette::deps::palette::{Oklab, Srgb, cast};
 
 use super::{Matching, Palette, Rgb, UNUSED};
 
+/// The distinct colours of a palette, each with its index and its [point](points).
+pub(super) fn candidates(palette: &Palette) -> Vec<(u8, Rgb, Oklab)> {
+    let all = palette.colors();
+    let used = (0..=u8::MAX)
+        .zip(all)
+        .filter(|&(index, &color)| color != UNUSED && !all[..usize::from(index)].contains(&color));
+    let (indices, colors): (Vec<u8>, Vec<Rgb>) =
+        used.map(|(index, &[r, g, b, _])| (index, [r, g, b])).unzip();
+    let points = points(&colors, palette.matching);
+    indices.into_iter().zip(colors).zip(points).map(|((i, color), at)| (i, color, at)).collect()
+}
+
 /// Nearest-neighbour search over a palette.
 pub(super) struct Nearest {
     map: NearestNeighborColorMap<Oklab, f32, 3>,
-    /// The palette index of each colour of the map: distinct colours of used indices.
+    /// The palette index of each colour of the map.
     indices: Vec<u8>,
-    colors: Vec<Rgb>,
-    pub(super) matching: Matching,
+    matching: Matching,
 }
 
 impl Nearest {
     pub(super) fn new(palette: &Palette) -> Self {
-        let all = palette.colors();
-        let (mut indices, mut colors) = (Vec::new(), Vec::new());
-        for (index, &color) in (0..=u8::MAX).zip(all) {
-            if color != UNUSED && !all[..usize::from(index)].contains(&color) {
-                let [r, g, b, _] = color;
-                indices.push(index);
-                colors.push([r, g, b]);
-            }
-        }
-        let points = points(&colors, palette.matching);
+        let candidates = candidates(palette).into_iter();
+        let (indices, points): (_, Vec<Oklab>) = candidates.map(|(i, _, at)| (i, at)).unzip();
         let points = PaletteBuf::new(points).expect("1 to 255 colours");
-        Self {
-            map: NearestNeighborColorMap::new(points),
-            indices,
-            colors,
-            matching: palette.matching,
-        }
-    }
-
-    /// The distinct palette colours, each with its index.
-    pub(super) fn candidates(&self) -> impl Iterator<Item = (u8, Rgb, Oklab)> {
-        let points = self.map.palette().iter();
-        self.indices
-            .iter()
-            .zip(&self.colors)
-            .zip(points)
-            .map(|((&i, &color), &oklab)| (i, color, oklab))
+        Self { map: NearestNeighborColorMap::new(points), indices, matching: palette.matching }
     }
 
     /// The palette index nearest to each of `colors`.

@@ -10,9 +10,7 @@ use crate::formats::mesh::out_of_range::{clamped_colors, unplaced};
 use crate::formats::mesh::ply::header::{Element, Header, VERTEX};
 use crate::formats::mesh::polygons::Triangulator;
 use crate::formats::mesh::textures::{LoadedTextures, TextureLoader};
-use crate::mesh::appearance::{
-    Alpha, Appearance, Filter, Material, Texture, TextureRef, Wrap, is_placed,
-};
+use crate::mesh::appearance::{Appearance, Material, Texture, is_placed};
 use crate::mesh::{Mesh, MeshError};
 
 /// The appearance properties that are read.
@@ -145,7 +143,9 @@ impl Build {
         warnings.extend(said);
         // The default material, and one for each texture.
         let mut materials = vec![Material::default()];
-        materials.extend((0..).zip(&textures).map(|(index, texture)| textured(index, texture)));
+        materials.extend(
+            (0..).zip(&textures).map(|(index, texture)| Material::textured(index, texture)),
+        );
         let material_of = |request: Option<usize>| Some(1 + of_requests[request?]?);
         let material_of_texture = requests.into_iter().map(material_of).collect();
         let colorless = attributes.zeros_are_no_color.then_some(materials.len() as u32);
@@ -312,10 +312,4 @@ type FaceMaterial<'a> = (u32, &'a [f64]);
 /// Converts texture coordinates: in files `v` points up.
 pub(super) fn texcoord(u: f64, v: f64) -> [f32; 2] {
     [u as f32, (1.0 - v) as f32]
-}
-
-fn textured(texture: u32, pixels: &Texture) -> Material {
-    let texture = TextureRef { texture, wrap: [Wrap::default(); 2], filter: Filter::default() };
-    let alpha = if pixels.has_transparency() { Alpha::Blend } else { Alpha::Opaque };
-    Material { texture: Some(texture), alpha, ..Material::default() }
 }

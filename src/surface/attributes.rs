@@ -122,7 +122,8 @@ pub fn attributes(
             .map_err(|error| error.with_kept_bytes(needed, memory))?;
         sampled.bricks = found.into_iter().flatten().collect();
         sampled.bricks.par_sort_unstable_by_key(|brick| brick.key);
-        bytes = sampled.bricks.iter().map(|brick| sampler.bytes(brick)).sum();
+        let voxels = sampled.bricks.iter().map(Sampler::voxels).sum();
+        bytes = sampler.bytes(sampled.bricks.len() as u64, voxels);
     }
     let (mut channels, mut objects, mut overlap) = (BTreeMap::new(), Objects::default(), false);
     let mut kept = needed + bytes;
@@ -340,12 +341,16 @@ impl BrickWork for Sampler<'_> {
     type Scratch = Scratch;
     type Output = SampledBrick;
 
+    fn voxels(brick: &SampledBrick) -> u64 {
+        count(&brick.mask).into()
+    }
+
     /// Of the columns and of the channels. Lists of bricks grow and are put in order.
-    fn bytes(&self, brick: &SampledBrick) -> u64 {
-        let voxels = u64::from(count(&brick.mask));
-        let channels = self.set.iter().map(|&of| Channel::bytes_of(of, 1, voxels));
-        let lists = 3 * size_of::<SampledBrick>() + size_of_val(&brick.columns[..]);
-        lists as u64 + channels.sum::<u64>()
+    fn bytes(&self, bricks: u64, voxels: u64) -> u64 {
+        let channels = self.set.iter().map(|&of| Channel::bytes_of(of, bricks, voxels));
+        let components = self.set.iter().copied().map(stored_components).sum::<usize>();
+        let columns = voxels * (components * size_of::<u32>()) as u64;
+        3 * bricks * size_of::<SampledBrick>() as u64 + columns + channels.sum::<u64>()
     }
 
     #[inline(always)]

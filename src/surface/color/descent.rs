@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::progress::Progress;
-use crate::grid::{BRICK, BrickKey, VoxelGrid, set_bits};
+use crate::grid::{BRICK, BrickKey, VoxelGrid, count, set_bits};
 use crate::lattice::{Distinct, PlacedMesh};
 use crate::predicate::blocks::BlockMask;
 use crate::surface::color::integrator::BrickTriangles;
@@ -45,13 +45,20 @@ pub(in crate::surface) trait BrickWork: Sync {
         brick: &BrickTriangles,
     ) -> Self::Output;
 
-    /// The bytes of memory that a result takes.
-    fn bytes(&self, result: &Self::Output) -> u64;
+    /// The number of voxels that have a value in a result.
+    fn voxels(result: &Self::Output) -> u64;
+
+    /// An upper estimate of the bytes of memory of the results for so many bricks with so many
+    /// voxels, until they are in the grid.
+    fn bytes(&self, bricks: u64, voxels: u64) -> u64;
 }
 
 /// The results of `work` for each brick of `grid` that distinct triangles touch and,
 /// `with_neighbors`, for the touched neighbours of its bricks: those of each task, in no order.
 /// Progress advances by the shares of each task that ends, [`SHARES`] in all.
+///
+/// The results for bricks with a mask count beforehand, and those for others, of which a solid has
+/// few, when they are made: a refusal names nearly all that is needed.
 ///
 /// # Errors
 /// The memory of the lists of triangles and of the results, if it exceeds `memory`, in bytes;
@@ -68,7 +75,10 @@ pub(in crate::surface) fn bricks<W: BrickWork>(
     let bits = x.max(y).max(z).next_power_of_two().ilog2();
     let all: Vec<u32> = distinct.triangles().collect();
     let weights = Weights::new(distinct.mesh.whole().len());
-    let lists = ListMemory { allowed: memory, ..ListMemory::default() };
+    let voxels = grid.masks().par_iter().map(|mask| u64::from(count(mask))).sum();
+    let beforehand = work.bytes(grid.keys().len() as u64, voxels);
+    check_memory(beforehand, memory)?;
+    let lists = ListMemory { allowed: memory, now: beforehand.into(), most: beforehand.into() };
     let traversal = Traversal { distinct, weights, grid, with_neighbors, lists, progress, work };
     let results = traversal.visit(Node { from: [0; 3], bits }, &all, SHARES);
     check_memory(traversal.lists.most.into_inner(), memory)?;
@@ -78,7 +88,6 @@ pub(in crate::surface) fn bricks<W: BrickWork>(
 
 /// The memory of the lists of triangles of all nodes that are being visited, of what `work` takes
 /// for those of a brick, and of its results, in bytes.
-#[derive(Default)]
 struct ListMemory {
     allowed: u64,
     now: AtomicU64,
@@ -164,7 +173,9 @@ impl<W: BrickWork> Traversal<'_, W> {
             let brick = BrickTriangles { distinct: self.distinct, key, triangles, weights };
             let (work, brick) = (self.work, &brick);
             let result = Arch::new().dispatch(WorkOfBrick { work, scratch, brick });
-            self.lists.retain(work.bytes(&result));
+            if self.grid.keys().binary_search(&brick.key).is_err() {
+                self.lists.retain(work.bytes(1, W::voxels(&result)));
+            }
             results.push(result);
             return;
         }

@@ -21,11 +21,11 @@ use crate::backend::{BackendError, check_memory};
 use crate::base::names::named;
 use crate::base::progress::{Latch, Progress};
 use crate::base::srgb::{Rgba, rgba_of};
-use crate::grid::{BrickKey, Colors, Mask, VoxelGrid, count, is_empty};
+use crate::grid::{BrickKey, Colors, Mask, VoxelGrid, is_empty};
 use crate::lattice::{Distinct, PlacedMesh};
 use crate::mesh::appearance::FilterChoice;
 use crate::solid::mode::Mode;
-use crate::surface::color::painter::{ColoredBrick, Painter, painted_bytes};
+use crate::surface::color::painter::{ColoredBrick, Painter};
 use crate::surface::color::shade::{Layer, Shading};
 use crate::surface::color::sums::Sums;
 
@@ -122,7 +122,8 @@ pub fn color(
     }
     let progress = &Latch::new(progress);
     progress.start("color", descent::SHARES);
-    let needed = memory_bound(mesh, &grid, is_solid) + Shading::bytes(appearance, Layer::Color);
+    // Two lists of all triangles.
+    let needed = mesh.len() as u64 * 8 + Shading::bytes(appearance, Layer::Color);
     check_memory(needed, options.memory)?;
     let filter = match (options.blend, options.filter) {
         (Blend::None, FilterChoice::Auto) => FilterChoice::Nearest,
@@ -163,16 +164,6 @@ fn without_transparent(
         0 => (grid, 0),
         count => (grid.subtract(&transparent), count),
     })
-}
-
-/// An upper estimate of bytes: two lists of all triangles, coloured bricks, the colours of the
-/// surface and of the grid. Most full bricks of a solid have no colours of their own: those that
-/// have are counted when they are painted.
-fn memory_bound(mesh: &PlacedMesh, grid: &VoxelGrid, is_solid: bool) -> u64 {
-    let voxels: u64 = grid.masks().par_iter().map(|mask| u64::from(count(mask))).sum();
-    let full = if is_solid { 0 } else { grid.full_runs().map(|(_, len)| u64::from(len)).sum() };
-    let bricks = grid.keys().len() as u64 + full;
-    mesh.len() as u64 * 8 + painted_bytes(bricks, voxels + 512 * full)
 }
 
 /// The coloured surface of a mesh, including voxels that are not in the grid.

@@ -11,15 +11,6 @@ use crate::surface::color::interior::with_neighbors;
 use crate::surface::color::shade::{Shade, Shading, TriangleShading};
 use crate::surface::color::visible;
 
-/// An upper estimate of the bytes of coloured bricks, and of the colours of their voxels: each is
-/// in three lists at once, or in two of which one grows. For a solid, bricks are in more lists, and
-/// so are the keys of their neighbours.
-pub(super) fn painted_bytes(bricks: u64, voxels: u64) -> u64 {
-    let keys = 3 * 7 * size_of::<BrickKey>();
-    let brick_bytes = 3 * (size_of::<ColoredBrick>() + size_of::<(BrickKey, Mask, u64)>()) + keys;
-    bricks * brick_bytes as u64 + voxels * 3 * size_of::<Rgba>() as u64
-}
-
 /// A brick with coloured voxels.
 pub(super) struct ColoredBrick {
     pub(super) key: BrickKey,
@@ -43,12 +34,17 @@ impl BrickWork for Painter<'_> {
     type Scratch = Integrator;
     type Output = ColoredBrick;
 
-    /// Besides those of [`painted_bytes`] for the bricks of the grid.
-    fn bytes(&self, painted: &ColoredBrick) -> u64 {
-        match self.is_solid && self.grid.keys().binary_search(&painted.key).is_err() {
-            true => painted_bytes(1, painted.colors.len() as u64),
-            false => 0,
-        }
+    fn voxels(painted: &ColoredBrick) -> u64 {
+        painted.colors.len() as u64
+    }
+
+    /// A colour is in three lists at once, or in two of which one grows. For a solid, bricks are in
+    /// more lists, and so are the keys of their neighbours.
+    fn bytes(&self, bricks: u64, voxels: u64) -> u64 {
+        let keys = 3 * 7 * size_of::<BrickKey>();
+        let brick_bytes =
+            3 * (size_of::<ColoredBrick>() + size_of::<(BrickKey, Mask, u64)>()) + keys;
+        bricks * brick_bytes as u64 + voxels * 3 * size_of::<Rgba>() as u64
     }
 
     #[inline(always)]

@@ -113,28 +113,18 @@ impl GridBuilder {
     /// Extra bytes per brick while bricks are sorted, besides the parts and the grid.
     pub(crate) const BYTES_TO_ADD: u64 = size_of::<BrickRef>() as u64;
 
-    /// An empty grid of `dims` voxels.
+    /// An empty grid of `dims` voxels, which merges masks with the same key by `combine`.
     ///
     /// # Errors
     /// A dimension of 0 or above [`MAX_DIM`].
-    pub(crate) fn new(dims: [u32; 3]) -> Result<Self, GridError> {
-        checked_dims(dims)?;
-        Ok(Self::of(VoxelGrid::of_dims(dims)))
-    }
-
-    /// Merges masks with the same key by `combine` instead of the union.
-    pub(crate) fn combining(self, combine: Combine) -> Self {
-        Self { combine, ..self }
+    pub(crate) fn new(dims: [u32; 3], combine: Combine) -> Result<Self, GridError> {
+        Ok(Self { grid: VoxelGrid::empty(dims)?, ..Self::counting(combine) })
     }
 
     /// A builder that only counts distinct bricks by [`order`](Self::order).
-    pub(crate) fn counting() -> Self {
-        Self::of(VoxelGrid::of_dims([0; 3]))
-    }
-
-    fn of(grid: VoxelGrid) -> Self {
-        let windings = Windings::default();
-        Self { grid, combine: Combine::Union, windings, sorted: Vec::new() }
+    pub(crate) fn counting(combine: Combine) -> Self {
+        let (grid, windings) = (VoxelGrid::of_dims([0; 3]), Windings::default());
+        Self { grid, combine, windings, sorted: Vec::new() }
     }
 
     /// Adds the bricks of `parts`, in any order; repeated and empty bricks are allowed. Their rows

@@ -360,8 +360,8 @@ impl PlaceOptions {
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlacedMesh {
     lattice: Lattice,
-    vertices: Arc<Vec<[i32; 3]>>,
-    triangles: Arc<Vec<[u32; 3]>>,
+    pub(crate) vertices: Arc<Vec<[i32; 3]>>,
+    pub(crate) triangles: Arc<Vec<[u32; 3]>>,
     appearance: Option<Arc<Appearance>>,
     labels: Option<Arc<Labels>>,
     /// The whole mesh and the window; `None` for a whole mesh.
@@ -396,16 +396,6 @@ impl PlacedMesh {
     pub fn triangle(&self, index: usize) -> Triangle {
         let [a, b, c] = self.triangles[index];
         [self.vertices[a as usize], self.vertices[b as usize], self.vertices[c as usize]]
-    }
-
-    #[cfg(feature = "gpu")]
-    pub(crate) fn shared_vertices(&self) -> Arc<Vec<[i32; 3]>> {
-        Arc::clone(&self.vertices)
-    }
-
-    #[cfg(feature = "gpu")]
-    pub(crate) fn shared_triangles(&self) -> Arc<Vec<[u32; 3]>> {
-        Arc::clone(&self.triangles)
     }
 
     /// The lattice points of the vertices.

@@ -287,7 +287,7 @@ impl Columns {
     /// By lane, whether crossings leave the mesh. False for rules without directions.
     #[inline(always)]
     fn are_leaving(&self, crossings: &Crossings) -> [bool; LANES] {
-        let is_directed = matches!(self.rule, Rule::Winding | Rule::Crossings);
+        let is_directed = self.rule.directions() == 2;
         let mut are_leaving = [false; LANES];
         for lane in 0..LANES {
             are_leaving[lane] = is_directed & (crossings.windings[lane] < 0);

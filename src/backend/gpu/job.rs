@@ -187,10 +187,10 @@ impl SubBatch {
         }
     }
 
-    /// Words of the bitmap of its bricks.
+    /// Words of the bitmap of its bricks, with a bit for each direction.
     pub(crate) fn bitmap_words(&self, rule: Rule) -> u32 {
         let bricks: u64 = self.bricks.extent().iter().map(|&n| n as u64).product();
-        let bits = bricks * u64::from(directions(rule));
+        let bits = bricks * u64::from(rule.directions());
         u32::try_from(bits.div_ceil(32)).unwrap_or(u32::MAX)
     }
 
@@ -253,11 +253,6 @@ impl SubBatch {
     }
 }
 
-/// Bits of a brick in the bitmap.
-pub(crate) fn directions(rule: Rule) -> u32 {
-    if matches!(rule, Rule::Winding | Rule::Crossings) { 2 } else { 1 }
-}
-
 /// Units of progress per batch.
 pub(crate) const UNITS: u64 = 1 << 20;
 
@@ -296,8 +291,8 @@ impl Results {
 
     /// Builds the grid from all bricks, as one job of the pool, like a run on the CPU.
     pub(crate) fn build(self, job: &Job) -> Result<GridBuilder, GridError> {
-        let grid = GridBuilder::new(job.rule.grid_dims(job.mesh.lattice().dims))?;
-        let mut grid = grid.combining(job.rule.combine());
+        let dims = job.rule.grid_dims(job.mesh.lattice().dims);
+        let mut grid = GridBuilder::new(dims, job.rule.combine())?;
         let Lists { keys, masks, listed, .. } = self.lists;
         rayon::scope(|_| {
             if listed.is_empty() && grid.takes(&keys) {

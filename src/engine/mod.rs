@@ -53,6 +53,7 @@ pub use crate::engine::warning::{Remedy, Warning};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
+#[must_use]
 pub struct Voxelizer {
     place: PlaceOptions,
     transform: Transform,

@@ -261,14 +261,14 @@ impl Gpu {
         // Taken, so that the lock is not held across an await.
         let kept = lock(&self.workspace).take();
         let mut workspace = kept.unwrap_or_else(|| Workspace::new(&self.device));
-        let mut outcome = Ok(());
-        for first in (0..job.mesh.len()).step_by(max_triangles) {
-            let batch = Batch::new(job.mesh, first..job.mesh.len().min(first + max_triangles));
-            outcome = self.voxelize_batch(job, &batch, &mut workspace, &mut results).await;
-            if outcome.is_err() {
-                break;
+        let run = async {
+            for first in (0..job.mesh.len()).step_by(max_triangles) {
+                let batch = Batch::new(job.mesh, first..job.mesh.len().min(first + max_triangles));
+                self.voxelize_batch(job, &batch, &mut workspace, &mut results).await?;
             }
-        }
+            Ok(())
+        };
+        let outcome = run.await;
         *lock(&self.workspace) = Some(workspace);
         outcome.map(|()| results)
     }

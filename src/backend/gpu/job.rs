@@ -12,7 +12,7 @@ use crate::backend::gpu::crossings::CROSSING_BYTES;
 use crate::backend::gpu::data::{BRICK_WORDS, GROUP, LEVELS, MAX_CANDIDATES, PAIR_WORDS};
 use crate::backend::gpu::readback::Lists;
 use crate::backend::gpu::record::Setting;
-use crate::backend::gpu::upload::{Batch, UNSHARED_WORDS};
+use crate::backend::gpu::upload::UNSHARED_WORDS;
 use crate::backend::report::RunReport;
 use crate::backend::{Rule, VoxelKernel};
 use crate::base::progress::{NoProgress, Progress};
@@ -172,11 +172,6 @@ pub(crate) struct SubBatch {
 }
 
 impl SubBatch {
-    /// All triangles of `batch`, in the whole grid.
-    pub(crate) fn whole(batch: &Batch, lattice: &Lattice) -> Self {
-        Self::of_grid(batch.len(), batch.vertex_words(), lattice.dims)
-    }
-
     /// So many triangles, in the whole grid.
     pub(crate) fn of_grid(triangles: u32, vertex_words: u32, dims: [u32; 3]) -> Self {
         Self {
@@ -273,7 +268,7 @@ pub(crate) const BYTES_PER_BRICK: u64 =
 impl Results {
     /// Above `room` bricks, drops them all and only counts.
     pub(crate) fn limit_to(&mut self, room: u64) {
-        let bricks = self.lists.brick_count();
+        let bricks = (self.lists.keys.len() + self.lists.listed.len()) as u64;
         if self.dropped > 0 || bricks > room {
             self.dropped += bricks;
             self.lists = Lists::default();

@@ -331,7 +331,6 @@ impl Voxelizer {
         Ok(())
     }
 
-    /// Adds the warnings about the finished voxels.
     fn add_warnings(&self, mesh: &PlacedMesh, voxelized: &mut Voxelized) {
         let Voxelized { grid, warnings, transparent, .. } = voxelized;
         // The doubt about an empty solid already says why it is empty.

@@ -234,11 +234,6 @@ impl GridBuilder {
         Ok(())
     }
 
-    /// The winding statistics; only for [`Combine::Winding`].
-    pub(crate) fn windings(&self) -> Option<Windings> {
-        (self.combine == Combine::Winding).then_some(self.windings)
-    }
-
     /// Removes the empty masks from index `begin` on, and moves the full ones to the runs.
     fn compact(&mut self, begin: usize) {
         let VoxelGrid { keys, masks, full, .. } = &mut self.grid;
@@ -261,14 +256,16 @@ impl GridBuilder {
         self.grid.bytes()
     }
 
-    /// The grid; for [`Combine::Crossings`] an empty grid and the crossings.
-    pub(crate) fn finish_with_crossings(mut self) -> (VoxelGrid, Option<Crossings>) {
+    /// The grid, for [`Combine::Winding`] with the statistics; for [`Combine::Crossings`] an empty
+    /// grid and the crossings.
+    pub(crate) fn finish_with_counts(mut self) -> (VoxelGrid, Option<Windings>, Option<Crossings>) {
+        let windings = (self.combine == Combine::Winding).then_some(self.windings);
         let crossings = (self.combine == Combine::Crossings).then(|| {
             let keys = std::mem::take(&mut self.grid.keys);
             let masks = std::mem::take(&mut self.grid.masks);
             Crossings { dims: self.grid.dims, keys, masks }
         });
-        (self.finish(), crossings)
+        (self.finish(), windings, crossings)
     }
 
     pub(crate) fn finish(mut self) -> VoxelGrid {

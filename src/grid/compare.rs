@@ -90,6 +90,7 @@ pub fn compare(a: &VoxelGrid, b: &VoxelGrid, named: usize) -> Comparison {
 /// assert_eq!([[1, 2, 3], [0, 0, 0], [3, 3, 3]].map(|v| colors.of(v)), [grey, orange, blue]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[must_use]
 pub fn in_colors(a: &VoxelGrid, b: &VoxelGrid, both: Rgba, only: [Rgba; 2]) -> VoxelGrid {
     let palette = [both, only[0], only[1]];
     let shared = overlay([a.brick_runs(), b.brick_runs()]).map(|here| {

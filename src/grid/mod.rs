@@ -185,7 +185,6 @@ impl Place {
 /// Two grids are equal if they have the same dimensions and voxels; position, colours and
 /// attributes are not compared.
 #[derive(Clone)]
-#[must_use]
 pub struct VoxelGrid {
     dims: [u32; 3],
     /// Sorted, without duplicates; none is full or empty.
@@ -263,11 +262,13 @@ impl VoxelGrid {
     }
 
     /// The same voxels at `world`.
+    #[must_use]
     pub fn with_world(self, world: World) -> Self {
         Self { world, ..self }
     }
 
     /// The same voxels, in these `colors`.
+    #[must_use]
     pub fn with_colors(self, colors: Colors) -> Self {
         Self { colors: Some(colors), ..self }
     }

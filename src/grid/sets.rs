@@ -18,22 +18,26 @@ impl VoxelGrid {
     /// assert_eq!(a.union(&b), both);
     /// # Ok::<(), trivox::GridError>(())
     /// ```
+    #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         self.combine(other, |a, b| a | b)
     }
 
     /// The voxels that are in both grids, with the colours and attributes of this one.
+    #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         self.combine(other, |a, b| a & b).with_values_of(self, [0; 3])
     }
 
     /// The voxels of this grid that are not in `other`, with their colours and attributes.
+    #[must_use]
     pub fn subtract(&self, other: &Self) -> Self {
         self.combine(other, |a, b| a & !b).with_values_of(self, [0; 3])
     }
 
     /// The voxels that are in exactly one of the grids.
     /// [`differing_voxels`](Self::differing_voxels) lists them, and says in which grid each is.
+    #[must_use]
     pub fn symmetric_difference(&self, other: &Self) -> Self {
         self.combine(other, |a, b| a ^ b)
     }

@@ -140,7 +140,6 @@ impl<S: Simd> ColumnQueues<S> {
     }
 }
 
-/// Processes a queue.
 struct Solve<'r, 'a> {
     columns: &'r Columns,
     pairs: &'r mut Pairs,

@@ -31,7 +31,6 @@ impl Batch {
         }
     }
 
-    /// Number of triangles.
     pub(crate) fn len(&self) -> u32 {
         self.triangles.len() as u32
     }

@@ -223,9 +223,9 @@ pub fn fills(data: &[u8]) {
         dense
     });
     let (grids, most) = (flips.each_ref().map(Dense::grid), u64::MAX);
-    let found = along_x(&grids[0], most, &NoProgress).expect("enough memory");
+    let found = along_x(&grids[0], dims, most, &NoProgress).expect("enough memory");
     assert!(found == dense::filled(&flips[0]), "along x");
-    let found = vote(grids.each_ref(), most, &NoProgress).expect("enough memory");
+    let found = vote(grids.each_ref(), dims, most, &NoProgress).expect("enough memory");
     assert!(found == dense::voted(&flips), "vote");
     let found = flood(&grids[0], most, &NoProgress).expect("enough memory");
     assert!(found == dense::flooded(&flips[0]), "flood");

@@ -188,8 +188,7 @@ pub struct Run {
 
 impl Run {
     pub(crate) fn new(found: GridBuilder, report: Option<RunReport>) -> Self {
-        let windings = found.windings();
-        let (grid, crossings) = found.finish_with_crossings();
+        let (grid, windings, crossings) = found.finish_with_counts();
         Self { grid, windings, crossings, report }
     }
 }

@@ -53,6 +53,11 @@ impl Rule {
         }
     }
 
+    /// 2 if crossings into a mesh and out of it are told apart, else 1.
+    pub(crate) fn directions(self) -> u32 {
+        if matches!(self, Self::Winding | Self::Crossings) { 2 } else { 1 }
+    }
+
     /// The triangles of a mesh on which the voxels of a [window](crate::PlacedMesh::in_window) can
     /// depend.
     pub(crate) fn reach(self) -> WindowReach {

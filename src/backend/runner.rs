@@ -8,7 +8,6 @@ use web_time::Instant;
 use crate::backend::report::RunReport;
 use crate::backend::{Backend, BackendError, Rule, Run, RunOptions, check_cancelled};
 use crate::base::progress::Progress;
-use crate::grid::VoxelGrid;
 use crate::lattice::{Distinct, PlacedMesh};
 
 /// A backend at work on one mesh.
@@ -56,14 +55,6 @@ impl<'a> Runner<'a> {
             (report, more) => *report = more,
         }
         Ok(run)
-    }
-
-    /// Removes the extra layer of [`Rule::grid_dims`].
-    pub(crate) fn crop(&self, grid: VoxelGrid) -> Result<VoxelGrid, BackendError> {
-        self.within(grid.bytes(), |allowed| {
-            let cropped = grid.cropped(self.mesh.lattice().dims, allowed);
-            cropped.map_err(|needed| BackendError::Memory { needed, allowed })
-        })
     }
 
     /// Calls `work` with the memory that remains beside `kept` bytes.

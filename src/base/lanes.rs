@@ -82,13 +82,11 @@ impl Lanes {
         Self::splat(1e-100).select_below(other.abs(), self / other, Self::splat(0.0))
     }
 
-    /// The least of all values.
     #[inline(always)]
     pub(crate) fn least(&self) -> f64 {
         self.reduced(|a, b| if a < b { a } else { b })
     }
 
-    /// The greatest of all values.
     #[inline(always)]
     pub(crate) fn greatest(&self) -> f64 {
         self.reduced(|a, b| if a > b { a } else { b })

@@ -1,11 +1,11 @@
 //! Parallel work whose results come in the order of the inputs: on threads of its own, or in the
 //! current rayon pool.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, Builder};
 use std::time::Duration;
 
@@ -17,8 +17,9 @@ const STACK: usize = 8 << 20;
 /// Time between two looks at the pool of a thread that waits and has nothing to do.
 const IDLE: Duration = Duration::from_millis(1);
 
-/// A result with the index of its input, or the panic of the work.
-type Outcome<R> = (usize, thread::Result<R>);
+/// The place of one result: it receives the result, the panic of the work, or nothing if there is
+/// no input.
+type Slot<R> = Receiver<thread::Result<R>>;
 
 /// A thread's work.
 pub type Worker<'a> = Box<dyn FnOnce() + Send + 'a>;
@@ -26,61 +27,14 @@ pub type Worker<'a> = Box<dyn FnOnce() + Send + 'a>;
 /// Results in the order of their inputs. Dropping it ends the work after the inputs in progress.
 #[derive(Debug)]
 pub struct Ordered<R> {
-    results: Receiver<Outcome<R>>,
-    /// Results that came before their turn, by the index of their input.
-    early: BTreeMap<usize, thread::Result<R>>,
-    monitor: Arc<Monitor>,
-}
-
-/// The progress of inputs and results, and a signal of its changes.
-#[derive(Debug, Default)]
-struct Monitor {
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    /// Inputs taken by workers.
-    taken: usize,
-    /// Results given to the caller.
-    given: usize,
-    is_over: bool,
-}
-
-impl Monitor {
-    fn change(&self, change: impl FnOnce(&mut State)) {
-        change(&mut lock(&self.state));
-        self.changed.notify_all();
-    }
-
-    /// Waits until a worker may take an input, and takes it with its index; `None` when there is no
-    /// other, or nobody to take results.
-    fn wait_and_take<T>(
-        &self,
-        most_ahead: usize,
-        inputs: &Mutex<impl Iterator<Item = T>>,
-    ) -> Option<(usize, thread::Result<T>)> {
-        let is_full = |state: &mut State| {
-            !state.is_over && state.taken >= state.given.saturating_add(most_ahead)
-        };
-        let waited = self.changed.wait_while(lock(&self.state), is_full);
-        if waited.unwrap_or_else(PoisonError::into_inner).is_over {
-            return None;
-        }
-        let mut inputs = lock(inputs);
-        let input = caught(|| inputs.next()).transpose()?;
-        let mut state = lock(&self.state);
-        state.taken += 1;
-        Some((state.taken - 1, input))
-    }
+    slots: Receiver<Slot<R>>,
 }
 
 impl<R: Send> Ordered<R> {
     /// Applies `work` to each of `inputs` on `workers` threads, which take at most `most_ahead`
-    /// inputs more than the caller has taken results. `spawn` starts a thread of its own or of a
-    /// scope, but none of a rayon pool: one that waits for a GPU must not hold up the pool in which
-    /// another computes.
+    /// inputs more than the caller has taken results, and one more while it waits for a result.
+    /// `spawn` starts a thread of its own or of a scope, but none of a rayon pool: one that waits
+    /// for a GPU must not hold up the pool in which another computes.
     ///
     /// # Errors
     /// The operating system refuses to start a thread.
@@ -95,33 +49,59 @@ impl<R: Send> Ordered<R> {
         R: 'a,
     {
         let (inputs, work) = (Arc::new(Mutex::new(inputs)), Arc::new(work));
-        let (sender, ordered) = Self::empty();
+        let (sender, slots) = sync_channel(most_ahead);
         for _ in 0..workers {
-            let (inputs, work, sender) = (Arc::clone(&inputs), Arc::clone(&work), sender.clone());
-            let monitor = Arc::clone(&ordered.monitor);
+            let (inputs, work, slots) = (Arc::clone(&inputs), Arc::clone(&work), sender.clone());
             let worker = move || {
-                while let Some((index, input)) = monitor.wait_and_take(most_ahead, &inputs) {
-                    let result = input.and_then(|input| caught(|| work(input)));
+                while let Some((input, result)) = take(&inputs, &slots) {
                     // Fails once nobody takes results any more.
-                    if sender.send((index, result)).is_err() {
-                        return;
-                    }
+                    _ = result.send(input.and_then(|input| caught(|| work(input))));
                 }
             };
             spawn(Builder::new().stack_size(STACK), Box::new(worker))?;
         }
-        Ok(ordered)
+        Ok(Self { slots })
     }
+}
 
-    fn empty() -> (Sender<Outcome<R>>, Self) {
-        let (sender, results) = channel();
-        (sender, Self { results, early: BTreeMap::new(), monitor: Arc::default() })
-    }
+/// Waits until a worker may take an input, and takes it with the sender of its result; `None` when
+/// there is no other, or nobody to take results.
+fn take<T, R>(
+    inputs: &Mutex<impl Iterator<Item = T>>,
+    slots: &SyncSender<Slot<R>>,
+) -> Option<(thread::Result<T>, SyncSender<thread::Result<R>>)> {
+    // Held until the input is taken: slots are in the order of the inputs.
+    let mut inputs = lock(inputs);
+    let (sender, slot) = sync_channel(1);
+    slots.send(slot).ok()?;
+    let input = caught(|| inputs.next()).transpose()?;
+    Some((input, sender))
 }
 
 /// The result of `work`, or its panic.
 fn caught<R>(work: impl FnOnce() -> R) -> thread::Result<R> {
     catch_unwind(AssertUnwindSafe(work))
+}
+
+/// Waits for a value; `None` if nobody sends one. A thread of a rayon pool works for its pool
+/// meanwhile: the workers compute in a pool, and could not if all of its threads waited here.
+fn received<T>(from: &Receiver<T>) -> Option<T> {
+    loop {
+        match from.try_recv() {
+            Ok(value) => return Some(value),
+            Err(TryRecvError::Disconnected) => return None,
+            Err(TryRecvError::Empty) => {}
+        }
+        match rayon::yield_now() {
+            None => return from.recv().ok(),
+            Some(rayon::Yield::Executed) => {}
+            Some(rayon::Yield::Idle) => match from.recv_timeout(IDLE) {
+                Ok(value) => return Some(value),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => {}
+            },
+        }
+    }
 }
 
 impl<R> Iterator for Ordered<R> {
@@ -130,45 +110,8 @@ impl<R> Iterator for Ordered<R> {
     /// # Panics
     /// The work on this input panicked, or the iterator of inputs did.
     fn next(&mut self) -> Option<R> {
-        let turn = lock(&self.monitor.state).given;
-        let result = loop {
-            if let Some(result) = self.early.remove(&turn) {
-                break result;
-            }
-            let (index, result) = self.receive()?;
-            self.early.insert(index, result);
-        };
-        self.monitor.change(|state| state.given += 1);
-        Some(result.unwrap_or_else(|panic| resume_unwind(panic)))
-    }
-}
-
-impl<R> Ordered<R> {
-    /// Waits for a result. A thread of a rayon pool works for its pool meanwhile: the workers
-    /// compute in a pool, and could not if all of its threads waited here.
-    fn receive(&self) -> Option<Outcome<R>> {
-        loop {
-            match self.results.try_recv() {
-                Ok(outcome) => return Some(outcome),
-                Err(TryRecvError::Disconnected) => return None,
-                Err(TryRecvError::Empty) => {}
-            }
-            match rayon::yield_now() {
-                None => return self.results.recv().ok(),
-                Some(rayon::Yield::Executed) => {}
-                Some(rayon::Yield::Idle) => match self.results.recv_timeout(IDLE) {
-                    Ok(outcome) => return Some(outcome),
-                    Err(RecvTimeoutError::Disconnected) => return None,
-                    Err(RecvTimeoutError::Timeout) => {}
-                },
-            }
-        }
-    }
-}
-
-impl<R> Drop for Ordered<R> {
-    fn drop(&mut self) {
-        self.monitor.change(|state| state.is_over = true);
+        let slot = received(&self.slots)?;
+        received(&slot).map(|result| result.unwrap_or_else(|panic| resume_unwind(panic)))
     }
 }
 
@@ -179,38 +122,32 @@ impl<R> Drop for Ordered<R> {
 /// # Errors
 /// The first error of `take`.
 pub(crate) fn in_pool<T: Send, R: Send, E>(
-    items: impl Iterator<Item = T>,
+    mut items: impl Iterator<Item = T>,
     work: impl Fn(T) -> R + Sync,
     mut take: impl FnMut(R) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut items = items.fuse().enumerate();
     let threads = rayon::current_num_threads();
     if threads == 1 {
-        return items.try_for_each(|(_, item)| take(work(item)));
+        return items.try_for_each(|item| take(work(item)));
     }
     let work = &work;
+    let mut items = items.fuse();
+    let mut slots: VecDeque<Slot<R>> = VecDeque::new();
     rayon::in_place_scope_fifo(|scope| {
-        let (sender, mut ordered) = Ordered::empty();
-        let mut spawned = 0;
-        for taken in 0.. {
-            while spawned < taken + 2 * threads
-                && let Some((index, item)) = items.next()
+        loop {
+            while slots.len() < 2 * threads
+                && let Some(item) = items.next()
             {
-                let sender = sender.clone();
-                scope.spawn_fifo(move |_| {
-                    // Fails once nobody takes results any more.
-                    _ = sender.send((index, caught(|| work(item))));
-                });
-                spawned = index + 1;
+                let (sender, slot) = sync_channel(1);
+                // Fails once nobody takes results any more.
+                scope.spawn_fifo(move |_| _ = sender.send(caught(|| work(item))));
+                slots.push_back(slot);
             }
-            if spawned == taken {
-                break;
-            }
-            if let Some(part) = ordered.next() {
-                take(part)?;
+            let Some(slot) = slots.pop_front() else { return Ok(()) };
+            if let Some(result) = received(&slot) {
+                take(result.unwrap_or_else(|panic| resume_unwind(panic)))?;
             }
         }
-        Ok(())
     })
 }
 
@@ -220,6 +157,7 @@ mod tests {
     use super::*;
     use rayon::prelude::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc::channel;
     use std::time::Duration;
 
     /// On threads that live as long as they work.
@@ -251,8 +189,7 @@ mod tests {
         let mut results = detached(0..usize::MAX, 2, 8, work);
         results.next().unwrap();
         thread::sleep(Duration::from_millis(50));
-        // Two workers may pass the check at the same time.
-        assert!(begun.load(Ordering::SeqCst) <= 1 + 8 + 1);
+        assert!(begun.load(Ordering::SeqCst) <= 1 + 8);
         drop(results);
         thread::sleep(Duration::from_millis(20));
         // The workers have let go of the counter.
@@ -334,7 +271,7 @@ mod tests {
         };
         let all = thread::scope(|scope| {
             let spawn = |thread: Builder, worker| thread.spawn_scoped(scope, worker).map(drop);
-            Ordered::new(0..30, 3, usize::MAX, &work, spawn).unwrap().count()
+            Ordered::new(0..30, 3, 30, &work, spawn).unwrap().count()
         });
         let most = most.into_inner();
         assert!(all == 30 && (2..=3).contains(&most), "{all}, {most}");
@@ -349,7 +286,7 @@ mod tests {
         };
         thread::scope(|scope| {
             let spawn = |thread: Builder, worker| thread.spawn_scoped(scope, worker).map(drop);
-            Ordered::new(0..20_000, 2, usize::MAX, &work, spawn).unwrap().next().unwrap();
+            Ordered::new(0..20_000, 2, 20_000, &work, spawn).unwrap().next().unwrap();
         });
         assert!(begun.into_inner() < 20_000);
     }

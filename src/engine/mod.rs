@@ -11,7 +11,6 @@ mod options;
 mod results;
 mod source;
 mod steps;
-mod verified;
 pub mod verify;
 mod warning;
 
@@ -36,7 +35,7 @@ pub use crate::engine::estimate::Estimate;
 pub use crate::engine::many::{Many, Shares};
 pub use crate::engine::results::{BandSummary, Placed, Summary, Timings, Voxelized};
 pub use crate::engine::source::MeshSource;
-pub use crate::engine::verified::Verified;
+pub use crate::engine::verify::Verified;
 pub use crate::engine::warning::{Remedy, Warning};
 
 /// Turns meshes into voxels. Cheap to clone; clones share the GPU and the thread pool.
@@ -54,6 +53,7 @@ pub use crate::engine::warning::{Remedy, Warning};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
+#[must_use]
 pub struct Voxelizer {
     place: PlaceOptions,
     transform: Transform,

@@ -32,7 +32,6 @@ impl Default for Voxelizer {
 impl Voxelizer {
     /// The defaults: 256 voxels along the longest axis, the surface in the mesh's own colours, an
     /// automatic choice of the backend, unlimited memory, rayon's current threads.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             place: PlaceOptions::new(Sizing::Resolution(Sizing::DEFAULT_RESOLUTION)),
@@ -61,65 +60,55 @@ impl Voxelizer {
     }
 
     /// Sets the number of voxels along the longest axis.
-    #[must_use]
     pub fn resolution(self, voxels: u32) -> Self {
         self.sizing(Sizing::Resolution(voxels))
     }
 
     /// Sets the length of a voxel's edge, in mesh units.
-    #[must_use]
     pub fn voxel_size(self, size: f64) -> Self {
         self.sizing(Sizing::VoxelSize(size))
     }
 
     /// Sets the size of voxels.
-    #[must_use]
     pub fn sizing(mut self, sizing: Sizing) -> Self {
         self.place.sizing = sizing;
         self
     }
 
     /// Sets the box to voxelize; by default the mesh's own.
-    #[must_use]
     pub fn bounds(mut self, bounds: impl Into<Bounds>) -> Self {
         self.place.bounds = Some(bounds.into());
         self
     }
 
     /// Adds this many voxels on all six sides.
-    #[must_use]
     pub fn pad(mut self, voxels: u32) -> Self {
         self.place.pad = voxels;
         self
     }
 
     /// Sets all options of the placement, in place of those set before.
-    #[must_use]
     pub fn place_options(self, place: PlaceOptions) -> Self {
         Self { place, ..self }
     }
 
     /// Sets how meshes are transformed first. A grid of given dimensions has the mesh in its
     /// centre; bounds and padding then have no effect.
-    #[must_use]
     pub fn transform(self, transform: Transform) -> Self {
         Self { transform, ..self }
     }
 
     /// Sets the mesh's up axis, which file formats store.
-    #[must_use]
     pub fn up(self, up: Up) -> Self {
         Self { up, ..self }
     }
 
     /// Sets which voxels are occupied.
-    #[must_use]
     pub fn mode(self, mode: Mode) -> Self {
         Self { mode, ..self }
     }
 
     /// Sets the source of colours.
-    #[must_use]
     pub fn color(self, color: ColorSource) -> Self {
         Self { color, ..self }
     }
@@ -128,46 +117,39 @@ impl Voxelizer {
     /// away from the surface have no values
     /// ([`VoxelSample::NONE`](crate::grid::VoxelSample::NONE)), except labels and coverage of a
     /// solid.
-    #[must_use]
     pub fn attributes(self, attributes: impl IntoIterator<Item = Attribute>) -> Self {
         Self { attributes: attributes.into_iter().collect(), ..self }
     }
 
     /// Sets whether to keep voxels of a surface that are completely transparent.
-    #[must_use]
     pub fn keep_transparent(self, keep_transparent: bool) -> Self {
         Self { keep_transparent, ..self }
     }
 
     /// Sets whether only sidecar files beside a mesh's file and below are read: for untrusted
     /// meshes.
-    #[must_use]
     pub fn confined(self, confined: bool) -> Self {
         Self { confined, ..self }
     }
 
     /// Sets the colour of the voxels of a solid that are far from its surface. Without it they have
     /// the mean colour of the surface's voxels; in a tile, only of those in the tile and its halo.
-    #[must_use]
     pub fn interior_color(self, color: Rgba) -> Self {
         Self { interior: Some(color), ..self }
     }
 
     /// Sets which surfaces in a voxel make its colour; by default all.
-    #[must_use]
     pub fn blend(self, blend: Blend) -> Self {
         Self { blend, ..self }
     }
 
     /// Sets the magnification filter of all textures; by default each has its own.
-    #[must_use]
     pub fn filter(self, filter: FilterChoice) -> Self {
         Self { filter, ..self }
     }
 
     /// Sets the lattice to place meshes on, chosen before, instead of one for each mesh. The size
     /// of voxels, the bounds and the padding then have no effect.
-    #[must_use]
     pub fn lattice(self, lattice: Lattice) -> Self {
         Self { lattice: Some(lattice), ..self }
     }
@@ -177,7 +159,6 @@ impl Voxelizer {
     ///
     /// The whole may have up to [`MAX_SPAN_VOXELS`](crate::lattice::MAX_SPAN_VOXELS) voxels along
     /// an axis. The tile's dimensions and place in the world are its own.
-    #[must_use]
     pub fn tile(self, tile: Tile) -> Self {
         Self { tile: Some(tile), ..self }
     }
@@ -201,63 +182,53 @@ impl Voxelizer {
     /// assert_eq!(whole, Voxelizer::new().resolution(32).run(&mesh)?.grid);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
     pub fn window(self, window: Window) -> Self {
         Self { window: Some(window), ..self }
     }
 
     /// Selects the backend. A GPU is opened for the first mesh that needs it.
-    #[must_use]
     pub fn backend(self, choice: BackendChoice) -> Self {
         Self { backends: Arc::new(self.backends.with_choice(choice)), ..self }
     }
 
     /// Selects the GPU adapter by a part of its label.
-    #[must_use]
     pub fn adapter(self, name: impl Into<String>) -> Self {
         Self { backends: Arc::new(self.backends.with_adapter(name.into())), ..self }
     }
 
     /// Computes on a GPU that is open, such as [that of a renderer](crate::gpu::Device::from_wgpu).
     #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
-    #[must_use]
     pub fn gpu(self, gpu: Arc<Gpu>) -> Self {
         Self { backends: Arc::new(self.backends.with_gpu(gpu)), ..self }
     }
 
     /// Uses backends that are shared with others.
-    #[must_use]
     pub fn backends(self, backends: Arc<Backends>) -> Self {
         Self { backends, ..self }
     }
 
     /// Limits the memory of each step besides the mesh, in bytes.
-    #[must_use]
     pub fn memory(self, bytes: u64) -> Self {
         self.memory_from(move || bytes)
     }
 
     /// Limits the memory of each step to the result of `left` before the step, in bytes.
-    #[must_use]
     pub fn memory_from(self, left: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         Self { memory: Arc::new(left), ..self }
     }
 
     /// Uses a thread pool of its own; 0 is one thread per core. Threads start on first use in each
     /// process, so the voxelizer can be used in a forked child.
-    #[must_use]
     pub fn threads(self, threads: usize) -> Self {
         Self { pool: Some(Arc::new(LazyPool::new(threads))), ..self }
     }
 
     /// Uses the threads of `pool`.
-    #[must_use]
     pub fn pool(self, pool: Arc<ThreadPool>) -> Self {
         Self { pool: Some(Arc::new(LazyPool::of(pool))), ..self }
     }
 
     /// Sets the receiver of progress, which may cancel ([`Progress::is_cancelled`]).
-    #[must_use]
     pub fn progress(self, progress: Arc<dyn Progress>) -> Self {
         Self { progress, ..self }
     }
@@ -272,20 +243,17 @@ impl Voxelizer {
     /// Limits the time of each mesh: work that takes longer is cancelled. Steps that are called one
     /// by one have no limit. In [`many`](Self::many) the time of a mesh that is processed again
     /// with all memory begins anew.
-    #[must_use]
     pub fn time_limit(self, limit: Duration) -> Self {
         Self { time_limit: Some(limit), ..self }
     }
 
     /// Sets the width of the band that [`measure`](Self::measure) will compute, in voxels, so that
     /// the backend is chosen for the distances too.
-    #[must_use]
     pub fn band(self, width: f32) -> Self {
         Self { band: width.min(MAX_WIDTH), ..self }
     }
 
     /// Sets whether a GPU measures the time of each stage, at some cost.
-    #[must_use]
     pub fn time_stages(self, time_stages: bool) -> Self {
         Self { time_stages, ..self }
     }
@@ -294,7 +262,6 @@ impl Voxelizer {
     /// voxels do not depend on it.
     ///
     /// [`Rule::Conservative`]: crate::backend::Rule::Conservative
-    #[must_use]
     pub fn kernel(self, kernel: VoxelKernel) -> Self {
         Self { kernel, ..self }
     }

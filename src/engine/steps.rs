@@ -145,7 +145,6 @@ impl Voxelizer {
 
     /// This voxelizer on the backend that is not the one `used`: the CPU after a GPU, and a GPU
     /// after the CPU, whatever was asked for. All backends give the same voxels and distances.
-    #[must_use]
     pub fn on_other_backend(&self, used: &UsedBackend) -> Self {
         let other = if used.adapter.is_some() { BackendChoice::Cpu } else { BackendChoice::Gpu };
         self.clone().backend(other)
@@ -332,7 +331,6 @@ impl Voxelizer {
         Ok(())
     }
 
-    /// Adds the warnings about the finished voxels.
     fn add_warnings(&self, mesh: &PlacedMesh, voxelized: &mut Voxelized) {
         let Voxelized { grid, warnings, transparent, .. } = voxelized;
         // The doubt about an empty solid already says why it is empty.

@@ -3,7 +3,6 @@
 
 use rayon::prelude::*;
 
-use super::build::GridBuilder;
 use super::{
     BRICK, BrickKey, BrickRun, FULL, GridError, Mask, VoxelGrid, checked_dims, count, is_empty,
     key_ranges, set_bits,
@@ -149,9 +148,7 @@ impl VoxelGrid {
             columns.map(brick).filter(|(_, mask)| !is_empty(mask)).collect()
         });
         let layers: Vec<Vec<(BrickKey, Mask)>> = layers.collect();
-        let mut builder = GridBuilder::new(dims)?;
-        builder.append(&layers)?;
-        Ok(builder.finish())
+        Self::from_parts(dims, &layers)
     }
 }
 

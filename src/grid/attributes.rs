@@ -123,7 +123,6 @@ impl Attribute {
         bits
     }
 
-    /// Sets its components in a sample.
     fn set(self, sample: &mut VoxelSample, bits: Bits) {
         let components: &mut [u32; COMPONENTS] = bytemuck::cast_mut(sample);
         components[self.range()].iter_mut().zip(bits).for_each(|(of, bits)| *of = bits);

@@ -21,7 +21,7 @@ pub struct BrickRun {
 
 impl BrickRun {
     /// The key after the last brick's.
-    pub(super) fn end(&self) -> BrickKey {
+    pub(crate) fn end(&self) -> BrickKey {
         self.start.along_x(self.len)
     }
 

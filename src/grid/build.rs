@@ -113,28 +113,18 @@ impl GridBuilder {
     /// Extra bytes per brick while bricks are sorted, besides the parts and the grid.
     pub(crate) const BYTES_TO_ADD: u64 = size_of::<BrickRef>() as u64;
 
-    /// An empty grid of `dims` voxels.
+    /// An empty grid of `dims` voxels, which merges masks with the same key by `combine`.
     ///
     /// # Errors
     /// A dimension of 0 or above [`MAX_DIM`].
-    pub(crate) fn new(dims: [u32; 3]) -> Result<Self, GridError> {
-        checked_dims(dims)?;
-        Ok(Self::of(VoxelGrid::of_dims(dims)))
-    }
-
-    /// Merges masks with the same key by `combine` instead of the union.
-    pub(crate) fn combining(self, combine: Combine) -> Self {
-        Self { combine, ..self }
+    pub(crate) fn new(dims: [u32; 3], combine: Combine) -> Result<Self, GridError> {
+        Ok(Self { grid: VoxelGrid::empty(dims)?, ..Self::counting(combine) })
     }
 
     /// A builder that only counts distinct bricks by [`order`](Self::order).
-    pub(crate) fn counting() -> Self {
-        Self::of(VoxelGrid::of_dims([0; 3]))
-    }
-
-    fn of(grid: VoxelGrid) -> Self {
-        let windings = Windings::default();
-        Self { grid, combine: Combine::Union, windings, sorted: Vec::new() }
+    pub(crate) fn counting(combine: Combine) -> Self {
+        let (grid, windings) = (VoxelGrid::of_dims([0; 3]), Windings::default());
+        Self { grid, combine, windings, sorted: Vec::new() }
     }
 
     /// Adds the bricks of `parts`, in any order; repeated and empty bricks are allowed. Their rows
@@ -244,11 +234,6 @@ impl GridBuilder {
         Ok(())
     }
 
-    /// The winding statistics; only for [`Combine::Winding`].
-    pub(crate) fn windings(&self) -> Option<Windings> {
-        (self.combine == Combine::Winding).then_some(self.windings)
-    }
-
     /// Removes the empty masks from index `begin` on, and moves the full ones to the runs.
     fn compact(&mut self, begin: usize) {
         let VoxelGrid { keys, masks, full, .. } = &mut self.grid;
@@ -271,14 +256,16 @@ impl GridBuilder {
         self.grid.bytes()
     }
 
-    /// The grid; for [`Combine::Crossings`] an empty grid and the crossings.
-    pub(crate) fn finish_with_crossings(mut self) -> (VoxelGrid, Option<Crossings>) {
+    /// The grid, for [`Combine::Winding`] with the statistics; for [`Combine::Crossings`] an empty
+    /// grid and the crossings.
+    pub(crate) fn finish_with_counts(mut self) -> (VoxelGrid, Option<Windings>, Option<Crossings>) {
+        let windings = (self.combine == Combine::Winding).then_some(self.windings);
         let crossings = (self.combine == Combine::Crossings).then(|| {
             let keys = std::mem::take(&mut self.grid.keys);
             let masks = std::mem::take(&mut self.grid.masks);
             Crossings { dims: self.grid.dims, keys, masks }
         });
-        (self.finish(), crossings)
+        (self.finish(), windings, crossings)
     }
 
     pub(crate) fn finish(mut self) -> VoxelGrid {

@@ -226,8 +226,12 @@ impl VoxelGrid {
         if !bricks.iter().all(|(key, _)| key.is_of_brick()) {
             return Err(GridError::Outside { voxel: [u32::MAX; 3], dims });
         }
-        let mut builder = GridBuilder::new(dims)?;
-        builder.append(&[bricks])?;
+        Self::from_parts(dims, &[bricks])
+    }
+
+    fn from_parts(dims: [u32; 3], parts: &[Vec<(BrickKey, Mask)>]) -> Result<Self, GridError> {
+        let mut builder = GridBuilder::new(dims, Combine::Union)?;
+        builder.append(parts)?;
         Ok(builder.finish())
     }
 

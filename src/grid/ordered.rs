@@ -5,8 +5,7 @@ use std::convert::Infallible;
 
 use rayon::prelude::*;
 
-use super::brick::{is_empty, is_full};
-use super::sets::{clipped, is_within};
+use super::brick::{BRICK, is_empty, is_full, mask_below};
 use super::{BrickKey, BrickRun, FullRun, GridBuilder, Mask, VoxelGrid, World};
 use crate::base::divided;
 
@@ -87,6 +86,31 @@ impl Writer<'_> {
             full[self.extent.runs - 1] = self.run;
         }
     }
+}
+
+/// Clips `run` to a grid of `dims` voxels: the bricks that fit along `x`, and the one that the
+/// grid's end cuts.
+fn clipped(dims: [u32; 3], run: &BrickRun) -> impl Iterator<Item = BrickRun> + use<> {
+    let &BrickRun { start, len, mask } = run;
+    let from = start.first_voxel();
+    let [x, y, z] = [0, 1, 2].map(|a| dims[a].saturating_sub(from[a]));
+    let trimmed = move |slices: u32| -> Mask {
+        let within = mask_below([slices, y, z]);
+        std::array::from_fn(|i| mask[i] & within[i])
+    };
+    let whole = len.min(x / BRICK);
+    let last = u32::from(whole < len && x % BRICK > 0);
+    let parts = [(start, whole, BRICK), (start.along_x(whole), last, x % BRICK)];
+    let parts = parts.into_iter().filter(|&(_, len, _)| len > 0);
+    parts.map(move |(start, len, slices)| BrickRun { start, len, mask: trimmed(slices) })
+}
+
+/// Whether all bricks of `run` are within a grid of `dims` voxels.
+#[inline]
+fn is_within(dims: [u32; 3], run: &BrickRun) -> bool {
+    let [x, y, z] = run.start.position();
+    let ends = [x + run.len, y + 1, z + 1];
+    (0..3).all(|a| ends[a] * BRICK <= dims[a])
 }
 
 /// A writer for the slots of each part. Pushed bricks must be those that were counted.

@@ -22,8 +22,6 @@ pub struct Section<'a> {
     grid: &'a VoxelGrid,
     axis: usize,
     index: u32,
-    /// The layer's voxels within a brick.
-    mask: Mask,
 }
 
 impl VoxelGrid {
@@ -31,8 +29,7 @@ impl VoxelGrid {
     #[must_use]
     pub fn section(&self, axis: usize, index: u32) -> Option<Section<'_>> {
         let is_inside = self.dims.get(axis).is_some_and(|&dim| index < dim);
-        let mask = layer(axis, (index % BRICK) as usize);
-        is_inside.then_some(Section { grid: self, axis, index, mask })
+        is_inside.then_some(Section { grid: self, axis, index })
     }
 }
 
@@ -106,8 +103,9 @@ impl Section<'_> {
                 (from[axis], to[axis]) = (brick, brick + 1);
             }
         }
-        let within = |run: BrickRun| {
-            let mask = std::array::from_fn(|x| run.mask[x] & self.mask[x]);
+        let layer = layer(self.axis, (self.index % BRICK) as usize);
+        let within = move |run: BrickRun| {
+            let mask = std::array::from_fn(|x| run.mask[x] & layer[x]);
             (!is_empty(&mask)).then_some(BrickRun { mask, ..run })
         };
         self.grid.brick_runs_in(from, to).filter_map(within)

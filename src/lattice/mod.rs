@@ -255,6 +255,7 @@ pub struct Bounds {
 /// Options of [`place`]: voxel size, bounds and padding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
+#[must_use]
 pub struct PlaceOptions {
     /// Voxel size, given directly or by a resolution.
     pub sizing: Sizing,
@@ -303,25 +304,21 @@ impl Bounds {
 
 impl PlaceOptions {
     /// The mesh's own bounds, no padding.
-    #[must_use]
     pub fn new(sizing: Sizing) -> Self {
         Self { sizing, bounds: None, pad: 0, dims: None }
     }
 
     /// With `pad` more voxels on all six sides.
-    #[must_use]
     pub fn with_pad(self, pad: u32) -> Self {
         Self { pad, ..self }
     }
 
     /// With explicit `bounds` instead of the mesh's own.
-    #[must_use]
     pub fn with_bounds(self, bounds: Bounds) -> Self {
         Self { bounds: Some(bounds), ..self }
     }
 
     /// With these dimensions of the grid, whatever the bounds need.
-    #[must_use]
     pub fn with_dims(self, dims: [u32; 3]) -> Self {
         Self { dims: Some(dims), ..self }
     }
@@ -360,8 +357,8 @@ impl PlaceOptions {
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlacedMesh {
     lattice: Lattice,
-    vertices: Arc<Vec<[i32; 3]>>,
-    triangles: Arc<Vec<[u32; 3]>>,
+    pub(crate) vertices: Arc<Vec<[i32; 3]>>,
+    pub(crate) triangles: Arc<Vec<[u32; 3]>>,
     appearance: Option<Arc<Appearance>>,
     labels: Option<Arc<Labels>>,
     /// The whole mesh and the window; `None` for a whole mesh.
@@ -396,16 +393,6 @@ impl PlacedMesh {
     pub fn triangle(&self, index: usize) -> Triangle {
         let [a, b, c] = self.triangles[index];
         [self.vertices[a as usize], self.vertices[b as usize], self.vertices[c as usize]]
-    }
-
-    #[cfg(feature = "gpu")]
-    pub(crate) fn shared_vertices(&self) -> Arc<Vec<[i32; 3]>> {
-        Arc::clone(&self.vertices)
-    }
-
-    #[cfg(feature = "gpu")]
-    pub(crate) fn shared_triangles(&self) -> Arc<Vec<[u32; 3]>> {
-        Arc::clone(&self.triangles)
     }
 
     /// The lattice points of the vertices.

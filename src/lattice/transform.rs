@@ -146,7 +146,6 @@ impl Transform {
     }
 
     /// The placement of `mesh`: as in `options`, or centred in a grid of given dimensions.
-    #[must_use]
     pub fn place_options(&self, mesh: &Mesh, options: PlaceOptions) -> PlaceOptions {
         let Some(CenteredGrid { dims, fills }) = self.grid else { return options };
         if dims.contains(&0) {

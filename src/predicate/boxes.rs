@@ -4,6 +4,7 @@ use crate::lattice::{Aabb, Triangle};
 
 /// Inclusive range of box indices per axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
 pub struct BoxRange {
     /// Lowest index per axis.
     pub lo: [i32; 3],
@@ -17,7 +18,6 @@ impl BoxRange {
     ///
     /// Box `i` meets `[min, max]` if and only if `(i + 1) 2^k >= min` and `i 2^k <= max`, hence
     /// from `floor((min - 1) / 2^k)` to `floor(max / 2^k)`.
-    #[must_use]
     #[inline]
     pub fn of_triangle(triangle: &Triangle, box_bits: u32) -> Self {
         let Aabb { lo, hi } = Aabb::of(triangle);
@@ -28,7 +28,6 @@ impl BoxRange {
     ///
     /// The centre of box `i` is at `(i + 1/2) 2^k`, hence from `ceil(min / 2^k - 1/2)` to
     /// `floor(max / 2^k - 1/2)`.
-    #[must_use]
     #[inline]
     pub fn of_centers(triangle: &Triangle, box_bits: u32) -> Self {
         let (Aabb { lo, hi }, half) = (Aabb::of(triangle), 1 << (box_bits - 1));
@@ -36,13 +35,11 @@ impl BoxRange {
     }
 
     /// The voxels of a grid.
-    #[must_use]
     pub fn of_grid(dims: [u32; 3]) -> Self {
         Self { lo: [0; 3], hi: dims.map(|d| d as i32 - 1) }
     }
 
     /// The boxes in both.
-    #[must_use]
     #[inline]
     pub fn intersect(&self, other: &Self) -> Self {
         let lo = |i: usize| self.lo[i].max(other.lo[i]);
@@ -51,7 +48,6 @@ impl BoxRange {
     }
 
     /// The boxes `2^bits` times as large that contain these.
-    #[must_use]
     #[inline]
     pub fn coarser(&self, bits: u32) -> Self {
         Self { lo: self.lo.map(|lo| lo >> bits), hi: self.hi.map(|hi| hi >> bits) }

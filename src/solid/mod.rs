@@ -341,18 +341,19 @@ async fn parity(runner: &mut Runner<'_>, topology: &Topology) -> Result<Outcome,
 async fn along_x(runner: &mut Runner<'_>, fill: Fill) -> Result<Outcome, BackendError> {
     let rule = if fill == Fill::Winding { Rule::Winding } else { Rule::Parity(Axis::X) };
     let Run { grid: flips, windings, .. } = runner.run(rule, 0).await?;
-    let (grid, open_columns) =
-        runner.within(flips.bytes(), |memory| fill::along_x(&flips, memory, runner.progress))?;
-    drop(flips);
-    let has_room = runner.mesh.lattice().dims[0] < MAX_DIM;
+    let dims = runner.mesh.lattice().dims;
+    let (grid, open_columns) = runner
+        .within(flips.bytes(), |memory| fill::along_x(&flips, dims, memory, runner.progress))?;
+    let has_room = dims[0] < MAX_DIM;
     let open_columns = has_room.then_some(open_columns);
     let findings = Findings { open_columns, windings, ..Findings::default() };
-    Ok(Outcome::new(fill, runner.crop(grid)?, findings))
+    Ok(Outcome::new(fill, grid, findings))
 }
 
 async fn vote(runner: &mut Runner<'_>) -> Result<Outcome, BackendError> {
     // Without it, columns that end there cannot be told from those that do not.
-    if runner.mesh.lattice().dims.contains(&MAX_DIM) {
+    let dims = runner.mesh.lattice().dims;
+    if dims.contains(&MAX_DIM) {
         return Err(BackendError::VoteTooLarge);
     }
     // All rays agree that the overlap of an even number of parts is empty, so a vote cannot detect
@@ -370,12 +371,11 @@ async fn vote(runner: &mut Runner<'_>) -> Result<Outcome, BackendError> {
     let z = runner.run(Rule::Parity(Axis::Z), x.bytes() + y.bytes()).await?.grid;
     let kept = x.bytes() + y.bytes() + z.bytes();
     let (grid, disagreement) =
-        runner.within(kept, |memory| fill::vote([&x, &y, &z], memory, runner.progress))?;
-    drop((x, y, z));
+        runner.within(kept, |memory| fill::vote([&x, &y, &z], dims, memory, runner.progress))?;
     // In a tile, the columns and voxels outside the window would count.
     let disagreement = runner.mesh.window().is_none().then_some(disagreement);
     let findings = Findings { windings, disagreement, ..Findings::default() };
-    Ok(Outcome::new(Fill::Vote, runner.crop(grid)?, findings))
+    Ok(Outcome::new(Fill::Vote, grid, findings))
 }
 
 /// For a mesh with holes, `voted` tells whether the flood fill entered through them.

@@ -31,7 +31,8 @@ fn flood_of(surface: &VoxelGrid) -> (VoxelGrid, u64) {
 }
 
 fn vote_of(flips: [&VoxelGrid; 3]) -> (VoxelGrid, AxisDisagreement) {
-    vote(flips, u64::MAX, &NoProgress).unwrap()
+    let dims = std::array::from_fn(|a| flips.map(|grid| grid.dims()[a]).into_iter().max().unwrap());
+    vote(flips, dims, u64::MAX, &NoProgress).unwrap()
 }
 
 /// The votes of these flips along the three axes.
@@ -40,7 +41,7 @@ fn vote_of_dense(flips: &[Dense; 3]) -> (VoxelGrid, AxisDisagreement) {
 }
 
 fn filled_of(flips: &VoxelGrid) -> (VoxelGrid, u64) {
-    along_x(flips, u64::MAX, &NoProgress).unwrap()
+    along_x(flips, flips.dims(), u64::MAX, &NoProgress).unwrap()
 }
 
 /// Flips along the three axes of a solid, some of them wrong, or of no solid at all.
@@ -245,8 +246,8 @@ fn progress_ends_at_its_total_and_cancelling_ends_the_fill() {
     let grid = VoxelGrid::from_voxels([501, 333, 299], voxels).unwrap();
     type Run<'a> = &'a dyn Fn(&Counts) -> Result<VoxelGrid, BackendError>;
     let runs: [Run; 3] = [
-        &|progress| along_x(&grid, u64::MAX, progress).map(|filled| filled.0),
-        &|progress| vote([&grid; 3], u64::MAX, progress).map(|voted| voted.0),
+        &|progress| along_x(&grid, grid.dims(), u64::MAX, progress).map(|filled| filled.0),
+        &|progress| vote([&grid; 3], grid.dims(), u64::MAX, progress).map(|voted| voted.0),
         &|progress| flood(&grid, u64::MAX, progress).map(|flooded| flooded.0),
     ];
     for run in runs {
@@ -283,6 +284,23 @@ fn flips_in_grids_of_different_size_vote_in_one_that_holds_all() {
         let dims = std::array::from_fn(|a| grids.iter().map(|g| g.dims()[a]).max().unwrap());
         let same = grids.each_ref().map(|g| VoxelGrid::from_voxels(dims, g.voxels()).unwrap());
         assert!(vote_of(grids.each_ref()) == vote_of(same.each_ref()), "seed {seed}");
+    }
+}
+
+#[test]
+fn flips_beyond_the_end_of_a_grid_count_and_make_no_voxels_there() {
+    for seed in 0..200 {
+        let rng = &mut Rng::with_seed(seed);
+        let dims = random_dims(rng);
+        let grids = random_flips(rng, dims).each_ref().map(Dense::grid);
+        let smaller = dims.map(|d| rng.u32(1..=d));
+        let cropped = |grid: VoxelGrid| grid.in_box([0; 3], smaller).unwrap();
+        let (filled, open_columns) = filled_of(&grids[0]);
+        let found = along_x(&grids[0], smaller, u64::MAX, &NoProgress).unwrap();
+        assert!(found == (cropped(filled), open_columns), "seed {seed}");
+        let (voted, disagreement) = vote_of(grids.each_ref());
+        let found = vote(grids.each_ref(), smaller, u64::MAX, &NoProgress).unwrap();
+        assert!(found == (cropped(voted), disagreement), "seed {seed}");
     }
 }
 

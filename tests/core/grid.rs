@@ -308,7 +308,7 @@ fn what_is_solid_is_walked_in_runs() {
         let ends = (0..156 * 156).flat_map(|i| [0, len].map(|x| [x, i % 156 * 8, i / 156 * 8]));
         let flips = ends.map(|v| (BrickKey::new(v.map(|c| c / 8)), [!0, 0, 0, 0, 0, 0, 0, 0]));
         let flips = VoxelGrid::from_bricks(dims, flips.collect()).unwrap();
-        trivox::solid::fill::along_x(&flips, u64::MAX, &NoProgress).unwrap().0
+        trivox::solid::fill::along_x(&flips, dims, u64::MAX, &NoProgress).unwrap().0
     };
     let [a, b] = [65_528, 65_520].map(rows);
     assert_eq!(a.brick_runs().count(), 156 * 156);

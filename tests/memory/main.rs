@@ -913,15 +913,18 @@ fn filling_takes_no_more_memory_than_it_asks_for() {
     let _alone = alone();
     for n in [100, 700] {
         let flips = [0, 1, 2].map(|axis| flips_of_ball(n, axis));
-        checked_filling("along x", |memory| Ok(along_x(&flips[0], memory, &NoProgress)?.0));
-        checked_filling("vote", |memory| Ok(vote(flips.each_ref(), memory, &NoProgress)?.0));
+        checked_filling("along x", |memory| Ok(along_x(&flips[0], [n; 3], memory, &NoProgress)?.0));
+        checked_filling(
+            "vote",
+            |memory| Ok(vote(flips.each_ref(), [n; 3], memory, &NoProgress)?.0),
+        );
         // Columns that end past the ball: in all, its shell.
         let shell = flips[0].union(&flips[1]).union(&flips[2]);
         checked_filling("flood", |memory| Ok(flood(&shell, memory, &NoProgress)?.0));
         // Some in doubt, in every layer.
         let hurt = flips[0].subtract(&scattered([n; 3], (20 * n * n) as usize));
         checked_filling("in doubt", |memory| {
-            Ok(vote([&hurt, &flips[1], &flips[2]], memory, &NoProgress)?.0)
+            Ok(vote([&hurt, &flips[1], &flips[2]], [n; 3], memory, &NoProgress)?.0)
         });
     }
 }

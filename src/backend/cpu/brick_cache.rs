@@ -173,13 +173,11 @@ impl<'a> BrickCache<'a> {
         self.set(self.address(voxel, false));
     }
 
-    /// Sets the voxel at an address.
     #[inline(always)]
     pub(super) fn set(&mut self, at: Address) {
         self.mask_in(at.slot, at.key)[at.word] |= at.bit;
     }
 
-    /// Flips the voxel at an address.
     #[inline(always)]
     pub(super) fn flip(&mut self, at: Address) {
         self.mask_in(at.slot, at.key)[at.word] ^= at.bit;

@@ -140,7 +140,6 @@ impl<S: Simd> ColumnQueues<S> {
     }
 }
 
-/// Processes a queue.
 struct Solve<'r, 'a> {
     columns: &'r Columns,
     pairs: &'r mut Pairs,
@@ -154,10 +153,18 @@ impl WithSimd for Solve<'_, '_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
+        /// Columns of a block. In smaller blocks most do not cross, and vectors compute the
+        /// addresses of all.
+        const LEAST: i32 = 6;
         let Self { columns, pairs, extent, addresses, bricks } = self;
-        if !pairs.is_empty() {
-            let crossings = pairs.solve(extent, columns.position);
-            columns.set(pairs, extent, &crossings, addresses, bricks);
+        if pairs.is_empty() {
+            return;
+        }
+        let crossings = pairs.solve(extent, columns.position);
+        if extent[0] * extent[1] < LEAST {
+            columns.set_one_by_one(pairs, &crossings, bricks);
+        } else {
+            columns.set_by_vectors(pairs, extent, &crossings, addresses, bricks);
         }
     }
 }
@@ -217,25 +224,6 @@ impl Columns {
 
     /// Sets the voxels of all crossings in the range.
     #[inline(always)]
-    fn set(
-        &self,
-        pairs: &Pairs,
-        extent: [i32; 2],
-        crossings: &Crossings,
-        addresses: &mut [Addresses; COLUMNS],
-        bricks: &mut BrickCache,
-    ) {
-        /// Columns of a block. In smaller blocks most do not cross, and vectors compute the
-        /// addresses of all.
-        const LEAST: i32 = 6;
-        if extent[0] * extent[1] < LEAST {
-            self.set_one_by_one(pairs, crossings, bricks);
-        } else {
-            self.set_by_vectors(pairs, extent, crossings, addresses, bricks);
-        }
-    }
-
-    #[inline(always)]
     fn set_one_by_one(&self, pairs: &Pairs, crossings: &Crossings, bricks: &mut BrickCache) {
         let is_leaving = self.are_leaving(crossings);
         // A closure that is not inlined would be compiled without the caller's instructions.
@@ -253,6 +241,7 @@ impl Columns {
         );
     }
 
+    /// As [`set_one_by_one`](Self::set_one_by_one).
     #[inline(always)]
     fn set_by_vectors(
         &self,
@@ -287,7 +276,7 @@ impl Columns {
     /// By lane, whether crossings leave the mesh. False for rules without directions.
     #[inline(always)]
     fn are_leaving(&self, crossings: &Crossings) -> [bool; LANES] {
-        let is_directed = matches!(self.rule, Rule::Winding | Rule::Crossings);
+        let is_directed = self.rule.directions() == 2;
         let mut are_leaving = [false; LANES];
         for lane in 0..LANES {
             are_leaving[lane] = is_directed & (crossings.windings[lane] < 0);

@@ -88,7 +88,6 @@ struct Origin {
     range: BoxRange,
 }
 
-/// Number of extents that a block can have.
 const EXTENTS: usize = (BLOCK * BLOCK * BLOCK) as usize;
 
 fn queue_of([x, y, z]: [i32; 3]) -> usize {

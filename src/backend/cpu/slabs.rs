@@ -27,8 +27,7 @@ pub(in crate::backend) fn voxelize(
 ) -> Result<GridBuilder, BackendError> {
     let tasks = Tasks::new(mesh, rule);
     let mut memory = MemoryLimit::new(memory, &tasks);
-    let mut builder =
-        GridBuilder::new(rule.grid_dims(mesh.lattice().dims))?.combining(rule.combine());
+    let mut builder = GridBuilder::new(rule.grid_dims(mesh.lattice().dims), rule.combine())?;
     if rule == Rule::Conservative {
         memory.check_early(mesh, &tasks, progress)?;
     }
@@ -158,7 +157,7 @@ impl MemoryLimit {
     /// The error with the memory that the whole grid needs, by counting its bricks.
     fn count_needed(&self, tasks: &Tasks, progress: &dyn Progress) -> BackendError {
         let (mut kept, mut most) = (0, 0);
-        let mut builder = GridBuilder::counting().combining(tasks.rule.combine());
+        let mut builder = GridBuilder::counting(tasks.rule.combine());
         let mut budget = tasks.budget();
         for layer in 0..tasks.layers {
             budget.begin(self.unordered);

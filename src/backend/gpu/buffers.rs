@@ -8,7 +8,7 @@ use crate::backend::gpu::data::{
     BLOCK_WORDS, BRICK_WORDS, COUNTERS, CROSSING_WORDS, DISPATCH_WORDS, GROUP, LEVELS,
     MAX_CANDIDATES, PAIR_WORDS, Params,
 };
-use crate::backend::gpu::stages::{OutputList, Step};
+use crate::backend::gpu::stages::{OutputList, Size, Step};
 use crate::gpu::{Constants, Device, GpuError};
 
 /// Capacities of the buffers, in records.
@@ -126,15 +126,14 @@ impl Buffers {
     pub(crate) fn bind_all(&mut self, device: &Device, steps: &[Step]) -> Result<(), GpuError> {
         for step in steps {
             if !self.bind_groups.contains_key(&step.key()) {
-                self.bind_groups.insert(step.key(), self.bind(device, step)?);
+                let is_indirect = matches!(step.size, Size::Indirect(_));
+                let from = is_indirect.then_some(step.level as usize % 2);
+                let named = self.named(step.level, from);
+                let bind_groups = step.pipeline(device).bind(&device.device, &named)?;
+                self.bind_groups.insert(step.key(), bind_groups);
             }
         }
         Ok(())
-    }
-
-    fn bind(&self, device: &Device, step: &Step) -> Result<Vec<wgpu::BindGroup>, GpuError> {
-        let named = self.named(step.level, step.dispatch_buffer());
-        step.pipeline(device).bind(&device.device, &named)
     }
 
     /// The buffers for a kernel of a level, by the names of its bindings. `from` is the index of

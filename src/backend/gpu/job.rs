@@ -12,7 +12,7 @@ use crate::backend::gpu::crossings::CROSSING_BYTES;
 use crate::backend::gpu::data::{BRICK_WORDS, GROUP, LEVELS, MAX_CANDIDATES, PAIR_WORDS};
 use crate::backend::gpu::readback::Lists;
 use crate::backend::gpu::record::Setting;
-use crate::backend::gpu::upload::{Batch, UNSHARED_WORDS};
+use crate::backend::gpu::upload::UNSHARED_WORDS;
 use crate::backend::report::RunReport;
 use crate::backend::{Rule, VoxelKernel};
 use crate::base::progress::{NoProgress, Progress};
@@ -172,11 +172,6 @@ pub(crate) struct SubBatch {
 }
 
 impl SubBatch {
-    /// All triangles of `batch`, in the whole grid.
-    pub(crate) fn whole(batch: &Batch, lattice: &Lattice) -> Self {
-        Self::of_grid(batch.len(), batch.vertex_words(), lattice.dims)
-    }
-
     /// So many triangles, in the whole grid.
     pub(crate) fn of_grid(triangles: u32, vertex_words: u32, dims: [u32; 3]) -> Self {
         Self {
@@ -187,10 +182,10 @@ impl SubBatch {
         }
     }
 
-    /// Words of the bitmap of its bricks.
+    /// Words of the bitmap of its bricks, with a bit for each direction.
     pub(crate) fn bitmap_words(&self, rule: Rule) -> u32 {
         let bricks: u64 = self.bricks.extent().iter().map(|&n| n as u64).product();
-        let bits = bricks * u64::from(directions(rule));
+        let bits = bricks * u64::from(rule.directions());
         u32::try_from(bits.div_ceil(32)).unwrap_or(u32::MAX)
     }
 
@@ -253,11 +248,6 @@ impl SubBatch {
     }
 }
 
-/// Bits of a brick in the bitmap.
-pub(crate) fn directions(rule: Rule) -> u32 {
-    if matches!(rule, Rule::Winding | Rule::Crossings) { 2 } else { 1 }
-}
-
 /// Units of progress per batch.
 pub(crate) const UNITS: u64 = 1 << 20;
 
@@ -278,7 +268,7 @@ pub(crate) const BYTES_PER_BRICK: u64 =
 impl Results {
     /// Above `room` bricks, drops them all and only counts.
     pub(crate) fn limit_to(&mut self, room: u64) {
-        let bricks = self.lists.brick_count();
+        let bricks = (self.lists.keys.len() + self.lists.listed.len()) as u64;
         if self.dropped > 0 || bricks > room {
             self.dropped += bricks;
             self.lists = Lists::default();
@@ -296,8 +286,8 @@ impl Results {
 
     /// Builds the grid from all bricks, as one job of the pool, like a run on the CPU.
     pub(crate) fn build(self, job: &Job) -> Result<GridBuilder, GridError> {
-        let grid = GridBuilder::new(job.rule.grid_dims(job.mesh.lattice().dims))?;
-        let mut grid = grid.combining(job.rule.combine());
+        let dims = job.rule.grid_dims(job.mesh.lattice().dims);
+        let mut grid = GridBuilder::new(dims, job.rule.combine())?;
         let Lists { keys, masks, listed, .. } = self.lists;
         rayon::scope(|_| {
             if listed.is_empty() && grid.takes(&keys) {

@@ -261,14 +261,14 @@ impl Gpu {
         // Taken, so that the lock is not held across an await.
         let kept = lock(&self.workspace).take();
         let mut workspace = kept.unwrap_or_else(|| Workspace::new(&self.device));
-        let mut outcome = Ok(());
-        for first in (0..job.mesh.len()).step_by(max_triangles) {
-            let batch = Batch::new(job.mesh, first..job.mesh.len().min(first + max_triangles));
-            outcome = self.voxelize_batch(job, &batch, &mut workspace, &mut results).await;
-            if outcome.is_err() {
-                break;
+        let run = async {
+            for first in (0..job.mesh.len()).step_by(max_triangles) {
+                let batch = Batch::new(job.mesh, first..job.mesh.len().min(first + max_triangles));
+                self.voxelize_batch(job, &batch, &mut workspace, &mut results).await?;
             }
-        }
+            Ok(())
+        };
+        let outcome = run.await;
         *lock(&self.workspace) = Some(workspace);
         outcome.map(|()| results)
     }
@@ -283,7 +283,10 @@ impl Gpu {
     ) -> Result<(), BackendError> {
         let began = Instant::now();
         prepare(&self.device, job.rule, job.kernel)?;
-        self.fit(workspace, job, batch)?;
+        let dims = job.mesh.lattice().dims;
+        let whole = SubBatch::of_grid(batch.len(), batch.vertex_words(), dims);
+        let mut sub_batches = whole.slabs(job.rule);
+        self.fit(workspace, job, batch, &sub_batches)?;
         let ready = Instant::now();
         let report = &mut results.report;
         let Workspace { buffers, uploaded, .. } = workspace;
@@ -292,7 +295,6 @@ impl Gpu {
         report.host_ms.prepare += milliseconds(ready - began);
         report.host_ms.upload += milliseconds(ready.elapsed());
 
-        let mut sub_batches = SubBatch::whole(batch, job.mesh.lattice()).slabs(job.rule);
         while let Some(sub_batch) = sub_batches.pop() {
             check_cancelled(job.progress)?;
             match workspace.run(&self.device, job, &sub_batch, results).await? {
@@ -320,10 +322,15 @@ impl Gpu {
         self.clock.get_or_init(|| Clock::new(&self.device, MAX_STEPS)).as_ref()
     }
 
-    /// Makes room for `batch`: sizes are estimated from the mesh, and only grow.
-    fn fit(&self, workspace: &mut Workspace, job: &Job, batch: &Batch) -> Result<(), GpuError> {
+    /// Makes room for `batch`, in `slabs`: sizes are estimated from the mesh, and only grow.
+    fn fit(
+        &self,
+        workspace: &mut Workspace,
+        job: &Job,
+        batch: &Batch,
+        slabs: &[SubBatch],
+    ) -> Result<(), GpuError> {
         let Buffers { mesh, sizes, .. } = &workspace.buffers;
-        let slabs = SubBatch::whole(batch, job.mesh.lattice()).slabs(job.rule);
         let bitmap = slabs.iter().map(|slab| slab.bitmap_words(job.rule)).max().unwrap_or(0);
         let has_room = 4 * batch.words() <= mesh.size();
         if !has_room || sizes.bitmap < bitmap {

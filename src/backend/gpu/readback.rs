@@ -63,11 +63,6 @@ impl Lists {
             }
         }
     }
-
-    /// The number of bricks, with duplicates.
-    pub(crate) fn brick_count(&self) -> u64 {
-        (self.keys.len() + self.listed.len()) as u64
-    }
 }
 
 impl Readback {
@@ -146,11 +141,6 @@ impl Readback {
         report.host_ms.read += milliseconds(done.elapsed());
         Ok(result)
     }
-}
-
-/// The counters in a staging buffer.
-pub(crate) fn counters(staging: &[u8]) -> Vec<u32> {
-    bytemuck::pod_collect_to_vec(&staging[..4 * COUNTERS])
 }
 
 fn key(bytes: &[u8; BRICK_BYTES]) -> BrickKey {

@@ -4,7 +4,7 @@ use crate::backend::gpu::buffers::{Buffers, PARAMS_STRIDE};
 use crate::backend::gpu::data::{
     BLOCK_WORDS, DISPATCH_WORDS, GROUP, LEVELS, MAX_CANDIDATES, Params,
 };
-use crate::backend::gpu::job::{SubBatch, directions};
+use crate::backend::gpu::job::SubBatch;
 use crate::backend::gpu::stages::{Size, Step, steps};
 use crate::backend::{Rule, VoxelKernel};
 use crate::gpu::{Clock, Device, dispatch};
@@ -67,7 +67,7 @@ impl Buffers {
             upper_capacity: sizes.pairs_on(2),
             brick_capacity: sizes.bricks,
             crossing_capacity: sizes.crossings,
-            directions: directions(rule),
+            directions: rule.directions(),
             candidate_limit: setting.candidates,
             max_groups: setting.groups,
         };

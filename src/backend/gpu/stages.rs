@@ -52,11 +52,6 @@ impl Step {
         (self.kernel.name(), self.constants, self.level)
     }
 
-    /// Index of the buffer with its dispatch arguments, if it is indirect.
-    pub(crate) fn dispatch_buffer(&self) -> Option<usize> {
-        matches!(self.size, Size::Indirect(_)).then_some(self.level as usize % 2)
-    }
-
     pub(crate) fn pipeline(&self, device: &Device) -> Arc<Pipeline> {
         device.pipeline(self.kernel, self.constants)
     }

@@ -21,7 +21,8 @@ impl Batch {
     pub(crate) fn new(mesh: &PlacedMesh, range: Range<usize>) -> Self {
         let is_whole = range.len() == mesh.len();
         if is_whole && mesh.vertices().len() <= 3 * mesh.len() {
-            return Self { triangles: mesh.shared_triangles(), vertices: mesh.shared_vertices() };
+            let (triangles, vertices) = (Arc::clone(&mesh.triangles), Arc::clone(&mesh.vertices));
+            return Self { triangles, vertices };
         }
         let indices = (0..range.len() as u32).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]);
         Self {
@@ -30,7 +31,6 @@ impl Batch {
         }
     }
 
-    /// Number of triangles.
     pub(crate) fn len(&self) -> u32 {
         self.triangles.len() as u32
     }

@@ -7,17 +7,17 @@ use wgpu::BufferUsages as Usage;
 
 use crate::backend::gpu::buffers::{Buffers, Sizes, UPPER_SHARE};
 use crate::backend::gpu::data::{
-    BRICKS, BRICKS_FULL, CANDIDATES, CROSSINGS, FAILURES, LEVELS, PAIRS, PAIRS_FULL,
+    BRICKS, BRICKS_FULL, CANDIDATES, COUNTERS, CROSSINGS, FAILURES, LEVELS, PAIRS, PAIRS_FULL,
     TOO_MANY_CANDIDATES,
 };
 use crate::backend::gpu::job::{Job, Overflow, Results, SubBatch};
-use crate::backend::gpu::readback::{self, CLOCK_AT, Readback};
+use crate::backend::gpu::readback::{CLOCK_AT, LIST_AT, Readback};
 use crate::backend::gpu::stages::OutputList;
 use crate::backend::gpu::upload::Uploaded;
 use crate::backend::gpu::work::{Counts, profile};
 use crate::backend::report::RunReport;
 use crate::base::milliseconds;
-use crate::gpu::{Device, GpuError};
+use crate::gpu::{Clock, Device, GpuError};
 
 /// Buffers, bind groups and readback, reused by all runs.
 #[derive(Debug)]
@@ -64,19 +64,18 @@ impl Workspace {
         let sizes = self.buffers.sizes;
         let expected = self.readback.expected(job.rule).min(sizes.bricks);
         let read = |staging: &[u8]| {
-            let counters = readback::counters(staging);
-            if overflow(&counters, &sizes, job).is_none() {
+            let counters: Vec<u32> = bytemuck::pod_collect_to_vec(&staging[..4 * COUNTERS]);
+            let overflow = overflow(&counters, &sizes, job);
+            if overflow.is_none() {
                 let found = counters[BRICKS].min(expected);
                 lists.extend(OutputList::Bricks, staging, found as usize);
             }
-            let times = |clock: &crate::gpu::Clock| {
-                clock.milliseconds(&staging[CLOCK_AT..readback::LIST_AT as usize])
-            };
-            (counters, job.clock.map(times))
+            let times = |clock: &Clock| clock.milliseconds(&staging[CLOCK_AT..LIST_AT as usize]);
+            (counters, overflow, job.clock.map(times))
         };
         let source = self.records(OutputList::Bricks, 0..expected);
         let fetched = self.readback.fetch(device, encoder, source, report, read);
-        let (counters, times) = fetched.await?;
+        let (counters, overflow, times) = fetched.await?;
         let bitmap = sub_batch.bitmap_words(job.rule);
         let (triangles, bitmap) = (sub_batch.triangle_count().into(), bitmap.into());
         let counts = Counts { triangles, bitmap, counters: &counters, sizes: &sizes };
@@ -85,7 +84,6 @@ impl Workspace {
         let stages = steps.iter().enumerate().map(profile).collect();
         report.add(RunReport { runs: 1, stages, ..RunReport::default() });
 
-        let overflow = overflow(&counters, &sizes, job);
         if overflow.is_some() {
             return Ok(overflow);
         }
@@ -246,7 +244,8 @@ mod tests {
         let mesh = place(&sheet(40), &PlaceOptions::new(Sizing::Resolution(100))).unwrap();
         let batch_limits = BatchLimits::of(&wgpu::Limits::default());
         let batch = Batch::new(&mesh, 0..mesh.len());
-        let sub_batch = SubBatch::whole(&batch, mesh.lattice());
+        let dims = mesh.lattice().dims;
+        let sub_batch = SubBatch::of_grid(batch.len(), batch.vertex_words(), dims);
         for adapter in promised() {
             let device = adapter.open().unwrap();
             let buffer = device.checked_buffer("mesh", batch.words(), Usage::STORAGE).unwrap();

@@ -17,16 +17,16 @@ use thiserror::Error;
 pub use alignment::Alignment;
 pub use placement::{KnownPlacement, PlacementSource};
 
-use crate::backend::BackendError;
+use crate::backend::{BackendError, UsedBackend};
 use crate::base::error_code::ErrorCode;
 use crate::base::names::named;
-use crate::engine::VoxelizeError;
-use crate::grid::GridError;
+use crate::engine::{MeshSource, Placed, VoxelizeError, Voxelized, Voxelizer, Warning};
+use crate::formats::LoadedMesh;
 use crate::grid::compare::{Comparison, compare, iou};
-use crate::grid::{Place, VoxelGrid};
-use crate::lattice::PlaceError;
-use crate::lattice::{Lattice, PlacedMesh, place};
+use crate::grid::{GridError, Place, VoxelGrid};
+use crate::lattice::{Lattice, PlaceError, PlacedMesh, place};
 use crate::mesh::Mesh;
+use crate::solid::FillReport;
 
 /// Options of [`verify`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -233,6 +233,53 @@ pub fn verify(
     best.ok_or_else(|| refusal.expect("there is at least one placement").into())
 }
 
+/// A verdict, and how the exact grid was made.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Verified {
+    /// The judgement of the grid.
+    pub verdict: Verdict,
+    /// The backend that computed the exact grid.
+    pub backend: UsedBackend,
+    /// The report of the exact grid's fill, for a solid.
+    pub fill_report: Option<FillReport>,
+    /// Warnings about the mesh's file and the exact grid.
+    pub warnings: Vec<Warning>,
+}
+
+impl Voxelizer {
+    /// Verifies `grid`, made by any program, against the exact voxels of the mesh in `source`,
+    /// which is transformed first. The mesh is placed as `options` say, not as this voxelizer does.
+    ///
+    /// # Errors
+    /// A file cannot be read; the mesh cannot be placed as stated; the backend failed; too little
+    /// memory; cancelled.
+    pub fn verify<'a>(
+        &self,
+        source: impl Into<MeshSource<'a>>,
+        grid: &VoxelGrid,
+        options: &VerifyOptions,
+    ) -> Result<Verified, VoxelizeError> {
+        let voxelizer = self.with_deadline().attributes([]);
+        let LoadedMesh { mesh, warnings, .. } = voxelizer.load(source)?;
+        let mesh = voxelizer.transformed(mesh)?;
+        let warnings: Vec<Warning> = warnings.into_iter().map(Warning::File).collect();
+        // The result of each placement that is tried.
+        let mut made = Vec::new();
+        let mut exact = |mesh: &PlacedMesh| {
+            let placed = Placed { warnings: warnings.clone(), ..mesh.clone().into() };
+            let exact = voxelizer.voxelize(&placed)?;
+            let Voxelized { backend, fill_report, warnings, .. } = &exact;
+            made.push((*mesh.lattice(), backend.clone(), fill_report.clone(), warnings.clone()));
+            Ok(voxelizer.paint(&placed.mesh, exact)?.grid)
+        };
+        let verdict = self.install(|| verify(&mesh, grid, options, &mut exact))??;
+        let of_verdict = made.into_iter().find(|(lattice, ..)| *lattice == verdict.lattice);
+        let (_, backend, fill_report, warnings) = of_verdict.expect("its grid was made");
+        Ok(Verified { verdict, backend, fill_report, warnings })
+    }
+}
+
 /// Judges `grid` by the `exact` one of a placement, from which `as_placed` voxels differ under the
 /// identity.
 fn judge(
@@ -249,10 +296,11 @@ fn judge(
     };
     let Comparison { both, only, bounds, first, .. } = found;
     let in_grid = |voxel: [u32; 3]| [0, 1, 2].map(|a| i64::from(voxel[a]) + corner[a]);
-    let wrong = |(voxel, side): ([u32; 3], usize)| Wrong {
-        voxel: in_grid(voxel),
-        position: center(&lattice, alignment.invert(in_grid(voxel), exact.dims())),
-        fault: if side == 0 { Fault::Missing } else { Fault::Spurious },
+    let wrong = |(voxel, side): ([u32; 3], usize)| {
+        let voxel = in_grid(voxel);
+        let center = alignment.invert(voxel, exact.dims()).map(|c| c as f64 + 0.5);
+        let fault = if side == 0 { Fault::Missing } else { Fault::Spurious };
+        Wrong { voxel, position: Place::of(&lattice).to_mesh_units(center), fault }
     };
     let first = first.into_iter().map(wrong).collect();
     Ok(Verdict {
@@ -285,11 +333,6 @@ fn compare_aligned(
     let dims = dims.map(|d| d as u32);
     let aligned = alignment.image(exact, corner, dims)?;
     Ok((corner, compare(&aligned, &grid.in_box(corner, dims)?, named)))
-}
-
-/// The world position of the centre of a voxel of the lattice's grid.
-fn center(lattice: &Lattice, voxel: [i64; 3]) -> [f64; 3] {
-    [0, 1, 2].map(|a| lattice.origin[a] + (voxel[a] as f64 + 0.5) * lattice.voxel_size)
 }
 
 /// Whether `world` is the placement of the lattice's grid, up to rounding.

@@ -73,7 +73,7 @@ pub fn run(mut job: Job) -> Result<ExitStatus> {
             _ = Builder::new().spawn_scoped(scope, open);
         }
         let spawn = |thread: Builder, worker| thread.spawn_scoped(scope, worker).map(drop);
-        let results = Ordered::new(tasks.iter(), memory.at_once, usize::MAX, &work, spawn);
+        let results = Ordered::new(tasks.iter(), memory.at_once, tasks.len(), &work, spawn);
         let results = results.context("cannot start a thread")?;
         tasks.iter().zip(results).try_for_each(|(task, result)| report.take(task, result))
     })?;

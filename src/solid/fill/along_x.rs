@@ -3,11 +3,12 @@
 use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::progress::Progress;
 use crate::grid::{
-    BRICK, BrickKey, BrickRun, BrickRuns, VoxelGrid, Writer, in_order_within, key_ranges,
+    BRICK, BrickKey, BrickRun, BrickRuns, Mask, VoxelGrid, Writer, in_order_within, key_ranges,
 };
 
-/// The voxels that a ray along `x` finds inside, given the flips along `x`; and the number of
-/// columns that are inside at the end of the grid: after its last flip a column does not change.
+/// The voxels of a grid of `dims` that a ray along `x` finds inside, given the flips along `x` in
+/// this grid, and perhaps beyond its end; and the number of columns that are inside after their
+/// last flip.
 ///
 /// Takes at most `memory` bytes besides `flips`, including the result. The step `fill` of
 /// `progress` is in parts of `flips`, in two passes: one counts, one writes.
@@ -16,7 +17,7 @@ use crate::grid::{
 /// use trivox::{NoProgress, VoxelGrid, solid::fill};
 ///
 /// let flips = VoxelGrid::from_voxels([9, 2, 1], [[3, 0, 0], [5, 0, 0], [7, 1, 0]])?;
-/// let (grid, open_columns) = fill::along_x(&flips, u64::MAX, &NoProgress)?;
+/// let (grid, open_columns) = fill::along_x(&flips, flips.dims(), u64::MAX, &NoProgress)?;
 /// let inside = [[3, 0, 0], [4, 0, 0], [7, 1, 0], [8, 1, 0]];
 /// assert_eq!(grid, VoxelGrid::from_voxels([9, 2, 1], inside)?);
 /// assert_eq!(open_columns, 1);
@@ -27,10 +28,10 @@ use crate::grid::{
 /// [`BackendError::Memory`], or cancellation.
 pub fn along_x(
     flips: &VoxelGrid,
+    dims: [u32; 3],
     memory: u64,
     progress: &dyn Progress,
 ) -> Result<(VoxelGrid, u64), BackendError> {
-    let dims = flips.dims();
     let parts = key_ranges(&[flips]);
     progress.start("fill", 2 * parts.len() as u64);
     // For each part: its start, its extent, and a writer.
@@ -49,27 +50,30 @@ pub fn along_x(
     Ok((grid, open_columns.into_iter().sum()))
 }
 
-/// Fills a row of bricks in a grid of `dims` voxels; returns the number of columns that are still
-/// inside at its end.
+/// Fills a row of bricks in a grid of `dims` voxels; returns the number of columns that are inside
+/// after their last flip.
 fn fill_row(row: BrickRuns<'_>, dims: [u32; 3], out: &mut Writer<'_>) -> u32 {
     let Some(first) = row.first() else {
         return 0;
     };
-    let end = first.row().along_x(dims[0].div_ceil(BRICK));
+    let mut fill = |start: BrickKey, end: BrickKey, mask: Mask| {
+        out.push_clipped(dims, &BrickRun { start, len: start.bricks_to(end), mask });
+    };
     // The state of each column of the row before the next slice.
     let mut inside = 0;
     let mut next = first;
     for mut run in row {
-        out.push(next, next.bricks_to(run.start), &[inside; 8]);
+        fill(next, run.start, [inside; 8]);
         // A full brick flips each column eight times and leaves its state unchanged, so all full
         // bricks of a run give the same result.
         for slice in &mut run.mask {
             inside ^= *slice;
             *slice = inside;
         }
-        next = run.start.along_x(run.len);
-        out.push_clipped(dims, &run);
+        next = run.end();
+        fill(run.start, next, run.mask);
     }
-    out.push_clipped(dims, &BrickRun { start: next, len: next.bricks_to(end), mask: [inside; 8] });
+    let end = first.row().along_x(dims[0].div_ceil(BRICK));
+    fill(next, end.max(next), [inside; 8]);
     inside.count_ones()
 }

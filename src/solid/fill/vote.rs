@@ -12,8 +12,8 @@ use rayon::prelude::*;
 use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::progress::Progress;
 use crate::grid::{
-    BRICK, BrickKey, BrickRuns, FIRST_Z, Mask, VoxelGrid, Writer, count, in_order, in_order_within,
-    mask_voxels, overlay, union_bounds,
+    BRICK, BrickKey, BrickRun, BrickRuns, FIRST_Z, Mask, VoxelGrid, Writer, count, in_order,
+    in_order_within, mask_voxels, overlay, union_bounds,
 };
 use crate::solid::fill::AxisDisagreement;
 
@@ -23,10 +23,10 @@ const SLAB_BYTES: usize = 256 << 20;
 /// more for its work is refused earlier, with that amount.
 const MIN_CHECK_BYTES: u64 = 64 << 20;
 
-/// The voxels that most of six rays find inside, given the flips of columns along `x`, `y` and `z`:
-/// one ray from either end of the three columns through each voxel; and the disagreement of the
-/// rays. The two votes of a column with an odd number of flips cancel out. A tie counts as outside.
-/// If one grid is larger, the others have no flips beyond their end.
+/// The voxels of a grid of `dims` that most of six rays find inside, given the flips of columns
+/// along `x`, `y` and `z` in this grid, and perhaps beyond its end: one ray from either end of the
+/// three columns through each voxel; and the disagreement of the rays. The two votes of a column
+/// with an odd number of flips cancel out. A tie counts as outside.
 ///
 /// Takes at most `memory` bytes besides `flips`, including the result; if that is refused, up to 64
 /// MiB are used to determine the amount needed. The step `fill` of `progress` is in layers of
@@ -41,7 +41,7 @@ const MIN_CHECK_BYTES: u64 = 64 << 20;
 /// let along_y = VoxelGrid::from_voxels([3; 3], [[1, 1, 1], [1, 2, 1]])?;
 /// let along_z = VoxelGrid::from_voxels([3; 3], [[1, 1, 1], [1, 1, 2]])?;
 /// let flips = [&along_x, &along_y, &along_z];
-/// let (grid, disagreement) = fill::vote(flips, u64::MAX, &NoProgress)?;
+/// let (grid, disagreement) = fill::vote(flips, [3; 3], u64::MAX, &NoProgress)?;
 /// assert_eq!(grid, both);
 /// assert_eq!((disagreement.voxels, disagreement.odd), (0, [1, 0, 0]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -51,11 +51,10 @@ const MIN_CHECK_BYTES: u64 = 64 << 20;
 /// [`BackendError::Memory`], or cancellation.
 pub fn vote(
     flips: [&VoxelGrid; 3],
+    dims: [u32; 3],
     memory: u64,
     progress: &dyn Progress,
 ) -> Result<(VoxelGrid, AxisDisagreement), BackendError> {
-    let dims =
-        std::array::from_fn(|a| flips.map(|grid| grid.dims()[a]).into_iter().fold(1, u32::max));
     let world = flips[0].world;
     // Beyond these bounds two columns of each voxel have no flips, and agree.
     let Some(bounds) =
@@ -64,7 +63,8 @@ pub fn vote(
         let grid = in_order::<()>(dims, world, &[], |(), _| ());
         return Ok((grid, AxisDisagreement::default()));
     };
-    let sweep = Sweep { flips, bounds: bounds.map(|voxel| voxel.map(|c| c / BRICK)), progress };
+    let bounds = bounds.map(|voxel| voxel.map(|c| c / BRICK));
+    let sweep = Sweep { flips, dims, bounds, progress };
     progress.start("fill", 2 * sweep.len(2) as u64);
     let slabs = sweep.slabs();
     let working = sweep.work_bytes(slabs.len());
@@ -92,6 +92,8 @@ fn ones(words: impl Iterator<Item = u64>) -> u64 {
 /// The bricks that hold all flips.
 struct Sweep<'a> {
     flips: [&'a VoxelGrid; 3],
+    /// Of the result.
+    dims: [u32; 3],
     /// The first and the last brick along each axis.
     bounds: [[u32; 3]; 2],
     progress: &'a dyn Progress,
@@ -189,8 +191,9 @@ impl Sweep<'_> {
                 let is_crossed = flips.iter().any(|flips| flips.first().is_some());
                 if is_crossed || any_y || any_z[row] {
                     let (x, statistics) = (BrickColumns::default(), &mut statistics);
-                    let (inside, disputed) = (0, 0);
-                    Row { first, x, y: &mut y, z, inside, disputed, out, statistics }.decide(flips);
+                    let (dims, inside, disputed) = (self.dims, 0, 0);
+                    let y = &mut y[..];
+                    Row { dims, first, x, y, z, inside, disputed, out, statistics }.decide(flips);
                     any_z[row] = any(z);
                     any_y = any(&y);
                 }
@@ -217,6 +220,8 @@ fn any(columns: &[BrickColumns]) -> bool {
 
 /// A row of bricks.
 struct Row<'a, 'b> {
+    /// Of the grid.
+    dims: [u32; 3],
     first: BrickKey,
     /// The columns along `x`.
     x: BrickColumns,
@@ -268,7 +273,8 @@ impl Row<'_, '_> {
         let (inside, disputed) = through_brick(&mut columns, flips);
         [self.x, self.y[begin], self.z[begin]] = columns;
         let start = self.first.along_x(begin as u32);
-        self.out.push(start, len as u32, &inside);
+        let run = BrickRun { start, len: len as u32, mask: inside };
+        self.out.push_clipped(self.dims, &run);
         self.statistics.add(start, len, &disputed);
         self.inside |= inside.iter().fold(0, |any, slice| any | slice);
         self.disputed |= disputed.iter().fold(0, |any, slice| any | slice);

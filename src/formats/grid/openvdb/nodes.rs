@@ -183,7 +183,7 @@ impl FoundGrid {
             }
             None => GridBox::around(bounds)?,
         };
-        VoxelGrid::empty(grid_box.dims)?;
+        checked_dims(grid_box.dims)?;
         let of_colors = colors.as_ref().map_or(0, |colors| colors.nodes.bytes());
         let limit = limit.saturating_sub(of_colors);
         let full = full_rows(&tiles, nodes.limit.min(limit).saturating_sub(nodes.bytes()))?;

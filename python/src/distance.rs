@@ -38,17 +38,13 @@ pub struct PyDistanceField {
     count: u64,
     /// JSON.
     pub report: String,
-    warnings: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 impl PyDistanceField {
     /// To be called on a pool: voxels are counted in parallel.
     pub fn new(field: DistanceField, report: String, warnings: Vec<String>) -> Self {
         Self { count: field.band().occupied(), field: Arc::new(field), report, warnings }
-    }
-
-    pub fn sentences(&self) -> &[String] {
-        &self.warnings
     }
 }
 
@@ -264,7 +260,7 @@ impl PyDistanceField {
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let field = Arc::clone(&self.field);
         job::run(py, move |job| {
-            let saved = job::pool(None)?.install(|| save_distances(&field, &path, &**job));
+            let saved = save_distances(&field, &path, &**job);
             saved.map_err(|error| Failure::from(error).at(&path))
         })
     }
@@ -296,7 +292,7 @@ impl PyDistanceField {
         let bytes = job::run(py, move |job| {
             format.check_distances()?;
             check_room(format.distances_size(field.dims()))?;
-            job::pool(None)?.install(|| bytes_of(job, |out| write_distances(&field, format, out)))
+            bytes_of(job, |out| write_distances(&field, format, out))
         })?;
         glue::bytes(py, &bytes)
     }

@@ -7,8 +7,6 @@ use std::path::{Path, PathBuf};
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::PyModule;
 use trivox::base::numbers::binary_bytes_apart;
 use trivox::engine::verify::VerifyError;
 use trivox::formats::{ReadError, WriteError};
@@ -50,17 +48,15 @@ impl Failure {
         Self::own("bug", format!("{}: this is a bug in trivox", message.to_string()))
     }
 
-    /// The same of the file at `path`.
-    pub fn at(self, path: &Path) -> Self {
-        let named = Some(path.to_owned());
-        match self {
-            Self::Own { code, message, .. } => Self::Own { code, message, path: named },
-            Self::Doubtful { message, report, warnings, .. } => {
-                Self::Doubtful { message, report, warnings, path: named }
+    /// The same of the file at `named`.
+    pub fn at(mut self, named: &Path) -> Self {
+        match &mut self {
+            Self::Own { path, .. } | Self::Doubtful { path, .. } | Self::Io { path, .. } => {
+                *path = Some(named.to_owned());
             }
-            Self::Io { error, .. } => Self::Io { error, path: named },
-            other => other,
+            Self::Python(_) | Self::Cancelled => {}
         }
+        self
     }
 
     fn into_py(self, py: Python<'_>) -> PyErr {
@@ -133,7 +129,8 @@ const DOUBTFUL: &str = "solid.doubtful";
 
 /// An exception of `trivox._errors`.
 fn raised<'py>(py: Python<'py>, class: &str, arguments: impl PyCallArgs<'py>) -> PyErr {
-    let made = errors(py).and_then(|module| module.getattr(class)?.call1(arguments));
+    let module = PyModule::import(py, "trivox._errors");
+    let made = module.and_then(|module| module.getattr(class)?.call1(arguments));
     made.map_or_else(|error| error, PyErr::from_value)
 }
 
@@ -153,17 +150,9 @@ fn class_of(code: &str) -> &'static str {
     }
 }
 
-/// `trivox._errors`.
-pub fn errors(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
-    static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
-    let module =
-        MODULE.get_or_try_init(py, || PyModule::import(py, "trivox._errors").map(Bound::unbind))?;
-    Ok(module.bind(py).clone())
-}
-
-/// An exception about an option, while attached.
-pub fn option_error(py: Python<'_>, code: &'static str, message: impl ToString) -> PyErr {
-    Failure::own(code, message).into_py(py)
+/// An exception about an option.
+pub fn option_error(code: &'static str, message: impl ToString) -> PyErr {
+    Failure::own(code, message).into()
 }
 
 impl From<Failure> for PyErr {

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use numpy::{
-    Element, IntoPyArray, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods,
-    PyReadonlyArray2, PyReadonlyArray3, PyUntypedArray, PyUntypedArrayMethods,
+    Element, PyArray2, PyArrayDescrMethods, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArray,
+    PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -20,6 +20,7 @@ use trivox::{Appearance, MeshSource};
 
 use crate::error::{Failure, check_memory, option_error};
 use crate::glue;
+use crate::grid::arrays::of_rows;
 use crate::grid::files::bytes_in;
 use crate::job::{self, Job};
 use crate::options::{array_of, named, shaped, wrong_type};
@@ -145,10 +146,11 @@ impl PyMesh {
         texture: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let py = vertices.py();
+        let looks = [vertex_colors, face_colors, uv, texture];
         let Some(faces) = faces else {
-            if [vertex_colors, face_colors, uv, texture].iter().any(Option::is_some) {
+            if looks.iter().any(Option::is_some) {
                 let message = "colours are given with vertices and faces";
-                return Err(option_error(py, "option.combination", message));
+                return Err(option_error("option.combination", message));
             }
             return Self::from_object(vertices);
         };
@@ -156,8 +158,7 @@ impl PyMesh {
         let positions = positions(vertices)?;
         let counts = [positions.len(), triangles.len()];
         let mesh = job::try_on_pool(py, || trivox::Mesh::new(positions, triangles))?;
-        let looks = Looks { vertex_colors, face_colors, uv, texture };
-        let mesh = match looks.appearance(py, counts, mesh.triangles())? {
+        let mesh = match appearance(looks, counts, mesh.triangles())? {
             Some(look) => job::try_on_pool(py, || mesh.with_appearance(look))?,
             None => mesh,
         };
@@ -199,19 +200,17 @@ impl PyMesh {
     /// Vertex positions in mesh units, float64 of shape (n, 3); a copy.
     #[getter]
     fn vertices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let positions = self.mesh.positions().as_flattened();
-        check_memory(positions.len(), 8)?;
-        let flat = positions.to_vec();
-        flat.into_pyarray(py).reshape([self.mesh.positions().len(), 3])
+        let positions = self.mesh.positions();
+        check_memory(positions.len(), 24)?;
+        of_rows(py, positions.to_vec())
     }
 
     /// Vertex numbers of each triangle, int64 of shape (m, 3); a copy.
     #[getter]
     fn faces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
-        let triangles = self.mesh.triangles().as_flattened();
-        check_memory(triangles.len(), 8)?;
-        let flat: Vec<i64> = triangles.iter().map(|&i| i.into()).collect();
-        flat.into_pyarray(py).reshape([self.mesh.triangles().len(), 3])
+        let triangles = self.mesh.triangles();
+        check_memory(triangles.len(), 24)?;
+        of_rows(py, triangles.iter().map(|triangle| triangle.map(i64::from)).collect())
     }
 
     /// Minimum and maximum corner of what triangles use, in mesh units, float64 of shape (2, 3).
@@ -219,8 +218,8 @@ impl PyMesh {
     #[getter]
     fn bounds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let mesh = Arc::clone(&self.mesh);
-        let bounds = job::run(py, move |_| Ok(job::pool(None)?.install(|| mesh.bounds())))?;
-        PyArray1::from_slice(py, bounds.as_flattened()).reshape([2, 3])
+        let bounds = job::run(py, move |_| Ok(mesh.bounds()))?;
+        of_rows(py, bounds.to_vec())
     }
 
     /// Whether anything is known of the mesh's colours.
@@ -382,13 +381,12 @@ fn triangles(value: &Bound<'_, PyAny>) -> PyResult<Vec<[u32; 3]>> {
     if let Ok(array) = array.extract::<PyReadonlyArray2<'_, u32>>() {
         return Ok(rows(&array, |i| i));
     }
-    let kind: String = array.dtype().getattr("kind")?.extract()?;
-    match &*kind {
-        "i" => match array.extract::<PyReadonlyArray2<'_, i32>>() {
+    match array.dtype().kind() {
+        b'i' => match array.extract::<PyReadonlyArray2<'_, i32>>() {
             Ok(array) => indices(&array),
             Err(_) => indices::<i64>(&converted::<i64>(&array)?.extract()?),
         },
-        "u" => indices::<u64>(&converted::<u64>(&array)?.extract()?),
+        b'u' => indices::<u64>(&converted::<u64>(&array)?.extract()?),
         _ => {
             let message = format!("faces of type {} are not possible: use integers", array.dtype());
             Err(Failure::own("mesh.type", message).into())
@@ -409,56 +407,40 @@ where
     Ok(rows(array, |index| u32::try_from(index).unwrap_or_default()))
 }
 
-/// What of a mesh's look the caller gave.
-struct Looks<'a, 'py> {
-    vertex_colors: Option<&'a Bound<'py, PyAny>>,
-    face_colors: Option<&'a Bound<'py, PyAny>>,
-    uv: Option<&'a Bound<'py, PyAny>>,
-    texture: Option<&'a Bound<'py, PyAny>>,
-}
-
-impl Looks<'_, '_> {
-    fn appearance(
-        &self,
-        py: Python<'_>,
-        [vertices, faces]: [usize; 2],
-        triangles: &[[u32; 3]],
-    ) -> PyResult<Option<Appearance>> {
-        let refuse = |message: &str| Err(option_error(py, "option.combination", message));
-        let given = [
-            self.vertex_colors.is_some(),
-            self.face_colors.is_some(),
-            self.uv.is_some() || self.texture.is_some(),
-        ];
-        if given.iter().filter(|&&is| is).count() > 1 {
-            return refuse(
-                "give vertex_colors, face_colors, or uv with texture, not several of them",
-            );
-        }
-        if let Some(colors) = self.vertex_colors {
-            let vertex_colors = linear_colors(colors, vertices, "vertex_colors")?;
-            let alpha = alpha_of(&vertex_colors);
-            let material = Material { has_vertex_colors: true, alpha, ..Material::default() };
-            let materials = vec![material];
-            return Ok(Some(Appearance { materials, vertex_colors, ..Appearance::default() }));
-        }
-        if let Some(colors) = self.face_colors {
-            let colors = linear_colors(colors, faces, "face_colors")?;
-            let alpha = alpha_of(&colors);
-            let mut distinct = colors.clone();
-            distinct.sort_unstable();
-            distinct.dedup();
-            let index = |color: &Linear| distinct.binary_search(color).unwrap_or(0) as u32;
-            let material_of = colors.iter().map(index).collect();
-            let material = |&color: &Linear| Material { color, alpha, ..Material::default() };
-            let materials = distinct.iter().map(material).collect();
-            return Ok(Some(Appearance { materials, material_of, ..Appearance::default() }));
-        }
-        match (self.uv, self.texture) {
-            (Some(uv), Some(texture)) => textured(uv, texture, vertices, triangles).map(Some),
-            (None, None) => Ok(None),
-            _ => refuse("uv and texture are given together"),
-        }
+/// The look of a mesh that these arrays give, if any of them is there.
+fn appearance(
+    [vertex_colors, face_colors, uv, texture]: [Option<&Bound<'_, PyAny>>; 4],
+    [vertices, faces]: [usize; 2],
+    triangles: &[[u32; 3]],
+) -> PyResult<Option<Appearance>> {
+    let refuse = |message: &str| Err(option_error("option.combination", message));
+    let given = [vertex_colors.is_some(), face_colors.is_some(), uv.is_some() || texture.is_some()];
+    if given.iter().filter(|&&is| is).count() > 1 {
+        return refuse("give vertex_colors, face_colors, or uv with texture, not several of them");
+    }
+    if let Some(colors) = vertex_colors {
+        let vertex_colors = linear_colors(colors, vertices, "vertex_colors")?;
+        let alpha = alpha_of(&vertex_colors);
+        let material = Material { has_vertex_colors: true, alpha, ..Material::default() };
+        let materials = vec![material];
+        return Ok(Some(Appearance { materials, vertex_colors, ..Appearance::default() }));
+    }
+    if let Some(colors) = face_colors {
+        let colors = linear_colors(colors, faces, "face_colors")?;
+        let alpha = alpha_of(&colors);
+        let mut distinct = colors.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let index = |color: &Linear| distinct.binary_search(color).unwrap_or(0) as u32;
+        let material_of = colors.iter().map(index).collect();
+        let material = |&color: &Linear| Material { color, alpha, ..Material::default() };
+        let materials = distinct.iter().map(material).collect();
+        return Ok(Some(Appearance { materials, material_of, ..Appearance::default() }));
+    }
+    match (uv, texture) {
+        (Some(uv), Some(texture)) => textured(uv, texture, vertices, triangles).map(Some),
+        (None, None) => Ok(None),
+        _ => refuse("uv and texture are given together"),
     }
 }
 
@@ -544,8 +526,7 @@ fn linear_colors(value: &Bound<'_, PyAny>, count: usize, what: &str) -> PyResult
         };
         return Ok((0..count).map(color).collect());
     }
-    let kind: String = array.dtype().getattr("kind")?.extract()?;
-    if kind != "f" {
+    if array.dtype().kind() != b'f' {
         let message =
             format!("{what} of type {} are not possible: use uint8 or float", array.dtype());
         return Err(Failure::own("mesh.type", message).into());
@@ -568,6 +549,7 @@ fn linear_colors(value: &Bound<'_, PyAny>, count: usize, what: &str) -> PyResult
 }
 
 /// What names a mesh: a path, or the mesh itself.
+#[derive(Clone)]
 pub enum Source {
     Path(PathBuf),
     Mesh(PyMesh),
@@ -711,12 +693,10 @@ pub fn read_mesh(
         Ok(bytes) => {
             let Some(format) = format else {
                 let message = "bytes do not say what they are: give format, such as 'obj'";
-                return Err(option_error(py, "option.format", message));
+                return Err(option_error("option.format", message));
             };
             let sidecars = Sidecars::in_memory(sidecars.unwrap_or_default());
-            job::run(py, move |_| {
-                job::pool(None)?.install(|| load_bytes(bytes, &format, &sidecars))
-            })?
+            job::run(py, move |_| load_bytes(bytes, &format, &sidecars))?
         }
         Err(_) => {
             let path: PathBuf = source.extract()?;
@@ -725,7 +705,7 @@ pub fn read_mesh(
                                extension, and its sidecar files are beside it";
                 return Err(PyTypeError::new_err(message));
             }
-            job::run(py, move |job| load(path, confine, job))?
+            job::run_on(py, None, None, None, move |job| load(path, confine, job))?
         }
     };
     glue::warn(py, mesh.path.as_deref(), &mesh.warnings)?;
@@ -751,10 +731,7 @@ pub fn read_files(
     name: String,
     files: HashMap<String, Vec<u8>>,
 ) -> PyResult<PyMesh> {
-    let loaded = job::run(py, move |job| {
-        let file = file_among(&name, files)?;
-        Ok(job::pool(None)?.install(|| file.parse(&**job))?)
-    })?;
+    let loaded = job::run(py, move |job| Ok(file_among(&name, files)?.parse(&**job)?))?;
     let mesh = PyMesh::new(loaded.mesh, loaded.warnings, None);
     glue::warn(py, None, &mesh.warnings)?;
     Ok(mesh)
@@ -770,5 +747,5 @@ pub fn missing_sidecars(
 ) -> PyResult<Vec<Vec<String>>> {
     // A file that is not read has none.
     let missing = move || file_among(&name, files).map_or(Vec::new(), MeshFile::missing_sidecars);
-    job::run(py, move |_| Ok(job::pool(None)?.install(missing)))
+    job::run(py, move |_| Ok(missing()))
 }

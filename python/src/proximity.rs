@@ -102,7 +102,7 @@ impl PyProximity {
     ) -> PyResult<Vec<T>> {
         let (proximity, threads) = (Arc::clone(&self.proximity), self.threads);
         let rows = vectors("points", points)?;
-        job::run(points.py(), move |job| {
+        job::run_on(points.py(), None, None, None, move |job| {
             Ok(job::pool(threads)?.install(|| ask(&proximity, &rows, &**job))?)
         })
     }
@@ -161,7 +161,7 @@ impl PyProximity {
     ) -> PyResult<Self> {
         let py = mesh.py();
         let source = Source::of_parts(mesh, faces)?;
-        let rule: Fill = parsed(py, fill)?;
+        let rule: Fill = parsed(fill)?;
         let threads = threads.map(threads_of).transpose()?;
         let memory = memory.map(parse_memory).transpose()?;
         let is_file = matches!(source, Source::Path(_));

@@ -1,11 +1,13 @@
 //! Writes grids into NumPy's arrays.
 
-use numpy::{Element, PyReadonlyArray2, PyReadwriteArrayDyn};
+use numpy::{
+    Element, IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray2, PyReadwriteArrayDyn,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use trivox::VoxelGrid;
 use trivox::formats::Surface;
-use trivox::grid::{Attribute, Attributes, BrickKey, Channel, Mask, Place, VoxelValues};
+use trivox::grid::{Attribute, Attributes, Channel, Place, VoxelValues, mask_voxels};
 
 use crate::error::{Failure, option_error};
 use crate::job;
@@ -38,6 +40,15 @@ pub fn filled<'py, T: Element + bytemuck::Pod, const N: usize>(
     new_array(py, "empty", &[rows, N as u64], fill)
 }
 
+/// An array of these rows.
+pub fn of_rows<T: Element, const N: usize>(
+    py: Python<'_>,
+    rows: Vec<[T; N]>,
+) -> PyResult<Bound<'_, PyArray2<T>>> {
+    let count = rows.len();
+    rows.into_flattened().into_pyarray(py).reshape([count, N])
+}
+
 /// A new array of an element for each voxel, occupied or not.
 pub fn dense<'py, T: Element>(
     py: Python<'py>,
@@ -56,7 +67,10 @@ fn of_voxels<'py, const N: usize>(
     row: impl Fn([i32; 3]) -> [i32; N] + Send + Sync,
 ) -> PyResult<Bound<'py, PyAny>> {
     filled(py, rows, |out| {
-        grid.fill_voxels(out, |key, mask, out| write_rows(key, mask, out, &row));
+        grid.fill_voxels(out, |key, mask, out| {
+            let voxels = mask_voxels(key.first_voxel(), *mask);
+            set_all(out, voxels.map(|voxel| row(voxel.map(|c| c as i32))));
+        });
     })
 }
 
@@ -69,7 +83,11 @@ pub fn of_values<'py, V: Copy + Sync, T: Element + bytemuck::Pod, const N: usize
     row: impl Fn(V) -> [T; N] + Send + Sync,
 ) -> PyResult<Bound<'py, PyAny>> {
     filled(py, rows, |out| {
-        grid.fill_voxels(out, |key, mask, out| write_values(values, key, mask, out, &row));
+        grid.fill_voxels(out, |key, mask, out| {
+            let values = values.of_brick(key);
+            let voxels = mask_voxels([0; 3], *mask);
+            set_all(out, voxels.map(|[x, y, z]| row(values.at(x, 8 * y + z))));
+        });
     })
 }
 
@@ -86,7 +104,7 @@ pub fn coords<'py>(
         "zyx" => true,
         _ => {
             let message = format!("order '{order}' is not possible: use 'xyz' or 'zyx'");
-            return Err(option_error(py, "option.order", message));
+            return Err(option_error("option.order", message));
         }
     };
     // Without a branch for each voxel.
@@ -102,7 +120,7 @@ pub fn coords<'py>(
 pub fn centers<'py>(py: Python<'py>, grid: &VoxelGrid, rows: u64) -> PyResult<Bound<'py, PyAny>> {
     let Some(Place { origin, voxel_size }) = grid.world.place else {
         let message = "the grid does not say where it lies: use coords()";
-        return Err(option_error(py, "option.world", message));
+        return Err(option_error("option.world", message));
     };
     let centre = |c: i32, a: usize| origin[a] + (f64::from(c) + 0.5) * voxel_size;
     let coords: PyReadonlyArray2<'_, i32> = coords(py, grid, rows, "xyz", None)?.extract()?;
@@ -127,46 +145,15 @@ pub fn mesh<'py>(py: Python<'py>, grid: &VoxelGrid) -> PyResult<Bound<'py, PyTup
     (positions, faces, colors.transpose()?).into_pyobject(py)
 }
 
-/// Writes a row for each voxel of a brick.
-fn write_rows<const N: usize>(
-    key: BrickKey,
-    mask: &Mask,
-    out: &mut [[i32; N]],
-    row: impl Fn([i32; 3]) -> [i32; N],
-) {
-    let [x0, y0, z0] = key.first_voxel().map(|c| c as i32);
+/// Sets the elements to these values. `for_each` has the loops of the values in it, a `zip` calls
+/// `next` for each.
+fn set_all<T>(out: &mut [T], values: impl Iterator<Item = T>) {
     let mut out = out.iter_mut();
-    for (x, &word) in (x0..).zip(mask) {
-        let mut word = word;
-        while word != 0 {
-            let bit = word.trailing_zeros() as i32;
-            word &= word - 1;
-            if let Some(out) = out.next() {
-                *out = row([x, y0 + bit / 8, z0 + bit % 8]);
-            }
+    values.for_each(|value| {
+        if let Some(out) = out.next() {
+            *out = value;
         }
-    }
-}
-
-/// Writes what `of` makes of the value of each voxel of a brick.
-fn write_values<T: Copy + Sync, U>(
-    values: &VoxelValues<T>,
-    key: BrickKey,
-    mask: &Mask,
-    out: &mut [U],
-    of: impl Fn(T) -> U,
-) {
-    let values = values.of_brick(key);
-    let mut out = out.iter_mut();
-    for (x, &word) in (0..).zip(mask) {
-        let mut word = word;
-        while word != 0 {
-            if let Some(out) = out.next() {
-                *out = of(values.at(x, word.trailing_zeros()));
-            }
-            word &= word - 1;
-        }
-    }
+    });
 }
 
 /// An attribute of the voxels of `grid`, a row each; 1-D for one of one component. `None` where

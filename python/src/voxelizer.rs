@@ -13,8 +13,7 @@ use trivox::mesh::appearance::FilterChoice;
 use trivox::solid::distance::check_width;
 use trivox::solid::{Fill, Solid};
 use trivox::{
-    Blend, Bounds, ColorSource, MeshSource, Mode, PlaceOptions, Sizing, Tile, Transform, Up,
-    Voxelizer,
+    Blend, Bounds, ColorSource, Mode, PlaceOptions, Sizing, Tile, Transform, Up, Voxelizer,
 };
 
 use crate::batch::{Batch, OnError};
@@ -644,8 +643,7 @@ impl PyVoxelizer {
         let py = mesh.py();
         let source = Source::of_parts(mesh, faces)?;
         let estimate =
-            |_: &Plan, voxelizer: Voxelizer, mesh: MeshSource<'_>| Ok(voxelizer.estimate(mesh)?);
-        let estimate = self.plan.run(py, &source, None, estimate)?;
+            self.plan.run(py, &source, None, |_, voxelizer, mesh| Ok(voxelizer.estimate(mesh)?))?;
         let fields = PyDict::new(py);
         fields.set_item("dims", estimate.dims)?;
         fields.set_item("brick_pairs", estimate.brick_pairs)?;

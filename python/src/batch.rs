@@ -28,14 +28,6 @@ pub enum OnError {
     Skip,
 }
 
-/// An item whose turn has not come.
-enum Entry {
-    /// The library works on it.
-    Sent(Source),
-    /// It is no mesh.
-    Failed(PyErr),
-}
-
 /// What is made of a mesh.
 enum Made {
     Grid(PyGrid),
@@ -72,7 +64,8 @@ pub struct Batch {
     /// Items that are taken before the first of them is given.
     most: usize,
     count: usize,
-    entries: VecDeque<(Py<PyAny>, Entry)>,
+    /// Items whose turn has not come: meshes on which the library works, and what is no mesh.
+    entries: VecDeque<(Py<PyAny>, PyResult<Source>)>,
     /// What the items raised: it is raised after the results of the items before it.
     fault: Option<PyErr>,
     /// Absent when there are no more items.
@@ -201,15 +194,12 @@ impl Batch {
                 (None, _) => self.count.into_pyobject(py)?.into_any(),
             };
             self.count += 1;
-            let entry = match source {
-                Ok(source) => {
-                    self.send(&source);
-                    Entry::Sent(source)
-                }
-                Err(error) if error.is_instance_of::<PyException>(py) => Entry::Failed(error),
-                Err(error) => return Err(error),
-            };
-            self.entries.push_back((key.unbind(), entry));
+            match &source {
+                Ok(source) => self.send(source),
+                Err(error) if error.is_instance_of::<PyException>(py) => {}
+                Err(error) => return Err(error.clone_ref(py)),
+            }
+            self.entries.push_back((key.unbind(), source));
         }
         Ok(())
     }
@@ -270,19 +260,19 @@ impl Batch {
         }
         loop {
             self.take_items(py)?;
-            // A signal may interrupt the wait: the entry stays until its outcome is there.
-            let outcome = match self.entries.front() {
-                Some((_, Entry::Sent(_))) => Some(self.wait(py)?),
-                Some((_, Entry::Failed(_))) => None,
-                None => return self.fault.take().map_or(Ok(None), Err),
+            let Some((key, source)) = self.entries.pop_front() else {
+                return self.fault.take().map_or(Ok(None), Err);
             };
-            let Some((key, entry)) = self.entries.pop_front() else { return Ok(None) };
-            let made = match (entry, outcome) {
-                (Entry::Failed(error), _) => Err(error),
-                (Entry::Sent(source), Some(outcome)) => {
-                    outcome.map_err(|failure| source.failure(failure).into())
-                }
-                (Entry::Sent(_), None) => unreachable!("an item that was sent has an outcome"),
+            let made = match source {
+                Ok(source) => match self.wait(py) {
+                    Ok(outcome) => outcome.map_err(|failure| source.failure(failure).into()),
+                    Err(signal) => {
+                        // The entry stays until its outcome is there.
+                        self.entries.push_front((key, Ok(source)));
+                        return Err(signal);
+                    }
+                },
+                Err(error) => Err(error),
             };
             let error = match made {
                 Ok(made) => {

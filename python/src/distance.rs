@@ -192,11 +192,10 @@ impl PyDistanceField {
     /// ndarray of float32, shape (n,)
     ///     In the order of `coords`.
     fn distances<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let column = filled::<f32, 1>(py, self.count, |rows| {
+        filled::<f32, 1>(py, self.count, |rows| {
             let distances = self.field.distances().map(|(_, distance)| [distance]);
             rows.iter_mut().zip(distances).for_each(|(row, distance)| *row = distance);
-        })?;
-        column.call_method1("reshape", (self.count,))
+        })
     }
 
     /// The signed distances at any points, in voxels: by trilinear interpolation between voxel

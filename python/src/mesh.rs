@@ -577,12 +577,7 @@ impl Source {
 
     /// For the log.
     pub fn name(&self) -> String {
-        match self {
-            Self::Path(path) => path.display().to_string(),
-            Self::Mesh(mesh) => {
-                mesh.path.as_ref().map_or("mesh".into(), |p| p.display().to_string())
-            }
-        }
+        self.path().map_or("mesh".into(), |path| path.display().to_string())
     }
 
     /// The file that it is from.
@@ -614,12 +609,9 @@ impl Source {
 
     /// A failure, of this file.
     pub fn failure(&self, failure: Failure) -> Failure {
-        match self {
-            Self::Path(path) => failure.at(path),
-            Self::Mesh(mesh) => match &mesh.path {
-                Some(path) => failure.at(path),
-                None => failure,
-            },
+        match self.path() {
+            Some(path) => failure.at(&path),
+            None => failure,
         }
     }
 }

@@ -11,7 +11,7 @@ use trivox::{Fill, Progress, Proximity, ProximityError};
 
 use crate::error::Failure;
 use crate::glue;
-use crate::job::{self, Job};
+use crate::job;
 use crate::mesh::{PyMesh, Source};
 use crate::options::{Strict, array_of, named, parsed, vectors};
 use crate::voxelizer::{parse_memory, threads_of};
@@ -114,27 +114,6 @@ fn sentences(proximity: &Proximity) -> Vec<String> {
     doubt.map(|doubt| format!("the signs are doubtful: {doubt}")).into_iter().collect()
 }
 
-/// The tree of a mesh, whose signs `strict` callers can rely on.
-///
-/// # Errors
-/// As the library's; the signs are doubtful.
-fn tree(
-    mesh: &PyMesh,
-    fill: Fill,
-    memory: u64,
-    strict: Strict,
-    job: &Job,
-) -> Result<Proximity, Failure> {
-    let proximity = Proximity::new(&mesh.mesh, fill, memory, job)?;
-    match sentences(&proximity) {
-        warnings if strict != Strict::Off && !warnings.is_empty() => {
-            let (message, path) = (warnings.join("; "), mesh.path.clone());
-            Err(Failure::Doubtful { message, report: "null".to_owned(), warnings, path })
-        }
-        _ => Ok(proximity),
-    }
-}
-
 /// `values` as an array of this shape, of float32 if `like` is, else of float64.
 fn floats<'py>(values: Vec<f64>, shape: &[isize], like: &Array<'py>) -> PyResult<Array<'py>> {
     let py = like.py();
@@ -168,9 +147,14 @@ impl PyProximity {
         let (mesh, proximity) = job::run_on(py, source.path(), None, None, move |job| {
             let mesh = source.load(confine, job)?;
             let memory = memory.unwrap_or_else(memory::left);
-            let make = || tree(&mesh, rule, memory, strict, job);
+            let make = || Proximity::new(&mesh.mesh, rule, memory, &**job);
             let proximity = job::pool(threads)?.install(make)?;
-            Ok((mesh, proximity))
+            let warnings = sentences(&proximity);
+            if strict == Strict::Off || warnings.is_empty() {
+                return Ok((mesh, proximity));
+            }
+            let (message, path) = (warnings.join("; "), mesh.path.clone());
+            Err(Failure::Doubtful { message, report: "null".to_owned(), warnings, path })
         })?;
         if is_file {
             glue::warn(py, mesh.path.as_deref(), &mesh.warnings)?;

@@ -1,8 +1,6 @@
 //! Writes grids into NumPy's arrays.
 
-use numpy::{
-    Element, IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray2, PyReadwriteArrayDyn,
-};
+use numpy::{Element, IntoPyArray, PyArray2, PyArrayMethods, PyReadwriteArrayDyn};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use trivox::VoxelGrid;
@@ -30,14 +28,15 @@ fn new_array<'py, T: Element>(
     Ok(array)
 }
 
-/// A new array of so many rows of `N`.
+/// A new array of so many rows of `N`; 1-D for rows of one element.
 pub fn filled<'py, T: Element + bytemuck::Pod, const N: usize>(
     py: Python<'py>,
     rows: u64,
     fill: impl FnOnce(&mut [[T; N]]) + Send,
 ) -> PyResult<Bound<'py, PyAny>> {
     let fill = |flat: &mut [T]| fill(bytemuck::cast_slice_mut(flat));
-    new_array(py, "empty", &[rows, N as u64], fill)
+    let shape = [rows, N as u64];
+    new_array(py, "empty", if N == 1 { &shape[..1] } else { &shape }, fill)
 }
 
 /// An array of these rows.
@@ -60,11 +59,11 @@ pub fn dense<'py, T: Element>(
 }
 
 /// A new array of a row for each voxel of `grid`, which `row` makes of it.
-fn of_voxels<'py, const N: usize>(
+fn of_voxels<'py, T: Element + bytemuck::Pod, const N: usize>(
     py: Python<'py>,
     grid: &VoxelGrid,
     rows: u64,
-    row: impl Fn([i32; 3]) -> [i32; N] + Send + Sync,
+    row: impl Fn([i32; 3]) -> [T; N] + Send + Sync,
 ) -> PyResult<Bound<'py, PyAny>> {
     filled(py, rows, |out| {
         grid.fill_voxels(out, |key, mask, out| {
@@ -123,13 +122,7 @@ pub fn centers<'py>(py: Python<'py>, grid: &VoxelGrid, rows: u64) -> PyResult<Bo
         return Err(option_error("option.world", message));
     };
     let centre = |c: i32, a: usize| origin[a] + (f64::from(c) + 0.5) * voxel_size;
-    let coords: PyReadonlyArray2<'_, i32> = coords(py, grid, rows, "xyz", None)?.extract()?;
-    let coords = coords.as_slice().map_err(Failure::bug)?;
-    filled::<f64, 3>(py, rows, |out| {
-        for (out, voxel) in out.iter_mut().zip(coords.chunks_exact(3)) {
-            *out = std::array::from_fn(|a| centre(voxel[a], a));
-        }
-    })
+    of_voxels(py, grid, rows, |[x, y, z]| [centre(x, 0), centre(y, 1), centre(z, 2)])
 }
 
 /// The surface as arrays: vertices, faces and colours.
@@ -156,8 +149,7 @@ fn set_all<T>(out: &mut [T], values: impl Iterator<Item = T>) {
     });
 }
 
-/// An attribute of the voxels of `grid`, a row each; 1-D for one of one component. `None` where
-/// they do not have it.
+/// An attribute of the voxels of `grid`, a row each. `None` where they do not have it.
 pub fn attribute<'py>(
     py: Python<'py>,
     grid: &VoxelGrid,
@@ -177,8 +169,5 @@ pub fn attribute<'py>(
         }
         Channel::Vector(values) => of_values(py, grid, rows, values, |bits| bits.map(float))?,
     };
-    match attribute.components() {
-        1 => array.call_method1("reshape", (rows,)).map(Some),
-        _ => Ok(Some(array)),
-    }
+    Ok(Some(array))
 }

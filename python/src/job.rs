@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use rayon::ThreadPool;
 
 use crate::error::Failure;
+use crate::options::wrong_type;
 
 /// How long a signal may wait for the caller's thread to look for it.
 const POLL: Duration = Duration::from_millis(20);
@@ -88,12 +88,20 @@ pub fn late() -> Failure {
     Failure::own("time_limit", message)
 }
 
-/// As [`run_on`], on the process's pool and without a time limit.
+/// As [`run_off_pool`], on the process's pool.
 pub fn run<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(&Arc<Job>) -> Result<T, Failure> + Send + 'static,
 ) -> PyResult<T> {
-    run_on(py, None, None, None, |job| pool(None)?.install(|| work(job)))
+    run_off_pool(py, |job| pool(None)?.install(|| work(job)))
+}
+
+/// As [`run_on`], without a time limit.
+pub fn run_off_pool<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce(&Arc<Job>) -> Result<T, Failure> + Send + 'static,
+) -> PyResult<T> {
+    run_on(py, None, None, None, work)
 }
 
 /// Does `work` on a mesh, from the file at `path` if it is from one, on a thread of its own,
@@ -111,8 +119,7 @@ pub fn run_on<T: Send + 'static>(
     work: impl FnOnce(&Arc<Job>) -> Result<T, Failure> + Send + 'static,
 ) -> PyResult<T> {
     if let Some(progress) = progress.filter(|progress| !progress.is_callable()) {
-        let kind = progress.get_type().name()?;
-        return Err(PyTypeError::new_err(format!("progress takes a callable, not {kind}")));
+        return Err(wrong_type("progress", progress, "a callable"));
     }
     let deadline = time_limit.and_then(|limit| Instant::now().checked_add(limit));
     let job = Arc::new(Job { path, deadline, ..Job::default() });

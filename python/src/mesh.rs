@@ -697,7 +697,7 @@ pub fn read_mesh(
                                extension, and its sidecar files are beside it";
                 return Err(PyTypeError::new_err(message));
             }
-            job::run_on(py, None, None, None, move |job| load(path, confine, job))?
+            job::run_off_pool(py, move |job| load(path, confine, job))?
         }
     };
     glue::warn(py, mesh.path.as_deref(), &mesh.warnings)?;

@@ -102,7 +102,7 @@ impl PyProximity {
     ) -> PyResult<Vec<T>> {
         let (proximity, threads) = (Arc::clone(&self.proximity), self.threads);
         let rows = vectors("points", points)?;
-        job::run_on(points.py(), None, None, None, move |job| {
+        job::run_off_pool(points.py(), move |job| {
             Ok(job::pool(threads)?.install(|| ask(&proximity, &rows, &**job))?)
         })
     }
@@ -144,7 +144,7 @@ impl PyProximity {
         let threads = threads.map(threads_of).transpose()?;
         let memory = memory.map(parse_memory).transpose()?;
         let is_file = matches!(source, Source::Path(_));
-        let (mesh, proximity) = job::run_on(py, source.path(), None, None, move |job| {
+        let (mesh, proximity) = job::run_off_pool(py, move |job| {
             let mesh = source.load(confine, job)?;
             let memory = memory.unwrap_or_else(memory::left);
             let make = || Proximity::new(&mesh.mesh, rule, memory, &**job);

@@ -70,10 +70,7 @@ fn missing<'a>(reports: impl Iterator<Item = &'a str>) -> Option<String> {
     let (mut sum, mut whole) = (0, 0);
     for report in reports {
         let report: Value = serde_json::from_str(report).ok()?;
-        let corner = |corner: &Value| -> Option<[u64; 3]> {
-            let numbers = corner.as_array()?.iter().map(Value::as_u64);
-            numbers.collect::<Option<Vec<_>>>()?.try_into().ok()
-        };
+        let corner = |corner: &Value| serde_json::from_value(corner.clone()).ok();
         let tile = &report["tile"];
         sum += volume(corner(&tile["from"])?, corner(&tile["to"])?);
         whole = volume([0; 3], corner(&report["lattice"]["dims"])?);
@@ -196,7 +193,7 @@ pub fn verify<'py>(
     let options = VerifyOptions { placement, as_placed, named: named as usize };
     let (source, grid) = (Source::of(mesh)?, PyGrid::given(grid)?);
     let path = source.path();
-    let verified = job::run_on(py, path.clone(), None, None, move |job| {
+    let verified = job::run_off_pool(py, move |job| {
         let voxelizer = Voxelizer::new()
             .mode(mode)
             .transform(transform)
@@ -237,7 +234,7 @@ pub fn verify<'py>(
 ///     ``label``, ``driver`` and ``is_software`` of each, best first.
 #[pyfunction]
 pub fn adapters(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    let found = job::run_on(py, None, None, None, |_| Ok(Adapter::all()))?;
+    let found = job::run_off_pool(py, |_| Ok(Adapter::all()))?;
     let entry = |adapter: &Adapter| {
         let entry = PyDict::new(py);
         entry.set_item("label", adapter.label())?;

@@ -8,13 +8,9 @@ use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use trivox::base::numbers::binary_bytes_apart;
-use trivox::engine::verify::VerifyError;
 use trivox::formats::{ReadError, WriteError};
 use trivox::view::render::RenderError;
-use trivox::{
-    BackendError, ErrorCode, GpuError, GridError, MeshError, PlaceError, ProximityError,
-    VoxelizeError,
-};
+use trivox::{BackendError, ErrorCode, GridError, MeshError, ProximityError, VoxelizeError};
 
 /// An error while detached from the interpreter.
 #[derive(Debug)]
@@ -25,8 +21,6 @@ pub enum Failure {
     Doubtful { message: String, report: String, warnings: Vec<String>, path: Option<PathBuf> },
     /// The operating system's.
     Io { error: io::Error, path: Option<PathBuf> },
-    /// An exception that a caller's function raised.
-    Python(PyErr),
     /// The caller asked to stop, and is told why by whoever asked.
     Cancelled,
 }
@@ -54,7 +48,7 @@ impl Failure {
             Self::Own { path, .. } | Self::Doubtful { path, .. } | Self::Io { path, .. } => {
                 *path = Some(named.to_owned());
             }
-            Self::Python(_) | Self::Cancelled => {}
+            Self::Cancelled => {}
         }
         self
     }
@@ -91,7 +85,6 @@ impl Failure {
                     None => PyOSError::new_err(format!("{}: {error}", name.display())),
                 }
             }
-            Self::Python(error) => error,
             Self::Cancelled => Self::bug("cancelled without a reason").into_py(py),
         }
     }
@@ -161,12 +154,6 @@ impl From<Failure> for PyErr {
     }
 }
 
-impl From<PyErr> for Failure {
-    fn from(error: PyErr) -> Self {
-        Self::Python(error)
-    }
-}
-
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self::Io { error, path: None }
@@ -202,7 +189,7 @@ impl From<VoxelizeError> for Failure {
 
 /// Other errors of the library.
 macro_rules! from_library {
-    ($($error:ty),+ $(,)?) => {
+    ($($error:ty),+) => {
         $(
             impl From<$error> for Failure {
                 fn from(error: $error) -> Self {
@@ -213,13 +200,4 @@ macro_rules! from_library {
     };
 }
 
-from_library!(
-    BackendError,
-    GpuError,
-    GridError,
-    MeshError,
-    PlaceError,
-    ProximityError,
-    RenderError,
-    VerifyError,
-);
+from_library!(BackendError, GridError, MeshError, ProximityError, RenderError);

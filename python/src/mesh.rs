@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use numpy::ndarray::ArrayView1;
 use numpy::{
     Element, PyArray2, PyArrayDescrMethods, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArray,
     PyUntypedArrayMethods,
@@ -12,7 +13,7 @@ use numpy::{
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
-use trivox::base::srgb::{Linear, linear, linear_of};
+use trivox::base::srgb::{Linear, linear, linear_of_rgba};
 use trivox::formats::{LoadedMesh, MeshFile, MeshSpec, ReadOptions, Sidecars, read_mesh_from};
 use trivox::mesh::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
 use trivox::mesh::{Labels, MeshError};
@@ -23,7 +24,7 @@ use crate::glue;
 use crate::grid::arrays::of_rows;
 use crate::grid::files::bytes_in;
 use crate::job::{self, Job};
-use crate::options::{array_of, named, shaped, wrong_type};
+use crate::options::{array_of, named, rgba_of, shaped, wrong_type};
 
 /// A triangle mesh, checked and immutable.
 ///
@@ -317,7 +318,7 @@ fn rows<T: Element + Copy, U, const N: usize>(
     convert: impl Fn(T) -> U,
 ) -> Vec<[U; N]> {
     let view = array.as_array();
-    let row = |row: numpy::ndarray::ArrayView1<'_, T>| std::array::from_fn(|a| convert(row[a]));
+    let row = |row: ArrayView1<'_, T>| std::array::from_fn(|a| convert(row[a]));
     view.outer_iter().map(row).collect()
 }
 
@@ -476,19 +477,14 @@ fn textured(
         return Err(Failure::own("mesh.not_finite", message).into());
     }
     let pixels = array_of(image)?;
-    let (height, width, channels) = match *pixels.shape() {
-        [height, width, channels @ (3 | 4)] if height * width > 0 => (height, width, channels),
+    let (height, width) = match *pixels.shape() {
+        [height, width, 3 | 4] if height * width > 0 => (height, width),
         _ => return Err(shape_failure("a texture's pixels", "(height, width, 3 or 4)", &pixels)),
     };
     check_memory(height * width, 12)?;
     let array = pixels.extract::<PyReadonlyArray3<'_, u8>>();
     let array = array.map_err(|_| Failure::own("mesh.type", "a texture's pixels are uint8"))?;
-    let view = array.as_array();
-    let texel = |n: usize| {
-        let at = |c: usize| view[[n / width, n % width, c]];
-        [at(0), at(1), at(2), if channels == 4 { at(3) } else { u8::MAX }]
-    };
-    let texels: Vec<[u8; 4]> = (0..height * width).map(texel).collect();
+    let texels = rgba_of(array.as_array());
     let is_opaque = texels.iter().all(|texel| texel[3] == u8::MAX);
     let wrap = [Wrap::Repeat; 2];
     let material = Material {
@@ -510,21 +506,12 @@ fn alpha_of(colors: &[Linear]) -> Alpha {
 /// sRGB colours, uint8 or float, in linear light.
 fn linear_colors(value: &Bound<'_, PyAny>, count: usize, what: &str) -> PyResult<Vec<Linear>> {
     let array = array_of(value)?;
-    let channels = match *array.shape() {
-        [n, channels @ (3 | 4)] if n == count => channels,
-        _ => {
-            return Err(shape_failure(what, &format!("({count}, 3) or ({count}, 4)"), &array));
-        }
-    };
+    if !matches!(*array.shape(), [n, 3 | 4] if n == count) {
+        return Err(shape_failure(what, &format!("({count}, 3) or ({count}, 4)"), &array));
+    }
     check_memory(count, 48)?;
     if let Ok(array) = array.extract::<PyReadonlyArray2<'_, u8>>() {
-        let view = array.as_array();
-        let alpha = |n: usize| if channels == 4 { view[[n, 3]] } else { u8::MAX };
-        let color = |n: usize| {
-            let [r, g, b] = [0, 1, 2].map(|c| linear_of(view[[n, c]]));
-            [r, g, b, u16::from(alpha(n)) * 257]
-        };
-        return Ok((0..count).map(color).collect());
+        return Ok(rgba_of(array.as_array()).into_iter().map(linear_of_rgba).collect());
     }
     if array.dtype().kind() != b'f' {
         let message =
@@ -532,20 +519,18 @@ fn linear_colors(value: &Bound<'_, PyAny>, count: usize, what: &str) -> PyResult
         return Err(Failure::own("mesh.type", message).into());
     }
     let array = converted::<f64>(&array)?.extract::<PyReadonlyArray2<'_, f64>>()?;
-    let view = array.as_array();
-    if let Some(wrong) = view.iter().find(|c| !(0.0..=1.0).contains(*c)) {
+    if let Some(wrong) = array.as_array().iter().find(|c| !(0.0..=1.0).contains(*c)) {
         let message = format!(
             "{what} as floats are from 0 to 1, and one is {wrong}: divide by 255, or give uint8 \
              from 0 to 255"
         );
         return Err(Failure::own("mesh.color", message).into());
     }
-    let alpha = |n: usize| if channels == 4 { view[[n, 3]] } else { 1.0 };
-    let color = |n: usize| {
-        let [r, g, b] = [0, 1, 2].map(|c| linear(view[[n, c]]));
-        [r, g, b, (alpha(n) * 65535.0).round() as u16]
+    let color = |row: ArrayView1<'_, f64>| {
+        let [r, g, b] = [0, 1, 2].map(|c| linear(row[c]));
+        [r, g, b, row.get(3).map_or(u16::MAX, |alpha| (alpha * 65535.0).round() as u16)]
     };
-    Ok((0..count).map(color).collect())
+    Ok(array.as_array().outer_iter().map(color).collect())
 }
 
 /// What names a mesh: a path, or the mesh itself.

@@ -6,11 +6,13 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use numpy::ndarray::{ArrayView, ArrayView1, Dimension};
 use numpy::{PyArrayDescrMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
+use trivox::base::srgb::Rgba;
 use trivox::grid::Attribute;
 use trivox::lattice::MAX_DIM;
 use trivox::solid::FillReport;
@@ -268,6 +270,13 @@ pub fn array_of<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntyped
     let is_aligned: bool = array.getattr("flags")?.getattr("aligned")?.extract()?;
     let array = if is_aligned { array } else { array.call_method0("copy")? };
     Ok(array.cast_into::<PyUntypedArray>()?)
+}
+
+/// The colours in rows of red, green, blue and perhaps opacity.
+pub fn rgba_of(array: ArrayView<'_, u8, impl Dimension>) -> Vec<Rgba> {
+    let color =
+        |row: ArrayView1<'_, u8>| [row[0], row[1], row[2], row.get(3).copied().unwrap_or(u8::MAX)];
+    array.rows().into_iter().map(color).collect()
 }
 
 /// An array of numbers of a shape that `is_fit`, in C order; `wanted` names such shapes.

@@ -17,7 +17,7 @@ use trivox::{Up, VoxelGrid};
 
 use crate::error::{Failure, check_memory, option_error};
 use crate::grid::PyGrid;
-use crate::options::{array_of, numbers, parsed, shaped};
+use crate::options::{array_of, numbers, parsed, rgba_of, shaped};
 
 /// Voxel indices: integers of shape (n, 3), named `name`.
 ///
@@ -119,10 +119,7 @@ fn rgba(colors: &Bound<'_, PyAny>, count: usize) -> PyResult<Vec<Rgba>> {
     let array = array_of(colors)?;
     match array.extract::<PyReadonlyArray2<'_, u8>>() {
         Ok(array) if array.shape() == [count, 3] || array.shape() == [count, 4] => {
-            let color = |row: numpy::ndarray::ArrayView1<'_, u8>| {
-                [row[0], row[1], row[2], row.get(3).copied().unwrap_or(u8::MAX)]
-            };
-            Ok(array.as_array().outer_iter().map(color).collect())
+            Ok(rgba_of(array.as_array()))
         }
         _ => {
             let message =

@@ -282,13 +282,12 @@ impl Batch {
                 }
                 Err(error) => error,
             };
-            match self.on_error {
-                OnError::Raise => return Err(error),
-                OnError::Return => {
-                    glue::log_failed(py, key.bind(py), &error)?;
-                    return Ok(Some((key, error.into_value(py).into_bound(py).into_any())));
-                }
-                OnError::Skip => glue::log_failed(py, key.bind(py), &error)?,
+            if self.on_error == OnError::Raise {
+                return Err(error);
+            }
+            glue::log_failed(py, key.bind(py), &error)?;
+            if self.on_error == OnError::Return {
+                return Ok(Some((key, error.into_value(py).into_bound(py).into_any())));
             }
         }
     }

@@ -160,39 +160,17 @@ impl From<io::Error> for Failure {
     }
 }
 
-impl From<ReadError> for Failure {
-    fn from(error: ReadError) -> Self {
-        match error {
-            ReadError::Io(error) => error.into(),
-            other => Self::of(other),
-        }
-    }
-}
-
-impl From<WriteError> for Failure {
-    fn from(error: WriteError) -> Self {
-        match error {
-            WriteError::Io(error) => error.into(),
-            other => Self::of(other),
-        }
-    }
-}
-
-impl From<VoxelizeError> for Failure {
-    fn from(error: VoxelizeError) -> Self {
-        match error {
-            VoxelizeError::Read(error) => error.into(),
-            other => Self::of(other),
-        }
-    }
-}
-
-/// Other errors of the library.
+/// Converts errors of the library; what is in a variant that is named is converted by itself.
 macro_rules! from_library {
-    ($($error:ty),+) => {
+    ($($error:ident $(:: $variant:ident)?),+) => {
         $(
             impl From<$error> for Failure {
                 fn from(error: $error) -> Self {
+                    $(
+                        if let $error::$variant(error) = error {
+                            return error.into();
+                        }
+                    )?
                     Self::of(error)
                 }
             }
@@ -200,4 +178,13 @@ macro_rules! from_library {
     };
 }
 
-from_library!(BackendError, GridError, MeshError, ProximityError, RenderError);
+from_library!(
+    BackendError,
+    GridError,
+    MeshError,
+    ProximityError,
+    ReadError::Io,
+    RenderError,
+    VoxelizeError::Read,
+    WriteError::Io
+);

@@ -23,7 +23,7 @@ use crate::grid::files::{bytes_of, check_room, grid_format, read};
 use crate::grid::make::{indices, voxel_in};
 use crate::grid::{PyGrid, as_dtype};
 use crate::job;
-use crate::options::{named, numbers, vectors, whole};
+use crate::options::{named, numbers, vectors};
 
 /// Signed distances from voxel centres to a surface, in a narrow band: a level set.
 ///
@@ -171,7 +171,6 @@ impl PyDistanceField {
         #[pyo3(from_py_with = named::order)] order: &str,
         batch: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let batch = batch.map(|batch| whole("batch", batch, i32::MIN..=i32::MAX)).transpose()?;
         arrays::coords(py, self.field.band(), self.count, order, batch)
     }
 

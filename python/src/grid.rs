@@ -469,7 +469,6 @@ impl PyGrid {
         #[pyo3(from_py_with = named::order)] order: &str,
         batch: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let batch = batch.map(|batch| whole("batch", batch, i32::MIN..=i32::MAX)).transpose()?;
         arrays::coords(py, &self.grid, self.occupied, order, batch)
     }
 

@@ -9,6 +9,7 @@ use trivox::grid::{Attribute, Attributes, Channel, Place, VoxelValues, mask_voxe
 
 use crate::error::{Failure, option_error};
 use crate::job;
+use crate::options::whole;
 
 /// A new array of NumPy's, `empty` or `zeros`, that `fill` fills while detached. One that is too
 /// large is a `MemoryError`.
@@ -96,8 +97,9 @@ pub fn coords<'py>(
     grid: &VoxelGrid,
     rows: u64,
     order: &str,
-    batch: Option<i32>,
+    batch: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let batch = batch.map(|batch| whole("batch", batch, i32::MIN..=i32::MAX)).transpose()?;
     let is_reversed = match order {
         "xyz" => false,
         "zyx" => true,

@@ -41,7 +41,7 @@ pub fn picture(
             Err(_) => Background::Color(wholes("background", value, 0..=u8::MAX)?),
         },
     };
-    let projection = camera.map(|camera| parsed(camera)).transpose()?;
+    let projection = camera.map(parsed).transpose()?;
     let options = RenderOptions::new(size);
     let options = RenderOptions { view, background, samples, turn, projection, ..options };
     let grid = Arc::clone(grid);

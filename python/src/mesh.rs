@@ -15,8 +15,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use trivox::base::srgb::{Linear, linear, linear_of_rgba};
 use trivox::formats::{LoadedMesh, MeshFile, MeshSpec, ReadOptions, Sidecars, read_mesh_from};
+use trivox::mesh::Labels;
 use trivox::mesh::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
-use trivox::mesh::{Labels, MeshError};
 use trivox::{Appearance, MeshSource};
 
 use crate::error::{Failure, check_memory, option_error};
@@ -92,8 +92,10 @@ impl PyMesh {
             return Ok(mesh.get().clone());
         }
         let py = value.py();
-        let parts = glue::module(py)?.call_method1("mesh_parts", (value,))?;
-        let parts = parts.extract::<Vec<(Option<String>, Bound<'_, PyDict>)>>()?;
+        let found = glue::module(py)?.call_method1("mesh_parts", (value,))?;
+        let (parts, notes): (Vec<(Option<String>, Bound<'_, PyDict>)>, Vec<String>) =
+            found.extract()?;
+        glue::warn(py, None, &notes)?;
         let are_objects = parts.iter().any(|(name, _)| name.is_some());
         let part = |(name, arrays): (Option<String>, Bound<'_, PyDict>)| {
             let mesh = py.get_type::<Self>().call((), Some(&arrays));
@@ -104,33 +106,19 @@ impl PyMesh {
             PyResult::Ok((name.unwrap_or_default(), mesh.cast_into::<Self>()?.get().clone()))
         };
         let parts = parts.into_iter().map(part).collect::<PyResult<Vec<_>>>()?;
-        match &parts[..] {
-            [(_, mesh)] if !are_objects => Ok(mesh.clone()),
-            _ => Self::joined(py, &parts, |parts| {
-                let named = parts.iter().map(|(name, part)| (&**name, &part.mesh));
-                let mesh = trivox::Mesh::join(named)?;
-                let warnings = parts.into_iter().flat_map(|(_, part)| part.warnings).collect();
-                let mesh = if are_objects { mesh } else { mesh.with_labels(None) };
-                Ok(LoadedMesh::new(mesh, warnings))
-            }),
+        if let ([(_, mesh)], false) = (&parts[..], are_objects) {
+            return Ok(mesh.clone());
         }
+        Self::check_join(&parts)?;
+        let named = parts.iter().map(|(name, part)| (&**name, &*part.mesh));
+        let mesh = job::try_on_pool(py, || trivox::Mesh::join(named))?;
+        let mesh = if are_objects { mesh } else { mesh.with_labels(None) };
+        Ok(Self::new(mesh, vec![], None))
     }
 
-    /// Meshes as one by `join`.
-    fn joined(
-        py: Python<'_>,
-        parts: &[(String, Self)],
-        join: impl FnOnce(Vec<(String, LoadedMesh)>) -> Result<LoadedMesh, MeshError> + Send,
-    ) -> PyResult<Self> {
-        let numbers: usize = parts.iter().map(|(_, part)| part.numbers()).sum();
-        check_memory(numbers, 8)?;
-        let part = |(name, part): &(String, Self)| {
-            let warnings = part.warnings.iter().map(|text| format!("{name}: {text}")).collect();
-            (name.clone(), LoadedMesh::new((*part.mesh).clone(), warnings))
-        };
-        let parts = parts.iter().map(part).collect();
-        let LoadedMesh { mesh, warnings, .. } = job::try_on_pool(py, || join(parts))?;
-        Ok(Self::new(mesh, warnings, None))
+    /// Checks that there is memory for one mesh of these.
+    fn check_join(parts: &[(String, Self)]) -> Result<(), Failure> {
+        check_memory(parts.iter().map(|(_, part)| part.numbers()).sum(), 8)
     }
 }
 
@@ -187,15 +175,18 @@ impl PyMesh {
             PyResult::Ok((name.extract::<String>()?, Self::from_object(&mesh)?))
         };
         let parts = meshes.iter().map(part).collect::<PyResult<Vec<_>>>()?;
-        let joined = Self::joined(py, &parts, LoadedMesh::join)?;
-        // The warnings of the parts were issued when they were read.
-        let of_part = |(name, part): &(String, Self)| {
-            part.warnings.iter().map(|text| format!("{name}: {text}")).collect::<Vec<_>>()
+        Self::check_join(&parts)?;
+        let loaded = |(name, part): &(String, Self)| {
+            let warnings = part.warnings.iter().map(|text| format!("{name}: {text}")).collect();
+            (name.clone(), LoadedMesh::new((*part.mesh).clone(), warnings))
         };
-        let issued: Vec<String> = parts.iter().flat_map(of_part).collect();
-        let new = joined.warnings.iter().filter(|text| !issued.contains(text)).cloned();
+        let parts: Vec<_> = parts.iter().map(loaded).collect();
+        // The warnings of the parts were issued when they were read.
+        let issued: Vec<_> = parts.iter().flat_map(|(_, part)| part.warnings.clone()).collect();
+        let LoadedMesh { mesh, warnings, .. } = job::try_on_pool(py, || LoadedMesh::join(parts))?;
+        let new = warnings.iter().filter(|text| !issued.contains(text)).cloned();
         glue::warn(py, None, &new.collect::<Vec<_>>())?;
-        Ok(joined)
+        Ok(Self::new(mesh, warnings, None))
     }
 
     /// Vertex positions in mesh units, float64 of shape (n, 3); a copy.
@@ -543,9 +534,6 @@ pub enum Source {
 impl Source {
     /// Of a path, a mesh or an object of another package.
     pub fn of(value: &Bound<'_, PyAny>) -> PyResult<Self> {
-        if let Ok(mesh) = value.cast::<PyMesh>() {
-            return Ok(Self::Mesh(mesh.get().clone()));
-        }
         if value.is_instance_of::<PyString>() || value.hasattr("__fspath__")? {
             return Ok(Self::Path(value.extract()?));
         }

@@ -7,22 +7,21 @@ texture. The name, which may be empty, is that of an object of a scene; other pa
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._errors import MeshError, TrivoxWarning
+from ._errors import MeshError
 
 Part = tuple[str | None, dict[str, Any]]
 
 WHITE = np.full(4, 255, np.uint8)
 
 
-def mesh_parts(mesh: Any) -> list[Part]:
-    """The parts of a mesh of another package."""
+def mesh_parts(mesh: Any) -> tuple[list[Part], list[str]]:
+    """The parts of a mesh of another package, and warnings of what was left out."""
     if isinstance(mesh, (str, os.PathLike)):
         raise TypeError("a path is no mesh: use trivox.read_mesh(path)")
     package = type(mesh).__module__.partition(".")[0]
@@ -48,10 +47,8 @@ def mesh_parts(mesh: Any) -> list[Part]:
         parts = [part for part in parts if len(part[1]["faces"])]
     if not parts:
         raise MeshError(f"this {type(mesh).__name__} has no triangles", "mesh.no_triangles")
-    for note in dict.fromkeys(notes):
-        # Functions of the extension have no frame: level 2 is the line that called one.
-        warnings.warn(note, TrivoxWarning, stacklevel=2)
-    return [(name, {key: value for key, value in part.items() if value is not None}) for name, part in parts]
+    given = [(name, {key: value for key, value in part.items() if value is not None}) for name, part in parts]
+    return given, list(dict.fromkeys(notes))
 
 
 def _trimesh(mesh: Any, notes: list[str]) -> list[Part]:

@@ -710,7 +710,8 @@ pub fn missing_sidecars(
     name: String,
     files: HashMap<String, Vec<u8>>,
 ) -> PyResult<Vec<Vec<String>>> {
-    // A file that is not read has none.
-    let missing = move || file_among(&name, files).map_or(Vec::new(), MeshFile::missing_sidecars);
-    job::run(py, move |_| Ok(missing()))
+    job::run(py, move |_| {
+        // A file that is not read has none.
+        Ok(file_among(&name, files).map_or(Vec::new(), MeshFile::missing_sidecars))
+    })
 }

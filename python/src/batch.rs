@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::{PyException, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyIterator, PyString, PyTuple};
-use trivox::{Mesh, MeshSource, Voxelizer};
+use trivox::{Mesh, MeshSource};
 
-use crate::core::{self, Plan};
+use crate::core::Plan;
 use crate::distance::PyDistanceField;
 use crate::error::Failure;
 use crate::glue;
@@ -26,14 +26,6 @@ pub enum OnError {
     Raise,
     /// It is left out, and logged.
     Skip,
-}
-
-/// An item whose turn has not come.
-enum Entry {
-    /// The library works on it.
-    Sent(Source),
-    /// It is no mesh.
-    Failed(PyErr),
 }
 
 /// What is made of a mesh.
@@ -72,15 +64,16 @@ pub struct Batch {
     /// Items that are taken before the first of them is given.
     most: usize,
     count: usize,
-    entries: VecDeque<(Py<PyAny>, Entry)>,
+    /// Items whose turn has not come: meshes on which the library works, and what is no mesh.
+    entries: VecDeque<(Py<PyAny>, PyResult<Source>)>,
     /// What the items raised: it is raised after the results of the items before it.
     fault: Option<PyErr>,
     /// Absent when there are no more items.
     sources: Option<Sender<MeshSource<'static>>>,
     /// `Sync`, as Python asks of its objects.
-    outcomes: Mutex<Option<Receiver<Result<Outcome, Failure>>>>,
+    outcomes: Mutex<Option<Receiver<Outcome>>>,
     /// The outcome that was received last, until it is returned.
-    received: Option<Result<Outcome, Failure>>,
+    received: Option<Outcome>,
     job: Arc<Job>,
     /// The process that made it: a forked one has none of its threads.
     process: u32,
@@ -112,37 +105,32 @@ impl Batch {
         let items = items.try_iter()?.unbind();
         let (sources, received) = channel::<MeshSource<'static>>();
         let (sender, outcomes) = channel();
-        let strict = plan.strict;
-        let start = || -> Result<usize, Failure> {
-            let voxelizer = plan.voxelizer(&job)?;
-            let voxelizer = plan.time_limit.into_iter().fold(voxelizer, Voxelizer::time_limit);
-            let pool = job::pool(plan.threads)?;
-            let threads = pool.current_num_threads();
-            let items = received.into_iter().map(|source| ((), source));
-            let outcomes: Box<dyn Iterator<Item = Outcome> + Send> = match width {
-                None => Box::new(voxelizer.many(items)?.map(move |((), result)| {
-                    Ok(Made::Grid(pool.install(|| core::grid_of(result?, strict))?))
-                })),
-                Some(width) => {
-                    let warning = plan.without_effect_on_distances.clone();
-                    Box::new(voxelizer.many_distances(items, width)?.map(move |((), result)| {
-                        let field = || core::field_of(result?, warning.clone(), strict);
-                        Ok(Made::Field(pool.install(field)?))
-                    }))
-                }
-            };
-            // It waits for results, so that the caller's thread can look for signals. Sending fails
-            // once the batch is gone.
-            job::start_thread(move || {
-                for outcome in outcomes {
-                    if sender.send(Ok(outcome)).is_err() {
-                        return;
-                    }
-                }
-            })?;
-            Ok(threads)
+        let mut voxelizer = plan.voxelizer(&job)?;
+        if let Some(limit) = plan.time_limit {
+            voxelizer = voxelizer.time_limit(limit);
+        }
+        let threads = job::pool(plan.threads)?.current_num_threads();
+        let of_library = received.into_iter().map(|source| ((), source));
+        let plan = plan.clone();
+        let made: Box<dyn Iterator<Item = Outcome> + Send> = match width {
+            None => {
+                let many = voxelizer.many(of_library).map_err(Failure::from)?;
+                Box::new(many.map(move |((), result)| Ok(Made::Grid(plan.grid_of(result?)?))))
+            }
+            Some(width) => {
+                let many = voxelizer.many_distances(of_library, width).map_err(Failure::from)?;
+                Box::new(many.map(move |((), result)| Ok(Made::Field(plan.field_of(result?)?))))
+            }
         };
-        let threads = start()?;
+        // It waits for results, so that the caller's thread can look for signals. Sending fails
+        // once the batch is gone.
+        job::start_thread(move || {
+            for outcome in made {
+                if sender.send(outcome).is_err() {
+                    return;
+                }
+            }
+        })?;
         Ok(Self {
             items: Some(items),
             on_error,
@@ -206,15 +194,12 @@ impl Batch {
                 (None, _) => self.count.into_pyobject(py)?.into_any(),
             };
             self.count += 1;
-            let entry = match source {
-                Ok(source) => {
-                    self.send(&source);
-                    Entry::Sent(source)
-                }
-                Err(error) if error.is_instance_of::<PyException>(py) => Entry::Failed(error),
-                Err(error) => return Err(error),
-            };
-            self.entries.push_back((key.unbind(), entry));
+            match &source {
+                Ok(source) => self.send(source),
+                Err(error) if error.is_instance_of::<PyException>(py) => {}
+                Err(error) => return Err(error.clone_ref(py)),
+            }
+            self.entries.push_back((key.unbind(), source));
         }
         Ok(())
     }
@@ -240,7 +225,7 @@ impl Batch {
             // came during the wait would otherwise replace the outcome.
             py.check_signals()?;
             if let Some(outcome) = self.received.take() {
-                return Ok(outcome.and_then(|outcome| outcome).map_err(|failure| match failure {
+                return Ok(outcome.map_err(|failure| match failure {
                     // Not by the batch: only a deadline is left.
                     Failure::Cancelled => job::late(),
                     other => other,
@@ -250,7 +235,7 @@ impl Batch {
             let Some(receiver) = outcomes.take() else {
                 return Ok(Err(Failure::bug("a batch ended early")));
             };
-            let (receiver, received) = job::receive(py, receiver, job::POLL);
+            let (receiver, received) = job::receive(py, receiver);
             (*outcomes, self.received) = (Some(receiver), received);
         }
     }
@@ -275,19 +260,19 @@ impl Batch {
         }
         loop {
             self.take_items(py)?;
-            // A signal may interrupt the wait: the entry stays until its outcome is there.
-            let outcome = match self.entries.front() {
-                Some((_, Entry::Sent(_))) => Some(self.wait(py)?),
-                Some((_, Entry::Failed(_))) => None,
-                None => return self.fault.take().map_or(Ok(None), Err),
+            let Some((key, source)) = self.entries.pop_front() else {
+                return self.fault.take().map_or(Ok(None), Err);
             };
-            let Some((key, entry)) = self.entries.pop_front() else { return Ok(None) };
-            let made = match (entry, outcome) {
-                (Entry::Failed(error), _) => Err(error),
-                (Entry::Sent(source), Some(outcome)) => {
-                    outcome.map_err(|failure| source.failure(failure).into())
-                }
-                (Entry::Sent(_), None) => unreachable!("an item that was sent has an outcome"),
+            let made = match source {
+                Ok(source) => match self.wait(py) {
+                    Ok(outcome) => outcome.map_err(|failure| source.failure(failure).into()),
+                    Err(signal) => {
+                        // The entry stays until its outcome is there.
+                        self.entries.push_front((key, Ok(source)));
+                        return Err(signal);
+                    }
+                },
+                Err(error) => Err(error),
             };
             let error = match made {
                 Ok(made) => {
@@ -297,13 +282,12 @@ impl Batch {
                 }
                 Err(error) => error,
             };
-            match self.on_error {
-                OnError::Raise => return Err(error),
-                OnError::Return => {
-                    glue::log_failed(py, key.bind(py), &error)?;
-                    return Ok(Some((key, error.into_value(py).into_bound(py).into_any())));
-                }
-                OnError::Skip => glue::log_failed(py, key.bind(py), &error)?,
+            if self.on_error == OnError::Raise {
+                return Err(error);
+            }
+            glue::log_failed(py, key.bind(py), &error)?;
+            if self.on_error == OnError::Return {
+                return Ok(Some((key, error.into_value(py).into_bound(py).into_any())));
             }
         }
     }

@@ -3,12 +3,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use pyo3::prelude::*;
 use serde_json::json;
 use trivox::backend::{BackendChoice, Backends};
 use trivox::base::numbers::counted;
 use trivox::engine::{Distances, Remedy, Summary, Timings, Warning};
 use trivox::solid::FillReport;
-use trivox::{Voxelized, Voxelizer};
+use trivox::{MeshSource, Voxelized, Voxelizer};
 
 use crate::distance::PyDistanceField;
 use crate::error::Failure;
@@ -42,6 +43,69 @@ impl Plan {
         Ok(voxelizer.pool(job::pool(self.threads)?).progress(Arc::<Job>::clone(job)))
     }
 
+    /// What `make` makes of a mesh, on a thread of its own, within the time limit.
+    ///
+    /// # Errors
+    /// Those of [`job::run_on`], of the mesh's file.
+    pub fn run<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        source: &Source,
+        progress: Option<&Bound<'_, PyAny>>,
+        make: impl FnOnce(&Self, Voxelizer, MeshSource<'_>) -> Result<T, Failure> + Send + 'static,
+    ) -> PyResult<T> {
+        let (plan, source) = (self.clone(), source.clone());
+        job::run_on(py, source.path(), self.time_limit, progress, move |job| {
+            let made = make(&plan, plan.voxelizer(job)?, source.as_library());
+            made.map_err(|failure| source.failure(failure))
+        })
+    }
+
+    /// What Python gets of a result.
+    ///
+    /// # Errors
+    /// The solid is one that `strict` refuses.
+    pub fn grid_of(&self, made: Voxelized) -> Result<PyGrid, Failure> {
+        job::pool(self.threads)?.install(|| {
+            let warnings: Vec<String> = made.warnings.iter().map(sentence).collect();
+            let report = report(&made.summary(), &made.timings);
+            self.judge(made.fill_report.as_ref(), &report, &warnings)?;
+            Ok(PyGrid::new(made.grid, report, warnings))
+        })
+    }
+
+    /// As [`grid_of`](Self::grid_of), with a warning of the options.
+    pub fn field_of(&self, found: Distances) -> Result<PyDistanceField, Failure> {
+        job::pool(self.threads)?.install(|| {
+            let warnings = found.warnings.iter().map(sentence);
+            let warnings: Vec<_> =
+                warnings.chain(self.without_effect_on_distances.clone()).collect();
+            let report = report(&found.summary(), &found.timings);
+            self.judge(found.fill_report.as_ref(), &report, &warnings)?;
+            Ok(PyDistanceField::new(found.field, report, warnings))
+        })
+    }
+
+    /// # Errors
+    /// The solid is one that `strict` refuses.
+    fn judge(
+        &self,
+        fill: Option<&FillReport>,
+        report: &str,
+        warnings: &[String],
+    ) -> Result<(), Failure> {
+        let Some(fill) = fill.filter(|fill| self.strict.refuses(fill)) else { return Ok(()) };
+        let doubts: Vec<String> = fill.doubts.iter().map(ToString::to_string).collect();
+        let message = if doubts.is_empty() {
+            let edges = counted(fill.topology.odd_edges, "edge");
+            format!("the mesh is not closed: {edges} of an odd number of triangles")
+        } else {
+            format!("the fill is doubtful: {}", doubts.join(", and "))
+        };
+        let (report, warnings) = (report.to_owned(), warnings.to_owned());
+        Err(Failure::Doubtful { message, report, warnings, path: None })
+    }
+
     /// Those of the process: a GPU is opened once, and a forked child opens it for itself.
     fn backends(&self) -> Arc<Backends> {
         type Key = (u32, BackendChoice, Option<String>);
@@ -55,77 +119,6 @@ impl Plan {
         all.push((key, Arc::clone(&backends)));
         backends
     }
-}
-
-/// # Errors
-/// As the library's.
-pub fn run(plan: &Plan, source: &Source, job: &Arc<Job>) -> Result<PyGrid, Failure> {
-    let voxelizer = plan.voxelizer(job)?;
-    let made = voxelizer.run(source.as_library()).map_err(|error| source.failure(error.into()))?;
-    let grid = job::pool(plan.threads)?.install(|| grid_of(made, plan.strict));
-    grid.map_err(|failure| source.failure(failure))
-}
-
-/// The distances around a mesh's surface.
-///
-/// # Errors
-/// As the library's.
-pub fn distances(
-    plan: &Plan,
-    source: &Source,
-    width: f32,
-    job: &Arc<Job>,
-) -> Result<PyDistanceField, Failure> {
-    let voxelizer = plan.voxelizer(job)?;
-    let found = voxelizer
-        .distances(source.as_library(), width)
-        .map_err(|error| source.failure(error.into()))?;
-    let warning = plan.without_effect_on_distances.clone();
-    let field = job::pool(plan.threads)?.install(|| field_of(found, warning, plan.strict));
-    field.map_err(|failure| source.failure(failure))
-}
-
-/// What Python gets of a result; to be called on a pool.
-///
-/// # Errors
-/// The solid is one that `strict` refuses.
-pub fn grid_of(made: Voxelized, strict: Strict) -> Result<PyGrid, Failure> {
-    let warnings: Vec<String> = made.warnings.iter().map(sentence).collect();
-    let report = report(&made.summary(), &made.timings);
-    judge(made.fill_report.as_ref(), strict, &report, &warnings)?;
-    Ok(PyGrid::new(made.grid, report, warnings))
-}
-
-/// As [`grid_of`], with a warning of the options.
-pub fn field_of(
-    found: Distances,
-    warning: Option<String>,
-    strict: Strict,
-) -> Result<PyDistanceField, Failure> {
-    let warnings: Vec<String> = found.warnings.iter().map(sentence).chain(warning).collect();
-    let report = report(&found.summary(), &found.timings);
-    judge(found.fill_report.as_ref(), strict, &report, &warnings)?;
-    Ok(PyDistanceField::new(found.field, report, warnings))
-}
-
-/// # Errors
-/// The solid is one that `strict` refuses.
-fn judge(
-    fill: Option<&FillReport>,
-    strict: Strict,
-    report: &str,
-    warnings: &[String],
-) -> Result<(), Failure> {
-    let Some(fill) = fill.filter(|fill| strict.refuses(fill)) else { return Ok(()) };
-    let doubts: Vec<String> = fill.doubts.iter().map(ToString::to_string).collect();
-    let message = if doubts.is_empty() {
-        let edges = counted(fill.topology.odd_edges, "edge");
-        format!("the mesh is not closed: {edges} of an odd number of triangles")
-    } else {
-        format!("the fill is doubtful: {}", doubts.join(", and "))
-    };
-    let (report, warnings) = (report.to_owned(), warnings.to_owned());
-    Err(Failure::Doubtful { message, report, warnings, path: None })
 }
 
 /// A warning, with the option that helps.

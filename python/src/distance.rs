@@ -23,7 +23,7 @@ use crate::grid::files::{bytes_of, check_room, grid_format, read};
 use crate::grid::make::{indices, voxel_in};
 use crate::grid::{PyGrid, as_dtype};
 use crate::job;
-use crate::options::{named, numbers, vectors, whole};
+use crate::options::{named, numbers, vectors};
 
 /// Signed distances from voxel centres to a surface, in a narrow band: a level set.
 ///
@@ -38,17 +38,13 @@ pub struct PyDistanceField {
     count: u64,
     /// JSON.
     pub report: String,
-    warnings: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 impl PyDistanceField {
     /// To be called on a pool: voxels are counted in parallel.
     pub fn new(field: DistanceField, report: String, warnings: Vec<String>) -> Self {
         Self { count: field.band().occupied(), field: Arc::new(field), report, warnings }
-    }
-
-    pub fn sentences(&self) -> &[String] {
-        &self.warnings
     }
 }
 
@@ -175,7 +171,6 @@ impl PyDistanceField {
         #[pyo3(from_py_with = named::order)] order: &str,
         batch: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let batch = batch.map(|batch| whole("batch", batch, i32::MIN..=i32::MAX)).transpose()?;
         arrays::coords(py, self.field.band(), self.count, order, batch)
     }
 
@@ -196,11 +191,10 @@ impl PyDistanceField {
     /// ndarray of float32, shape (n,)
     ///     In the order of `coords`.
     fn distances<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let column = filled::<f32, 1>(py, self.count, |rows| {
+        filled::<f32, 1>(py, self.count, |rows| {
             let distances = self.field.distances().map(|(_, distance)| [distance]);
             rows.iter_mut().zip(distances).for_each(|(row, distance)| *row = distance);
-        })?;
-        column.call_method1("reshape", (self.count,))
+        })
     }
 
     /// The signed distances at any points, in voxels: by trilinear interpolation between voxel
@@ -264,7 +258,7 @@ impl PyDistanceField {
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let field = Arc::clone(&self.field);
         job::run(py, move |job| {
-            let saved = job::pool(None)?.install(|| save_distances(&field, &path, &**job));
+            let saved = save_distances(&field, &path, &**job);
             saved.map_err(|error| Failure::from(error).at(&path))
         })
     }
@@ -296,7 +290,7 @@ impl PyDistanceField {
         let bytes = job::run(py, move |job| {
             format.check_distances()?;
             check_room(format.distances_size(field.dims()))?;
-            job::pool(None)?.install(|| bytes_of(job, |out| write_distances(&field, format, out)))
+            bytes_of(job, |out| write_distances(&field, format, out))
         })?;
         glue::bytes(py, &bytes)
     }

@@ -7,16 +7,10 @@ use std::path::{Path, PathBuf};
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::PyModule;
 use trivox::base::numbers::binary_bytes_apart;
-use trivox::engine::verify::VerifyError;
 use trivox::formats::{ReadError, WriteError};
 use trivox::view::render::RenderError;
-use trivox::{
-    BackendError, ErrorCode, GpuError, GridError, MeshError, PlaceError, ProximityError,
-    VoxelizeError,
-};
+use trivox::{BackendError, ErrorCode, GridError, MeshError, ProximityError, VoxelizeError};
 
 /// An error while detached from the interpreter.
 #[derive(Debug)]
@@ -27,8 +21,6 @@ pub enum Failure {
     Doubtful { message: String, report: String, warnings: Vec<String>, path: Option<PathBuf> },
     /// The operating system's.
     Io { error: io::Error, path: Option<PathBuf> },
-    /// An exception that a caller's function raised.
-    Python(PyErr),
     /// The caller asked to stop, and is told why by whoever asked.
     Cancelled,
 }
@@ -50,17 +42,15 @@ impl Failure {
         Self::own("bug", format!("{}: this is a bug in trivox", message.to_string()))
     }
 
-    /// The same of the file at `path`.
-    pub fn at(self, path: &Path) -> Self {
-        let named = Some(path.to_owned());
-        match self {
-            Self::Own { code, message, .. } => Self::Own { code, message, path: named },
-            Self::Doubtful { message, report, warnings, .. } => {
-                Self::Doubtful { message, report, warnings, path: named }
+    /// The same of the file at `named`.
+    pub fn at(mut self, named: &Path) -> Self {
+        match &mut self {
+            Self::Own { path, .. } | Self::Doubtful { path, .. } | Self::Io { path, .. } => {
+                *path = Some(named.to_owned());
             }
-            Self::Io { error, .. } => Self::Io { error, path: named },
-            other => other,
+            Self::Cancelled => {}
         }
+        self
     }
 
     fn into_py(self, py: Python<'_>) -> PyErr {
@@ -95,7 +85,6 @@ impl Failure {
                     None => PyOSError::new_err(format!("{}: {error}", name.display())),
                 }
             }
-            Self::Python(error) => error,
             Self::Cancelled => Self::bug("cancelled without a reason").into_py(py),
         }
     }
@@ -133,7 +122,8 @@ const DOUBTFUL: &str = "solid.doubtful";
 
 /// An exception of `trivox._errors`.
 fn raised<'py>(py: Python<'py>, class: &str, arguments: impl PyCallArgs<'py>) -> PyErr {
-    let made = errors(py).and_then(|module| module.getattr(class)?.call1(arguments));
+    let module = PyModule::import(py, "trivox._errors");
+    let made = module.and_then(|module| module.getattr(class)?.call1(arguments));
     made.map_or_else(|error| error, PyErr::from_value)
 }
 
@@ -153,28 +143,14 @@ fn class_of(code: &str) -> &'static str {
     }
 }
 
-/// `trivox._errors`.
-pub fn errors(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
-    static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
-    let module =
-        MODULE.get_or_try_init(py, || PyModule::import(py, "trivox._errors").map(Bound::unbind))?;
-    Ok(module.bind(py).clone())
-}
-
-/// An exception about an option, while attached.
-pub fn option_error(py: Python<'_>, code: &'static str, message: impl ToString) -> PyErr {
-    Failure::own(code, message).into_py(py)
+/// An exception about an option.
+pub fn option_error(code: &'static str, message: impl ToString) -> PyErr {
+    Failure::own(code, message).into()
 }
 
 impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
         Python::attach(|py| failure.into_py(py))
-    }
-}
-
-impl From<PyErr> for Failure {
-    fn from(error: PyErr) -> Self {
-        Self::Python(error)
     }
 }
 
@@ -184,39 +160,17 @@ impl From<io::Error> for Failure {
     }
 }
 
-impl From<ReadError> for Failure {
-    fn from(error: ReadError) -> Self {
-        match error {
-            ReadError::Io(error) => error.into(),
-            other => Self::of(other),
-        }
-    }
-}
-
-impl From<WriteError> for Failure {
-    fn from(error: WriteError) -> Self {
-        match error {
-            WriteError::Io(error) => error.into(),
-            other => Self::of(other),
-        }
-    }
-}
-
-impl From<VoxelizeError> for Failure {
-    fn from(error: VoxelizeError) -> Self {
-        match error {
-            VoxelizeError::Read(error) => error.into(),
-            other => Self::of(other),
-        }
-    }
-}
-
-/// Other errors of the library.
+/// Converts errors of the library; what is in a variant that is named is converted by itself.
 macro_rules! from_library {
-    ($($error:ty),+ $(,)?) => {
+    ($($error:ident $(:: $variant:ident)?),+) => {
         $(
             impl From<$error> for Failure {
                 fn from(error: $error) -> Self {
+                    $(
+                        if let $error::$variant(error) = error {
+                            return error.into();
+                        }
+                    )?
                     Self::of(error)
                 }
             }
@@ -226,11 +180,11 @@ macro_rules! from_library {
 
 from_library!(
     BackendError,
-    GpuError,
     GridError,
     MeshError,
-    PlaceError,
     ProximityError,
+    ReadError::Io,
     RenderError,
-    VerifyError,
+    VoxelizeError::Read,
+    WriteError::Io
 );

@@ -3,15 +3,11 @@
 use std::path::Path;
 
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::PyBytes;
 
 /// `trivox._glue`.
 pub fn module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
-    static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
-    let module =
-        MODULE.get_or_try_init(py, || PyModule::import(py, "trivox._glue").map(Bound::unbind))?;
-    Ok(module.bind(py).clone())
+    PyModule::import(py, "trivox._glue")
 }
 
 /// `bytes` in an object.
@@ -37,17 +33,15 @@ pub fn of_part(py: Python<'_>, name: &str, error: PyErr) -> PyErr {
 /// # Errors
 /// The caller turned warnings into exceptions.
 pub fn warn(py: Python<'_>, path: Option<&Path>, warnings: &[String]) -> PyResult<()> {
+    if warnings.is_empty() {
+        return Ok(());
+    }
     let named = |warning: &String| match path {
         Some(path) => format!("{}: {warning}", path.display()),
         None => warning.clone(),
     };
-    match warnings.is_empty() {
-        true => Ok(()),
-        false => {
-            let warnings: Vec<String> = warnings.iter().map(named).collect();
-            module(py)?.call_method1("warn", (warnings,)).map(|_| ())
-        }
-    }
+    let warnings: Vec<String> = warnings.iter().map(named).collect();
+    module(py)?.call_method1("warn", (warnings,)).map(|_| ())
 }
 
 /// Logs what became of a mesh: to `trivox`, at level `debug`.

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use numpy::{
-    Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray,
+    Element, IntoPyArray, PyArray1, PyArray2, PyReadonlyArrayDyn, PyUntypedArray,
     PyUntypedArrayMethods,
 };
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
@@ -24,12 +24,12 @@ use trivox::{GridError, VoxelGrid};
 
 use crate::error::{Failure, option_error};
 use crate::glue;
-use crate::grid::arrays::{filled, of_values};
+use crate::grid::arrays::{filled, of_rows, of_values};
 use crate::grid::files::{bytes_of, check_room, grid_format};
 use crate::grid::make::{
     Names, grid_of_coords, indices, indices_of, names_of, refuse_non_binary, world_of,
 };
-use crate::grid::picture::render_options;
+use crate::grid::picture::picture;
 use crate::grid::rays::{Hits, first_hits};
 use crate::job;
 use crate::options::{array_of, named, samples_of, shaped, whole, wholes};
@@ -201,7 +201,7 @@ impl PyGrid {
         #[pyo3(from_py_with = named::voxel_size)] voxel_size: Option<f64>,
         #[pyo3(from_py_with = named::up)] up: &str,
     ) -> PyResult<Self> {
-        let world = world_of(coords.py(), origin, voxel_size, up)?;
+        let world = world_of(origin, voxel_size, up)?;
         let dims = wholes("dims", dims, 1..=MAX_DIM)?;
         grid_of_coords(coords, dims, colors, attributes, names, world)
     }
@@ -232,16 +232,16 @@ impl PyGrid {
         #[pyo3(from_py_with = named::up)] up: &str,
     ) -> PyResult<Self> {
         let py = array.py();
-        let world = world_of(py, origin, voxel_size, up)?;
+        let world = world_of(origin, voxel_size, up)?;
         let numpy = PyModule::import(py, "numpy")?;
         let array = array_of(array)?;
-        refuse_non_binary(&numpy, &array)?;
+        refuse_non_binary(&array)?;
         let array = numpy.call_method1("ascontiguousarray", (array, "bool"))?;
         let shape = array.cast::<PyUntypedArray>()?.shape().to_vec();
         let [nx, ny, nz] = shape[..] else {
             let shape = shaped(&shape);
             let message = format!("an array of shape {shape} is not possible: use (nx, ny, nz)");
-            return Err(option_error(py, "option.shape", message));
+            return Err(option_error("option.shape", message));
         };
         let dims = [nx, ny, nz].map(|d| u32::try_from(d).unwrap_or(u32::MAX));
         // The bytes of a NumPy bool may be other than 0 and 1, which a Rust `bool` must not be.
@@ -312,9 +312,8 @@ impl PyGrid {
     #[getter]
     fn bounds<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<i32>>>> {
         let bounds = job::on_pool(py, || self.grid.occupied_bounds())?;
-        let Some(bounds) = bounds else { return Ok(None) };
-        let flat: Vec<i32> = bounds.as_flattened().iter().map(|&c| c as i32).collect();
-        flat.into_pyarray(py).reshape([2, 3]).map(Some)
+        let corners = |bounds: [[u32; 3]; 2]| bounds.map(|corner| corner.map(|c| c as i32));
+        bounds.map(|bounds| of_rows(py, corners(bounds).to_vec())).transpose()
     }
 
     /// Hash of dimensions and voxels, 32 hexadecimal digits: the same for every backend, thread
@@ -397,7 +396,7 @@ impl PyGrid {
             None => job::on_pool(py, || self.grid.occupied_bounds())?
                 .ok_or_else(|| {
                     let message = "no voxel is occupied: give the bounds to crop to";
-                    option_error(py, "option.bounds", message)
+                    option_error("option.bounds", message)
                 })?
                 .map(|corner| corner.map(i64::from)),
         };
@@ -408,7 +407,7 @@ impl PyGrid {
                 "bounds from {low:?} to {high:?} are not a box in this grid, whose voxels go from \
                  [0, 0, 0] to [{x}, {y}, {z}]"
             );
-            return Err(option_error(py, "option.bounds", message));
+            return Err(option_error("option.bounds", message));
         }
         self.in_box(py, low, [0, 1, 2].map(|a| (high[a] - low[a] + 1) as u32))
     }
@@ -441,7 +440,7 @@ impl PyGrid {
             _ => {
                 let message = "width takes a number of layers, (before, after), or \
                                ((x0, x1), (y0, y1), (z0, z1))";
-                return Err(option_error(py, "option.shape", message));
+                return Err(option_error("option.shape", message));
             }
         };
         let dims = self.grid.dims();
@@ -470,7 +469,6 @@ impl PyGrid {
         #[pyo3(from_py_with = named::order)] order: &str,
         batch: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let batch = batch.map(|batch| whole("batch", batch, i32::MIN..=i32::MAX)).transpose()?;
         arrays::coords(py, &self.grid, self.occupied, order, batch)
     }
 
@@ -563,7 +561,7 @@ impl PyGrid {
                 let given = dtype.repr()?;
                 let message =
                     format!("dtype {given} is not possible: use 'bool', 'uint8' or 'float32'");
-                Err(option_error(py, "option.dtype", message))
+                Err(option_error("option.dtype", message))
             }
         }
     }
@@ -692,11 +690,9 @@ impl PyGrid {
         let (grid, file) = (Arc::clone(&self.grid), path.clone());
         let lost = job::run(py, move |job| {
             let options = WriteOptions::default();
-            job::pool(None)?.install(|| {
-                let saved = save_grid_with(&grid, &options, &file, &**job);
-                saved.map_err(|error| Failure::from(error).at(&file))?;
-                Ok(format.lost(&grid, &options))
-            })
+            let saved = save_grid_with(&grid, &options, &file, &**job);
+            saved.map_err(|error| Failure::from(error).at(&file))?;
+            Ok(format.lost(&grid, &options))
         })?;
         glue::warn(py, Some(&path), &lost)
     }
@@ -734,10 +730,8 @@ impl PyGrid {
             let options = WriteOptions::default();
             format.check_dims(grid.dims(), &options)?;
             check_room(format.file_size(grid.dims()))?;
-            job::pool(None)?.install(|| {
-                let bytes = bytes_of(job, |out| write_grid(&grid, format, out))?;
-                Ok((bytes, format.lost(&grid, &options)))
-            })
+            let bytes = bytes_of(job, |out| write_grid(&grid, format, out))?;
+            Ok((bytes, format.lost(&grid, &options)))
         })?;
         glue::warn(py, None, &lost)?;
         glue::bytes(py, &bytes)
@@ -776,8 +770,7 @@ impl PyGrid {
         background: Option<&Bound<'py, PyAny>>,
         #[pyo3(from_py_with = samples_of)] samples: u32,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let options = render_options(py, size, view, turn, camera, background, samples)?;
-        let picture = self.picture(py, options)?;
+        let picture = picture(py, &self.grid, size, view, turn, camera, background, samples)?;
         let [width, height] = picture.size().map(u64::from);
         let array = filled::<u8, 4>(py, width * height, |out| {
             out.copy_from_slice(picture.pixels());
@@ -802,8 +795,7 @@ impl PyGrid {
         background: Option<&Bound<'py, PyAny>>,
         #[pyo3(from_py_with = samples_of)] samples: u32,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let options = render_options(py, size, view, turn, camera, background, samples)?;
-        let picture = self.picture(py, options)?;
+        let picture = picture(py, &self.grid, size, view, turn, camera, background, samples)?;
         let mut bytes = Vec::new();
         let written = py.detach(|| picture.write_png(&mut bytes));
         written.map_err(Failure::from)?;

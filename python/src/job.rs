@@ -10,14 +10,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use rayon::ThreadPool;
 
 use crate::error::Failure;
+use crate::options::wrong_type;
 
 /// How long a signal may wait for the caller's thread to look for it.
-pub const POLL: Duration = Duration::from_millis(20);
+const POLL: Duration = Duration::from_millis(20);
 
 /// Of a thread that works on a mesh: as large as a main thread's, whoever recurses.
 const STACK: usize = 8 << 20;
@@ -35,11 +35,6 @@ pub struct Job {
 }
 
 impl Job {
-    pub fn new(time_limit: Option<Duration>) -> Self {
-        let deadline = time_limit.and_then(|limit| Instant::now().checked_add(limit));
-        Self { deadline, ..Self::default() }
-    }
-
     pub fn cancel(&self) {
         self.is_cancelled.store(true, Ordering::Relaxed);
     }
@@ -93,8 +88,16 @@ pub fn late() -> Failure {
     Failure::own("time_limit", message)
 }
 
-/// As [`run_on`], without a time limit.
+/// As [`run_off_pool`], on the process's pool.
 pub fn run<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce(&Arc<Job>) -> Result<T, Failure> + Send + 'static,
+) -> PyResult<T> {
+    run_off_pool(py, |job| pool(None)?.install(|| work(job)))
+}
+
+/// As [`run_on`], without a time limit.
+pub fn run_off_pool<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(&Arc<Job>) -> Result<T, Failure> + Send + 'static,
 ) -> PyResult<T> {
@@ -116,10 +119,10 @@ pub fn run_on<T: Send + 'static>(
     work: impl FnOnce(&Arc<Job>) -> Result<T, Failure> + Send + 'static,
 ) -> PyResult<T> {
     if let Some(progress) = progress.filter(|progress| !progress.is_callable()) {
-        let kind = progress.get_type().name()?;
-        return Err(PyTypeError::new_err(format!("progress takes a callable, not {kind}")));
+        return Err(wrong_type("progress", progress, "a callable"));
     }
-    let job = Arc::new(Job { path, ..Job::new(time_limit) });
+    let deadline = time_limit.and_then(|limit| Instant::now().checked_add(limit));
+    let job = Arc::new(Job { path, deadline, ..Job::default() });
     let (sender, mut receiver) = channel();
     let shared = Arc::clone(&job);
     start_thread(move || {
@@ -129,7 +132,7 @@ pub fn run_on<T: Send + 'static>(
     let mut told = None;
     loop {
         let received;
-        (receiver, received) = receive(py, receiver, POLL);
+        (receiver, received) = receive(py, receiver);
         if let Some(result) = received {
             return Ok(result.map_err(|failure| match failure {
                 // The work saw its deadline before this thread did.
@@ -159,10 +162,9 @@ type ResultOf<T> = Receiver<Result<T, Failure>>;
 pub fn receive<T: Send>(
     py: Python<'_>,
     receiver: ResultOf<T>,
-    patience: Duration,
 ) -> (ResultOf<T>, Option<Result<T, Failure>>) {
     py.detach(move || {
-        let received = match receiver.recv_timeout(patience) {
+        let received = match receiver.recv_timeout(POLL) {
             Ok(result) => Some(result),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => Some(Err(Failure::bug("a thread ended"))),
@@ -185,7 +187,7 @@ fn tell(
 }
 
 /// What `work` gives; a panic is an error.
-pub fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| Err(panic_failure(&*payload)))
 }
 

@@ -5,24 +5,26 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use numpy::ndarray::ArrayView1;
 use numpy::{
-    Element, IntoPyArray, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods,
-    PyReadonlyArray2, PyReadonlyArray3, PyUntypedArray, PyUntypedArrayMethods,
+    Element, PyArray2, PyArrayDescrMethods, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArray,
+    PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
-use trivox::base::srgb::{Linear, linear, linear_of};
+use trivox::base::srgb::{Linear, linear, linear_of_rgba};
 use trivox::formats::{LoadedMesh, MeshFile, MeshSpec, ReadOptions, Sidecars, read_mesh_from};
+use trivox::mesh::Labels;
 use trivox::mesh::appearance::{Alpha, Material, Texture};
-use trivox::mesh::{Labels, MeshError};
 use trivox::{Appearance, MeshSource};
 
 use crate::error::{Failure, check_memory, option_error};
 use crate::glue;
+use crate::grid::arrays::of_rows;
 use crate::grid::files::bytes_in;
 use crate::job::{self, Job};
-use crate::options::{array_of, named, shaped, wrong_type};
+use crate::options::{array_of, named, rgba_of, shaped, wrong_type};
 
 /// A triangle mesh, checked and immutable.
 ///
@@ -90,8 +92,10 @@ impl PyMesh {
             return Ok(mesh.get().clone());
         }
         let py = value.py();
-        let parts = glue::module(py)?.call_method1("mesh_parts", (value,))?;
-        let parts = parts.extract::<Vec<(Option<String>, Bound<'_, PyDict>)>>()?;
+        let found = glue::module(py)?.call_method1("mesh_parts", (value,))?;
+        let (parts, notes): (Vec<(Option<String>, Bound<'_, PyDict>)>, Vec<String>) =
+            found.extract()?;
+        glue::warn(py, None, &notes)?;
         let are_objects = parts.iter().any(|(name, _)| name.is_some());
         let part = |(name, arrays): (Option<String>, Bound<'_, PyDict>)| {
             let mesh = py.get_type::<Self>().call((), Some(&arrays));
@@ -102,33 +106,19 @@ impl PyMesh {
             PyResult::Ok((name.unwrap_or_default(), mesh.cast_into::<Self>()?.get().clone()))
         };
         let parts = parts.into_iter().map(part).collect::<PyResult<Vec<_>>>()?;
-        match &parts[..] {
-            [(_, mesh)] if !are_objects => Ok(mesh.clone()),
-            _ => Self::joined(py, &parts, |parts| {
-                let named = parts.iter().map(|(name, part)| (&**name, &part.mesh));
-                let mesh = trivox::Mesh::join(named)?;
-                let warnings = parts.into_iter().flat_map(|(_, part)| part.warnings).collect();
-                let mesh = if are_objects { mesh } else { mesh.with_labels(None) };
-                Ok(LoadedMesh::new(mesh, warnings))
-            }),
+        if let ([(_, mesh)], false) = (&parts[..], are_objects) {
+            return Ok(mesh.clone());
         }
+        Self::check_join(&parts)?;
+        let named = parts.iter().map(|(name, part)| (&**name, &*part.mesh));
+        let mesh = job::try_on_pool(py, || trivox::Mesh::join(named))?;
+        let mesh = if are_objects { mesh } else { mesh.with_labels(None) };
+        Ok(Self::new(mesh, vec![], None))
     }
 
-    /// Meshes as one by `join`.
-    fn joined(
-        py: Python<'_>,
-        parts: &[(String, Self)],
-        join: impl FnOnce(Vec<(String, LoadedMesh)>) -> Result<LoadedMesh, MeshError> + Send,
-    ) -> PyResult<Self> {
-        let numbers: usize = parts.iter().map(|(_, part)| part.numbers()).sum();
-        check_memory(numbers, 8)?;
-        let part = |(name, part): &(String, Self)| {
-            let warnings = part.warnings.iter().map(|text| format!("{name}: {text}")).collect();
-            (name.clone(), LoadedMesh::new((*part.mesh).clone(), warnings))
-        };
-        let parts = parts.iter().map(part).collect();
-        let LoadedMesh { mesh, warnings, .. } = job::try_on_pool(py, || join(parts))?;
-        Ok(Self::new(mesh, warnings, None))
+    /// Checks that there is memory for one mesh of these.
+    fn check_join(parts: &[(String, Self)]) -> Result<(), Failure> {
+        check_memory(parts.iter().map(|(_, part)| part.numbers()).sum(), 8)
     }
 }
 
@@ -145,10 +135,11 @@ impl PyMesh {
         texture: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let py = vertices.py();
+        let looks = [vertex_colors, face_colors, uv, texture];
         let Some(faces) = faces else {
-            if [vertex_colors, face_colors, uv, texture].iter().any(Option::is_some) {
+            if looks.iter().any(Option::is_some) {
                 let message = "colours are given with vertices and faces";
-                return Err(option_error(py, "option.combination", message));
+                return Err(option_error("option.combination", message));
             }
             return Self::from_object(vertices);
         };
@@ -156,8 +147,7 @@ impl PyMesh {
         let positions = positions(vertices)?;
         let counts = [positions.len(), triangles.len()];
         let mesh = job::try_on_pool(py, || trivox::Mesh::new(positions, triangles))?;
-        let looks = Looks { vertex_colors, face_colors, uv, texture };
-        let mesh = match looks.appearance(py, counts, mesh.triangles())? {
+        let mesh = match appearance(looks, counts, mesh.triangles())? {
             Some(look) => job::try_on_pool(py, || mesh.with_appearance(look))?,
             None => mesh,
         };
@@ -185,33 +175,34 @@ impl PyMesh {
             PyResult::Ok((name.extract::<String>()?, Self::from_object(&mesh)?))
         };
         let parts = meshes.iter().map(part).collect::<PyResult<Vec<_>>>()?;
-        let joined = Self::joined(py, &parts, LoadedMesh::join)?;
-        // The warnings of the parts were issued when they were read.
-        let of_part = |(name, part): &(String, Self)| {
-            part.warnings.iter().map(|text| format!("{name}: {text}")).collect::<Vec<_>>()
+        Self::check_join(&parts)?;
+        let loaded = |(name, part): &(String, Self)| {
+            let warnings = part.warnings.iter().map(|text| format!("{name}: {text}")).collect();
+            (name.clone(), LoadedMesh::new((*part.mesh).clone(), warnings))
         };
-        let issued: Vec<String> = parts.iter().flat_map(of_part).collect();
-        let new = joined.warnings.iter().filter(|text| !issued.contains(text)).cloned();
+        let parts: Vec<_> = parts.iter().map(loaded).collect();
+        // The warnings of the parts were issued when they were read.
+        let issued: Vec<_> = parts.iter().flat_map(|(_, part)| part.warnings.clone()).collect();
+        let LoadedMesh { mesh, warnings, .. } = job::try_on_pool(py, || LoadedMesh::join(parts))?;
+        let new = warnings.iter().filter(|text| !issued.contains(text)).cloned();
         glue::warn(py, None, &new.collect::<Vec<_>>())?;
-        Ok(joined)
+        Ok(Self::new(mesh, warnings, None))
     }
 
     /// Vertex positions in mesh units, float64 of shape (n, 3); a copy.
     #[getter]
     fn vertices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let positions = self.mesh.positions().as_flattened();
-        check_memory(positions.len(), 8)?;
-        let flat = positions.to_vec();
-        flat.into_pyarray(py).reshape([self.mesh.positions().len(), 3])
+        let positions = self.mesh.positions();
+        check_memory(positions.len(), 24)?;
+        of_rows(py, positions.to_vec())
     }
 
     /// Vertex numbers of each triangle, int64 of shape (m, 3); a copy.
     #[getter]
     fn faces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
-        let triangles = self.mesh.triangles().as_flattened();
-        check_memory(triangles.len(), 8)?;
-        let flat: Vec<i64> = triangles.iter().map(|&i| i.into()).collect();
-        flat.into_pyarray(py).reshape([self.mesh.triangles().len(), 3])
+        let triangles = self.mesh.triangles();
+        check_memory(triangles.len(), 24)?;
+        of_rows(py, triangles.iter().map(|triangle| triangle.map(i64::from)).collect())
     }
 
     /// Minimum and maximum corner of what triangles use, in mesh units, float64 of shape (2, 3).
@@ -219,8 +210,8 @@ impl PyMesh {
     #[getter]
     fn bounds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let mesh = Arc::clone(&self.mesh);
-        let bounds = job::run(py, move |_| Ok(job::pool(None)?.install(|| mesh.bounds())))?;
-        PyArray1::from_slice(py, bounds.as_flattened()).reshape([2, 3])
+        let bounds = job::run(py, move |_| Ok(mesh.bounds()))?;
+        of_rows(py, bounds.to_vec())
     }
 
     /// Whether anything is known of the mesh's colours.
@@ -318,7 +309,7 @@ fn rows<T: Element + Copy, U, const N: usize>(
     convert: impl Fn(T) -> U,
 ) -> Vec<[U; N]> {
     let view = array.as_array();
-    let row = |row: numpy::ndarray::ArrayView1<'_, T>| std::array::from_fn(|a| convert(row[a]));
+    let row = |row: ArrayView1<'_, T>| std::array::from_fn(|a| convert(row[a]));
     view.outer_iter().map(row).collect()
 }
 
@@ -382,13 +373,12 @@ fn triangles(value: &Bound<'_, PyAny>) -> PyResult<Vec<[u32; 3]>> {
     if let Ok(array) = array.extract::<PyReadonlyArray2<'_, u32>>() {
         return Ok(rows(&array, |i| i));
     }
-    let kind: String = array.dtype().getattr("kind")?.extract()?;
-    match &*kind {
-        "i" => match array.extract::<PyReadonlyArray2<'_, i32>>() {
+    match array.dtype().kind() {
+        b'i' => match array.extract::<PyReadonlyArray2<'_, i32>>() {
             Ok(array) => indices(&array),
             Err(_) => indices::<i64>(&converted::<i64>(&array)?.extract()?),
         },
-        "u" => indices::<u64>(&converted::<u64>(&array)?.extract()?),
+        b'u' => indices::<u64>(&converted::<u64>(&array)?.extract()?),
         _ => {
             let message = format!("faces of type {} are not possible: use integers", array.dtype());
             Err(Failure::own("mesh.type", message).into())
@@ -409,56 +399,40 @@ where
     Ok(rows(array, |index| u32::try_from(index).unwrap_or_default()))
 }
 
-/// What of a mesh's look the caller gave.
-struct Looks<'a, 'py> {
-    vertex_colors: Option<&'a Bound<'py, PyAny>>,
-    face_colors: Option<&'a Bound<'py, PyAny>>,
-    uv: Option<&'a Bound<'py, PyAny>>,
-    texture: Option<&'a Bound<'py, PyAny>>,
-}
-
-impl Looks<'_, '_> {
-    fn appearance(
-        &self,
-        py: Python<'_>,
-        [vertices, faces]: [usize; 2],
-        triangles: &[[u32; 3]],
-    ) -> PyResult<Option<Appearance>> {
-        let refuse = |message: &str| Err(option_error(py, "option.combination", message));
-        let given = [
-            self.vertex_colors.is_some(),
-            self.face_colors.is_some(),
-            self.uv.is_some() || self.texture.is_some(),
-        ];
-        if given.iter().filter(|&&is| is).count() > 1 {
-            return refuse(
-                "give vertex_colors, face_colors, or uv with texture, not several of them",
-            );
-        }
-        if let Some(colors) = self.vertex_colors {
-            let vertex_colors = linear_colors(colors, vertices, "vertex_colors")?;
-            let alpha = Alpha::of_colors(&vertex_colors);
-            let material = Material { has_vertex_colors: true, alpha, ..Material::default() };
-            let materials = vec![material];
-            return Ok(Some(Appearance { materials, vertex_colors, ..Appearance::default() }));
-        }
-        if let Some(colors) = self.face_colors {
-            let colors = linear_colors(colors, faces, "face_colors")?;
-            let alpha = Alpha::of_colors(&colors);
-            let mut distinct = colors.clone();
-            distinct.sort_unstable();
-            distinct.dedup();
-            let index = |color: &Linear| distinct.binary_search(color).unwrap_or(0) as u32;
-            let material_of = colors.iter().map(index).collect();
-            let material = |&color: &Linear| Material { color, alpha, ..Material::default() };
-            let materials = distinct.iter().map(material).collect();
-            return Ok(Some(Appearance { materials, material_of, ..Appearance::default() }));
-        }
-        match (self.uv, self.texture) {
-            (Some(uv), Some(texture)) => textured(uv, texture, vertices, triangles).map(Some),
-            (None, None) => Ok(None),
-            _ => refuse("uv and texture are given together"),
-        }
+/// The look of a mesh that these arrays give, if any of them is there.
+fn appearance(
+    [vertex_colors, face_colors, uv, texture]: [Option<&Bound<'_, PyAny>>; 4],
+    [vertices, faces]: [usize; 2],
+    triangles: &[[u32; 3]],
+) -> PyResult<Option<Appearance>> {
+    let refuse = |message: &str| Err(option_error("option.combination", message));
+    let given = [vertex_colors.is_some(), face_colors.is_some(), uv.is_some() || texture.is_some()];
+    if given.iter().filter(|&&is| is).count() > 1 {
+        return refuse("give vertex_colors, face_colors, or uv with texture, not several of them");
+    }
+    if let Some(colors) = vertex_colors {
+        let vertex_colors = linear_colors(colors, vertices, "vertex_colors")?;
+        let alpha = Alpha::of_colors(&vertex_colors);
+        let material = Material { has_vertex_colors: true, alpha, ..Material::default() };
+        let materials = vec![material];
+        return Ok(Some(Appearance { materials, vertex_colors, ..Appearance::default() }));
+    }
+    if let Some(colors) = face_colors {
+        let colors = linear_colors(colors, faces, "face_colors")?;
+        let alpha = Alpha::of_colors(&colors);
+        let mut distinct = colors.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let index = |color: &Linear| distinct.binary_search(color).unwrap_or(0) as u32;
+        let material_of = colors.iter().map(index).collect();
+        let material = |&color: &Linear| Material { color, alpha, ..Material::default() };
+        let materials = distinct.iter().map(material).collect();
+        return Ok(Some(Appearance { materials, material_of, ..Appearance::default() }));
+    }
+    match (uv, texture) {
+        (Some(uv), Some(texture)) => textured(uv, texture, vertices, triangles).map(Some),
+        (None, None) => Ok(None),
+        _ => refuse("uv and texture are given together"),
     }
 }
 
@@ -494,20 +468,14 @@ fn textured(
         return Err(Failure::own("mesh.not_finite", message).into());
     }
     let pixels = array_of(image)?;
-    let (height, width, channels) = match *pixels.shape() {
-        [height, width, channels @ (3 | 4)] if height * width > 0 => (height, width, channels),
+    let (height, width) = match *pixels.shape() {
+        [height, width, 3 | 4] if height * width > 0 => (height, width),
         _ => return Err(shape_failure("a texture's pixels", "(height, width, 3 or 4)", &pixels)),
     };
     check_memory(height * width, 12)?;
     let array = pixels.extract::<PyReadonlyArray3<'_, u8>>();
     let array = array.map_err(|_| Failure::own("mesh.type", "a texture's pixels are uint8"))?;
-    let view = array.as_array();
-    let texel = |n: usize| {
-        let at = |c: usize| view[[n / width, n % width, c]];
-        [at(0), at(1), at(2), if channels == 4 { at(3) } else { u8::MAX }]
-    };
-    let texels: Vec<[u8; 4]> = (0..height * width).map(texel).collect();
-    let texture = Texture::new([width as u32, height as u32], texels);
+    let texture = Texture::new([width as u32, height as u32], rgba_of(array.as_array()));
     let materials = vec![Material::textured(0, &texture)];
     Ok(Appearance { materials, textures: vec![texture], uvs, ..Appearance::default() })
 }
@@ -515,46 +483,35 @@ fn textured(
 /// sRGB colours, uint8 or float, in linear light.
 fn linear_colors(value: &Bound<'_, PyAny>, count: usize, what: &str) -> PyResult<Vec<Linear>> {
     let array = array_of(value)?;
-    let channels = match *array.shape() {
-        [n, channels @ (3 | 4)] if n == count => channels,
-        _ => {
-            return Err(shape_failure(what, &format!("({count}, 3) or ({count}, 4)"), &array));
-        }
-    };
+    if !matches!(*array.shape(), [n, 3 | 4] if n == count) {
+        return Err(shape_failure(what, &format!("({count}, 3) or ({count}, 4)"), &array));
+    }
     check_memory(count, 48)?;
     if let Ok(array) = array.extract::<PyReadonlyArray2<'_, u8>>() {
-        let view = array.as_array();
-        let alpha = |n: usize| if channels == 4 { view[[n, 3]] } else { u8::MAX };
-        let color = |n: usize| {
-            let [r, g, b] = [0, 1, 2].map(|c| linear_of(view[[n, c]]));
-            [r, g, b, u16::from(alpha(n)) * 257]
-        };
-        return Ok((0..count).map(color).collect());
+        return Ok(rgba_of(array.as_array()).into_iter().map(linear_of_rgba).collect());
     }
-    let kind: String = array.dtype().getattr("kind")?.extract()?;
-    if kind != "f" {
+    if array.dtype().kind() != b'f' {
         let message =
             format!("{what} of type {} are not possible: use uint8 or float", array.dtype());
         return Err(Failure::own("mesh.type", message).into());
     }
     let array = converted::<f64>(&array)?.extract::<PyReadonlyArray2<'_, f64>>()?;
-    let view = array.as_array();
-    if let Some(wrong) = view.iter().find(|c| !(0.0..=1.0).contains(*c)) {
+    if let Some(wrong) = array.as_array().iter().find(|c| !(0.0..=1.0).contains(*c)) {
         let message = format!(
             "{what} as floats are from 0 to 1, and one is {wrong}: divide by 255, or give uint8 \
              from 0 to 255"
         );
         return Err(Failure::own("mesh.color", message).into());
     }
-    let alpha = |n: usize| if channels == 4 { view[[n, 3]] } else { 1.0 };
-    let color = |n: usize| {
-        let [r, g, b] = [0, 1, 2].map(|c| linear(view[[n, c]]));
-        [r, g, b, (alpha(n) * 65535.0).round() as u16]
+    let color = |row: ArrayView1<'_, f64>| {
+        let [r, g, b] = [0, 1, 2].map(|c| linear(row[c]));
+        [r, g, b, row.get(3).map_or(u16::MAX, |alpha| (alpha * 65535.0).round() as u16)]
     };
-    Ok((0..count).map(color).collect())
+    Ok(array.as_array().outer_iter().map(color).collect())
 }
 
 /// What names a mesh: a path, or the mesh itself.
+#[derive(Clone)]
 pub enum Source {
     Path(PathBuf),
     Mesh(PyMesh),
@@ -563,9 +520,6 @@ pub enum Source {
 impl Source {
     /// Of a path, a mesh or an object of another package.
     pub fn of(value: &Bound<'_, PyAny>) -> PyResult<Self> {
-        if let Ok(mesh) = value.cast::<PyMesh>() {
-            return Ok(Self::Mesh(mesh.get().clone()));
-        }
         if value.is_instance_of::<PyString>() || value.hasattr("__fspath__")? {
             return Ok(Self::Path(value.extract()?));
         }
@@ -582,12 +536,7 @@ impl Source {
 
     /// For the log.
     pub fn name(&self) -> String {
-        match self {
-            Self::Path(path) => path.display().to_string(),
-            Self::Mesh(mesh) => {
-                mesh.path.as_ref().map_or("mesh".into(), |p| p.display().to_string())
-            }
-        }
+        self.path().map_or("mesh".into(), |path| path.display().to_string())
     }
 
     /// The file that it is from.
@@ -619,12 +568,9 @@ impl Source {
 
     /// A failure, of this file.
     pub fn failure(&self, failure: Failure) -> Failure {
-        match self {
-            Self::Path(path) => failure.at(path),
-            Self::Mesh(mesh) => match &mesh.path {
-                Some(path) => failure.at(path),
-                None => failure,
-            },
+        match self.path() {
+            Some(path) => failure.at(&path),
+            None => failure,
         }
     }
 }
@@ -698,12 +644,10 @@ pub fn read_mesh(
         Ok(bytes) => {
             let Some(format) = format else {
                 let message = "bytes do not say what they are: give format, such as 'obj'";
-                return Err(option_error(py, "option.format", message));
+                return Err(option_error("option.format", message));
             };
             let sidecars = Sidecars::in_memory(sidecars.unwrap_or_default());
-            job::run(py, move |_| {
-                job::pool(None)?.install(|| load_bytes(bytes, &format, &sidecars))
-            })?
+            job::run(py, move |_| load_bytes(bytes, &format, &sidecars))?
         }
         Err(_) => {
             let path: PathBuf = source.extract()?;
@@ -712,7 +656,7 @@ pub fn read_mesh(
                                extension, and its sidecar files are beside it";
                 return Err(PyTypeError::new_err(message));
             }
-            job::run(py, move |job| load(path, confine, job))?
+            job::run_off_pool(py, move |job| load(path, confine, job))?
         }
     };
     glue::warn(py, mesh.path.as_deref(), &mesh.warnings)?;
@@ -738,10 +682,7 @@ pub fn read_files(
     name: String,
     files: HashMap<String, Vec<u8>>,
 ) -> PyResult<PyMesh> {
-    let loaded = job::run(py, move |job| {
-        let file = file_among(&name, files)?;
-        Ok(job::pool(None)?.install(|| file.parse(&**job))?)
-    })?;
+    let loaded = job::run(py, move |job| Ok(file_among(&name, files)?.parse(&**job)?))?;
     let mesh = PyMesh::new(loaded.mesh, loaded.warnings, None);
     glue::warn(py, None, &mesh.warnings)?;
     Ok(mesh)
@@ -755,7 +696,8 @@ pub fn missing_sidecars(
     name: String,
     files: HashMap<String, Vec<u8>>,
 ) -> PyResult<Vec<Vec<String>>> {
-    // A file that is not read has none.
-    let missing = move || file_among(&name, files).map_or(Vec::new(), MeshFile::missing_sidecars);
-    job::run(py, move |_| Ok(job::pool(None)?.install(missing)))
+    job::run(py, move |_| {
+        // A file that is not read has none.
+        Ok(file_among(&name, files).map_or(Vec::new(), MeshFile::missing_sidecars))
+    })
 }

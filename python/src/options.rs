@@ -6,11 +6,13 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use numpy::ndarray::{ArrayView, ArrayView1, Dimension};
 use numpy::{PyArrayDescrMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
+use trivox::base::srgb::Rgba;
 use trivox::grid::Attribute;
 use trivox::lattice::MAX_DIM;
 use trivox::solid::FillReport;
@@ -73,7 +75,7 @@ impl Taken<'_> for Strict {
             Ok("closed") => Ok(Self::Closed),
             Ok(text) => {
                 let message = format!("{name} '{text}' is not possible: use {CHOICES}");
-                Err(option_error(value.py(), "option.value", message))
+                Err(option_error("option.value", message))
             }
             Err(_) => match value.extract() {
                 Ok(is_strict) => Ok(if is_strict { Self::Doubtful } else { Self::Off }),
@@ -91,7 +93,7 @@ impl Taken<'_> for f64 {
             Err(error) if error.is_instance_of::<PyOverflowError>(py) => {
                 let message =
                     format!("{name} is not possible: use a number between -1.8e308 and 1.8e308");
-                Err(option_error(py, "option.range", message))
+                Err(option_error("option.range", message))
             }
             Err(error) if !error.is_instance_of::<PyTypeError>(py) => Err(error),
             _ => Err(wrong_type(name, value, "a number")),
@@ -185,8 +187,8 @@ pub mod named {
 ///
 /// # Errors
 /// There is none.
-pub fn parsed<T: FromStr<Err = UnknownName>>(py: Python<'_>, name: &str) -> PyResult<T> {
-    name.parse().map_err(|error| option_error(py, "option.value", error))
+pub fn parsed<T: FromStr<Err = UnknownName>>(name: &str) -> PyResult<T> {
+    name.parse().map_err(|error| option_error("option.value", error))
 }
 
 /// A whole number.
@@ -195,17 +197,16 @@ pub fn whole<T: TryFrom<i64> + PartialOrd + Display>(
     value: &Bound<'_, PyAny>,
     range: RangeInclusive<T>,
 ) -> PyResult<T> {
-    let py = value.py();
     let number = match value.extract::<i64>() {
         Ok(_) if is_flag(value) => return Err(wrong_type(name, value, "a whole number")),
         Ok(number) => T::try_from(number).ok(),
-        Err(error) if error.is_instance_of::<PyOverflowError>(py) => None,
+        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => None,
         Err(_) => return Err(wrong_type(name, value, "a whole number")),
     };
     number.filter(|number| range.contains(number)).ok_or_else(|| {
         let (least, most) = (range.start(), range.end());
         let message = format!("{name} {value} is not possible: use {least} to {most}");
-        option_error(py, "option.range", message)
+        option_error("option.range", message)
     })
 }
 
@@ -227,7 +228,7 @@ pub fn wholes<T: TryFrom<i64> + PartialOrd + Display + Clone, const N: usize>(
     })?;
     numbers.try_into().map_err(|numbers: Vec<T>| {
         let message = format!("{}, and got {}", wrong(), numbers.len());
-        option_error(value.py(), "option.shape", message)
+        option_error("option.shape", message)
     })
 }
 
@@ -271,6 +272,13 @@ pub fn array_of<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntyped
     Ok(array.cast_into::<PyUntypedArray>()?)
 }
 
+/// The colours in rows of red, green, blue and perhaps opacity.
+pub fn rgba_of(array: ArrayView<'_, u8, impl Dimension>) -> Vec<Rgba> {
+    let color =
+        |row: ArrayView1<'_, u8>| [row[0], row[1], row[2], row.get(3).copied().unwrap_or(u8::MAX)];
+    array.rows().into_iter().map(color).collect()
+}
+
 /// An array of numbers of a shape that `is_fit`, in C order; `wanted` names such shapes.
 fn numbers_of<'py>(
     name: &str,
@@ -289,7 +297,7 @@ fn numbers_of<'py>(
     if !is_fit(array.shape()) {
         let message =
             format!("{name} of shape {} is not possible: use {wanted}", shaped(array.shape()));
-        return Err(option_error(py, "option.shape", message));
+        return Err(option_error("option.shape", message));
     }
     let numpy = PyModule::import(py, "numpy")?;
     numpy.call_method1("ascontiguousarray", (array, "float64"))?.extract()
@@ -327,7 +335,7 @@ pub fn attributes_of(value: &Bound<'_, PyAny>) -> PyResult<Vec<Attribute>> {
     let names: Vec<String> = value.extract().map_err(|_| {
         PyTypeError::new_err("attributes takes a sequence of names, such as ['normal', 'label']")
     })?;
-    names.iter().map(|name| parsed(value.py(), name)).collect()
+    names.iter().map(|name| parsed(name)).collect()
 }
 
 pub fn tile_of(value: &Bound<'_, PyAny>) -> PyResult<Option<Tile>> {
@@ -337,20 +345,19 @@ pub fn tile_of(value: &Bound<'_, PyAny>) -> PyResult<Option<Tile>> {
     let text: String = value
         .extract()
         .map_err(|_| PyTypeError::new_err("tile takes text such as '3/8' or '3/2x2x2'"))?;
-    text.parse().map(Some).map_err(|error| option_error(value.py(), "option.tile", error))
+    text.parse().map(Some).map_err(|error| option_error("option.tile", error))
 }
 
 /// A lattice as reports have it.
 pub fn lattice_of(value: &Bound<'_, PyAny>) -> PyResult<Lattice> {
-    let py = value.py();
     if !value.is_instance_of::<PyDict>() {
         let message = "lattice takes a dict: grid.report[\"lattice\"] of another grid";
         return Err(PyTypeError::new_err(message));
     }
-    let json = PyModule::import(py, "json")?.call_method1("dumps", (value,))?;
+    let json = PyModule::import(value.py(), "json")?.call_method1("dumps", (value,))?;
     serde_json::from_str(&json.extract::<String>()?).map_err(|error| {
         let message = format!("lattice is none of a grid's report: {error}");
-        option_error(py, "option.lattice", message)
+        option_error("option.lattice", message)
     })
 }
 

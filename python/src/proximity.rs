@@ -11,7 +11,7 @@ use trivox::{Fill, Progress, Proximity, ProximityError};
 
 use crate::error::Failure;
 use crate::glue;
-use crate::job::{self, Job};
+use crate::job;
 use crate::mesh::{PyMesh, Source};
 use crate::options::{Strict, array_of, named, parsed, vectors};
 use crate::voxelizer::{parse_memory, threads_of};
@@ -102,7 +102,7 @@ impl PyProximity {
     ) -> PyResult<Vec<T>> {
         let (proximity, threads) = (Arc::clone(&self.proximity), self.threads);
         let rows = vectors("points", points)?;
-        job::run(points.py(), move |job| {
+        job::run_off_pool(points.py(), move |job| {
             Ok(job::pool(threads)?.install(|| ask(&proximity, &rows, &**job))?)
         })
     }
@@ -112,27 +112,6 @@ impl PyProximity {
 fn sentences(proximity: &Proximity) -> Vec<String> {
     let doubt = proximity.doubt();
     doubt.map(|doubt| format!("the signs are doubtful: {doubt}")).into_iter().collect()
-}
-
-/// The tree of a mesh, whose signs `strict` callers can rely on.
-///
-/// # Errors
-/// As the library's; the signs are doubtful.
-fn tree(
-    mesh: &PyMesh,
-    fill: Fill,
-    memory: u64,
-    strict: Strict,
-    job: &Job,
-) -> Result<Proximity, Failure> {
-    let proximity = Proximity::new(&mesh.mesh, fill, memory, job)?;
-    match sentences(&proximity) {
-        warnings if strict != Strict::Off && !warnings.is_empty() => {
-            let (message, path) = (warnings.join("; "), mesh.path.clone());
-            Err(Failure::Doubtful { message, report: "null".to_owned(), warnings, path })
-        }
-        _ => Ok(proximity),
-    }
 }
 
 /// `values` as an array of this shape, of float32 if `like` is, else of float64.
@@ -161,16 +140,21 @@ impl PyProximity {
     ) -> PyResult<Self> {
         let py = mesh.py();
         let source = Source::of_parts(mesh, faces)?;
-        let rule: Fill = parsed(py, fill)?;
+        let rule: Fill = parsed(fill)?;
         let threads = threads.map(threads_of).transpose()?;
         let memory = memory.map(parse_memory).transpose()?;
         let is_file = matches!(source, Source::Path(_));
-        let (mesh, proximity) = job::run_on(py, source.path(), None, None, move |job| {
+        let (mesh, proximity) = job::run_off_pool(py, move |job| {
             let mesh = source.load(confine, job)?;
             let memory = memory.unwrap_or_else(memory::left);
-            let make = || tree(&mesh, rule, memory, strict, job);
+            let make = || Proximity::new(&mesh.mesh, rule, memory, &**job);
             let proximity = job::pool(threads)?.install(make)?;
-            Ok((mesh, proximity))
+            let warnings = sentences(&proximity);
+            if strict == Strict::Off || warnings.is_empty() {
+                return Ok((mesh, proximity));
+            }
+            let (message, path) = (warnings.join("; "), mesh.path.clone());
+            Err(Failure::Doubtful { message, report: "null".to_owned(), warnings, path })
         })?;
         if is_file {
             glue::warn(py, mesh.path.as_deref(), &mesh.warnings)?;

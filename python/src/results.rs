@@ -13,7 +13,7 @@ use trivox::lattice::MAX_DIM;
 use trivox::{ColorSource, Sizing, VoxelGrid, Voxelizer, compare};
 
 use crate::core::sentence;
-use crate::error::{Failure, option_error};
+use crate::error::option_error;
 use crate::glue;
 use crate::grid::PyGrid;
 use crate::job::{self, Job};
@@ -51,13 +51,12 @@ pub fn join(tiles: &Bound<'_, PyAny>) -> PyResult<PyGrid> {
     let tiles = tiles.collect::<PyResult<Vec<_>>>()?;
     let missing = missing(tiles.iter().map(|tile| &*tile.get().report));
     let grids: Vec<_> = tiles.iter().map(|tile| Arc::clone(&tile.get().grid)).collect();
-    let work = move |_: &Arc<Job>| {
+    let (whole, left_out) = job::run(py, move |_| {
         let tiles: Vec<&VoxelGrid> = grids.iter().map(|grid| &**grid).collect();
-        let whole = job::pool(None)?.install(|| VoxelGrid::join(&tiles))?;
+        let whole = VoxelGrid::join(&tiles)?;
         let left_out = whole.left_out(tiles);
         Ok((whole, left_out))
-    };
-    let (whole, left_out) = job::run(py, work)?;
+    })?;
     let warnings: Vec<String> = missing.into_iter().chain(left_out).collect();
     glue::warn(py, None, &warnings)?;
     PyGrid::restored(py, whole, warnings)
@@ -71,10 +70,7 @@ fn missing<'a>(reports: impl Iterator<Item = &'a str>) -> Option<String> {
     let (mut sum, mut whole) = (0, 0);
     for report in reports {
         let report: Value = serde_json::from_str(report).ok()?;
-        let corner = |corner: &Value| -> Option<[u64; 3]> {
-            let numbers = corner.as_array()?.iter().map(Value::as_u64);
-            numbers.collect::<Option<Vec<_>>>()?.try_into().ok()
-        };
+        let corner = |corner: &Value| serde_json::from_value(corner.clone()).ok();
         let tile = &report["tile"];
         sum += volume(corner(&tile["from"])?, corner(&tile["to"])?);
         whole = volume([0; 3], corner(&report["lattice"]["dims"])?);
@@ -106,8 +102,7 @@ pub fn diff<'py>(
     #[pyo3(from_py_with = named_of)] named: u32,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (a, b) = (PyGrid::given(a)?, PyGrid::given(b)?);
-    let found =
-        job::run(py, move |_| Ok(job::pool(None)?.install(|| compare(&a, &b, named as usize))))?;
+    let found = job::run(py, move |_| Ok(compare(&a, &b, named as usize)))?;
     let fields = PyDict::new(py);
     fields.set_item("equal", found.is_equal())?;
     fields.set_item("dims", (found.dims[0], found.dims[1]))?;
@@ -174,12 +169,12 @@ pub fn verify<'py>(
     #[pyo3(from_py_with = named::confine)] confine: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = mesh.py();
-    let mode = parse_mode(py, mode, fill, include_surface)?;
+    let mode = parse_mode(mode, fill, include_surface)?;
     let rotate = rotate.map(texts).transpose()?.unwrap_or_default();
-    let transform = transform_of(py, scale, &rotate, center)?;
+    let transform = transform_of(scale, &rotate, center)?;
     if resolution.is_some() && voxel_size.is_some() {
         let message = "give resolution or voxel_size, not both";
-        return Err(option_error(py, "option.combination", message));
+        return Err(option_error("option.combination", message));
     }
     let sizing = resolution.map(|voxels| whole("resolution", voxels, 1..=MAX_DIM)).transpose()?;
     let cube = cube.map(|cube| whole("cube", cube, 1..=MAX_DIM)).transpose()?;
@@ -187,7 +182,7 @@ pub fn verify<'py>(
     let is_boxed = bounds.is_some() || pad.is_some();
     if cube.is_some() && (dims.is_some() || is_boxed) || dims.is_some() && is_boxed {
         let message = "give cube, or dims, or bounds and pad";
-        return Err(option_error(py, "option.combination", message));
+        return Err(option_error("option.combination", message));
     }
     let placement = KnownPlacement {
         sizing: sizing.map(Sizing::Resolution).or(voxel_size.map(Sizing::VoxelSize)),
@@ -198,7 +193,7 @@ pub fn verify<'py>(
     let options = VerifyOptions { placement, as_placed, named: named as usize };
     let (source, grid) = (Source::of(mesh)?, PyGrid::given(grid)?);
     let path = source.path();
-    let verified = job::run(py, move |job| {
+    let verified = job::run_off_pool(py, move |job| {
         let voxelizer = Voxelizer::new()
             .mode(mode)
             .transform(transform)
@@ -239,7 +234,7 @@ pub fn verify<'py>(
 ///     ``label``, ``driver`` and ``is_software`` of each, best first.
 #[pyfunction]
 pub fn adapters(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    let found = job::run(py, |_| Ok::<_, Failure>(Adapter::all()))?;
+    let found = job::run_off_pool(py, |_| Ok(Adapter::all()))?;
     let entry = |adapter: &Adapter| {
         let entry = PyDict::new(py);
         entry.set_item("label", adapter.label())?;

@@ -1,6 +1,5 @@
 //! The voxelizer: options, and what becomes of a mesh with them.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytesize::ByteSize;
@@ -18,12 +17,12 @@ use trivox::{
 };
 
 use crate::batch::{Batch, OnError};
-use crate::core::{self, Plan};
+use crate::core::Plan;
 use crate::distance::PyDistanceField;
 use crate::error::{Failure, option_error};
 use crate::glue;
 use crate::grid::PyGrid;
-use crate::job::{self, Job};
+use crate::job;
 use crate::mesh::Source;
 use crate::options::{
     Strict, attributes_of, bounds_of, color_of, lattice_of, named, pad_of, parsed, tile_of, whole,
@@ -153,19 +152,19 @@ const MAX_THREADS: u32 = 1024;
 ///
 /// # Errors
 /// A name that is not known; a fill for what is no solid.
-pub fn parse_mode(py: Python<'_>, mode: &str, fill: &str, include_surface: bool) -> PyResult<Mode> {
-    let (mode, fill) = (parsed(py, mode)?, parsed(py, fill)?);
+pub fn parse_mode(mode: &str, fill: &str, include_surface: bool) -> PyResult<Mode> {
+    let (mode, fill) = (parsed(mode)?, parsed(fill)?);
     match mode {
         Mode::Solid(_) => Ok(Mode::Solid(Solid { fill, include_surface })),
         _ if fill != Fill::Auto || include_surface => {
             let message = "fill and include_surface are of solids: give mode='solid'";
-            Err(option_error(py, "option.combination", message))
+            Err(option_error("option.combination", message))
         }
         mode => Ok(mode),
     }
 }
 
-fn parse_on_error(py: Python<'_>, on_error: &str) -> PyResult<OnError> {
+fn parse_on_error(on_error: &str) -> PyResult<OnError> {
     match on_error {
         "return" => Ok(OnError::Return),
         "raise" => Ok(OnError::Raise),
@@ -173,7 +172,7 @@ fn parse_on_error(py: Python<'_>, on_error: &str) -> PyResult<OnError> {
         _ => {
             let message =
                 format!("on_error '{on_error}' is not possible: use 'return', 'raise', 'skip'");
-            Err(option_error(py, "option.value", message))
+            Err(option_error("option.value", message))
         }
     }
 }
@@ -191,19 +190,19 @@ pub fn parse_memory(value: &Bound<'_, PyAny>) -> PyResult<u64> {
     let bytes = text.trim().parse().ok().map(|ByteSize(bytes)| bytes);
     bytes.filter(|&bytes| bytes <= i64::MAX as u64).ok_or_else(|| {
         let message = "memory is a number of bytes, or text such as '2 GiB' or '500 MB'";
-        option_error(value.py(), "option.memory", message)
+        option_error("option.memory", message)
     })
 }
 
 /// A time limit.
-fn seconds(py: Python<'_>, limit: f64) -> PyResult<Duration> {
+fn seconds(limit: f64) -> PyResult<Duration> {
     let time = Duration::try_from_secs_f64(limit).ok().filter(|time| !time.is_zero());
     time.ok_or_else(|| {
         let limit = short(&limit);
         let message = format!(
             "time_limit {limit} is not possible: use a positive number of seconds, below 1e19"
         );
-        option_error(py, "option.range", message)
+        option_error("option.range", message)
     })
 }
 
@@ -216,16 +215,11 @@ pub fn texts(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
 }
 
 /// The transformation of a mesh that these options ask for.
-pub fn transform_of(
-    py: Python<'_>,
-    scale: Option<f64>,
-    rotate: &[String],
-    center: bool,
-) -> PyResult<Transform> {
+pub fn transform_of(scale: Option<f64>, rotate: &[String], center: bool) -> PyResult<Transform> {
     let rotation = |text: &String| {
         text.parse().map_err(|error| {
             let message = format!("rotate '{text}' is not possible: {error}");
-            option_error(py, "option.rotate", message)
+            option_error("option.rotate", message)
         })
     };
     let mut transform = Transform::default();
@@ -297,9 +291,9 @@ impl PyVoxelizer {
         #[pyo3(from_py_with = named::time_limit)] time_limit: Option<f64>,
         #[pyo3(from_py_with = named::confine)] confine: bool,
     ) -> PyResult<Self> {
-        let refuse = |message: &str| Err(option_error(py, "option.combination", message));
+        let refuse = |message: &str| Err(option_error("option.combination", message));
         let most = if tile.is_some() { MAX_SPAN_VOXELS } else { MAX_DIM };
-        let up_of: Up = parsed(py, up)?;
+        let up_of: Up = parsed(up)?;
         let voxels = |name: &str, given: Option<&Bound<'_, PyAny>>| {
             given.map(|given| whole(name, given, 1..=most)).transpose()
         };
@@ -325,7 +319,7 @@ impl PyVoxelizer {
                 "cube and dims place the grid around the mesh: leave bounds and pad out",
             );
         }
-        let mut transform = transform_of(py, scale, &rotate, center)?;
+        let mut transform = transform_of(scale, &rotate, center)?;
         let sizes = [resolution.map(Sizing::Resolution), voxel_size.map(Sizing::VoxelSize)];
         let sizes = sizes.into_iter().chain(up_of.sizings(along));
         let names = ["resolution", "voxel_size", "height", "width", "length"];
@@ -343,8 +337,8 @@ impl PyVoxelizer {
         let (has_size, fills) = (sizing.is_some() || grid.is_some(), sizing.is_none());
         transform.grid = grid.map(|dims| CenteredGrid { dims, fills });
         let sizing = sizing.unwrap_or(Sizing::Resolution(Sizing::DEFAULT_RESOLUTION));
-        let mode_of = parse_mode(py, mode, fill, include_surface)?;
-        let choice = parsed(py, backend)?;
+        let mode_of = parse_mode(mode, fill, include_surface)?;
+        let choice = parsed(backend)?;
         if backend == "cpu" && adapter.is_some() {
             return refuse("adapter names a GPU, and backend='cpu' uses none: leave one out");
         }
@@ -368,12 +362,12 @@ impl PyVoxelizer {
         }
         let lattice_of = lattice.map(lattice_of).transpose()?;
         let memory = memory.map(parse_memory).transpose()?;
-        let time = time_limit.map(|limit| seconds(py, limit)).transpose()?;
+        let time = time_limit.map(seconds).transpose()?;
         let mut place = PlaceOptions::new(sizing).with_pad(pad);
         if let Some(bounds) = bounds {
             place = place.with_bounds(bounds);
         }
-        let (filter_of, blend_of) = (parsed(py, filter)?, parsed(py, blend)?);
+        let (filter_of, blend_of) = (parsed(filter)?, parsed(blend)?);
         let options = PyDict::new(py);
         let resolution = match sizing {
             Sizing::Resolution(n) if lattice.is_none() && !(grid.is_some() && fills) => Some(n),
@@ -503,12 +497,11 @@ impl PyVoxelizer {
     ) -> PyResult<PyGrid> {
         let py = mesh.py();
         let source = Source::of_parts(mesh, faces)?;
-        let (name, path) = (source.name(), source.path());
-        let plan = self.plan.clone();
-        let work = move |job: &Arc<Job>| core::run(&plan, &source, job);
-        let made = job::run_on(py, path.clone(), self.plan.time_limit, progress, work)?;
-        glue::warn(py, path.as_deref(), &made.warnings)?;
-        glue::log_done(py, &name, &made.report)?;
+        let made = self.plan.run(py, &source, progress, |plan, voxelizer, mesh| {
+            plan.grid_of(voxelizer.run(mesh)?)
+        })?;
+        glue::warn(py, source.path().as_deref(), &made.warnings)?;
+        glue::log_done(py, &source.name(), &made.report)?;
         Ok(made)
     }
 
@@ -570,12 +563,11 @@ impl PyVoxelizer {
             return Err(PyTypeError::new_err(message));
         }
         let source = Source::of_parts(mesh, faces)?;
-        let (name, path) = (source.name(), source.path());
-        let plan = self.plan.clone();
-        let work = move |job: &Arc<Job>| core::distances(&plan, &source, width, job);
-        let found = job::run_on(py, path.clone(), self.plan.time_limit, progress, work)?;
-        glue::warn(py, path.as_deref(), found.sentences())?;
-        glue::log_done(py, &name, &found.report)?;
+        let found = self.plan.run(py, &source, progress, move |plan, voxelizer, mesh| {
+            plan.field_of(voxelizer.distances(mesh, width)?)
+        })?;
+        glue::warn(py, source.path().as_deref(), &found.warnings)?;
+        glue::log_done(py, &source.name(), &found.report)?;
         Ok(found)
     }
 
@@ -601,7 +593,7 @@ impl PyVoxelizer {
         items: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = named::on_error)] on_error: &str,
     ) -> PyResult<Batch> {
-        Batch::new(&self.plan, items, parse_on_error(items.py(), on_error)?, None)
+        Batch::new(&self.plan, items, parse_on_error(on_error)?, None)
     }
 
     /// The distances of many meshes, several at once: as `many`, but of `distances`.
@@ -625,7 +617,7 @@ impl PyVoxelizer {
         #[pyo3(from_py_with = named::on_error)] on_error: &str,
     ) -> PyResult<Batch> {
         check_width(width).map_err(Failure::from)?;
-        Batch::new(&self.plan, items, parse_on_error(items.py(), on_error)?, Some(width))
+        Batch::new(&self.plan, items, parse_on_error(on_error)?, Some(width))
     }
 
     /// What voxelizing a mesh is likely to take; the mesh is placed, and its triangles are sampled.
@@ -650,13 +642,8 @@ impl PyVoxelizer {
     ) -> PyResult<Bound<'py, PyDict>> {
         let py = mesh.py();
         let source = Source::of_parts(mesh, faces)?;
-        let plan = self.plan.clone();
-        let (path, limit) = (source.path(), self.plan.time_limit);
-        let estimate = job::run_on(py, path, limit, None, move |job| {
-            let voxelizer = plan.voxelizer(job)?;
-            let estimate = voxelizer.estimate(source.as_library());
-            estimate.map_err(|error| source.failure(error.into()))
-        })?;
+        let estimate =
+            self.plan.run(py, &source, None, |_, voxelizer, mesh| Ok(voxelizer.estimate(mesh)?))?;
         let fields = PyDict::new(py);
         fields.set_item("dims", estimate.dims)?;
         fields.set_item("brick_pairs", estimate.brick_pairs)?;

@@ -10,13 +10,8 @@ import pytest
 import trivox
 
 
-def tetrahedron():
-    corners = [[0, 0, 0], [8, 0, 0], [0, 8, 0], [0, 0, 8]]
-    return trivox.Mesh(corners, [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
-
-
-def test_arrays_of_a_field_agree():
-    field = trivox.Voxelizer(voxel_size=0.5).distances(tetrahedron(), width=2.5)
+def test_arrays_of_a_field_agree(tetrahedron):
+    field = trivox.Voxelizer(voxel_size=0.5).distances(tetrahedron, width=2.5)
     assert field.shape == field.dims == (22, 22, 22) and field.width == 2.5
     assert np.array_equal(field.origin, [-1.5] * 3) and field.voxel_size == 0.5
     coords, distances, dense = field.coords(), field.distances(), field.dense()
@@ -30,8 +25,8 @@ def test_arrays_of_a_field_agree():
     assert (np.abs(dense) < 2.5).sum() == len(field)
 
 
-def test_a_sample_is_interpolated_between_voxel_centres():
-    field = trivox.Voxelizer(voxel_size=0.5).distances(tetrahedron(), width=2.5)
+def test_a_sample_is_interpolated_between_voxel_centres(tetrahedron):
+    field = trivox.Voxelizer(voxel_size=0.5).distances(tetrahedron, width=2.5)
     assert np.array_equal(field.sample(field.centers()), field.distances())
     # Below the side at z = 0 the distance is the height, in voxels.
     heights = np.linspace(-1, 1, 9)
@@ -44,8 +39,8 @@ def test_a_sample_is_interpolated_between_voxel_centres():
         field.sample([1.0, 2.0])
 
 
-def test_a_field_is_an_array_for_other_libraries():
-    field = trivox.Voxelizer(20).distances(tetrahedron())
+def test_a_field_is_an_array_for_other_libraries(tetrahedron):
+    field = trivox.Voxelizer(20).distances(tetrahedron)
     assert np.asarray(field).dtype == np.float32
     assert np.array_equal(np.asarray(field), field.dense())
     assert np.array_equal(np.from_dlpack(field), field.dense())
@@ -53,8 +48,8 @@ def test_a_field_is_an_array_for_other_libraries():
     assert np.array_equal(field.coords("zyx", batch=2)[:, :0:-1], field.coords())
 
 
-def test_a_field_survives_pickling_and_copying():
-    field = trivox.Voxelizer(20, up="z").distances(tetrahedron())
+def test_a_field_survives_pickling_and_copying(tetrahedron):
+    field = trivox.Voxelizer(20, up="z").distances(tetrahedron)
     for again in (pickle.loads(pickle.dumps(field)), copy.deepcopy(field)):
         assert again == field and hash(again) == hash(field) and again.hash == field.hash
         assert again.report == field.report and again.up == "z" and again.width == field.width
@@ -65,19 +60,19 @@ def test_a_field_survives_pickling_and_copying():
         callable_(band[:-9], *rest)
 
 
-def test_another_process_may_compute_a_field():
+def test_another_process_may_compute_a_field(tetrahedron):
     vox = trivox.Voxelizer(20)
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        found = pool.submit(vox.distances, tetrahedron(), width=2.5).result()
-    assert found == vox.distances(tetrahedron(), width=2.5)
+        found = pool.submit(vox.distances, tetrahedron, width=2.5).result()
+    assert found == vox.distances(tetrahedron, width=2.5)
 
 
-def test_distances_of_many_meshes_are_those_of_each():
+def test_distances_of_many_meshes_are_those_of_each(tetrahedron):
     vox = trivox.Voxelizer(20)
-    items = [("a", tetrahedron()), "none.obj", tetrahedron(), 3]
+    items = [("a", tetrahedron), "none.obj", tetrahedron, 3]
     found = list(vox.many_distances(items, 2.5))
     assert [key for key, _ in found] == ["a", "none.obj", 2, 3]
-    expected = vox.distances(tetrahedron(), width=2.5)
+    expected = vox.distances(tetrahedron, width=2.5)
     assert found[0][1] == expected and found[2][1] == expected
     assert found[0][1].report["distances"]["voxels"] == len(expected)
     assert isinstance(found[1][1], FileNotFoundError) and isinstance(found[3][1], TypeError)
@@ -89,21 +84,21 @@ def test_distances_of_many_meshes_are_those_of_each():
             vox.many_distances(items, width)
 
 
-def test_the_report_of_a_field_says_how_the_inside_was_found():
-    report = trivox.Voxelizer(20).distances(tetrahedron()).report
+def test_the_report_of_a_field_says_how_the_inside_was_found(tetrahedron):
+    report = trivox.Voxelizer(20).distances(tetrahedron).report
     assert report["triangles"] == 4 and report["fill"]["rule"] == "parity"
     assert report["timings_ms"]["distance"] > 0
 
 
-def test_distances_do_not_depend_on_the_threads():
-    fields = [trivox.Voxelizer(40, threads=n).distances(tetrahedron(), width=3) for n in (1, 2, 5)]
+def test_distances_do_not_depend_on_the_threads(tetrahedron):
+    fields = [trivox.Voxelizer(40, threads=n).distances(tetrahedron, width=3) for n in (1, 2, 5)]
     assert fields[0] == fields[1] == fields[2]
     assert len({field.hash for field in fields}) == 1
-    assert fields[0] != trivox.Voxelizer(40).distances(tetrahedron(), width=2)
+    assert fields[0] != trivox.Voxelizer(40).distances(tetrahedron, width=2)
 
 
-def test_a_field_is_saved(tmp_path):
-    field = trivox.Voxelizer(16).distances(tetrahedron(), width=3)
+def test_a_field_is_saved(tmp_path, tetrahedron):
+    field = trivox.Voxelizer(16).distances(tetrahedron, width=3)
     for name in ("a.vdb", "a.nvdb"):
         field.save(tmp_path / name)
         assert (tmp_path / name).stat().st_size > 1000
@@ -119,18 +114,18 @@ def test_a_field_is_saved(tmp_path):
 
 
 @pytest.mark.parametrize("width", [0, -1, float("nan"), 2000])
-def test_impossible_widths_are_refused(width):
+def test_impossible_widths_are_refused(width, tetrahedron):
     with pytest.raises(trivox.OptionError, match="at most 1024"):
-        trivox.Voxelizer(16).distances(tetrahedron(), width=width)
+        trivox.Voxelizer(16).distances(tetrahedron, width=width)
     with pytest.raises(TypeError, match="faces is an array, not .*: give width=.* by name"):
-        trivox.Voxelizer(16).distances(tetrahedron(), width)
+        trivox.Voxelizer(16).distances(tetrahedron, width)
     inside = trivox.Grid.from_coords([], (4, 4, 4))
     with pytest.raises(trivox.OptionError, match="at most 1024") as caught:
         trivox.DistanceField.from_coords([], [], inside, width)
     assert caught.value.code == "option.width"
 
 
-def test_options_without_effect_on_distances_are_a_warning():
+def test_options_without_effect_on_distances_are_a_warning(tetrahedron):
     for options, names in [
         ({"mode": "thin", "color": (1, 2, 3)}, 'mode="thin", color'),
         (
@@ -141,11 +136,11 @@ def test_options_without_effect_on_distances_are_a_warning():
         vox = trivox.Voxelizer(8, **options)
         sentence = f"options without effect on distances: {names}"
         with pytest.warns(trivox.TrivoxWarning) as caught:
-            assert vox.distances(tetrahedron()).warnings == (sentence,)
+            assert vox.distances(tetrahedron).warnings == (sentence,)
         assert [str(one.message) for one in caught] == [sentence]
-        assert [field.warnings for _, field in vox.many_distances([tetrahedron()])] == [(sentence,)]
+        assert [field.warnings for _, field in vox.many_distances([tetrahedron])] == [(sentence,)]
     for options in ({}, {"mode": "solid", "fill": "winding"}, {"color": False}):
-        assert trivox.Voxelizer(8, **options).distances(tetrahedron()).warnings == ()
+        assert trivox.Voxelizer(8, **options).distances(tetrahedron).warnings == ()
 
 
 def test_a_doubtful_inside_is_a_warning():
@@ -157,8 +152,8 @@ def test_a_doubtful_inside_is_a_warning():
     assert any(str(one.message).endswith('; try fill="winding"') for one in caught)
 
 
-def test_a_field_is_read_back_from_its_file_and_made_of_its_arrays(tmp_path):
-    field = trivox.Voxelizer(20, up="z").distances(tetrahedron(), width=2)
+def test_a_field_is_read_back_from_its_file_and_made_of_its_arrays(tmp_path, tetrahedron):
+    field = trivox.Voxelizer(20, up="z").distances(tetrahedron, width=2)
     field.save(tmp_path / "field.npz")
     again = trivox.load_distances(tmp_path / "field.npz")
     assert again == field and again.hash == field.hash and again.up == "z"
@@ -182,8 +177,8 @@ def test_a_field_is_read_back_from_its_file_and_made_of_its_arrays(tmp_path):
             call()
 
 
-def test_files_without_distances_are_refused(tmp_path):
-    grid = trivox.Voxelizer(8)(tetrahedron())
+def test_files_without_distances_are_refused(tmp_path, tetrahedron):
+    grid = trivox.Voxelizer(8)(tetrahedron)
     for name, message in [
         ("grid.npz", "there is no array coords: trivox.load"),
         ("grid.vdb", "save them as .npz"),
@@ -191,7 +186,7 @@ def test_files_without_distances_are_refused(tmp_path):
         grid.save(tmp_path / name)
         with pytest.raises(trivox.ReadError, match=message):
             trivox.load_distances(tmp_path / name)
-    field = trivox.Voxelizer(8).distances(tetrahedron(), width=2)
+    field = trivox.Voxelizer(8).distances(tetrahedron, width=2)
     field.save(tmp_path / "field.npz")
     arrays = dict(np.load(tmp_path / "field.npz"))
     for changed, message in [

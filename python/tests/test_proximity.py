@@ -7,11 +7,6 @@ import trivox
 from conftest import torus, write_obj
 
 
-def tetrahedron():
-    corners = [[0, 0, 0], [8, 0, 0], [0, 8, 0], [0, 0, 8]]
-    return trivox.Mesh(corners, [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
-
-
 def by_brute_force(mesh, points):
     """Distances by many points of each triangle."""
     steps = np.linspace(0, 1, 41)
@@ -20,8 +15,8 @@ def by_brute_force(mesh, points):
     return np.linalg.norm(points[:, None] - on_mesh[None], axis=2).min(axis=1)
 
 
-def test_distances_and_sides_are_those_of_the_nearest_points():
-    mesh = tetrahedron()
+def test_distances_and_sides_are_those_of_the_nearest_points(tetrahedron):
+    mesh = tetrahedron
     proximity = trivox.Proximity(mesh)
     points = np.random.default_rng(5).uniform(-4, 10, (300, 3))
     signed, unsigned = proximity.distances(points), proximity.distances(points, signed=False)
@@ -40,8 +35,8 @@ def test_distances_and_sides_are_those_of_the_nearest_points():
     assert proximity.fill == "winding" and repr(proximity).startswith("<trivox.Proximity: 4 ")
 
 
-def test_arrays_of_any_kind_are_points():
-    proximity = trivox.Proximity(tetrahedron(), threads=1)
+def test_arrays_of_any_kind_are_points(tetrahedron):
+    proximity = trivox.Proximity(tetrahedron, threads=1)
     points = np.random.default_rng(6).uniform(-4, 10, (50, 3)).astype(np.float32)
     single = proximity.distances(points)
     assert single.dtype == np.float32
@@ -76,11 +71,11 @@ def test_a_plane_contains_nothing_and_its_distances_have_no_sign():
     assert plane.contains(points).tolist() == [False, False, True]
 
 
-def test_signs_of_an_open_mesh_are_doubtful(tmp_path):
-    closed = trivox.Proximity(tetrahedron(), strict=True)
+def test_signs_of_an_open_mesh_are_doubtful(tmp_path, tetrahedron):
+    closed = trivox.Proximity(tetrahedron, strict=True)
     assert closed.is_closed and closed.warnings == ()
     path = tmp_path / "open.obj"
-    write_obj(path, trivox.Mesh(tetrahedron().vertices, tetrahedron().faces[:2]))
+    write_obj(path, trivox.Mesh(tetrahedron.vertices, tetrahedron.faces[:2]))
     for fill, rule in (("auto", "winding"), ("parity", "parity"), ("vote", "vote")):
         proximity = trivox.Proximity(path, fill=fill)
         assert not proximity.is_closed and proximity.fill == rule
@@ -108,7 +103,7 @@ def test_signs_of_an_open_mesh_are_doubtful(tmp_path):
             assert refused.value.code == "solid.doubtful" and refused.value.path == str(path)
             assert refused.value.warnings == (sentence,) and refused.value.report is None
     for strict in (False, True, "closed"):
-        copy = pickle.loads(pickle.dumps(trivox.Proximity(tetrahedron(), strict=strict)))
+        copy = pickle.loads(pickle.dumps(trivox.Proximity(tetrahedron, strict=strict)))
         assert copy.__getnewargs_ex__()[1]["strict"] == strict
 
 
@@ -125,8 +120,8 @@ def test_signs_of_a_mesh_that_cannot_be_oriented_are_doubtful():
         trivox.Proximity(plane, strict=True)
 
 
-def test_refusals_name_the_point_or_the_option():
-    proximity = trivox.Proximity(tetrahedron())
+def test_refusals_name_the_point_or_the_option(tetrahedron):
+    proximity = trivox.Proximity(tetrahedron)
     points = np.zeros((100, 3))
     points[42, 1] = np.nan
     for ask in (proximity.distances, proximity.nearest, proximity.contains):
@@ -140,18 +135,18 @@ def test_refusals_name_the_point_or_the_option():
     with pytest.raises(TypeError, match="signed takes True or False"):
         proximity.distances([0, 0, 0], signed="no")
     with pytest.raises(trivox.OptionError, match="flood") as caught:
-        trivox.Proximity(tetrahedron(), fill="flood")
+        trivox.Proximity(tetrahedron, fill="flood")
     assert caught.value.code == "option.fill"
     with pytest.raises(trivox.MemoryLimitError, match="the search tree of the mesh needs"):
-        trivox.Proximity(tetrahedron(), memory=100)
+        trivox.Proximity(tetrahedron, memory=100)
     with pytest.raises(trivox.PlaceError):
         trivox.Proximity(trivox.Mesh([[1, 1, 1]] * 3, [[0, 1, 2]]))
     with pytest.raises(FileNotFoundError):
         trivox.Proximity("no such mesh.obj")
 
 
-def test_pickling_builds_the_tree_again():
-    proximity = trivox.Proximity(tetrahedron(), fill="parity", threads=2, memory="1 GB")
+def test_pickling_builds_the_tree_again(tetrahedron):
+    proximity = trivox.Proximity(tetrahedron, fill="parity", threads=2, memory="1 GB")
     again = pickle.loads(pickle.dumps(proximity))
     assert again.fill == "parity" and again.mesh == proximity.mesh
     points = np.random.default_rng(7).uniform(-4, 10, (50, 3))

@@ -7,22 +7,21 @@ texture. The name, which may be empty, is that of an object of a scene; other pa
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._errors import MeshError, TrivoxWarning
+from ._errors import MeshError
 
 Part = tuple[str | None, dict[str, Any]]
 
 WHITE = np.full(4, 255, np.uint8)
 
 
-def mesh_parts(mesh: Any) -> list[Part]:
-    """The parts of a mesh of another package."""
+def mesh_parts(mesh: Any) -> tuple[list[Part], list[str]]:
+    """The parts of a mesh of another package, and warnings of what was left out."""
     if isinstance(mesh, (str, os.PathLike)):
         raise TypeError("a path is no mesh: use trivox.read_mesh(path)")
     package = type(mesh).__module__.partition(".")[0]
@@ -48,10 +47,8 @@ def mesh_parts(mesh: Any) -> list[Part]:
         parts = [part for part in parts if len(part[1]["faces"])]
     if not parts:
         raise MeshError(f"this {type(mesh).__name__} has no triangles", "mesh.no_triangles")
-    for note in dict.fromkeys(notes):
-        # Functions of the extension have no frame: level 2 is the line that called one.
-        warnings.warn(note, TrivoxWarning, stacklevel=2)
-    return [(name, {key: value for key, value in part.items() if value is not None}) for name, part in parts]
+    given = [(name, {key: value for key, value in part.items() if value is not None}) for name, part in parts]
+    return given, list(dict.fromkeys(notes))
 
 
 def _trimesh(mesh: Any, notes: list[str]) -> list[Part]:
@@ -106,9 +103,9 @@ def _of_trimesh(mesh: Any, notes: list[str]) -> dict[str, Any]:
         factor = np.append(_linear(color[:3]) if is_factor else np.ones(3), color[3])
         alpha, cutoff = "BLEND", None
     if image is not None and visual.uv is not None:
-        texels = _colored(np.asarray(image.convert("RGBA")), factor)
-        return part | {"uv": visual.uv, "texture": _with_alpha(texels, alpha, cutoff)}
-    return part | _flat(_with_alpha(_colored(WHITE, factor), alpha, cutoff), mesh.faces)
+        texels = np.asarray(image.convert("RGBA"))
+        return part | {"uv": visual.uv, "texture": _colored(texels, factor, alpha, cutoff)}
+    return part | _flat(mesh.faces, factor, alpha, cutoff)
 
 
 def _open3d(mesh: Any, notes: list[str]) -> list[Part]:
@@ -160,9 +157,9 @@ def _of_open3d_tensors(mesh: Any, notes: list[str]) -> dict[str, Any]:
     if is_given and "albedo" in material.texture_maps and "texture_uvs" in mesh.triangle:
         if "colors" in mesh.vertex:
             notes.append("the vertex colours of an Open3D mesh with a texture were left out")
-        texels = _colored(_texels(material.texture_maps["albedo"].as_tensor().numpy()), factor)
+        texels = _texels(material.texture_maps["albedo"].as_tensor().numpy())
         alpha = "BLEND" if "Transparency" in material.material_name else "OPAQUE"
-        return part | {"uv": mesh.triangle.texture_uvs.numpy(), "texture": _with_alpha(texels, alpha)}
+        return part | {"uv": mesh.triangle.texture_uvs.numpy(), "texture": _colored(texels, factor, alpha)}
     if "texture_uvs" in mesh.triangle or (is_given and "albedo" in material.texture_maps):
         notes.append("an Open3D mesh has a texture or texture coordinates, but not both: they were left out")
     if "colors" in mesh.vertex:
@@ -172,7 +169,7 @@ def _of_open3d_tensors(mesh: Any, notes: list[str]) -> dict[str, Any]:
     if "colors" in mesh.triangle:
         return part | {"face_colors": mesh.triangle.colors.numpy()}
     if not np.all(factor == 1):
-        return part | _flat(_with_alpha(_colored(WHITE, factor), "OPAQUE"), part["faces"])
+        return part | _flat(part["faces"], factor)
     return part
 
 
@@ -185,11 +182,10 @@ def _of_open3d_model(mesh: Any, material: Any) -> dict[str, Any]:
     image = material.albedo_img
     if image is not None and not image.is_empty() and mesh.has_triangle_uvs():
         uv = np.asarray(mesh.triangle_uvs).reshape(-1, 3, 2)
-        texels = _colored(_texels(np.asarray(image)), factor)
-        return part | {"uv": uv, "texture": _with_alpha(texels, alpha)}
+        return part | {"uv": uv, "texture": _colored(_texels(np.asarray(image)), factor, alpha)}
     if mesh.has_vertex_colors():
         return part | {"vertex_colors": np.asarray(mesh.vertex_colors)}
-    return part | _flat(_with_alpha(_colored(WHITE, factor), alpha), part["faces"])
+    return part | _flat(part["faces"], factor, alpha)
 
 
 def _pyvista(mesh: Any, notes: list[str]) -> list[Part]:
@@ -228,7 +224,7 @@ def _of_pyvista(mesh: Any, notes: list[str]) -> dict[str, Any]:
         )
     elif "BaseColorMultiplier" in data:
         factor = np.append(np.ravel(data["BaseColorMultiplier"]), 1.0)[:4]
-        return part | _flat(_with_alpha(_colored(WHITE, factor), "OPAQUE"), part["faces"])
+        return part | _flat(part["faces"], factor)
     return part
 
 
@@ -271,19 +267,16 @@ def _srgb(linear: NDArray[Any]) -> NDArray[Any]:
     return np.where(linear <= 0.0031308, linear * 12.92, 1.055 * linear ** (1 / 2.4) - 0.055)
 
 
-def _colored(texels: NDArray[np.uint8], factor: NDArray[Any]) -> NDArray[np.uint8]:
-    """RGBA in sRGB, multiplied by a factor in linear light, as glTF has it."""
-    if np.all(factor == 1):
-        return texels
-    factor = np.clip(factor, 0, 1)
-    values = np.arange(256) / 255
-    tables = [_srgb(_linear(values) * f) for f in factor[:3]] + [values * factor[3]]
-    table = np.rint(np.stack(tables) * 255).astype(np.uint8)
-    return np.stack([table[channel][texels[..., channel]] for channel in range(4)], -1)
-
-
-def _with_alpha(texels: NDArray[np.uint8], mode: str, cutoff: float | None = None) -> NDArray[np.uint8]:
-    """RGBA with the opacity that a mode of glTF gives it."""
+def _colored(
+    texels: NDArray[np.uint8], factor: NDArray[Any], mode: str, cutoff: float | None = None
+) -> NDArray[np.uint8]:
+    """RGBA in sRGB, multiplied by a factor in linear light, with the opacity that a mode of glTF gives it."""
+    if not np.all(factor == 1):
+        factor = np.clip(factor, 0, 1)
+        values = np.arange(256) / 255
+        tables = [_srgb(_linear(values) * f) for f in factor[:3]] + [values * factor[3]]
+        table = np.rint(np.stack(tables) * 255).astype(np.uint8)
+        texels = np.stack([table[channel][texels[..., channel]] for channel in range(4)], -1)
     if mode == "BLEND":
         return texels
     opaque: Any = 255
@@ -305,5 +298,6 @@ def _texels(image: NDArray[Any]) -> NDArray[np.uint8]:
     return np.concatenate([color, alpha if image.shape[-1] in (2, 4) else np.full_like(gray, 255)], -1)
 
 
-def _flat(color: NDArray[np.uint8], faces: Any) -> dict[str, Any]:
-    return {"face_colors": np.tile(color, (len(faces), 1))}
+def _flat(faces: Any, factor: NDArray[Any], mode: str = "OPAQUE", cutoff: float | None = None) -> dict[str, Any]:
+    """Faces of one colour, a factor of white."""
+    return {"face_colors": np.tile(_colored(WHITE, factor, mode, cutoff), (len(faces), 1))}

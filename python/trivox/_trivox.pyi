@@ -36,8 +36,10 @@ __all__ = [
 _Path: TypeAlias = str | os.PathLike[str]
 _Bytes: TypeAlias = bytes | bytearray | memoryview | NDArray[np.uint8]
 _Ints: TypeAlias = Sequence[SupportsIndex] | NDArray[np.integer[Any]]
+_Floats: TypeAlias = NDArray[np.floating[Any]]
 _Background: TypeAlias = Literal["gradient", "transparent"] | _Ints
 _MeshLike: TypeAlias = Mesh | _Path | Any
+_Items: TypeAlias = Iterable[_MeshLike | tuple[Any, _MeshLike] | tuple[ArrayLike, ArrayLike]]
 _Mode: TypeAlias = Literal["surface", "thin", "solid"]
 _Fill: TypeAlias = Literal["auto", "parity", "winding", "flood", "vote"]
 _Strict: TypeAlias = bool | Literal["closed"]
@@ -226,7 +228,7 @@ class DistanceField:
     @property
     def voxel_size(self) -> float | None: ...
     @property
-    def up(self) -> Literal["y", "z"]: ...
+    def up(self) -> _Up: ...
     @property
     def nbytes(self) -> int: ...
     @property
@@ -272,15 +274,8 @@ class Proximity:
     def is_closed(self) -> bool: ...
     @property
     def warnings(self) -> tuple[str, ...]: ...
-    def distances(self, points: ArrayLike, *, signed: bool = True) -> NDArray[np.floating[Any]]: ...
-    def nearest(
-        self, points: ArrayLike
-    ) -> tuple[
-        NDArray[np.floating[Any]],
-        NDArray[np.int64],
-        NDArray[np.floating[Any]],
-        NDArray[np.floating[Any]],
-    ]: ...
+    def distances(self, points: ArrayLike, *, signed: bool = True) -> _Floats: ...
+    def nearest(self, points: ArrayLike) -> tuple[_Floats, NDArray[np.int64], _Floats, _Floats]: ...
     def contains(self, points: ArrayLike) -> NDArray[np.bool_]: ...
     def __getnewargs_ex__(self) -> tuple[tuple[Mesh], dict[str, Any]]: ...
 
@@ -336,19 +331,9 @@ class Voxelizer:
         self, mesh: _MeshLike, faces: ArrayLike | None = None, *, progress: _Progress | None = None
     ) -> Grid: ...
     @overload
-    def many(
-        self,
-        items: Iterable[_MeshLike | tuple[Any, _MeshLike] | tuple[ArrayLike, ArrayLike]],
-        *,
-        on_error: Literal["return"] = "return",
-    ) -> _Batch[Grid | Exception]: ...
+    def many(self, items: _Items, *, on_error: Literal["return"] = "return") -> _Batch[Grid | Exception]: ...
     @overload
-    def many(
-        self,
-        items: Iterable[_MeshLike | tuple[Any, _MeshLike] | tuple[ArrayLike, ArrayLike]],
-        *,
-        on_error: Literal["raise", "skip"],
-    ) -> _Batch[Grid]: ...
+    def many(self, items: _Items, *, on_error: Literal["raise", "skip"]) -> _Batch[Grid]: ...
     def distances(
         self,
         mesh: _MeshLike,
@@ -359,19 +344,11 @@ class Voxelizer:
     ) -> DistanceField: ...
     @overload
     def many_distances(
-        self,
-        items: Iterable[_MeshLike | tuple[Any, _MeshLike] | tuple[ArrayLike, ArrayLike]],
-        width: float = 3.0,
-        *,
-        on_error: Literal["return"] = "return",
+        self, items: _Items, width: float = 3.0, *, on_error: Literal["return"] = "return"
     ) -> _Batch[DistanceField | Exception]: ...
     @overload
     def many_distances(
-        self,
-        items: Iterable[_MeshLike | tuple[Any, _MeshLike] | tuple[ArrayLike, ArrayLike]],
-        width: float = 3.0,
-        *,
-        on_error: Literal["raise", "skip"],
+        self, items: _Items, width: float = 3.0, *, on_error: Literal["raise", "skip"]
     ) -> _Batch[DistanceField]: ...
     def estimate(self, mesh: _MeshLike, faces: ArrayLike | None = None) -> _Estimate: ...
     @property
@@ -418,12 +395,7 @@ def _mesh_formats() -> list[str]: ...
 def _missing_sidecars(name: str, files: dict[str, bytes]) -> list[list[str]]: ...
 def _read_files(name: str, files: dict[str, bytes]) -> Mesh: ...
 def _restore_field(
-    band: bytes,
-    inside: bytes,
-    width: float,
-    distances: bytes,
-    report: str,
-    warnings: list[str],
+    band: bytes, inside: bytes, width: float, distances: bytes, report: str, warnings: list[str]
 ) -> DistanceField: ...
 def _remove_temporary_files() -> None: ...
 def _restore_grid(bytes: bytes, report: str, warnings: list[str]) -> Grid: ...

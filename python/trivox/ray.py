@@ -190,10 +190,6 @@ def _read_ahead(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _extension(name: str) -> str:
-    return os.path.splitext(name)[1].lstrip(".")
-
-
 class Voxelize:
     """Callable class for ``ray.data.Dataset.map_batches``: paths in, rows with the columns `FIELDS` out.
 
@@ -266,7 +262,7 @@ class Voxelize:
             if isinstance(content, Future):
                 mesh = _parsed(name, content.result())
             elif content is not None:
-                mesh = read_mesh(bytes(content), _extension(name))
+                mesh = read_mesh(bytes(content), os.path.splitext(name)[1])
             else:
                 mesh = read(name, **self.storage) if "://" in name else name
             warnings = mesh.warnings if isinstance(mesh, Mesh) else ()

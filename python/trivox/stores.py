@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._errors import OptionError, ReadError
+from ._glue import _values
 from ._trivox import DistanceField, Grid
 
 __all__ = [
@@ -358,21 +359,14 @@ def save_safetensors(grid: Grid | DistanceField, path: str | os.PathLike[str]) -
     from safetensors.numpy import save_file
 
     metadata = {"up": grid.up, "hash": grid.hash}
-    tensors: dict[str, NDArray[Any]] = {
-        "coords": np.ascontiguousarray(grid.coords()),
-        "dims": np.asarray(grid.dims, np.int32),
-    }
+    tensors: Values = {"coords": grid.coords(), "dims": np.asarray(grid.dims, np.int32), **_values(grid)}
     if isinstance(grid, DistanceField):
-        tensors["distances"] = np.ascontiguousarray(grid.distances())
-        tensors["inside"] = np.ascontiguousarray(grid.inside().coords())
+        tensors["inside"] = grid.inside().coords()
         tensors["width"] = np.asarray([grid.width], np.float32)
     else:
-        if (colors := grid.colors()) is not None:
-            tensors["colors"] = np.ascontiguousarray(colors)
-        tensors.update({name: np.ascontiguousarray(array) for name, array in grid.attributes.items()})
         metadata["names"] = json.dumps(grid.names)
     if grid.origin is not None:
-        tensors["origin"] = np.asarray(grid.origin, np.float64)
+        tensors["origin"] = grid.origin
         tensors["voxel_size"] = np.asarray([grid.voxel_size], np.float64)
     with _whole_file(path) as temporary:
         save_file(tensors, temporary, metadata=metadata)
@@ -571,9 +565,7 @@ def _write_bricks(grids: Iterable[tuple[Any, Grid | DistanceField]], file: Any) 
             else:
                 place |= {"names": grid.names} if grid.names else {}
                 bricks, masks = grid.bricks()
-                octets, columns, values = _octets(masks), {}, dict(grid.attributes)
-                if (colors := grid.colors()) is not None:
-                    values["colors"] = colors
+                octets, columns, values = _octets(masks), {}, _values(grid)
             count = len(bricks)
             if count == 0:
                 continue

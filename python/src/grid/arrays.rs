@@ -1,14 +1,15 @@
 //! Writes grids into NumPy's arrays.
 
-use numpy::{Element, PyReadonlyArray2, PyReadwriteArrayDyn};
+use numpy::{Element, IntoPyArray, PyArray2, PyArrayMethods, PyReadwriteArrayDyn};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use trivox::VoxelGrid;
 use trivox::formats::Surface;
-use trivox::grid::{Attribute, Attributes, BrickKey, Channel, Mask, Place, VoxelValues};
+use trivox::grid::{Attribute, Attributes, Channel, Place, VoxelValues, mask_voxels};
 
 use crate::error::{Failure, option_error};
 use crate::job;
+use crate::options::whole;
 
 /// A new array of NumPy's, `empty` or `zeros`, that `fill` fills while detached. One that is too
 /// large is a `MemoryError`.
@@ -28,14 +29,24 @@ fn new_array<'py, T: Element>(
     Ok(array)
 }
 
-/// A new array of so many rows of `N`.
+/// A new array of so many rows of `N`; 1-D for rows of one element.
 pub fn filled<'py, T: Element + bytemuck::Pod, const N: usize>(
     py: Python<'py>,
     rows: u64,
     fill: impl FnOnce(&mut [[T; N]]) + Send,
 ) -> PyResult<Bound<'py, PyAny>> {
     let fill = |flat: &mut [T]| fill(bytemuck::cast_slice_mut(flat));
-    new_array(py, "empty", &[rows, N as u64], fill)
+    let shape = [rows, N as u64];
+    new_array(py, "empty", if N == 1 { &shape[..1] } else { &shape }, fill)
+}
+
+/// An array of these rows.
+pub fn of_rows<T: Element, const N: usize>(
+    py: Python<'_>,
+    rows: Vec<[T; N]>,
+) -> PyResult<Bound<'_, PyArray2<T>>> {
+    let count = rows.len();
+    rows.into_flattened().into_pyarray(py).reshape([count, N])
 }
 
 /// A new array of an element for each voxel, occupied or not.
@@ -49,14 +60,17 @@ pub fn dense<'py, T: Element>(
 }
 
 /// A new array of a row for each voxel of `grid`, which `row` makes of it.
-fn of_voxels<'py, const N: usize>(
+fn of_voxels<'py, T: Element + bytemuck::Pod, const N: usize>(
     py: Python<'py>,
     grid: &VoxelGrid,
     rows: u64,
-    row: impl Fn([i32; 3]) -> [i32; N] + Send + Sync,
+    row: impl Fn([i32; 3]) -> [T; N] + Send + Sync,
 ) -> PyResult<Bound<'py, PyAny>> {
     filled(py, rows, |out| {
-        grid.fill_voxels(out, |key, mask, out| write_rows(key, mask, out, &row));
+        grid.fill_voxels(out, |key, mask, out| {
+            let voxels = mask_voxels(key.first_voxel(), *mask);
+            set_all(out, voxels.map(|voxel| row(voxel.map(|c| c as i32))));
+        });
     })
 }
 
@@ -69,7 +83,11 @@ pub fn of_values<'py, V: Copy + Sync, T: Element + bytemuck::Pod, const N: usize
     row: impl Fn(V) -> [T; N] + Send + Sync,
 ) -> PyResult<Bound<'py, PyAny>> {
     filled(py, rows, |out| {
-        grid.fill_voxels(out, |key, mask, out| write_values(values, key, mask, out, &row));
+        grid.fill_voxels(out, |key, mask, out| {
+            let values = values.of_brick(key);
+            let voxels = mask_voxels([0; 3], *mask);
+            set_all(out, voxels.map(|[x, y, z]| row(values.at(x, 8 * y + z))));
+        });
     })
 }
 
@@ -79,14 +97,15 @@ pub fn coords<'py>(
     grid: &VoxelGrid,
     rows: u64,
     order: &str,
-    batch: Option<i32>,
+    batch: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let batch = batch.map(|batch| whole("batch", batch, i32::MIN..=i32::MAX)).transpose()?;
     let is_reversed = match order {
         "xyz" => false,
         "zyx" => true,
         _ => {
             let message = format!("order '{order}' is not possible: use 'xyz' or 'zyx'");
-            return Err(option_error(py, "option.order", message));
+            return Err(option_error("option.order", message));
         }
     };
     // Without a branch for each voxel.
@@ -102,16 +121,10 @@ pub fn coords<'py>(
 pub fn centers<'py>(py: Python<'py>, grid: &VoxelGrid, rows: u64) -> PyResult<Bound<'py, PyAny>> {
     let Some(Place { origin, voxel_size }) = grid.world.place else {
         let message = "the grid does not say where it lies: use coords()";
-        return Err(option_error(py, "option.world", message));
+        return Err(option_error("option.world", message));
     };
     let centre = |c: i32, a: usize| origin[a] + (f64::from(c) + 0.5) * voxel_size;
-    let coords: PyReadonlyArray2<'_, i32> = coords(py, grid, rows, "xyz", None)?.extract()?;
-    let coords = coords.as_slice().map_err(Failure::bug)?;
-    filled::<f64, 3>(py, rows, |out| {
-        for (out, voxel) in out.iter_mut().zip(coords.chunks_exact(3)) {
-            *out = std::array::from_fn(|a| centre(voxel[a], a));
-        }
-    })
+    of_voxels(py, grid, rows, |[x, y, z]| [centre(x, 0), centre(y, 1), centre(z, 2)])
 }
 
 /// The surface as arrays: vertices, faces and colours.
@@ -127,50 +140,18 @@ pub fn mesh<'py>(py: Python<'py>, grid: &VoxelGrid) -> PyResult<Bound<'py, PyTup
     (positions, faces, colors.transpose()?).into_pyobject(py)
 }
 
-/// Writes a row for each voxel of a brick.
-fn write_rows<const N: usize>(
-    key: BrickKey,
-    mask: &Mask,
-    out: &mut [[i32; N]],
-    row: impl Fn([i32; 3]) -> [i32; N],
-) {
-    let [x0, y0, z0] = key.first_voxel().map(|c| c as i32);
+/// Sets the elements to these values. `for_each` has the loops of the values in it, a `zip` calls
+/// `next` for each.
+fn set_all<T>(out: &mut [T], values: impl Iterator<Item = T>) {
     let mut out = out.iter_mut();
-    for (x, &word) in (x0..).zip(mask) {
-        let mut word = word;
-        while word != 0 {
-            let bit = word.trailing_zeros() as i32;
-            word &= word - 1;
-            if let Some(out) = out.next() {
-                *out = row([x, y0 + bit / 8, z0 + bit % 8]);
-            }
+    values.for_each(|value| {
+        if let Some(out) = out.next() {
+            *out = value;
         }
-    }
+    });
 }
 
-/// Writes what `of` makes of the value of each voxel of a brick.
-fn write_values<T: Copy + Sync, U>(
-    values: &VoxelValues<T>,
-    key: BrickKey,
-    mask: &Mask,
-    out: &mut [U],
-    of: impl Fn(T) -> U,
-) {
-    let values = values.of_brick(key);
-    let mut out = out.iter_mut();
-    for (x, &word) in (0..).zip(mask) {
-        let mut word = word;
-        while word != 0 {
-            if let Some(out) = out.next() {
-                *out = of(values.at(x, word.trailing_zeros()));
-            }
-            word &= word - 1;
-        }
-    }
-}
-
-/// An attribute of the voxels of `grid`, a row each; 1-D for one of one component. `None` where
-/// they do not have it.
+/// An attribute of the voxels of `grid`, a row each. `None` where they do not have it.
 pub fn attribute<'py>(
     py: Python<'py>,
     grid: &VoxelGrid,
@@ -190,8 +171,5 @@ pub fn attribute<'py>(
         }
         Channel::Vector(values) => of_values(py, grid, rows, values, |bits| bits.map(float))?,
     };
-    match attribute.components() {
-        1 => array.call_method1("reshape", (rows,)).map(Some),
-        _ => Ok(Some(array)),
-    }
+    Ok(Some(array))
 }

@@ -118,8 +118,8 @@ pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<PyGrid> {
 /// The grid in the file at `path`.
 pub fn read(py: Python<'_>, path: PathBuf) -> PyResult<LoadedGrid> {
     job::run(py, move |job| {
-        let read = || read_grid_with(&path, &ReadOptions::default(), &**job);
-        job::pool(None)?.install(read).map_err(|error| Failure::from(error).at(&path))
+        let read = read_grid_with(&path, &ReadOptions::default(), &**job);
+        read.map_err(|error| Failure::from(error).at(&path))
     })
 }
 
@@ -158,8 +158,7 @@ pub fn load_bytes(
         .map_err(|error| Failure::own("read.unsupported", error))?;
     let loaded = job::run(py, move |job| {
         let mut data = BufReader::new(Reporting::new(&data[..], &**job));
-        let read = || read_grid_from(&mut data, format, &ReadOptions::default());
-        Ok(job::pool(None)?.install(read)?)
+        Ok(read_grid_from(&mut data, format, &ReadOptions::default())?)
     })?;
     glue::warn(py, None, &loaded.warnings)?;
     PyGrid::restored(py, loaded.grid, loaded.warnings)

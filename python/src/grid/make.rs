@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use numpy::ndarray::ArrayView1;
-use numpy::{PyArrayDescrMethods, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArrayDescrMethods, PyReadonlyArray2, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -17,7 +17,7 @@ use trivox::{Up, VoxelGrid};
 
 use crate::error::{Failure, check_memory, option_error};
 use crate::grid::PyGrid;
-use crate::options::{array_of, numbers, parsed, shaped};
+use crate::options::{array_of, numbers, parsed, rgba_of, shaped};
 
 /// Voxel indices: integers of shape (n, 3), named `name`.
 ///
@@ -34,12 +34,11 @@ pub fn indices_of<'py>(
     wanted: &str,
     is_fit: impl Fn(&[usize]) -> bool,
 ) -> PyResult<PyReadonlyArray2<'py, i64>> {
-    let py = value.py();
     let untyped = array_of(value)?;
     if !is_fit(untyped.shape()) {
         let shape = shaped(untyped.shape());
         let message = format!("{name} of shape {shape} are not possible: use {wanted}");
-        return Err(option_error(py, "option.shape", message));
+        return Err(option_error("option.shape", message));
     }
     let kind = untyped.dtype();
     // An empty list is an array of floats.
@@ -48,7 +47,7 @@ pub fn indices_of<'py>(
             "{name} of type {kind} are not possible: use voxel indices, which are integers (points \
              are voxelized, or floored first)"
         );
-        return Err(option_error(py, "option.dtype", message));
+        return Err(option_error("option.dtype", message));
     }
     let array = untyped.call_method1("reshape", ((-1, 3),))?;
     // Past the range of int64, a voxel is outside in either type.
@@ -120,15 +119,12 @@ fn rgba(colors: &Bound<'_, PyAny>, count: usize) -> PyResult<Vec<Rgba>> {
     let array = array_of(colors)?;
     match array.extract::<PyReadonlyArray2<'_, u8>>() {
         Ok(array) if array.shape() == [count, 3] || array.shape() == [count, 4] => {
-            let color = |row: numpy::ndarray::ArrayView1<'_, u8>| {
-                [row[0], row[1], row[2], row.get(3).copied().unwrap_or(u8::MAX)]
-            };
-            Ok(array.as_array().outer_iter().map(color).collect())
+            Ok(rgba_of(array.as_array()))
         }
         _ => {
             let message =
                 format!("colors are uint8 of shape ({count}, 4) or ({count}, 3): one a voxel");
-            Err(option_error(colors.py(), "option.shape", message))
+            Err(option_error("option.shape", message))
         }
     }
 }
@@ -141,7 +137,7 @@ pub fn names_of(value: &Bound<'_, PyAny>) -> PyResult<Names> {
     let names: BTreeMap<String, Vec<String>> = value.extract().map_err(|_| {
         PyTypeError::new_err("names takes a dict of lists of text, such as grid.names")
     })?;
-    names.into_iter().map(|(name, names)| Ok((parsed(value.py(), &name)?, names))).collect()
+    names.into_iter().map(|(name, names)| Ok((parsed(&name)?, names))).collect()
 }
 
 /// The attributes in a dict of arrays of as many rows as there are voxels.
@@ -150,12 +146,11 @@ fn rows(
     names: &Names,
     count: usize,
 ) -> PyResult<BTreeMap<Attribute, Vec<Bits>>> {
-    let py = arrays.py();
-    let refuse = |message: String| Err(option_error(py, "option.attributes", message));
+    let refuse = |message: String| Err(option_error("option.attributes", message));
     let mut rows = BTreeMap::new();
     for (name, array) in arrays {
         let name: String = name.extract()?;
-        let attribute: Attribute = parsed(py, &name)?;
+        let attribute: Attribute = parsed(&name)?;
         let shape = [count, attribute.components()];
         let numbers = numbers(&name, &array, if shape[1] == 1 { &shape[..1] } else { &shape })?;
         let is_held = |n: f64| attribute.is_float() || f64::from(n as i32) == n;
@@ -206,36 +201,34 @@ fn bricks_of<T: Copy + Send>(voxels: &[[u32; 3]], values: &[T]) -> Vec<(BrickKey
 ///
 /// # Errors
 /// There are other values.
-pub fn refuse_non_binary(numpy: &Bound<'_, PyModule>, array: &Bound<'_, PyAny>) -> PyResult<()> {
-    let dtype = array.getattr("dtype")?;
-    let kind: String = dtype.getattr("kind")?.extract()?;
-    if ["b", "i", "u"].contains(&&*kind) {
+pub fn refuse_non_binary(array: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
+    let dtype = array.dtype();
+    let kind = dtype.kind();
+    if matches!(kind, b'b' | b'i' | b'u') {
         return Ok(());
     }
-    if kind != "f" {
+    if kind != b'f' {
         let message = format!("an array of {dtype} is not possible: give booleans or integers");
-        return Err(option_error(array.py(), "option.dtype", message));
+        return Err(option_error("option.dtype", message));
     }
     let is = |value: u8| array.rich_compare(value, CompareOp::Eq);
-    let is_either = numpy.call_method1("logical_or", (is(0)?, is(1)?))?;
-    if is_either.call_method0("all")?.extract()? {
+    if is(0)?.bitor(is(1)?)?.call_method0("all")?.extract()? {
         return Ok(());
     }
     let message = format!(
         "an array of {dtype} has values other than 0 and 1: give booleans, such as array > 0.5, or \
          distances < 0"
     );
-    Err(option_error(array.py(), "option.values", message))
+    Err(option_error("option.values", message))
 }
 
 /// The world of a grid: `origin` and `voxel_size` are given together or not at all.
 pub fn world_of(
-    py: Python<'_>,
     origin: Option<&Bound<'_, PyAny>>,
     voxel_size: Option<f64>,
     up: &str,
 ) -> PyResult<World> {
-    let up: Up = parsed(py, up)?;
+    let up: Up = parsed(up)?;
     match (origin, voxel_size) {
         (Some(origin), Some(voxel_size)) => {
             let origin = numbers("origin", origin, &[3])?;
@@ -243,14 +236,14 @@ pub fn world_of(
             if !(voxel_size > 0.0 && voxel_size.is_finite() && origin.iter().all(|c| c.is_finite()))
             {
                 let message = "use finite numbers for origin, and a positive one for voxel_size";
-                return Err(option_error(py, "option.world", message));
+                return Err(option_error("option.world", message));
             }
             Ok(World::at(origin, voxel_size, up))
         }
         (None, None) => Ok(World { up, place: None }),
         _ => {
             let message = "origin and voxel_size are given together";
-            Err(option_error(py, "option.combination", message))
+            Err(option_error("option.combination", message))
         }
     }
 }

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use numpy::{Element, IntoPyArray};
+use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use trivox::VoxelGrid;
 use trivox::view::trace::{Hit, Ray, Scene};
 
 use crate::error::{Failure, option_error};
-use crate::job::{self, Job};
+use crate::grid::arrays::of_rows;
+use crate::job;
 use crate::options::vectors;
 
 /// Rays between two looks at whether the job is cancelled.
@@ -33,7 +34,7 @@ pub fn first_hits<'py>(
         (a, 1) => a,
         (a, b) => {
             let message = format!("{a} origins and {b} directions are not possible: use as many");
-            return Err(option_error(py, "option.shape", message));
+            return Err(option_error("option.shape", message));
         }
     };
     for vectors in [&mut origins, &mut directions] {
@@ -43,19 +44,16 @@ pub fn first_hits<'py>(
     }
     let grid = Arc::clone(grid);
     let voxel_size = grid.world.place.unwrap_or_default().voxel_size;
-    let work = move |job: &Arc<Job>| {
-        job::pool(None)?.install(|| {
-            let scene = Scene::new(&grid);
-            let chunks = origins.par_chunks(CHUNK).zip(directions.par_chunks(CHUNK)).enumerate();
-            let hits = chunks.map(|(chunk, (origins, directions))| {
-                job.check()?;
-                let rays = (chunk * CHUNK..).zip(origins.iter().zip(directions));
-                rays.map(|(index, ray)| first_hit(&scene, index, ray)).collect()
-            });
-            Ok(hits.collect::<Result<Vec<Vec<Option<Hit>>>, Failure>>()?.concat())
-        })
-    };
-    let hits = job::run(py, work)?;
+    let hits = job::run(py, move |job| {
+        let scene = Scene::new(&grid);
+        let chunks = origins.par_chunks(CHUNK).zip(directions.par_chunks(CHUNK)).enumerate();
+        let hits = chunks.map(|(chunk, (origins, directions))| {
+            job.check()?;
+            let rays = (chunk * CHUNK..).zip(origins.iter().zip(directions));
+            rays.map(|(index, ray)| first_hit(&scene, index, ray)).collect()
+        });
+        Ok(hits.collect::<Result<Vec<Vec<Option<Hit>>>, Failure>>()?.concat())
+    })?;
     let voxel = |hit: &Option<Hit>| hit.map_or([-1; 3], |hit| hit.voxel.map(|c| c as i32));
     let normal = |hit: &Option<Hit>| {
         hit.and_then(|hit| hit.face).map_or([0; 3], |face| face.normal().map(|c| c as i8))
@@ -63,8 +61,8 @@ pub fn first_hits<'py>(
     let distance = |hit: &Option<Hit>| hit.map_or(f64::INFINITY, |hit| hit.distance * voxel_size);
     let distances: Vec<f64> = hits.iter().map(distance).collect();
     Ok((
-        rows(py, hits.iter().map(voxel).collect())?,
-        rows(py, hits.iter().map(normal).collect())?,
+        of_rows(py, hits.iter().map(voxel).collect())?.into_any(),
+        of_rows(py, hits.iter().map(normal).collect())?.into_any(),
         distances.into_pyarray(py).into_any(),
     ))
 }
@@ -79,13 +77,4 @@ fn first_hit(
     let ray = Ray::new(place.to_voxels(*origin), *direction)
         .map_err(|error| Failure::own("option.ray", format!("ray {index}, in voxels: {error}")))?;
     Ok(scene.first_hit(&ray))
-}
-
-/// An array of these rows.
-fn rows<T: Element, const N: usize>(
-    py: Python<'_>,
-    rows: Vec<[T; N]>,
-) -> PyResult<Bound<'_, PyAny>> {
-    let shape = (rows.len(), N);
-    rows.into_flattened().into_pyarray(py).call_method1("reshape", (shape,))
 }

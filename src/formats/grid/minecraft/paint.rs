@@ -6,13 +6,10 @@ use super::blocks::{AIR, KNOWN, STONE, plain_name};
 use super::frame::Frame;
 use crate::base::srgb::Rgba;
 use crate::formats::grid::brick_colors::{COLOR_BYTES, ColorRun, MaskColors, RUN_BYTES, colors};
-use crate::formats::grid::brick_slice::BrickSlice;
 use crate::formats::io::bytes::Budget;
 use crate::formats::io::warnings::NameCounts;
 use crate::formats::{LoadedGrid, ReadError, shortened};
-use crate::grid::{
-    BRICK, BrickKey, FULL, Mask, Up, World, bits_of_bytes, brick_slot, count, in_order,
-};
+use crate::grid::{BRICK, BrickKey, FULL, Mask, World, bits_of_bytes, brick_slot, count, in_order};
 
 /// The colour of blocks whose colour is not known.
 const UNKNOWN: Rgba = [150, 150, 150, 255];
@@ -21,9 +18,6 @@ const MAX_KINDS: usize = u16::MAX as usize - 1;
 
 /// Bytes of memory for a brick of the current eight heights: its kinds, and in two lists that grow.
 const SLICE_BYTES: u64 = 1024 + 192;
-
-/// Bytes of memory for the number of a brick in a slice, in a list that grows.
-const NUMBER_BYTES: u64 = 3 * size_of::<u32>() as u64;
 
 /// Bytes of memory for a kind of blocks besides its name: in a map and lists that grow.
 const KIND_BYTES: u64 = 160;
@@ -69,8 +63,13 @@ type BrickKinds = [u16; 512];
 pub(super) struct Painter<'a> {
     frame: Frame,
     palettes: &'a Palettes,
-    /// The bricks of the current eight heights, along `x` first.
-    slice: BrickSlice<(BrickKey, Box<BrickKinds>)>,
+    /// The bricks of the current eight heights.
+    slice: Vec<(BrickKey, Box<BrickKinds>)>,
+    /// Their indices.
+    indices: HashMap<BrickKey, usize>,
+    /// The first brick of the latest row, and the known indices of the row's bricks: eight rows in
+    /// turn share their bricks.
+    latest: (BrickKey, Vec<Option<usize>>),
     /// Bricks along `x` with the same blocks.
     bricks: Vec<ColorRun<'static>>,
     /// The number of blocks of each kind.
@@ -81,13 +80,13 @@ pub(super) struct Painter<'a> {
 
 impl<'a> Painter<'a> {
     /// In a `frame` of dimensions that a grid may have; the file takes a part of the `memory`.
-    pub(super) fn new(frame: Frame, palettes: &'a Palettes, mut memory: Budget) -> Self {
-        let [width, _, length] = frame.size.map(|edge| u64::from(edge.div_ceil(BRICK)));
-        memory.used += width * length * NUMBER_BYTES;
+    pub(super) fn new(frame: Frame, palettes: &'a Palettes, memory: Budget) -> Self {
         Self {
             frame,
             palettes,
-            slice: BrickSlice::new(),
+            slice: Vec::new(),
+            indices: HashMap::new(),
+            latest: (BrickKey::default(), Vec::new()),
             bricks: Vec::new(),
             counts: vec![0; palettes.colors.len() + 1],
             memory,
@@ -97,18 +96,19 @@ impl<'a> Painter<'a> {
     /// Puts a row of blocks along the width, from a place along the width, height and length on;
     /// air changes nothing.
     pub(super) fn put_row(&mut self, at: [u32; 3], row: &[u16]) -> Result<(), ReadError> {
-        let most = self.slice.len() + row.len().div_ceil(BRICK as usize) + 1;
-        self.memory.check(most as u64 * SLICE_BYTES)?;
         let [x0, y, z] = self.frame.grid_from_game(at);
-        let across = if self.frame.up == Up::Y { z } else { y };
-        let begin = across / BRICK * self.frame.size[0].div_ceil(BRICK);
+        let first = BrickKey::of_voxel([x0, y, z]);
+        if self.latest.0 != first {
+            self.latest.0 = first;
+            self.latest.1.clear();
+        }
         let (mut x, mut rest) = (x0, row);
         while !rest.is_empty() {
             let in_brick = (BRICK - x % BRICK) as usize;
             let (kinds, after) = rest.split_at(in_brick.min(rest.len()));
             if kinds.iter().fold(0, |any, kind| any | kind) != 0 {
-                let new = || (BrickKey::of_voxel([x, y, z]), Box::new([0; 512]));
-                let (_, brick) = self.slice.get_or_insert((begin + x / BRICK) as usize, new);
+                let index = self.index_of((x / BRICK - x0 / BRICK) as usize)?;
+                let brick = &mut self.slice[index].1;
                 let slots = (brick_slot([x, y, z])..).step_by(brick_slot([1, 0, 0]));
                 for (slot, &kind) in slots.zip(kinds).filter(|&(_, &kind)| kind != 0) {
                     brick[slot] = kind;
@@ -119,9 +119,30 @@ impl<'a> Painter<'a> {
         Ok(())
     }
 
+    /// The index of the `n`-th brick from the first of the latest row on.
+    fn index_of(&mut self, n: usize) -> Result<usize, ReadError> {
+        let (first, latest) = &mut self.latest;
+        if latest.len() <= n {
+            latest.resize(n + 1, None);
+        }
+        if let Some(index) = latest[n] {
+            return Ok(index);
+        }
+        let key = first.along_x(n as u32);
+        let index = *self.indices.entry(key).or_insert(self.slice.len());
+        latest[n] = Some(index);
+        if index == self.slice.len() {
+            self.slice.push((key, Box::new([0; 512])));
+            self.memory.check(self.slice.len() as u64 * SLICE_BYTES)?;
+        }
+        Ok(index)
+    }
+
     /// Ends the current eight heights.
     pub(super) fn drain(&mut self) -> Result<(), ReadError> {
-        let mut slice: Vec<_> = self.slice.drain().map(|(_, brick)| brick).collect();
+        self.indices.clear();
+        self.latest.1.clear();
+        let mut slice = std::mem::take(&mut self.slice);
         slice.sort_unstable_by_key(|&(key, _)| key);
         let left = (0..slice.len() as u64).rev();
         for ((start, kinds), left) in slice.into_iter().zip(left) {

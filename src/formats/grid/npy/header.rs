@@ -1,9 +1,7 @@
 //! Parses an array's header.
 
+use std::collections::BTreeMap;
 use std::io::BufRead;
-
-use serde::Deserialize;
-use serde_json::Value;
 
 use crate::formats::grid::dense::volume;
 use crate::formats::io::bytes::fill;
@@ -166,34 +164,54 @@ fn read_text(input: &mut dyn BufRead) -> Result<String, ReadError> {
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// The header's dictionary. The crate `npyz` multiplies the dimensions before they can be checked,
-/// and panics on overflow.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Fields {
-    /// The type, such as `<f8`; a list for records, which are not supported.
-    descr: Option<Value>,
-    fortran_order: Option<bool>,
-    pub(crate) shape: Option<Vec<u64>>,
-}
+/// The header's dictionary, as text. Parsed by hand: the crate `npyz` multiplies the dimensions
+/// before they can be checked, and panics on overflow.
+#[derive(Default)]
+pub(crate) struct Fields(BTreeMap<&'static str, String>);
+
+/// The keys: the type, such as `<f8`, the order, and the tuple of lengths.
+const KEYS: [&str; 3] = ["descr", "fortran_order", "shape"];
 
 impl Fields {
     pub(crate) fn read(input: &mut dyn BufRead) -> Result<Self, ReadError> {
         let text = read_text(input)?;
-        let malformed = |_| content(format!("the header is malformed: {}", excerpt(&text)));
-        serde_json::from_str(&json_of(&text)).map_err(malformed)
+        let malformed = || content(format!("the header is malformed: {}", excerpt(&text)));
+        Self::parse(&text).ok_or_else(malformed)
     }
 
-    /// The type; empty if it is missing or a list.
-    pub(crate) fn descr(&self) -> &str {
-        self.descr.as_ref().and_then(Value::as_str).unwrap_or_default()
+    /// `None` if the text is not a dictionary with only these keys, in any order.
+    fn parse(text: &str) -> Option<Self> {
+        let mut fields = Self::default();
+        let mut rest = text.trim().strip_prefix('{')?.strip_suffix('}')?.trim_start();
+        while !rest.is_empty() {
+            let (key, after) = quoted(rest)?;
+            let after = after.trim_start().strip_prefix(':')?.trim_start();
+            let (value, after) = value(after)?;
+            let key = KEYS.into_iter().find(|&known| known == key)?;
+            if fields.0.insert(key, value.to_owned()).is_some() {
+                return None;
+            }
+            rest = match after.trim_start() {
+                "" => "",
+                more => more.strip_prefix(',')?.trim_start(),
+            };
+        }
+        Some(fields)
+    }
+
+    pub(crate) fn get(&self, key: &str) -> Option<&str> {
+        self.0.get(key).map(|value| &value[..])
+    }
+
+    fn required(&self, key: &str) -> Result<&str, ReadError> {
+        self.get(key).ok_or_else(|| content(format!("the header has no '{key}'")))
     }
 
     /// The coordinates of voxels, if these are integers of shape `(n, 3)`.
     pub(super) fn coordinates(&self) -> Option<Coordinates> {
-        let integer = Element::of(self.descr())?;
-        let [count, 3] = *self.shape.as_deref()? else { return None };
-        let is_fortran = self.fortran_order?;
+        let integer = Element::of(self.get("descr")?)?;
+        let [count, 3] = lengths(self.get("shape")?)?[..] else { return None };
+        let is_fortran = self.get("fortran_order")? == "True";
         let is_integer = matches!(integer.kind, Kind::Unsigned | Kind::Signed);
         is_integer.then_some(Coordinates { count, integer, is_fortran })
     }
@@ -201,14 +219,14 @@ impl Fields {
     /// Rows, if these are numbers of four bytes or texts, of shape `(n,)` or, in C order, `(n, 2)`
     /// or `(n, 3)`.
     pub(crate) fn rows(&self) -> Option<Rows> {
-        let descr = self.descr();
+        let descr = self.get("descr")?;
         let characters = match descr {
             "<f4" | "<i4" => 1,
             _ => descr.strip_prefix("<U")?.parse().ok().filter(|&length: &u32| length > 0)?,
         };
-        let (count, columns) = match *self.shape.as_deref()? {
+        let (count, columns) = match lengths(self.get("shape")?)?[..] {
             [count] => (count, 1),
-            [count, columns @ 2..=3] if !self.fortran_order? => (count, columns),
+            [count, columns @ 2..=3] if self.get("fortran_order")? == "False" => (count, columns),
             _ => return None,
         };
         let row = 4 * columns * u64::from(characters);
@@ -216,52 +234,51 @@ impl Fields {
     }
 
     pub(crate) fn grid(&self) -> Result<Header, ReadError> {
-        let missing = |key| move || content(format!("the header has no '{key}'"));
-        let found = self.descr.as_ref().ok_or_else(missing("descr"))?;
-        let element = Element::of(self.descr()).ok_or_else(|| {
-            let found = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
+        let descr = self.required("descr")?;
+        let element = Element::of(descr).ok_or_else(|| {
             content(format!(
                 "elements of type {} are not supported: use bool or uint8 (the solid inside \
                  distances is read from .npz, .vti, .vdb and .nvdb)",
-                excerpt(&found)
+                excerpt(descr)
             ))
         })?;
-        let shape = self.shape.as_ref().ok_or_else(missing("shape"))?;
-        let (dims, has_channels) = dims(shape, self.descr())?;
-        let is_fortran = self.fortran_order.ok_or_else(missing("fortran_order"))?;
+        let (dims, has_channels) = dims(self.required("shape")?, descr)?;
+        let is_fortran = match self.required("fortran_order")? {
+            "True" => true,
+            "False" => false,
+            other => bail!("'fortran_order' is {}", excerpt(other)),
+        };
         Ok(Header { dims, element: if has_channels { Element::RGBA } else { element }, is_fortran })
     }
 }
 
-/// A dictionary of Python as JSON, without spaces.
-fn json_of(text: &str) -> String {
-    let text: String = text.split_ascii_whitespace().collect();
-    let changes = [
-        ("'", "\""),
-        ("(", "["),
-        (")", "]"),
-        ("True", "true"),
-        ("False", "false"),
-        (",]", "]"),
-        (",}", "}"),
-        // NumPy under Python 2 wrote `(3L, 4L, 5L)`.
-        ("L,", ","),
-        ("L]", "]"),
-    ];
-    changes.iter().fold(text, |text, (from, to)| text.replace(from, to))
+/// A Python string without escapes, and the text after it.
+fn quoted(text: &str) -> Option<(&str, &str)> {
+    let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+    text[1..].split_once(quote)
 }
 
-/// Lengths as a tuple of Python, for a message.
-pub(crate) fn tuple(lengths: &[u64]) -> String {
-    let numbers: Vec<String> = lengths.iter().map(u64::to_string).collect();
-    let comma = if lengths.len() == 1 { "," } else { "" };
-    excerpt(&format!("({}{comma})", numbers.join(", ")))
+/// A string's content, a tuple with its parentheses or a bare word, and the text after it. A list
+/// is the type of a record, which is not supported; it is returned with all that follows.
+fn value(text: &str) -> Option<(&str, &str)> {
+    match text.chars().next()? {
+        '\'' | '"' => quoted(text),
+        '(' => Some(text.split_at(text.find(')')? + 1)),
+        '[' => Some((text, "")),
+        _ => {
+            let (word, after) = text.split_at(text.find(',').unwrap_or(text.len()));
+            Some((word.trim_end(), after))
+        }
+    }
 }
 
-/// The dimensions of a shape, and whether each voxel of the type `descr` has four channels, which
+/// The dimensions in a tuple, and whether each voxel of the type `descr` has four channels, which
 /// are bytes. Leading ones are those of batches and channels.
-fn dims(shape: &[u64], descr: &str) -> Result<([u32; 3], bool), ReadError> {
-    let mut rest = shape;
+fn dims(shape: &str, descr: &str) -> Result<([u32; 3], bool), ReadError> {
+    let shown = excerpt(shape);
+    let lengths =
+        lengths(shape).ok_or_else(|| content(format!("the shape {shown} is malformed")))?;
+    let mut rest = &lengths[..];
     let (dims, has_channels) = loop {
         match *rest {
             [x, y, z] => break ([x, y, z], false),
@@ -271,11 +288,18 @@ fn dims(shape: &[u64], descr: &str) -> Result<([u32; 3], bool), ReadError> {
                 bail!("colours of type {} are not supported: use uint8", excerpt(descr))
             }
             _ => bail!(
-                "an array of shape {} is not a grid: use (nx, ny, nz), or (nx, ny, nz, 4) of \
-                 colours",
-                tuple(shape)
+                "an array of shape {shown} is not a grid: use (nx, ny, nz), or (nx, ny, nz, 4) of \
+                 colours"
             ),
         }
     };
     Ok((checked_dims(dims)?, has_channels))
+}
+
+fn lengths(shape: &str) -> Option<Vec<u64>> {
+    let inner = shape.strip_prefix('(')?.strip_suffix(')')?;
+    let numbers = inner.trim_end().trim_end_matches(',').split(',').map(str::trim);
+    // NumPy under Python 2 wrote `(3L, 4L, 5L)`.
+    let numbers = numbers.filter(|n| !n.is_empty()).map(|n| n.trim_end_matches('L').parse().ok());
+    numbers.collect()
 }

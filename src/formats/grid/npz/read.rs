@@ -9,7 +9,7 @@ use super::{
     file_of_names, zip,
 };
 use crate::formats::grid::npy;
-use crate::formats::grid::npy::header::{Element, Fields, Rows, tuple};
+use crate::formats::grid::npy::header::{Element, Fields, Rows};
 use crate::formats::grid::npy::rgba::ColorArray;
 use crate::formats::io::bytes::{Budget, ended, read_exactly};
 use crate::formats::spec::SIGN_ONLY;
@@ -69,11 +69,11 @@ impl Arrays {
         };
         match name {
             ORIGIN => {
-                let origin = numbers(content, &[&[3]], "three numbers");
+                let origin = numbers(content, &["(3,)"], "three numbers");
                 self.origin = Some(origin.map_err(named)?);
             }
             VOXEL_SIZE => {
-                let [size] = numbers(content, &[&[], &[1]], "one number").map_err(named)?;
+                let [size] = numbers(content, &["()", "(1,)"], "one number").map_err(named)?;
                 self.voxel_size = Some(size);
             }
             UP => self.up = Some(up(content).map_err(named)?),
@@ -355,24 +355,25 @@ fn text_of(row: &[u8]) -> String {
 /// Reads an array of one of these shapes as `f64`, of one of four types and either byte order.
 fn numbers<const N: usize>(
     input: &mut dyn Read,
-    shapes: &[&[u64]],
+    shapes: &[&str],
     what: &str,
 ) -> Result<[f64; N], ReadError> {
     let (fields, bytes) = small(input)?;
-    let (descr, shape) = (fields.descr(), fields.shape.as_deref());
-    let is_read = shape.is_some_and(|shape| shapes.contains(&shape))
+    let descr = fields.get("descr").unwrap_or_default();
+    let shape = fields.get("shape").unwrap_or_default().replace(' ', "");
+    let is_read = shapes.contains(&&shape[..])
         && matches!(descr, "<f8" | ">f8" | "<f4" | ">f4" | "<i4" | ">i4" | "<i8" | ">i8");
     let elements = Element::of(descr).filter(|of| is_read && bytes.len() == N * of.bytes);
     let elements = elements.map(|of| array::from_fn(|n| of.number(&bytes[n * of.bytes..])));
     elements.ok_or_else(|| {
-        let (descr, shape) = (excerpt(descr), tuple(shape.unwrap_or_default()));
+        let [descr, shape] = [descr, &shape].map(excerpt);
         content(format!("elements of type {descr} and shape {shape}: use {what} of float64"))
     })
 }
 
 fn up(input: &mut dyn Read) -> Result<Up, ReadError> {
     let (fields, bytes) = small(input)?;
-    match (fields.descr(), &bytes[..]) {
+    match (fields.get("descr").unwrap_or_default(), &bytes[..]) {
         ("<U1", b"y\0\0\0") | (">U1", b"\0\0\0y") => Ok(Up::Y),
         ("<U1", b"z\0\0\0") | (">U1", b"\0\0\0z") => Ok(Up::Z),
         _ => bail!("it is neither 'y' nor 'z'"),

@@ -32,9 +32,11 @@ pub struct Ordered<R> {
 
 impl<R: Send> Ordered<R> {
     /// Applies `work` to each of `inputs` on `workers` threads, which take at most `most_ahead`
-    /// inputs more than the caller has taken results, and one more while it waits for a result.
-    /// `spawn` starts a thread of its own or of a scope, but none of a rayon pool: one that waits
-    /// for a GPU must not hold up the pool in which another computes.
+    /// inputs more than the caller has taken results, and one more while the caller waits for a
+    /// result. Places for `most_ahead` results are allocated at once. `spawn` starts a thread of its
+    /// own or of a scope, but none of a rayon pool: one that waits for a GPU must not hold up the
+    /// pool in which another computes. A scope's threads end once all results are taken and this is
+    /// dropped.
     ///
     /// # Errors
     /// The operating system refuses to start a thread.
@@ -53,7 +55,7 @@ impl<R: Send> Ordered<R> {
         for _ in 0..workers {
             let (inputs, work, slots) = (Arc::clone(&inputs), Arc::clone(&work), sender.clone());
             let worker = move || {
-                while let Some((input, result)) = take(&inputs, &slots) {
+                while let Some((input, result)) = take_input(&inputs, &slots) {
                     // Fails once nobody takes results any more.
                     _ = result.send(input.and_then(|input| caught(|| work(input))));
                 }
@@ -66,7 +68,7 @@ impl<R: Send> Ordered<R> {
 
 /// Waits until a worker may take an input, and takes it with the sender of its result; `None` when
 /// there is no other, or nobody to take results.
-fn take<T, R>(
+fn take_input<T, R>(
     inputs: &Mutex<impl Iterator<Item = T>>,
     slots: &SyncSender<Slot<R>>,
 ) -> Option<(thread::Result<T>, SyncSender<thread::Result<R>>)> {
@@ -132,8 +134,8 @@ pub(crate) fn in_pool<T: Send, R: Send, E>(
     }
     let work = &work;
     let mut items = items.fuse();
-    let mut slots: VecDeque<Slot<R>> = VecDeque::new();
     rayon::in_place_scope_fifo(|scope| {
+        let mut slots: VecDeque<Slot<R>> = VecDeque::new();
         loop {
             while slots.len() < 2 * threads
                 && let Some(item) = items.next()

@@ -42,6 +42,10 @@ pub struct Device {
     tested: Arc<Mutex<HashMap<String, bool>>>,
 }
 
+fn is_software(device: &wgpu::Device) -> bool {
+    device.adapter_info().device_type == wgpu::DeviceType::Cpu
+}
+
 impl Device {
     /// A device that this library opened: all its errors are this library's.
     pub(super) fn opened(device: wgpu::Device, queue: wgpu::Queue) -> Self {
@@ -58,9 +62,8 @@ impl Device {
     }
 
     fn over(device: wgpu::Device, queue: wgpu::Queue) -> Self {
-        let is_software = device.adapter_info().device_type == wgpu::DeviceType::Cpu;
         let (fault, pipelines, tested) = Default::default();
-        let timeout = (!is_software).then_some(TIMEOUT);
+        let timeout = (!is_software(&device)).then_some(TIMEOUT);
         Self { device, queue, fault, timeout, pipelines, tested }
     }
 
@@ -81,7 +84,7 @@ impl Device {
     /// Whether it is implemented in software, on the CPU.
     #[must_use]
     pub fn is_software(&self) -> bool {
-        self.device.adapter_info().device_type == wgpu::DeviceType::Cpu
+        is_software(&self.device)
     }
 
     /// The driver's name and version.

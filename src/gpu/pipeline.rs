@@ -29,7 +29,7 @@ impl Pipeline {
         let bindings = bindings(&source);
         let groups = bindings.iter().map(|binding| binding.group + 1).max().unwrap_or(0);
         let layouts: Vec<_> = (0..groups)
-            .map(|group| group_layout(device, &bindings, group, wgpu::ShaderStages::COMPUTE))
+            .map(|group| group_layout(device, None, &bindings, group, wgpu::ShaderStages::COMPUTE))
             .collect();
         let name = Some(kernel.name());
         let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
@@ -94,9 +94,10 @@ impl Pipeline {
     }
 }
 
-/// The layout of one bind group, for these stages.
+/// The layout of one bind group, for these stages. Messages of wgpu have its `label`.
 pub(crate) fn group_layout(
     device: &wgpu::Device,
+    label: Option<&str>,
     bindings: &[Binding],
     group: u32,
     visibility: wgpu::ShaderStages,
@@ -114,8 +115,5 @@ pub(crate) fn group_layout(
             count: None,
         })
         .collect();
-    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-        label: None,
-        entries: &entries,
-    })
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries })
 }

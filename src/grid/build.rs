@@ -118,13 +118,16 @@ impl GridBuilder {
     /// # Errors
     /// A dimension of 0 or above [`MAX_DIM`].
     pub(crate) fn new(dims: [u32; 3], combine: Combine) -> Result<Self, GridError> {
-        Ok(Self { grid: VoxelGrid::empty(dims)?, ..Self::counting(combine) })
+        Ok(Self::of(VoxelGrid::empty(dims)?, combine))
     }
 
     /// A builder that only counts distinct bricks by [`order`](Self::order).
     pub(crate) fn counting(combine: Combine) -> Self {
-        let (grid, windings) = (VoxelGrid::of_dims([0; 3]), Windings::default());
-        Self { grid, combine, windings, sorted: Vec::new() }
+        Self::of(VoxelGrid::of_dims([0; 3]), combine)
+    }
+
+    fn of(grid: VoxelGrid, combine: Combine) -> Self {
+        Self { grid, combine, windings: Windings::default(), sorted: Vec::new() }
     }
 
     /// Adds the bricks of `parts`, in any order; repeated and empty bricks are allowed. Their rows

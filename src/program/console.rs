@@ -19,7 +19,7 @@ use crate::text::escaped_except;
 #[derive(Debug, Serialize, thiserror::Error)]
 #[error("{error}")]
 pub struct CodedError {
-    /// The error chain.
+    /// The message; of an error that is printed, with those of its causes.
     pub error: String,
     pub code: &'static str,
 }

@@ -36,7 +36,7 @@ use crate::console::{CodedError, StdoutClosed, stdout_error};
 use crate::tips::refuse;
 
 fn main() -> ExitCode {
-    // Also of arguments that cannot be parsed.
+    // Arguments that cannot be parsed have no matches.
     let is_json = env::args_os().any(|arg| arg == "--json");
     let status = match Cli::try_parse() {
         Ok(cli) => signals::handle(is_json).and_then(|()| run(cli)),

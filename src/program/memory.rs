@@ -126,6 +126,14 @@ mod tests {
     use anyhow::anyhow;
 
     #[test]
+    fn the_machine_has_memory_and_the_process_takes_some() {
+        let memory = Memory::new(None);
+        assert!((64 << 20..1 << 50).contains(&memory.total), "{memory:?}");
+        assert!(memory.left() < memory.total - RESERVE, "{memory:?}");
+        assert_eq!(Memory::new(Some(ByteSize::mib(1))).left(), 0);
+    }
+
+    #[test]
     fn too_little_memory_says_how_much_is_needed_with_what_the_process_takes() {
         let memory = Memory { at_once: 4, ..Memory::new(Some(ByteSize::gib(16))) };
         let error = BackendError::Memory { needed: 20 << 30, allowed: memory.left() / 4 };

@@ -40,8 +40,8 @@ impl<'a> Plan<'a> {
     pub fn new(job: &'a Job, lattice: Option<&Lattice>) -> Result<Self> {
         refuse_likely_mistakes(job)?;
         let (mut tasks, has_list, unread) = inputs::meshes(&job.meshes, job.recursive)?;
+        let is_several = tasks.len() > 1 || has_list || job.shard.is_some();
         let mut warnings = inputs::leave_out_repeated(&mut tasks);
-        let is_several = tasks.len() + warnings.len() > 1 || has_list || job.shard.is_some();
         warnings.extend(inputs::left_out(&unread));
         let is_joined = job.label == Some(LabelBy::File);
         if is_joined {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use trivox::backend::BackendChoice;
-use trivox::formats::{GridFormat, LoadedGrid, check_known_extension, is_mesh};
+use trivox::formats::{GridFormat, LoadedGrid, ReadError, check_known_extension, is_mesh};
 use trivox::{PlaceOptions, VoxelGrid, Voxelizer};
 
 use crate::cli::{SceneArgs, SourceArgs, VoxelArgs};
@@ -15,10 +15,10 @@ use crate::memory::Memory;
 use crate::options::{DEFAULT_SIZING, given, sizing};
 use crate::progress::TerminalProgress;
 use crate::text::{sentences, shown};
-use crate::write::sink::{Sink, refuse_folder, refuse_sidecars};
+use crate::write::sink::{Sink, refuse_sidecars};
 
-/// The grid in a file, or the voxels of the mesh in it, and warnings. `sink`, the output if there is
-/// one, must be none of the mesh's sidecar files.
+/// The grid in a file that is [checked](check_input), or the voxels of the mesh in it, and warnings.
+/// `sink`, the output if there is one, must be none of the mesh's sidecar files.
 pub fn voxels(
     file: &Path,
     args: &SourceArgs,
@@ -50,12 +50,15 @@ pub fn voxels(
     of_mesh().map_err(|error| memory.explain(error))
 }
 
-/// Checks that `file` is one with the extension of a mesh or a grid.
+/// Checks that `file` exists, is no folder, and has the extension of a mesh or a grid.
 pub fn check_input(file: &Path) -> Result<()> {
     let named = || shown(file);
     // A missing file is reported before an unknown format.
     fs::metadata(file).with_context(named)?;
-    refuse_folder(file).with_context(named)?;
+    if file.is_dir() {
+        let why = "is a folder: name a file in it".to_owned();
+        return Err(ReadError::Unsupported(why)).with_context(named);
+    }
     check_known_extension(file).with_context(named)
 }
 
@@ -82,7 +85,6 @@ impl SourceArgs {
     /// Refuses contradictory options of a mesh, and those that have no effect on `file`.
     pub fn refuse_contradictions(&self, file: &Path) -> Result<()> {
         let Self { scene, res, voxel_size, voxels, color, .. } = self;
-        check_input(file)?;
         scene.refuse_for_others(file)?;
         if is_mesh(file) {
             return voxels.refuse_contradictions().with_context(|| shown(file));

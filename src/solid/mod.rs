@@ -237,12 +237,14 @@ impl OrientedSurface {
         check_memory(flipping + kept * BOUNDARY_EDGE_BYTES, memory)?;
         let flips = needs_flips.then(|| topology::flips(&matching, &topology, progress));
         check_cancelled(progress)?;
-        if let Err(edges) = boundary
-            && edges <= MAX_EDGES as u64
-        {
-            check_memory(bytes + edges * BOUNDARY_EDGE_BYTES, memory)?;
-        }
-        let boundary = boundary.ok().map(|boundary| boundary.relative_to(origin));
+        let boundary = match boundary {
+            Ok(boundary) => Some(boundary.relative_to(origin)),
+            Err(edges) if edges > MAX_EDGES as u64 => None,
+            Err(edges) => {
+                let needed = bytes + edges * BOUNDARY_EDGE_BYTES;
+                return Err(BackendError::Memory { needed, allowed: memory });
+            }
+        };
         let topology = topology.relative_to(origin);
         Ok(Self { topology, boundary, flips: flips.unwrap_or_default() })
     }

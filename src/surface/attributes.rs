@@ -117,10 +117,12 @@ pub fn attributes(
     let (mut sampled, mut bytes) = (Sampled { set: of_surface, bricks: Vec::new() }, 0);
     if !sampled.set.is_empty() {
         let (distinct, set) = (&Distinct::of(mesh, true), &sampled.set);
-        let sampler = Sampler { layers, index_of_material, grid, set };
+        let is_solid = matches!(options.mode, Mode::Solid(_));
+        let sampler = Sampler { layers, index_of_material, grid, is_solid, set };
         let found = descent::bricks(&sampler, distinct, grid, false, memory - needed, progress)
             .map_err(|error| error.with_kept_bytes(needed, memory))?;
-        sampled.bricks = found.into_iter().flatten().collect();
+        let is_touched = |brick: &SampledBrick| !is_empty(&brick.mask);
+        sampled.bricks = found.into_iter().flatten().filter(is_touched).collect();
         sampled.bricks.par_sort_unstable_by_key(|brick| brick.key);
         let voxels = sampled.bricks.iter().map(Sampler::voxels).sum();
         bytes = sampler.bytes(sampled.bricks.len() as u64, voxels);
@@ -213,6 +215,7 @@ struct Sampler<'a> {
     /// The index of the name of each material.
     index_of_material: Vec<u32>,
     grid: &'a VoxelGrid,
+    is_solid: bool,
     set: &'a AttributeSet,
 }
 
@@ -292,8 +295,8 @@ struct AttributeSums {
 }
 
 impl AttributeSums {
-    /// Adds a part of each of the copies of a triangle. So many halves of its area count for the
-    /// voxel: one in a face that two occupied voxels share, otherwise two.
+    /// Adds a part of each of the copies of a triangle. `halves` of its area count for the voxel: 1
+    /// in a face that two occupied voxels share, otherwise 2.
     #[inline(always)]
     fn add(&mut self, part: &Part, triangle: &TriangleFacts, halves: u64, weights: Weights) {
         let TriangleFacts { source, copies, normal, .. } = *triangle;
@@ -345,6 +348,11 @@ impl BrickWork for Sampler<'_> {
         count(&brick.mask).into()
     }
 
+    /// Of a solid few voxels are touched.
+    fn fills_masks(&self) -> bool {
+        !self.is_solid
+    }
+
     /// Of the columns and of the channels. Lists of bricks grow and are put in order.
     fn bytes(&self, bricks: u64, voxels: u64) -> u64 {
         let channels = self.set.iter().map(|&of| Channel::bytes_of(of, bricks, voxels));
@@ -362,6 +370,9 @@ impl BrickWork for Sampler<'_> {
     ) -> SampledBrick {
         let Self { grid, set, .. } = self;
         let touched = brick.touched(simd, &grid.mask_of(brick.key));
+        if is_empty(&touched.any) {
+            return SampledBrick { key: brick.key, mask: touched.any, columns: Vec::new() };
+        }
         let Scratch { integrator, sums } = scratch;
         sums.resize(512, AttributeSums::default());
         // Of a triangle that touches none of the voxels, they are not used.

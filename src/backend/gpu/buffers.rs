@@ -127,7 +127,7 @@ impl Buffers {
         for step in steps {
             if !self.bind_groups.contains_key(&step.key()) {
                 let is_indirect = matches!(step.size, Size::Indirect(_));
-                let from = is_indirect.then_some(step.level as usize % 2);
+                let from = is_indirect.then_some(step.dispatch_buffer());
                 let named = self.named(step.level, from);
                 let bind_groups = step.pipeline(device).bind(&device.device, &named)?;
                 self.bind_groups.insert(step.key(), bind_groups);

@@ -116,7 +116,7 @@ impl Buffers {
                     Size::OneGroup => GROUP,
                     Size::Bitmap => sub_batch.bitmap_words(setting.rule),
                     Size::Indirect(word) => {
-                        let buffer = &self.dispatch[step.level as usize % 2];
+                        let buffer = &self.dispatch[step.dispatch_buffer()];
                         let word = DISPATCH_WORDS * u64::from(step.level) + word;
                         pass.dispatch_workgroups_indirect(buffer, 4 * word);
                         continue;

@@ -52,6 +52,11 @@ impl Step {
         (self.kernel.name(), self.constants, self.level)
     }
 
+    /// The index of the buffer with the dispatch arguments of its level.
+    pub(crate) fn dispatch_buffer(&self) -> usize {
+        self.level as usize % 2
+    }
+
     pub(crate) fn pipeline(&self, device: &Device) -> Arc<Pipeline> {
         device.pipeline(self.kernel, self.constants)
     }

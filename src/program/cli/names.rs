@@ -87,7 +87,8 @@ pub fn kernel() -> impl TypedValueParser<Value = VoxelKernel> {
 pub fn render_backend() -> impl TypedValueParser<Value = BackendChoice> {
     named(&[BackendChoice::Gpu, BackendChoice::Cpu], |backend| match backend {
         BackendChoice::Gpu => "A GPU, or an error",
-        _ => "The CPU",
+        BackendChoice::Cpu => "The CPU",
+        _ => "",
     })
 }
 
@@ -124,4 +125,23 @@ where
         help => PossibleValue::new(value.to_string()).help(help),
     };
     PossibleValuesParser::new(values.iter().map(value)).try_map(|name| name.to_lowercase().parse())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_value_that_is_no_plain_word_has_a_line_of_help() {
+        fn assert_explained<T>(parser: impl TypedValueParser<Value = T>) {
+            for value in parser.possible_values().into_iter().flatten() {
+                assert!(value.get_help().is_some(), "{}", value.get_name());
+            }
+        }
+        assert_explained(mode());
+        assert_explained(fill());
+        assert_explained(backend());
+        assert_explained(kernel());
+        assert_explained(render_backend());
+    }
 }

@@ -1,4 +1,4 @@
-//! `voxelize convert`: writes a grid in another format.
+//! `voxelize convert`: writes a grid in another format. `join` writes its grid alike.
 
 use std::path::{Path, PathBuf};
 use std::slice;
@@ -26,14 +26,14 @@ pub fn run(args: &ConvertArgs) -> Result<()> {
         grid.world.up = args.up.unwrap_or(grid.world.up);
         Ok((grid, warnings))
     };
-    write(slice::from_ref(&args.grid), false, to, &args.write, &args.report, read)
+    write(slice::from_ref(&args.grid), None, to, &args.write, &args.report, read)
 }
 
-/// Writes the grid that `read` makes of the files `from`, which are tiles if `are_tiles`. Warnings
-/// are those of `read`, and name options without effect; notes say what the format does not hold.
+/// Writes the grid that `read` makes of the file or the `tiles` in `from`. Warnings are those of
+/// `read`, and name options without effect; notes say what the format does not hold.
 pub fn write(
     from: &[PathBuf],
-    are_tiles: bool,
+    tiles: Option<usize>,
     to: &Path,
     WriteArgs { format, palette }: &WriteArgs,
     report: &ReportArgs,
@@ -49,7 +49,7 @@ pub fn write(
     warnings.extend(palette.without_effect(Some(output.format), &grid));
     let written = output.write(&grid, None, &options, &progress)?;
     progress.finish();
-    let (file, tiles) = if are_tiles { (to, Some(from.len())) } else { (&*from[0], None) };
+    let file = if tiles.is_some() { to } else { &from[0] };
     let (notes, grid) = (output.format.lost(&grid, &options), GridSummary::new(file, &grid));
     let converted = Converted { tiles, grid, written, warnings, notes };
     report.print(&converted, &converted.warnings, || converted.text())

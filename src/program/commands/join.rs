@@ -42,7 +42,7 @@ pub fn run(args: &JoinArgs) -> Result<()> {
         warnings.extend(grid.left_out(&tiles));
         Ok((grid, warnings))
     };
-    write(&args.grids, true, &args.output, &args.write, &args.report, read)
+    write(&args.grids, Some(args.grids.len()), &args.output, &args.write, &args.report, read)
 }
 
 /// Refuses files that all have names of tiles, if they are of several meshes or divisions, or if

@@ -16,7 +16,7 @@ use crate::grids::GridSummary;
 use crate::options::{refuse_adapter_of_cpu, start_threads};
 use crate::progress::TerminalProgress;
 use crate::text::{counted, duration, escaped};
-use crate::voxels::voxels;
+use crate::voxels::{check_input, voxels};
 use crate::write::pictures::Pictures;
 use crate::write::sink::{Inputs, Written, refuse_shared_stdout};
 
@@ -32,6 +32,7 @@ pub fn run(args: &RenderArgs) -> Result<()> {
     options.check()?;
     let inputs = Inputs::new([&*args.file]);
     let output = Pictures::new(target, &inputs, args.turntable, args.fps)?;
+    check_input(&args.file)?;
     args.source.refuse_contradictions(&args.file)?;
     let chosen = backend(args)?;
 

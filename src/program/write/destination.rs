@@ -75,7 +75,7 @@ pub fn assign<'a>(job: &'a Job, several: bool, tasks: &mut [Task]) -> Result<Opt
     // Tiles of a mesh may share the folder.
     let suffix = job.tile.map(|tile| format!("{TILE}{tile}").replace('/', OF)).unwrap_or_default();
     let inputs: HashSet<PathBuf> = tasks.iter().map(|task| resolved(&task.mesh)).collect();
-    let picture = job.preview.as_deref().map(resolved);
+    let picture = job.preview.as_deref().filter(|path| *path != Path::new("-")).map(resolved);
     let mut meshes_by_target = HashMap::new();
     for Task { mesh, below, target, .. } in tasks {
         let path = match folder {

@@ -3,7 +3,8 @@
 use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::progress::Progress;
 use crate::grid::{
-    BRICK, BrickKey, BrickRun, BrickRuns, Mask, VoxelGrid, Writer, in_order_within, key_ranges,
+    BRICK, BrickKey, BrickRun, BrickRuns, Mask, VoxelGrid, Writer, checked_dims, in_order_within,
+    key_ranges,
 };
 
 /// The voxels of a grid of `dims` that a ray along `x` finds inside, given the flips along `x` in
@@ -25,13 +26,14 @@ use crate::grid::{
 /// ```
 ///
 /// # Errors
-/// [`BackendError::Memory`], or cancellation.
+/// [`BackendError::Memory`], cancellation, or dimensions that no grid has.
 pub fn along_x(
     flips: &VoxelGrid,
     dims: [u32; 3],
     memory: u64,
     progress: &dyn Progress,
 ) -> Result<(VoxelGrid, u64), BackendError> {
+    let dims = checked_dims(dims)?;
     let parts = key_ranges(&[flips]);
     progress.start("fill", 2 * parts.len() as u64);
     // For each part: its start, its extent, and a writer.

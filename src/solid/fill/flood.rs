@@ -79,7 +79,8 @@ enum Space {
     Gap { is_open: bool },
     /// Full bricks.
     Solid,
-    /// A brick that is neither: the index of its mask, and whether it is queued.
+    /// A brick that is neither: whether it is queued, and the index of its mask, of which 2^32 would
+    /// take 275 GB.
     Brick { is_queued: bool, index: u32 },
 }
 

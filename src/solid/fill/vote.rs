@@ -12,8 +12,8 @@ use rayon::prelude::*;
 use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::progress::Progress;
 use crate::grid::{
-    BRICK, BrickKey, BrickRun, BrickRuns, FIRST_Z, Mask, VoxelGrid, Writer, count, in_order,
-    in_order_within, mask_voxels, overlay, union_bounds,
+    BRICK, BrickKey, BrickRun, BrickRuns, FIRST_Z, Mask, VoxelGrid, Writer, checked_dims, count,
+    in_order, in_order_within, mask_voxels, overlay, union_bounds,
 };
 use crate::solid::fill::AxisDisagreement;
 
@@ -48,13 +48,14 @@ const MIN_CHECK_BYTES: u64 = 64 << 20;
 /// ```
 ///
 /// # Errors
-/// [`BackendError::Memory`], or cancellation.
+/// [`BackendError::Memory`], cancellation, or dimensions that no grid has.
 pub fn vote(
     flips: [&VoxelGrid; 3],
     dims: [u32; 3],
     memory: u64,
     progress: &dyn Progress,
 ) -> Result<(VoxelGrid, AxisDisagreement), BackendError> {
+    let dims = checked_dims(dims)?;
     let world = flips[0].world;
     // Beyond these bounds two columns of each voxel have no flips, and agree.
     let Some(bounds) =

@@ -37,11 +37,11 @@ impl Boundary {
         edges.par_sort_unstable();
         // The edges from each point that no loop has yet, in ascending order.
         let (mut points, mut end) = (Vec::new(), 0);
-        for from_one in edges.chunk_by(|one, other| one.0[0] == other.0[0]) {
-            points.push(end..end + from_one.len());
-            end += from_one.len();
+        for edges_of_point in edges.chunk_by(|one, other| one.0[0] == other.0[0]) {
+            points.push(end..end + edges_of_point.len());
+            end += edges_of_point.len();
         }
-        let first = |from_one: &Range<usize>| edges[from_one.start].0[0];
+        let first = |range: &Range<usize>| edges[range.start].0[0];
         let firsts: Vec<[i32; 3]> = points.iter().map(first).collect();
         let mut loops = Vec::new();
         for start in 0..points.len() {

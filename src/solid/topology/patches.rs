@@ -135,12 +135,27 @@ fn shell_bounds(matching: &Matching, roots: &[u32]) -> Vec<(u32, Aabb)> {
     bounds
 }
 
+/// The index of each triangle's patch, by the lowest triangle of the patch, and their number.
+fn numbered(mut lowest: Vec<u32>) -> (Vec<u32>, usize) {
+    let mut len = 0;
+    for triangle in 0..lowest.len() {
+        let first = lowest[triangle] as usize;
+        if first == triangle {
+            lowest[triangle] = len;
+            len += 1;
+        } else {
+            lowest[triangle] = lowest[first];
+        }
+    }
+    (lowest, len as usize)
+}
+
 /// The patches of a mesh, and the orientation of each triangle in its patch.
 pub(super) struct Patches {
     /// The patch of each triangle. Patches are numbered in the order of their lowest triangles.
     indices: Vec<u32>,
     /// Whether each triangle's orientation is opposite to that of its patch, which is that of most
-    /// of its area. Not so in a one-sided patch.
+    /// of its area. False for each triangle of a one-sided patch.
     is_flipped: Vec<bool>,
     len: usize,
 }
@@ -159,9 +174,10 @@ impl Patches {
         });
         let roots = forest.roots();
         let is_one_sided = roots.chunks_exact(2).any(|sides| sides[0] == sides[1]);
-        let mut patches = Self::consistent(roots.iter().step_by(2).map(|root| root >> 1).collect());
+        let (indices, len) = numbered(roots.iter().step_by(2).map(|root| root >> 1).collect());
         // The orientation relative to the lowest triangle.
-        patches.is_flipped = roots.iter().step_by(2).map(|root| root & 1 == 1).collect();
+        let is_flipped = roots.iter().step_by(2).map(|root| root & 1 == 1).collect();
+        let mut patches = Self { indices, is_flipped, len };
         if patches.is_flipped.contains(&true) {
             let is_mostly_flipped = patches.are_mostly_flipped(matching.mesh);
             for (is_flipped, &patch) in patches.is_flipped.iter_mut().zip(&patches.indices) {
@@ -172,18 +188,10 @@ impl Patches {
     }
 
     /// Patches of one orientation, by the lowest triangle of each triangle's patch.
-    fn consistent(mut lowest: Vec<u32>) -> Self {
-        let mut len = 0;
-        for triangle in 0..lowest.len() {
-            let first = lowest[triangle] as usize;
-            if first == triangle {
-                lowest[triangle] = len;
-                len += 1;
-            } else {
-                lowest[triangle] = lowest[first];
-            }
-        }
-        Self { is_flipped: vec![false; lowest.len()], indices: lowest, len: len as usize }
+    fn consistent(lowest: Vec<u32>) -> Self {
+        let is_flipped = vec![false; lowest.len()];
+        let (indices, len) = numbered(lowest);
+        Self { indices, is_flipped, len }
     }
 
     /// The number of patches.

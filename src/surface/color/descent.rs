@@ -48,6 +48,10 @@ pub(in crate::surface) trait BrickWork: Sync {
     /// The number of voxels that have a value in a result.
     fn voxels(result: &Self::Output) -> u64;
 
+    /// Whether most voxels of a brick with a mask have a value: then the results of such bricks
+    /// count beforehand, so that a refusal names nearly all the memory that is needed.
+    fn fills_masks(&self) -> bool;
+
     /// An upper estimate of the bytes of memory of the results for so many bricks with so many
     /// voxels, until they are in the grid.
     fn bytes(&self, bricks: u64, voxels: u64) -> u64;
@@ -56,9 +60,6 @@ pub(in crate::surface) trait BrickWork: Sync {
 /// The results of `work` for each brick of `grid` that distinct triangles touch and,
 /// `with_neighbors`, for the touched neighbours of its bricks: those of each task, in no order.
 /// Progress advances by the shares of each task that ends, [`SHARES`] in all.
-///
-/// The results for bricks with a mask count beforehand, and those for others, of which a solid has
-/// few, when they are made: a refusal names nearly all that is needed.
 ///
 /// # Errors
 /// The memory of the lists of triangles and of the results, if it exceeds `memory`, in bytes;
@@ -75,9 +76,12 @@ pub(in crate::surface) fn bricks<W: BrickWork>(
     let bits = x.max(y).max(z).next_power_of_two().ilog2();
     let all: Vec<u32> = distinct.triangles().collect();
     let weights = Weights::new(distinct.mesh.whole().len());
-    let voxels = grid.masks().par_iter().map(|mask| u64::from(count(mask))).sum();
-    let beforehand = work.bytes(grid.keys().len() as u64, voxels);
-    check_memory(beforehand, memory)?;
+    let mut beforehand = 0;
+    if work.fills_masks() {
+        let voxels = grid.masks().par_iter().map(|mask| u64::from(count(mask))).sum();
+        beforehand = work.bytes(grid.keys().len() as u64, voxels);
+        check_memory(beforehand, memory)?;
+    }
     let lists = ListMemory { allowed: memory, now: beforehand.into(), most: beforehand.into() };
     let traversal = Traversal { distinct, weights, grid, with_neighbors, lists, progress, work };
     let results = traversal.visit(Node { from: [0; 3], bits }, &all, SHARES);
@@ -173,7 +177,8 @@ impl<W: BrickWork> Traversal<'_, W> {
             let brick = BrickTriangles { distinct: self.distinct, key, triangles, weights };
             let (work, brick) = (self.work, &brick);
             let result = Arch::new().dispatch(WorkOfBrick { work, scratch, brick });
-            if self.grid.keys().binary_search(&brick.key).is_err() {
+            let has_mask = || self.grid.keys().binary_search(&brick.key).is_ok();
+            if !(work.fills_masks() && has_mask()) {
                 self.lists.retain(work.bytes(1, W::voxels(&result)));
             }
             results.push(result);

@@ -38,8 +38,12 @@ impl BrickWork for Painter<'_> {
         painted.colors.len() as u64
     }
 
-    /// A colour is in three lists at once, or in two of which one grows. For a solid, bricks are in
-    /// more lists, and so are the keys of their neighbours.
+    fn fills_masks(&self) -> bool {
+        true
+    }
+
+    /// The colours of a solid are in three lists at once, and so are the keys of the neighbours of
+    /// bricks.
     fn bytes(&self, bricks: u64, voxels: u64) -> u64 {
         let keys = 3 * 7 * size_of::<BrickKey>();
         let brick_bytes =
@@ -95,8 +99,9 @@ impl BrickWork for Painter<'_> {
                 covered.as_flattened().iter().fold(occupied[x], |any, mask| any | mask[x])
             };
             let used = std::array::from_fn(|x| mixed[x] & is_used(x));
+            let mut samples = Vec::new();
             for voxel in voxels_of(&used) {
-                colors[voxel] = visible::color(shaded, voxel, &covered, *blend);
+                colors[voxel] = visible::color(shaded, voxel, &covered, *blend, &mut samples);
                 if colors[voxel].is_some() {
                     mixed[voxel / 64] &= !(1 << (voxel % 64));
                 }
@@ -108,13 +113,11 @@ impl BrickWork for Painter<'_> {
         }
         let touched = triangles.any;
         let mut visible = Mask::default();
-        let mut own = Vec::with_capacity(count(&touched) as usize);
-        for voxel in voxels_of(&touched) {
-            if let Some(color) = colors[voxel] {
-                visible[voxel / 64] |= 1 << (voxel % 64);
-                own.push(color);
-            }
+        for voxel in voxels_of(&touched).filter(|&voxel| colors[voxel].is_some()) {
+            visible[voxel / 64] |= 1 << (voxel % 64);
         }
+        let mut own = Vec::with_capacity(count(&visible) as usize);
+        own.extend(voxels_of(&visible).filter_map(|voxel| colors[voxel]));
         ColoredBrick { key: brick.key, touched, visible, colors: own }
     }
 }

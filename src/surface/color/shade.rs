@@ -19,6 +19,9 @@ use crate::surface::color::texels::{Sampler, Sum};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shade(pub(super) [u16; 5]);
 
+/// The component that is the share of the surface that is not transparent.
+pub(super) const VISIBLE: usize = 4;
+
 impl Shade {
     #[inline(always)]
     fn of(sample: Sample) -> Self {
@@ -30,7 +33,7 @@ impl Shade {
     }
 
     pub(super) fn is_visible(self) -> bool {
-        self.0[4] > 0
+        self.0[VISIBLE] > 0
     }
 
     /// Its colour; `None` if it is transparent.

@@ -2,13 +2,13 @@
 //! has no effect.
 
 use crate::base::srgb::{Linear, Rgba, linear_of};
-use crate::surface::color::shade::Shade;
+use crate::surface::color::shade::{Shade, VISIBLE};
 
 /// Weighted sums, over the clipped polygons of a voxel or over voxels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Sums {
     /// Those of the components of a [`Shade`].
-    parts: [u64; 5],
+    components: [u64; 5],
     weight: u64,
 }
 
@@ -65,30 +65,31 @@ impl Sums {
         let mut sums = Self::default();
         for &[r, g, b, opacity] in colors {
             let [r, g, b] = [r, g, b].map(linear_of);
-            // At least 1, so that colours without opacity have a mean.
+            // At least 1 of 255, in the mean opacity too, so that colours without opacity have a
+            // mean.
             sums.add(opacity.max(1).into(), &Shade([r, g, b, u16::MAX, 0]));
-            sums.parts[4] += u64::from(u8::MAX) * u64::from(u16::MAX);
+            sums.components[VISIBLE] += u64::from(u8::MAX) * u64::from(u16::MAX);
         }
         sums
     }
 
     pub(super) fn plus(self, other: Self) -> Self {
-        let parts = std::array::from_fn(|i| self.parts[i] + other.parts[i]);
-        Self { parts, weight: self.weight + other.weight }
+        let components = std::array::from_fn(|i| self.components[i] + other.components[i]);
+        Self { components, weight: self.weight + other.weight }
     }
 
-    /// Adds a polygon.
+    /// Adds a polygon, or the colour of a voxel.
     #[inline]
-    pub(super) fn add(&mut self, weight: u64, Shade(parts): &Shade) {
-        for (sum, &part) in self.parts.iter_mut().zip(parts) {
-            *sum += weight * u64::from(part);
+    pub(super) fn add(&mut self, weight: u64, Shade(components): &Shade) {
+        for (sum, &component) in self.components.iter_mut().zip(components) {
+            *sum += weight * u64::from(component);
         }
         self.weight += weight;
     }
 
     /// The means over all of the area, visible or not: light and opacity, from 0 to 1.
     pub(super) fn means(&self) -> [f64; 4] {
-        let [r, g, b, opacity, _] = self.parts;
+        let [r, g, b, opacity, _] = self.components;
         [r, g, b, opacity].map(|sum| sum as f64 / (self.weight.max(1) as f64 * 65535.0))
     }
 
@@ -97,7 +98,7 @@ impl Sums {
     pub(super) fn mean(&self) -> Option<Linear> {
         /// The threshold exceeds the share of polygons without area.
         const INVERSE_MIN_OPACITY: u128 = 1024;
-        let Self { parts: [r, g, b, opacity, visible], weight } = *self;
+        let Self { components: [r, g, b, opacity, visible], weight } = *self;
         if u128::from(opacity) * INVERSE_MIN_OPACITY < u128::from(weight) * 65535 {
             return None;
         }

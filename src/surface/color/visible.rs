@@ -24,23 +24,24 @@ const RAYS: usize = 4;
 const MAX_SAMPLED: usize = 256;
 
 /// The visible colour of a voxel, if it has one. `covered` has the voxels with an occupied
-/// neighbour, by axis, below and above.
+/// neighbour, by axis, below and above; `samples` is scratch memory.
 pub(super) fn color(
     of: Shaded,
     voxel: usize,
     covered: &[[Mask; 2]; 3],
     blend: Blend,
+    samples: &mut Vec<Shade>,
 ) -> Option<Rgba> {
     let is_set = |mask: &Mask| mask[voxel / 64] & 1 << (voxel % 64) != 0;
     let touching = || (0..of.touched.masks.len()).filter(|&index| is_set(&of.touched.masks[index]));
-    let mut samples = Vec::new();
+    samples.clear();
     for (axis, sides) in covered.iter().enumerate() {
         for (side, _) in sides.iter().enumerate().filter(|(_, mask)| !is_set(mask)) {
-            sample_face(of, touching(), voxel, (axis, side == 1), &mut samples);
+            sample_face(of, touching(), voxel, (axis, side == 1), samples);
         }
     }
     if blend != Blend::None {
-        return Sums::of(&samples).mean().map(rgba_of);
+        return Sums::of(samples).mean().map(rgba_of);
     }
     if samples.is_empty() {
         let step = touching().count().div_ceil(MAX_SAMPLED).max(1);

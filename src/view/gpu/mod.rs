@@ -121,7 +121,8 @@ impl SceneBuffers {
     /// [`STAGES`](Self::STAGES) four storage buffers and one uniform count towards its limits.
     #[must_use]
     pub fn layout(device: &Device) -> wgpu::BindGroupLayout {
-        group_layout(&device.device, &kernels::bindings(&scene_source(0)), 0, Self::STAGES)
+        let bindings = kernels::bindings(&scene_source(0));
+        group_layout(&device.device, Some("scene"), &bindings, 0, Self::STAGES)
     }
 
     /// The bind group of all of them, with the [`layout`](Self::layout).

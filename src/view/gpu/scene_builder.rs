@@ -189,7 +189,34 @@ pub struct Source {
 /// A scene is complete, or empty and its [`status`](Self::status) says why: no part of it is left
 /// out. Grow the builder then, and record again.
 ///
-/// The chapter on rays of `docs/library.md`, and `examples/raytrace_gpu`, use it.
+/// ```no_run
+/// use trivox::view::gpu::{MeshBuffers, SceneBuilder, SceneCapacity};
+/// use trivox::{BackendError, Gpu, Lattice, Mode, wgpu};
+///
+/// fn frame(
+///     builder: &SceneBuilder,
+///     queue: &wgpu::Queue,
+///     mut encoder: wgpu::CommandEncoder,
+///     mesh: &MeshBuffers,
+/// ) -> Result<(), trivox::gpu::GpuError> {
+///     builder.record(&mut encoder, &[*mesh])?;
+///     // Here, passes of yours bind `builder.scene().buffers()`.
+///     queue.submit([encoder.finish()]);
+///     Ok(())
+/// }
+///
+/// fn builder(gpu: &Gpu, lattice: &Lattice) -> Result<SceneBuilder, BackendError> {
+///     let capacity = SceneCapacity {
+///         vertices: 50_000,
+///         triangles: 100_000,
+///         pairs: 1 << 19,
+///         bricks: 1 << 17,
+///         candidates: 1 << 25,
+///         voxels: 0,
+///     };
+///     SceneBuilder::new(gpu, lattice, Mode::Surface, capacity)
+/// }
+/// ```
 #[derive(Debug)]
 pub struct SceneBuilder {
     device: Device,
@@ -292,7 +319,8 @@ impl SceneBuilder {
         check(gpu, &capacity)?;
         let of_colors = [kernels::RESERVE_COLORS, kernels::FIRST_TRIANGLES, kernels::COLOR_VOXELS];
         let of_colors = of_colors.into_iter().filter(|_| voxels > 0);
-        let of_all = [kernels::QUANTIZE, kernels::TREE_COUNT, kernels::TREE_LINK];
+        let fill = if is_solid { kernels::FILL_ROWS } else { kernels::TREE_FILL };
+        let of_all = [kernels::QUANTIZE, fill, kernels::TREE_COUNT, kernels::TREE_LINK];
         let own = of_colors.chain(of_all).map(|kernel| (kernel, &[][..]));
         device.compile(setting.steps().iter().map(Step::variant).chain(own))?;
         let sizes = Sizes { pairs: pairs.max(1), bricks, crossings: 0, bitmap };

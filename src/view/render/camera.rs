@@ -1,4 +1,5 @@
-//! The camera: its view of a grid, projection and framing.
+//! The camera: its view of a grid, projection and framing, a common one for all turns of a
+//! turntable.
 
 use std::collections::BTreeMap;
 use std::f64::consts::FRAC_1_SQRT_2;

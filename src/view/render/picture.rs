@@ -116,8 +116,8 @@ pub(super) fn png_encoder<W: Write>(
     encoder
 }
 
-/// An empty list with memory for `count` values; an error, where there is too little, in place of
-/// the end of the process.
+/// An empty list with memory for `count` values, or an error: a failed allocation would end the
+/// process.
 pub(super) fn try_with_capacity<T>(count: usize) -> Result<Vec<T>, TryReserveError> {
     let mut values = Vec::new();
     values.try_reserve_exact(count)?;

@@ -298,40 +298,78 @@ mod tests {
 
     use super::*;
     use crate::grid::VoxelGrid;
+    use crate::view::trace::MAX_DISTANCE;
 
-    #[test]
-    fn rays_off_planes_are_seldom_ties_and_touch_what_the_exact_search_finds() {
-        let mut rng = Rng::with_seed(1);
-        let mut voxels: Vec<_> = (0..9000).map(|_| [0; 3].map(|_| rng.u32(0..100))).collect();
-        voxels.extend((0..32_u32.pow(3)).map(|i| [i % 32, i / 32 % 32, i / 1024]));
-        let grid = VoxelGrid::from_voxels([100; 3], voxels).unwrap();
-        let scene = Scene::new(&grid);
-        let (mut hits, mut ties) = (0, 0);
-        for i in 0..40_000 {
-            let mut direction = [0; 3].map(|_| rng.i32(-1 << 24..1 << 24) >> rng.u32(0..12) | 1);
-            if i % 2 == 0 {
-                direction[rng.usize(0..3)] = 0;
-            }
-            // Up to half of the largest distance away.
-            let back = rng.i64(0..1 << 11);
-            let target = [0; 3].map(|_| rng.i64(0..100 << FRACTION_BITS) | 1);
-            let origin = each(|a| target[a] - back * i64::from(direction[a]));
-            let ray = Ray::from_units(origin, direction).unwrap();
-            match scene.certain_touch(&ray, Time::ZERO) {
-                Ok(touch) => {
-                    let seen = |touch: Touch| (touch.voxel, touch.face(&ray), touch.point(&ray));
-                    let expected = scene.exact_touch(&ray, Time::ZERO);
-                    assert_eq!(touch.map(seen), expected.map(seen), "{ray:?}");
-                    hits += u32::from(touch.is_some());
-                }
-                Err(Tie) => ties += 1,
-            }
-            direction[i % 3] = 0;
-            let in_plane = each(|a| origin[a] >> FRACTION_BITS << FRACTION_BITS);
-            if let Ok(ray) = Ray::from_units(in_plane, direction) {
-                assert!(scene.certain_touch(&ray, Time::ZERO).is_err(), "{ray:?}");
+    /// A sphere of `size` voxels in a larger grid, and a block of full bricks.
+    fn sphere(size: u32, rng: &mut Rng) -> VoxelGrid {
+        let all = (0..size.pow(3)).map(|i| [i % size, i / size % size, i / size / size]);
+        let is_occupied = |voxel: &[u32; 3]| {
+            let square: u32 = voxel.iter().map(|&c| (2 * c + 1).abs_diff(size).pow(2)).sum();
+            let thickness = (2 * size - square.isqrt().min(2 * size)).abs_diff(size);
+            thickness < 2 && rng.u32(0..9) > 0 || voxel.iter().all(|c| c / 16 == 1)
+        };
+        VoxelGrid::from_voxels([5 * size / 4; 3], all.filter(is_occupied).collect::<Vec<_>>())
+            .unwrap()
+    }
+
+    /// Compares a ray, from its origin and from a time before its hit. Returns whether it is
+    /// certain.
+    fn check(scene: &Scene, ray: &Ray, rng: &mut Rng) -> bool {
+        let seen = |touch: Option<Touch>| touch.map(|t| (t.voxel, t.face(ray), t.point(ray)));
+        let hit = scene.exact_touch(ray, Time::ZERO);
+        let before = hit.map_or(0.0, |hit| hit.time.distance as f64 / hit.time.length as f64);
+        let mut is_certain = true;
+        for start in [Time::ZERO, Time::at_most(0.99 * rng.f64() * before)] {
+            let certain = scene.certain_touch(ray, start);
+            is_certain &= certain.is_ok();
+            if let Ok(touch) = certain {
+                assert_eq!(seen(touch), seen(hit), "{ray:?}, {start:?}");
             }
         }
-        assert!(hits > 10_000 && ties < 100, "{hits} hits, {ties} ties");
+        is_certain
+    }
+
+    #[test]
+    fn certain_touches_are_the_exact_ones() {
+        let mut rng = Rng::with_seed(1);
+        let most = i64::from(MAX_DISTANCE) << FRACTION_BITS;
+        // In general position; towards a corner of a voxel; one unit beside it; and in planes or
+        // along an axis, between the planes of voxels.
+        let mut certain = [0; 4];
+        for size in [7, 40, 100] {
+            let grid = sphere(size, &mut rng);
+            let (scene, units) = (Scene::new(&grid), i64::from(size) << FRACTION_BITS);
+            for i in 0..40_000 {
+                let kind = i % 4;
+                let reach = if i % 5 == 0 { most } else { 2 * units };
+                let target = [0; 3].map(|_| rng.i64(0..units) >> FRACTION_BITS << FRACTION_BITS);
+                let ray = if kind == 0 || kind == 3 {
+                    let direction = [0; 3].map(|_| rng.i32(-1 << 24..1 << 24) >> rng.u32(0..20));
+                    let mut towards = direction.map(|d| if d == 0 { 1 } else { d });
+                    if kind == 3 {
+                        let axis = rng.usize(0..3);
+                        towards[axis] = 0;
+                        towards[(axis + 1) % 3] *= rng.i32(0..2);
+                    }
+                    let back = if i % 2 == 0 { 0 } else { reach >> 24 };
+                    let origin = [0, 1, 2].map(|a| target[a] + 77 - back * i64::from(towards[a]));
+                    Ray::from_units(origin.map(|c| c.clamp(-most, most)), towards).unwrap()
+                } else {
+                    let direction = [0; 3].map(|_| rng.i32(-(1 << 12)..1 << 12) | 1);
+                    let times = rng.i64(0..(reach >> 13).min(1 << 20));
+                    let beside = if kind == 2 { rng.i64(-1..=1) } else { 0 };
+                    let origin = [0, 1, 2].map(|a| target[a] - times * i64::from(direction[a]));
+                    Ray::from_units([origin[0] + beside, origin[1], origin[2]], direction).unwrap()
+                };
+                certain[kind] += u32::from(check(&scene, &ray, &mut rng));
+                if kind == 3 {
+                    let in_plane = ray.origin.map(|c| c >> FRACTION_BITS << FRACTION_BITS);
+                    assert!(!check(&scene, &Ray { origin: in_plane, ..ray }, &mut rng), "{ray:?}");
+                }
+            }
+        }
+        let [general, corners, beside, still] = certain;
+        assert!(general > 29_900 && still > 29_900, "{certain:?}");
+        assert!(corners < 25_000 && beside > corners, "{certain:?}");
     }
 }

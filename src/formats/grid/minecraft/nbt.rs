@@ -32,7 +32,7 @@ pub(super) const LONG_ARRAY: u8 = 12;
 const MAX_DEPTH: u32 = 512;
 
 /// Writes a file with the tags that `write` writes.
-pub(super) fn zip(
+pub(super) fn write_gzip(
     out: &mut Out,
     write: impl FnOnce(&mut Tags) -> io::Result<()>,
 ) -> Result<(), WriteError> {
@@ -99,7 +99,7 @@ impl Tags<'_, '_> {
 }
 
 /// Calls `take` with the tags in the root compound of `input`, a `what` file.
-pub(super) fn unzip(
+pub(super) fn read_gzip(
     input: &mut dyn BufRead,
     what: &str,
     take: impl FnOnce(&mut TagReader) -> Result<(), ReadError>,

@@ -212,9 +212,18 @@ impl Model {
                 *counts.entry((label, [z, y, x])).or_default() += 1;
             }
         } else {
-            for (key, mask) in grid.bricks() {
+            let place_of = |key: BrickKey| {
                 let [x, y, z] = key.first_voxel().map(|c| c / MAX_MODEL);
-                *counts.entry((None, [z, y, x])).or_default() += count(&mask);
+                [z, y, x]
+            };
+            let mut bricks = grid.bricks().peekable();
+            // One look-up for the bricks of a box that follow each other.
+            while let Some((key, mask)) = bricks.next() {
+                let (place, mut voxels) = (place_of(key), count(&mask));
+                while let Some((_, mask)) = bricks.next_if(|&(key, _)| place_of(key) == place) {
+                    voxels += count(&mask);
+                }
+                *counts.entry((None, place)).or_default() += voxels;
             }
         }
         if counts.is_empty() {

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::slice::from_ref;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use crate::formats::error::TOO_LARGE;
 use crate::formats::mesh::gltf::accessors::Arrays;
@@ -40,8 +41,8 @@ impl DocumentTextures {
         let named = images.iter().flatten().filter_map(ImageInfo::file_names);
         sidecars.note_images(named, from_ref(&sidecars.folder));
         let mut loader = TextureLoader::new(sidecars, limit);
-        // By the part of a buffer, in which several images may be, or else by the image.
-        let mut of_images: HashMap<Result<usize, usize>, Option<usize>> = HashMap::new();
+        // By the part of a buffer, in which several images may be, or by the image.
+        let mut of_images: HashMap<[Option<usize>; 2], Option<usize>> = HashMap::new();
         let mut requests: HashMap<usize, Option<(usize, Sampler)>> = HashMap::new();
         for index in wanted {
             requests.entry(index).or_insert_with(|| {
@@ -57,7 +58,7 @@ impl DocumentTextures {
                 let sampler = sampler.and_then(|at| item(&samplers, at, "").ok().copied());
                 let view = item(&images, image, "").ok().and_then(ImageInfo::view);
                 let request = of_images
-                    .entry(view.ok_or(image))
+                    .entry([view, view.is_none().then_some(image)])
                     .or_insert_with(|| request_image(arrays, &images, image, &mut loader));
                 Some(((*request)?, sampler.unwrap_or_default()))
             });
@@ -108,15 +109,21 @@ struct TextureInfo {
 }
 
 #[derive(Deserialize)]
-struct Extension {
+#[serde(untagged)]
+enum Extension {
     /// An image of another type.
-    source: Option<usize>,
+    Image {
+        source: usize,
+    },
+    Other(IgnoredAny),
 }
 
 impl TextureInfo {
     fn source(&self) -> Result<usize, String> {
-        let image = |(name, extension): (_, &Extension)| Some((name, extension.source?));
-        let images = self.extensions.iter().filter_map(image);
+        let images = self.extensions.iter().filter_map(|(name, extension)| match *extension {
+            Extension::Image { source } => Some((name, source)),
+            Extension::Other(_) => None,
+        });
         match (self.source, images.clone().find(|(name, _)| *name == "EXT_texture_webp")) {
             (Some(source), _) | (None, Some((_, source))) => Ok(source),
             (None, None) => Err(match images.map(|(name, _)| name).next() {

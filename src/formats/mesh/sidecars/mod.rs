@@ -135,13 +135,7 @@ impl Sidecars {
     fn allows(&self, path: &Path) -> bool {
         let is_inside =
             |folder: PathBuf| fs::canonicalize(path).is_ok_and(|path| path.starts_with(folder));
-        match &self.files {
-            Files::OnDisk(_) if self.is_confined => {
-                fs::canonicalize(&self.folder).is_ok_and(is_inside)
-            }
-            Files::OnDisk(_) => true,
-            Files::InMemory(..) => false,
-        }
+        !self.is_confined || fs::canonicalize(&self.folder).is_ok_and(is_inside)
     }
 
     /// Logs a file on disk.
@@ -293,7 +287,12 @@ impl Sidecars {
     /// Bytes of memory that the content of a file takes when it is read: none if it is there
     /// already.
     pub(super) fn cost(&self, path: &Path) -> u64 {
-        if self.allows(path) { fs::metadata(path).map_or(0, |file| file.len()) } else { 0 }
+        match &self.files {
+            Files::OnDisk(_) if self.allows(path) => {
+                fs::metadata(path).map_or(0, |file| file.len())
+            }
+            _ => 0,
+        }
     }
 
     /// The content of a file, in at most `limit` more bytes of memory.

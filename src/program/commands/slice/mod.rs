@@ -15,7 +15,7 @@ use crate::console::{print_error, print_json, print_warnings, stdout_error};
 use crate::grids::GridSummary;
 use crate::progress::TerminalProgress;
 use crate::text::{AXES, counted, escaped, shown};
-use crate::voxels::voxels;
+use crate::voxels::{check_input, voxels};
 use crate::write::pictures::picture_sink;
 use crate::write::sink::{Inputs, Sink, refuse_shared_stdout};
 
@@ -29,6 +29,7 @@ pub fn run(args: &SliceArgs) -> Result<()> {
     });
     let sink = sink.transpose()?;
     let named = || shown(&args.file);
+    check_input(&args.file)?;
     args.source.refuse_contradictions(&args.file)?;
     let progress = Arc::new(TerminalProgress::new(args.quiet));
     let (grid, mut warnings) = voxels(&args.file, &args.source, sink.as_ref(), &progress)?;

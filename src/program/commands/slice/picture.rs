@@ -43,8 +43,8 @@ impl Drawing {
         let scale = scale.unwrap_or((SIDE / longest).clamp(1, MAX_SCALE));
         if u64::from(longest) * u64::from(scale) > u64::from(MAX_SIDE) {
             bail!(
-                "{} of {scale} pixels are more than the {} that a picture can have: use --pixels {} \
-                 or less",
+                "{} of {scale} pixels are more than the {} that a picture can have: use --pixels \
+                 {} or less",
                 counted(longest.into(), "voxel"),
                 grouped(MAX_SIDE.into()),
                 MAX_SIDE / longest

@@ -229,13 +229,14 @@ impl Field {
 
     /// `b` at up to [`LANES`] points of `cube`, or numbers with the same offsets.
     fn numbers(&self, cube: &Cube, points: &[Point]) -> Vec<f64> {
-        let first = self.numbers_in(cube, points, FIRST_TOLERANCE);
-        let decided = |(first, &p): (Option<f64>, &Point)| {
-            let by_near = |tolerance| self.numbers_in(cube, &[p], tolerance)[0];
-            let number = first.or_else(|| NEAR_TOLERANCES.into_iter().find_map(by_near));
-            number.unwrap_or_else(|| self.number_from_root(p))
-        };
-        first.into_iter().zip(points).map(decided).collect()
+        let numbers = self.numbers_in(cube, points, FIRST_TOLERANCE).into_iter().zip(points);
+        numbers.map(|(number, &p)| number.unwrap_or_else(|| self.number_in(cube, p))).collect()
+    }
+
+    /// [`numbers`](Self::numbers) at one point, with smaller tolerances.
+    fn number_in(&self, cube: &Cube, p: Point) -> f64 {
+        let by_near = |tolerance| self.numbers_in(cube, &[p], tolerance)[0];
+        NEAR_TOLERANCES.into_iter().find_map(by_near).unwrap_or_else(|| self.number_from_root(p))
     }
 
     /// [`numbers`](Self::numbers) by the near and far fields of the cube, where these decide the

@@ -17,7 +17,7 @@ use std::io;
 pub use self::read::read;
 use super::frame::Frame;
 use super::kinds::Kinds;
-use super::nbt::{LONG, LONG_ARRAY, Tags, zip};
+use super::nbt::{LONG, LONG_ARRAY, Tags, write_gzip};
 use super::{schem, write_world};
 use crate::formats::grid::dense;
 use crate::formats::{GridSpec, Out, WriteError, WriteOptions};
@@ -52,7 +52,7 @@ pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<
     let frame = Frame::new(grid);
     let kinds = Kinds::new(grid, options);
     let name = options.name.as_deref().filter(|name| is_java_text(name));
-    zip(out, |tags| {
+    write_gzip(out, |tags| {
         tags.compound("")?;
         tags.int("MinecraftDataVersion", kinds.version().data)?;
         tags.int("Version", VERSION)?;

@@ -7,7 +7,7 @@ use super::bits;
 use crate::formats::grid::dense;
 use crate::formats::grid::minecraft::frame::Frame;
 use crate::formats::grid::minecraft::nbt::{
-    COMPOUND, INT, LIST, LONG_ARRAY, STRING, TagReader, unzip,
+    COMPOUND, INT, LIST, LONG_ARRAY, STRING, TagReader, read_gzip,
 };
 use crate::formats::grid::minecraft::paint::{Painter, Palettes};
 use crate::formats::grid::minecraft::{Head, MAX_VOLUME};
@@ -36,7 +36,7 @@ const MAX_ENTRIES: usize = 1 << 22;
 /// stone only has no colours.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let mut schematic = Schematic { memory: Budget::new(limit), ..Schematic::default() };
-    unzip(input, WHAT, |tags| schematic.take_all(tags, 0))?;
+    read_gzip(input, WHAT, |tags| schematic.take_all(tags, 0))?;
     schematic.finish()
 }
 

@@ -12,7 +12,7 @@ use std::io;
 pub use self::read::read;
 use super::frame::Frame;
 use super::kinds::Kinds;
-use super::nbt::{self, BYTE_ARRAY, Tags, zip};
+use super::nbt::{self, BYTE_ARRAY, Tags, write_gzip};
 use super::{MAX_VOLUME, check_dims, lost, write_world};
 use crate::formats::grid::dense;
 use crate::formats::{GridSpec, Out, WriteError, WriteOptions};
@@ -42,7 +42,7 @@ pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<
              lower the resolution, or write .litematic"
         )));
     }
-    zip(out, |tags| {
+    write_gzip(out, |tags| {
         if !options.plain {
             tags.compound("")?;
         }

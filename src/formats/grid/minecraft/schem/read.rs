@@ -5,7 +5,9 @@ use std::io::BufRead;
 
 use crate::formats::grid::dense;
 use crate::formats::grid::minecraft::frame::Frame;
-use crate::formats::grid::minecraft::nbt::{BYTE_ARRAY, COMPOUND, INT, SHORT, TagReader, unzip};
+use crate::formats::grid::minecraft::nbt::{
+    BYTE_ARRAY, COMPOUND, INT, SHORT, TagReader, read_gzip,
+};
 use crate::formats::grid::minecraft::paint::{Painter, Palettes};
 use crate::formats::grid::minecraft::{Head, MAX_VOLUME};
 use crate::formats::io::bytes::Budget;
@@ -19,7 +21,7 @@ const WHAT: &str = "Sponge schematic";
 /// stone only has no colours.
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let mut schematic = Schematic { memory: Budget::new(limit), ..Schematic::default() };
-    unzip(input, WHAT, |tags| schematic.take_all(tags, 0))?;
+    read_gzip(input, WHAT, |tags| schematic.take_all(tags, 0))?;
     schematic.finish()
 }
 

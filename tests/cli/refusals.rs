@@ -5,18 +5,12 @@ use super::*;
 #[test]
 fn bad_input_is_refused_in_one_sentence_and_changes_nothing() {
     let folder = folder();
-    let cases: [(&str, &[u8], &str); 12] = [
+    let cases: [(&str, &[u8], &str); 6] = [
         ("empty", b"", "the file is empty"),
         ("binary", b"\x00\x01\x02", "not an OBJ text file"),
-        ("text", b"hello\nworld\n", "no faces"),
-        ("faceless", b"v 0 0 0\nv 1 1 1\n", "no faces"),
         ("points", b"v 0 0 0\np 1\n", "points"),
         ("nan", b"v 0 0 0\nv 1 nan 0\nv 1 1 1\nf 1 2 3\n", "line 2: 'nan'"),
-        ("inf", b"v 0 0 0\nv 1 2 0\nv 1 1 -inf\nf 1 2 3\n", "line 3: '-inf'"),
-        ("huge", b"v 0 0 0\nv 1e999 2 0\nv 1 1 1\nf 1 2 3\n", "line 2: '1e999'"),
         ("range", b"v 0 0 0\nv 1 2 0\nv 1 1 1\n\nf 1 2 4\n", "line 5: vertex index 4"),
-        ("zero", b"v 0 0 0\nv 1 2 0\nv 1 1 1\nf 0 1 2\n", "line 4: vertex index 0"),
-        ("word", b"v 0 0 zero\n", "line 1: 'zero'"),
         ("point", b"v 3 4 5\nv 3 4 5\nf 1 2 1\n", "all vertices are at one point (3, 4, 5)"),
     ];
     for (name, content, complaint) in cases {

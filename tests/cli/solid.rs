@@ -61,20 +61,12 @@ fn a_solid_says_how_it_was_filled_and_why() {
         "voxel_volume": 64.0,
         "mesh_volume": 64.0,
     });
-    for kind in ["open", "non_manifold", "inconsistent", "odd", "unbalanced"] {
-        expected[format!("{kind}_edges")] = 0.into();
-    }
-    for field in ["flipped_triangles", "flipped_patches"] {
-        expected[field] = 0.into();
-    }
-    for kind in ["open", "overlapping", "opposed"] {
-        expected[format!("{kind}_columns")] = 0.into();
-    }
-    for field in ["example", "boundary_loops", "uncertain_voxels", "caps", "empty_shells"] {
-        expected[field] = Value::Null;
-    }
-    for field in ["empty_shells_text", "pieces_text", "axis_disagreement", "enclosed", "leaked"] {
-        expected[field] = Value::Null;
+    let zeros = "open_edges non_manifold_edges inconsistent_edges odd_edges unbalanced_edges \
+                 flipped_triangles flipped_patches open_columns overlapping_columns opposed_columns";
+    let nulls = "example boundary_loops uncertain_voxels caps empty_shells empty_shells_text \
+                 pieces_text axis_disagreement enclosed leaked";
+    for (fields, value) in [(zeros, json!(0)), (nulls, Value::Null)] {
+        fields.split(' ').for_each(|field| expected[field] = value.clone());
     }
     assert_eq!(closed, expected);
 

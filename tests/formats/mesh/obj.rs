@@ -343,7 +343,7 @@ fn area(mesh: &Mesh) -> f64 {
     area_of(&corners(mesh))
 }
 
-fn area_of(triangles: &[[[f64; 3]; 3]]) -> f64 {
+pub(crate) fn area_of(triangles: &[[[f64; 3]; 3]]) -> f64 {
     let area = |[a, b, c]: &[[f64; 3]; 3]| length(cross(minus(*b, *a), minus(*c, *a))) / 2.0;
     triangles.iter().map(area).sum()
 }

@@ -358,17 +358,15 @@ pub(crate) fn lines(grid: &VoxelGrid) -> BTreeSet<String> {
     grid.voxels().map(|[x, y, z]| format!("{x} {y} {z}")).collect()
 }
 
-/// Formats of [`asymmetric`] with the module of Python's that reads it, how, and the facts that it
-/// then prints.
+/// Formats of [`asymmetric`] with the module of Python's that reads it, how it makes an array
+/// `grid` of NumPy's, and the facts that it then prints.
 const READERS: [(GridFormat, &str, &str, &str); 5] = [
     (
         Npy,
         "numpy",
         "
-import numpy
 grid = numpy.load('grid.npy')
 print(grid.dtype, grid.shape, grid.flags.c_contiguous)
-for x, y, z in numpy.argwhere(grid): print(x, y, z)
 ",
         "bool (19, 9, 30) True",
     ),
@@ -376,11 +374,9 @@ for x, y, z in numpy.argwhere(grid): print(x, y, z)
         Npz,
         "numpy",
         "
-import numpy
 file = numpy.load('grid.npz')
 grid = file['occupied']
 print(grid.dtype, grid.shape, file['origin'].tolist(), float(file['voxel_size']), str(file['up']))
-for x, y, z in numpy.argwhere(grid): print(x, y, z)
 ",
         "bool (19, 9, 30) [-1.5, 10.25, 2.0] 0.125 z",
     ),
@@ -389,11 +385,10 @@ for x, y, z in numpy.argwhere(grid): print(x, y, z)
         Binvox,
         "trimesh",
         "
-import numpy, trimesh
-grid = trimesh.load('grid.binvox', file_type='binvox')
-n = int(grid.shape[0])
-print(n, grid.transform[:3, 3].tolist(), round(float(grid.transform[0, 0] * (n - 1)), 12))
-for x, y, z in numpy.argwhere(grid.matrix): print(x, y, z)
+import trimesh
+file = trimesh.load('grid.binvox', file_type='binvox')
+grid, n = file.matrix, int(file.shape[0])
+print(n, file.transform[:3, 3].tolist(), round(float(file.transform[0, 0] * (n - 1)), 12))
 ",
         "30 [-1.5, 10.25, 2.0] 3.75",
     ),
@@ -405,7 +400,6 @@ cells = tuple(n - 1 for n in image.GetDimensions())
 up = image.GetFieldData().GetArray('up').GetValue(0)
 print(cells, image.GetOrigin(), image.GetSpacing(), image.GetCellData().GetScalars().GetName(), up)
 grid = vtk_to_numpy(image.GetCellData().GetScalars()).reshape(cells, order='F')
-for x, y, z in numpy.argwhere(grid): print(x, y, z)
 ",
         "(19, 9, 30) (-1.5, 10.25, 2.0) (0.125, 0.125, 0.125) occupied 2",
     ),
@@ -413,7 +407,7 @@ for x, y, z in numpy.argwhere(grid): print(x, y, z)
         Vol,
         "mitsuba",
         "
-import numpy, mitsuba
+import mitsuba
 mitsuba.set_variant('scalar_rgb')
 volume = mitsuba.VolumeGrid('grid.vol')
 texture = mitsuba.load_dict({
@@ -421,8 +415,7 @@ texture = mitsuba.load_dict({
 box = texture.bbox()
 size = [int(n) for n in volume.size()]
 print(size, [round(c, 5) for c in box.min], [round(c, 5) for c in box.max])
-grid = numpy.array(volume).reshape(size[::-1])
-for z, y, x in numpy.argwhere(grid): print(x, y, z)
+grid = numpy.array(volume).reshape(size[::-1]).T
 ",
         "[19, 9, 30] [-1.5, 10.25, 2.0] [0.875, 11.375, 5.75]",
     ),
@@ -430,8 +423,10 @@ for z, y, x in numpy.argwhere(grid): print(x, y, z)
 
 #[test]
 fn other_programs_read_all_voxels_and_the_place() {
+    let voxels = "for x, y, z in numpy.argwhere(grid): print(x, y, z)";
     for (format, module, script, expected) in READERS {
-        if let Some((head, voxels)) = other_reader(&asymmetric(), format, module, script) {
+        let script = format!("import numpy\n{script}{voxels}");
+        if let Some((head, voxels)) = other_reader(&asymmetric(), format, module, &script) {
             assert_eq!(head, expected, "{format:?}");
             assert!(voxels == lines(&asymmetric()), "{format:?}");
         }

@@ -50,22 +50,6 @@ fn an_up_axis_that_was_forgotten_can_be_given_later() {
 }
 
 #[test]
-fn voxels_of_magicavoxel_stand_upright_in_every_format() {
-    let folder = Folder::new();
-    folder.write("pole.vox", poles(&[2]));
-    for extension in ["npz", "bricks", "schem", "litematic", "vdb", "nvdb", "vti"] {
-        let name = &format!("pole.{extension}");
-        folder.succeeds(format!("convert pole.vox {name}"));
-        folder.succeeds(format!("convert {name} back.vox"));
-        let (grid, back) = (folder.grid(name), folder.grid("back.vox"));
-        assert_eq!((grid.dims(), grid.world.up), ([1, 1, 2], Up::Z), "{name}");
-        assert_eq!(back, folder.grid("pole.vox"), "{name}");
-    }
-    let blocks = GridFormat::Schem.blocks(&folder.grid("pole.vox"));
-    assert_eq!(blocks, Some([1, 2, 1]), "width, height and length");
-}
-
-#[test]
 fn a_frame_of_magicavoxel_is_read_and_other_formats_have_none() {
     let folder = folder();
     folder.write("two.vox", poles(&[1, 2]));
@@ -142,7 +126,6 @@ fn what_cannot_be_converted_is_refused_and_changes_nothing() {
     folder.write_grid("long.npy", &VoxelGrid::empty([2001, 1, 1]).unwrap());
     folder.write("grid.vol", "");
     folder.each("convert _").refuses(&[
-        ("mesh.obj b.npy", "mesh.obj: is a mesh: voxelize it first"),
         ("long.npy b.stl", "b.stl: .stl files are read, but not written: use one of .vox"),
         ("long.npy b.xyz", "b.xyz: unknown file extension '.xyz'"),
         ("a.fbx b.npy", "a.fbx: No such file"),

@@ -160,7 +160,6 @@ fn unreadable_grids_exit_with_2_and_a_picture_of_nothing_is_said() {
     folder.each("diff _").refuses(&[
         ("a.npy gone.npy", "gone.npy: No such file"),
         ("old.npy a.npy", "old.npy: "),
-        ("a.npy mesh.obj", "mesh.obj: is a mesh: voxelize it first"),
         ("a.npy .", ".: is a folder"),
         ("a.npy a.npy --preview d.jpg", "d.jpg: unknown file extension '.jpg': pictures are"),
         ("a.npy a.npy --preview gone/d.png", "gone/d.png: there is no folder 'gone'"),

@@ -144,7 +144,7 @@ fn a_mesh_of_voxels_is_read_as_a_mesh_and_never_replaces_what_it_was_made_of() {
         folder.succeeds(format!("mesh.obj --res 8 -o {file}"));
         let info = folder.json(format!("info {file}"));
         assert_eq!(info["bounds"][0], json!([0.0, 0.0, 0.0]), "{file}");
-        let complaint = format!("{file}: is a mesh: voxelize");
+        let complaint = format!("{file}: is a mesh: voxelize it first");
         for args in ["diff mesh.npy FILE", "convert FILE b.npy", "verify mesh.obj FILE"] {
             folder.refuses(args.replace("FILE", file), &complaint);
         }

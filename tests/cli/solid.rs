@@ -61,20 +61,12 @@ fn a_solid_says_how_it_was_filled_and_why() {
         "voxel_volume": 64.0,
         "mesh_volume": 64.0,
     });
-    for kind in ["open", "non_manifold", "inconsistent", "odd", "unbalanced"] {
-        expected[format!("{kind}_edges")] = 0.into();
-    }
-    for field in ["flipped_triangles", "flipped_patches"] {
-        expected[field] = 0.into();
-    }
-    for kind in ["open", "overlapping", "opposed"] {
-        expected[format!("{kind}_columns")] = 0.into();
-    }
-    for field in ["example", "boundary_loops", "uncertain_voxels", "caps", "empty_shells"] {
-        expected[field] = Value::Null;
-    }
-    for field in ["empty_shells_text", "pieces_text", "axis_disagreement", "enclosed", "leaked"] {
-        expected[field] = Value::Null;
+    let zeros = "open_edges non_manifold_edges inconsistent_edges odd_edges unbalanced_edges \
+                 flipped_triangles flipped_patches open_columns overlapping_columns opposed_columns";
+    let nulls = "example boundary_loops uncertain_voxels caps empty_shells empty_shells_text \
+                 pieces_text axis_disagreement enclosed leaked";
+    for (fields, value) in [(zeros, json!(0)), (nulls, Value::Null)] {
+        fields.split(' ').for_each(|field| expected[field] = value.clone());
     }
     assert_eq!(closed, expected);
 
@@ -108,38 +100,34 @@ fn a_solid_says_how_it_was_filled_and_why() {
 }
 
 #[test]
-fn a_solid_says_how_many_shells_have_no_voxel() {
+fn a_solid_says_what_of_it_is_thinner_than_a_voxel() {
     let folder = Folder::new();
     let tetrahedron = "v 5 0 0\nv 5.1 0 0\nv 5 0.1 0\nv 5 0 0.1\n\
                        f -4 -2 -3\nf -4 -3 -1\nf -4 -1 -2\nf -3 -2 -1\n";
     folder.write("two.obj", cube(0.0, 4.0) + tetrahedron);
-    let text = "1 of 2 shells has no voxel (up to 0.2 voxels long): it is thinner than \
-                a voxel, or a cavity";
-    let run = "two.obj --voxel-size 0.5 --mode solid";
-    let line = format!("\n          {text}; --include-surface keeps it\n");
-    let said = folder.says(format!("{run} --strict"), &line);
-    assert!(!said.contains("warning"), "{said}");
-    let found = &folder.json(run)["fill"];
-    assert_eq!((&found["empty_shells"], &found["empty_shells_text"]), (&1.into(), &text.into()));
-    assert!(folder.json(format!("{run} --include-surface"))["fill"]["empty_shells"].is_null());
-}
-
-#[test]
-fn a_solid_says_that_a_thin_shell_became_pieces() {
-    let folder = Folder::new();
     // A rod of 24 x 0.6 x 0.6 that rises by 10 and by 5.
     let rod = cube_by(|[x, y, z]| [24.0 * x, 0.6 * y + 10.0 * x, 0.6 * z + 5.0 * x]);
     folder.write("rod.obj", rod);
-    let fill = |args: &str| folder.json(format!("rod.obj --mode solid {args}"))["fill"].clone();
-    let broken = fill("--voxel-size 1");
-    let text = "1 shell became 6 pieces of voxels: parts of the mesh are thinner than a voxel";
-    assert_eq!((&broken["pieces"], &broken["pieces_text"]), (&6.into(), &text.into()));
-    assert!(broken["sentence"].as_str().unwrap().ends_with(&format!("; {text}")), "{broken}");
-    let line = format!("\n          {text}; --include-surface joins them\n");
-    folder.says("rod.obj --voxel-size 1 --mode solid --strict", &line);
-    let whole = fill("--voxel-size 0.2");
+    let no_voxel = "1 of 2 shells has no voxel (up to 0.2 voxels long): it is thinner than \
+                    a voxel, or a cavity";
+    let broken = "1 shell became 6 pieces of voxels: parts of the mesh are thinner than a voxel";
+    let fill = |args: &str| folder.json(format!("{args} --mode solid"))["fill"].clone();
+    for (run, field, count, text, surface) in [
+        ("two.obj --voxel-size 0.5", "empty_shells", 1, no_voxel, "keeps it"),
+        ("rod.obj --voxel-size 1", "pieces", 6, broken, "joins them"),
+    ] {
+        let found = fill(run);
+        let said = (&found[field], &found[format!("{field}_text")]);
+        assert_eq!(said, (&count.into(), &text.into()), "{run}");
+        let line = format!("\n          {text}; --include-surface {surface}\n");
+        folder.says(format!("{run} --mode solid --strict"), &line);
+        assert!(fill(&format!("{run} --include-surface"))[field].is_null(), "{run}");
+    }
+    assert!(!folder.said("two.obj --voxel-size 0.5 --mode solid --strict").contains("warning"));
+    let sentence = &fill("rod.obj --voxel-size 1")["sentence"];
+    assert!(sentence.as_str().unwrap().ends_with(&format!("; {broken}")), "{sentence}");
+    let whole = fill("rod.obj --voxel-size 0.2");
     assert_eq!((&whole["pieces"], &whole["pieces_text"]), (&1.into(), &().into()));
-    assert!(fill("--voxel-size 1 --include-surface")["pieces"].is_null());
 }
 
 #[test]

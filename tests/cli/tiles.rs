@@ -65,17 +65,6 @@ fn strict_refuses_a_tile_whose_holes_it_cannot_judge() {
 }
 
 #[test]
-fn tiles_that_are_padded_to_cubes_or_have_other_up_axes_are_not_joined() {
-    let folder = folder();
-    for tile in ["1/2 -o 1.binvox", "2/2 -o 2.binvox", "1/2 --up y -o y.npz", "2/2 --up z -o z.npz"]
-    {
-        folder.succeeds(format!("mesh.obj --res 64 --tile {tile}"));
-    }
-    folder.refuses("join 1.binvox 2.binvox -o both.npz", ".binvox pads them");
-    folder.fails("join y.npz z.npz -o both.npz", "up axis");
-}
-
-#[test]
 fn a_tile_says_where_it_lies_and_of_which_lattice() {
     let folder = folder();
     let tile = folder.json("mesh.obj --res 1048576 --tile 1/2048x2048x512");
@@ -127,6 +116,9 @@ fn tiles_that_cannot_be_are_refused() {
         "--res 64 --tile 2/2 -o second.npz",
         "--res 64 --tile 1/2 --color red -o red.npz",
         "--res 64 --tile 1/2 -o a.npy",
+        "--res 64 --tile 2/2 --up z -o z.npz",
+        "--res 64 --tile 1/2 -o 1.binvox",
+        "--res 64 --tile 2/2 -o 2.binvox",
         "--res 40 -o b.npz",
     ] {
         folder.succeeds(format!("mesh.obj {args}"));
@@ -147,7 +139,9 @@ fn tiles_that_cannot_be_are_refused() {
         ("a.npz second.npz b.npz", "tiles of one: a.npz and b.npz: a tile is not on"),
         ("red.npz second.npz", "tiles of one: second.npz: some tiles have colours"),
         ("a.npy", "a.npy: does not say where it lies"),
+        ("1.binvox 2.binvox", ".binvox pads them"),
     ]);
+    folder.fails("join a.npz z.npz -o c.npz", "up axis");
     folder
         .each("mesh.obj --res 64 --tile _")
         .fails(&[("3/2", "no tile 3 of 2"), ("half", "write I/N or I/XxYxZ")]);

@@ -4,7 +4,7 @@
 use trivox::grid::count;
 use trivox::surface::palette::{Palette, count_colors};
 
-use super::dense::{vti_array, with_crc, without_crc};
+use super::dense::{with_crc, without_crc};
 use super::npy::{files_of, npy_file, openvdb_python};
 use super::nvdb::nanovdb;
 use super::vdb::{blocks, far, field, text, tiny_fields, tiny_vdb};
@@ -115,25 +115,6 @@ pub(crate) fn tiny_colored_bricks() -> Vec<u8> {
     bytes.extend([0; 63 + 8 + 8]);
     bytes.extend([1, 2, 3, 4]);
     with_crc(&bytes)
-}
-
-#[test]
-fn a_colored_vti_has_the_arrays_it_always_had() {
-    let bytes = written(&tiny_colored(), Vti);
-    let (head, arrays) = bytes.split_at(position(&bytes, b">\n_") + 3);
-    let head = std::str::from_utf8(head).unwrap();
-    let (occupied, rest) = vti_array(arrays);
-    for (name, components, offset) in [("occupied", 1, 0), ("color", 4, arrays.len() - rest.len())]
-    {
-        let array = format!(
-            "<DataArray type=\"UInt8\" Name=\"{name}\" NumberOfComponents=\"{components}\" \
-             format=\"appended\" offset=\"{offset}\"/>\n"
-        );
-        assert!(head.contains(&array), "{head}");
-    }
-    assert_eq!(occupied, b"\x01\0\0\0\0\x01");
-    let (colors, _) = vti_array(rest);
-    assert_eq!(colors, [[1, 2, 3, 4], [0; 4], [0; 4], [0; 4], [0; 4], [5, 6, 7, 8]].concat());
 }
 
 #[test]

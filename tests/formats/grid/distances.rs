@@ -193,12 +193,6 @@ for name in ['box', 'knot', 'sheet']:
     center = grid.transform.indexToWorld((0, 0, 0))
     assert np.allclose(center, np.array(origin) + 0.5 * size, rtol=1e-14), name
     if name == 'box': print('tiles', grid.leafCount() * 512 < raw.size / 4)
-    # What OpenVDB writes of it is what it read.
-    vdb.write(name + '-again.vdb', [grid])
-    again = vdb.read(name + '-again.vdb', 'surface')
-    values_again = np.zeros_like(values)
-    again.copyToArray(values_again, ijk=(-2, -2, -2))
-    assert np.array_equal(values, values_again), name
 ";
     let Some(output) = openvdb_python(script, folder.path()) else { return };
     assert_eq!(output, "tiles True\n");

@@ -447,17 +447,6 @@ fn malformed_schematics_are_refused() {
 }
 
 #[test]
-fn voxels_become_the_blocks_that_are_given() {
-    let blocks = [("oak_planks", [162, 131, 79]), ("create:asurine", [100, 120, 140])];
-    let blocks = BlockList::new(blocks.map(|(name, color)| (name.to_owned(), color))).unwrap();
-    let options = WriteOptions { blocks: Some(blocks), ..WriteOptions::default() };
-    let grid = VoxelGrid::from_voxels([2, 1, 1], [[0; 3], [1, 0, 0]]).unwrap();
-    assert_eq!(kinds(&grid, &options), ["minecraft:oak_planks"]);
-    let blue = grid.with_colors(Colors::uniform([90, 120, 150, 255]));
-    assert_eq!(kinds(&blue, &options), ["create:asurine"]);
-}
-
-#[test]
 fn a_plain_schematic_is_of_version_2() {
     let plain = WriteOptions { plain: true, ..WriteOptions::default() };
     for grid in [tiny(), colored(&tiny(), true)] {

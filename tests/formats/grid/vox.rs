@@ -7,49 +7,30 @@ use trivox::surface::palette::Palette;
 use super::colored::listed;
 use super::*;
 
-#[rustfmt::skip]
+/// A file of the tiny grid whose voxels have these entries of the palette, from 1.
+fn tiny_file(entries: [u8; 2], palette: impl Iterator<Item = [u8; 3]>) -> Vec<u8> {
+    let mut colors: Vec<u8> = palette.flat_map(|[r, g, b]| [r, g, b, 255]).collect();
+    colors.resize(1024, 0);
+    let described = "1 dims=1,2,3 up=y origin=-1.5,0.0,2.0 voxel=0.125";
+    let [first, last] = entries;
+    file(&[
+        // z is up: mesh z = 0 is the back.
+        model([1, 3, 2], &[[0, 2, 0, first], [0, 0, 1, last]]),
+        // The root is in no layer, and its only frame says nothing.
+        node("nTRN", 0, &[("trivox", described)], &[ints(&[1, -1, -1, 1]), dict(&[])]),
+        group(1, &[2]),
+        // The pivot (0, 1, 1) lies at (0, 0, 1).
+        transform(2, 3, &[("_t", "0 0 1")]),
+        shape(3, 0),
+        chunk("RGBA", &colors),
+    ])
+}
+
 pub(crate) fn tiny_vox() -> Vec<u8> {
-    let mut bytes = [
-        &b"VOX \x96\0\0\0"[..],                // version 150
-        b"MAIN\0\0\0\0\x16\x05\0\0",           // no content, 1302 bytes of children
-        b"SIZE\x0c\0\0\0\0\0\0\0",             // 12 bytes, no children
-        b"\x01\0\0\0\x03\0\0\0\x02\0\0\0",     // 1 x 3 x 2: z is up
-        b"XYZI\x0c\0\0\0\0\0\0\0",
-        b"\x02\0\0\0",                         // two voxels
-        b"\0\x02\0\x01",                       // (0, 2, 0), colour 1: mesh z = 0 is the back
-        b"\0\0\x01\x01",                       // (0, 0, 1), colour 1
-        b"nTRN\x5b\0\0\0\0\0\0\0",
-        b"\0\0\0\0",                           // node 0, the root
-        b"\x01\0\0\0",                         // one attribute
-        b"\x06\0\0\0trivox",
-        b"\x31\0\0\x001 dims=1,2,3 up=y origin=-1.5,0.0,2.0 voxel=0.125",
-        b"\x01\0\0\0\xff\xff\xff\xff",         // child 1, reserved
-        b"\xff\xff\xff\xff\x01\0\0\0",         // no layer, one frame
-        b"\0\0\0\0",                           // that says nothing
-        b"nGRP\x10\0\0\0\0\0\0\0",
-        b"\x01\0\0\0\0\0\0\0",                 // node 1, no attributes
-        b"\x01\0\0\0\x02\0\0\0",               // one child: 2
-        b"nTRN\x2b\0\0\0\0\0\0\0",
-        b"\x02\0\0\0\0\0\0\0",                 // node 2, no attributes
-        b"\x03\0\0\0\xff\xff\xff\xff",         // child 3, reserved
-        b"\0\0\0\0\x01\0\0\0",                 // layer 0, one frame
-        b"\x01\0\0\0",                         // with one attribute:
-        b"\x02\0\0\0_t\x05\0\0\x000 0 1",      // the pivot (0, 1, 1) lies at (0, 0, 1)
-        b"nSHP\x14\0\0\0\0\0\0\0",
-        b"\x03\0\0\0\0\0\0\0",                 // node 3, no attributes
-        b"\x01\0\0\0",                         // one model:
-        b"\0\0\0\0\0\0\0\0",                   // model 0, no attributes
-        b"RGBA\0\x04\0\0\0\0\0\0",
-        b"\xc8\xc8\xc8\xff",                   // colour 1: light grey
-    ].concat();
-    // Colours 2 to 217: red, green and blue in steps of 51, blue fastest.
-    for r in 0..6 { for g in 0..6 { for b in 0..6 {
-        bytes.extend([51 * r, 51 * g, 51 * b, 255]);
-    }}}
-    // Colours 218 to 255: greys in steps of 6. The last entry is not used.
-    for n in 1..=38 { bytes.extend([6 * n, 6 * n, 6 * n, 255]); }
-    bytes.extend([0; 4]);
-    bytes
+    // Light grey; red, green and blue in steps of 51, blue fastest; and greys in steps of 6.
+    let cube = (0..216).map(|n| [n / 36, n / 6 % 6, n % 6].map(|c| 51 * c));
+    let greys = (1..=38).map(|n| [6 * n; 3]);
+    tiny_file([1, 1], std::iter::once([200; 3]).chain(cube).chain(greys))
 }
 
 /// All that a scene graph places in MagicaVoxel's world, as `dot_vox` reads it, and its colours. In
@@ -200,19 +181,10 @@ fn painted(grid: &VoxelGrid, hues: u32) -> VoxelGrid {
     painted_by(grid.clone(), [200, 100, 50, 255], |v| is_own(v).then(|| color(v)))
 }
 
-/// The tiny grid with a red voxel at the origin, and a grey one; and its file.
-#[rustfmt::skip]
+/// The tiny grid with a red voxel at the origin, and a grey one; and its file, with greys first.
 pub(crate) fn tiny_painted() -> (VoxelGrid, Vec<u8>) {
     let grid = painted_by(tiny(), [64, 64, 64, 255], |voxel| (voxel == [0; 3]).then_some(RED));
-    // As the one without colours, but for the voxels' and the palette.
-    let mut bytes = tiny_vox();
-    let palette = bytes.len() - 1024;
-    bytes.truncate(palette);
-    bytes.extend(b"\x40\x40\x40\xff");     // colour 1: greys first
-    bytes.extend(b"\xff\0\0\xff");           // colour 2: red
-    bytes.resize(palette + 1024, 0);         // no others
-    let voxel = position(&bytes, b"\0\x02\0\x01");
-    (grid, patched(&bytes, voxel, b"\0\x02\0\x02"))
+    (grid, tiny_file([2, 1], [[64; 3], [255, 0, 0]].into_iter()))
 }
 
 #[test]

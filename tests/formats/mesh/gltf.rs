@@ -587,7 +587,7 @@ fn textured() -> String {
     format!(r#""textures": [{{"source": 0}}], "images": [{{"uri": "{}"}}]"#, data_uri())
 }
 
-fn with_image(image: &str) -> String {
+pub(crate) fn with_image(image: &str) -> String {
     painted("", &format!(r#""textures": [{{"source": 0}}], "images": [{image}]"#))
 }
 

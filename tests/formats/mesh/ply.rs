@@ -85,10 +85,7 @@ fn polygons_of_any_shape_are_covered() {
     let bow_tie = with_square(1, "4 0 2 1 3\n");
     assert!(warnings(read(bow_tie))[0].starts_with("1 polygon crosses itself"));
     // With a fan, the notch at the last corner would be filled.
-    let notched: f64 = corners(&read(TEXT).unwrap().mesh)[..3]
-        .iter()
-        .map(|[a, b, c]| length(cross(minus(*b, *a), minus(*c, *a))) / 2.0)
-        .sum();
+    let notched = obj::area_of(&corners(&read(TEXT).unwrap().mesh)[..3]);
     assert_eq!(notched, 1.0 - 0.125);
 }
 

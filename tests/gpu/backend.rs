@@ -1,6 +1,5 @@
 //! The GPU backend against the CPU: equal to the bit, whatever the sizes; overlapping runs, shared
 //! devices and lost ones.
-#![cfg(feature = "gpu")]
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;

@@ -2,7 +2,6 @@
 //! meshes against the CPU.
 //!
 //! `TRIVOX_PAIRS=1000000` sets how many random pairs are compared on each adapter.
-#![cfg(feature = "gpu")]
 use crate::common::distances::{Fraction, SCALE_BITS, is_nearest, random_mesh, scaled, squared};
 use crate::common::prelude::*;
 use rayon::prelude::*;

@@ -1,6 +1,5 @@
 //! What a run on a GPU reports of itself: everything that ran, the counts of known meshes, and
 //! times only where they were asked for and can be had.
-#![cfg(feature = "gpu")]
 use std::process::Command;
 
 use crate::common::prelude::*;

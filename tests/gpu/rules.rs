@@ -1,6 +1,5 @@
 //! The GPU by every rule and kernel, on every adapter: equal to the slow oracle and to the CPU, to
 //! the bit, whatever the sizes, the limits, the bounds and the order.
-#![cfg(feature = "gpu")]
 use crate::common::prelude::*;
 use crate::common::rules::{RULES, voxelize as oracle};
 use crate::{Method, by, run};

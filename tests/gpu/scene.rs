@@ -1,7 +1,6 @@
 //! Scenes that are recorded into an encoder, on every adapter: the bricks of the CPU's grids.
-#![cfg(feature = "gpu")]
 use crate::common::prelude::*;
-use crate::trace::{compare_hits, read, run_stage};
+use crate::trace::{compare_hits, run_stage};
 use trivox::backend::gpu::BatchLimits;
 use trivox::gpu::{BRICK_WORDS, Device, GpuError, KEY_WORDS};
 use trivox::view::gpu::{
@@ -145,7 +144,7 @@ type Brick = [u32; BRICK_WORDS];
 fn bricks(builder: &SceneBuilder, count: u32) -> Vec<Brick> {
     let words = u64::from(count) * BRICK_WORDS as u64;
     let scene = builder.scene();
-    let read = read(scene.device(), &scene.buffers().bricks, words);
+    let read = read_buffer(scene.device(), &scene.buffers().bricks, words);
     read.as_chunks().0.to_vec()
 }
 
@@ -184,7 +183,7 @@ fn position(brick: &[u32]) -> [u32; 3] {
 /// The voxels of the scene and their colours, by the published layout.
 fn colors(builder: &SceneBuilder, count: u32) -> HashMap<[u32; 3], u32> {
     let words = &builder.scene().buffers().colors;
-    let words = read(builder.scene().device(), words, words.size() / 4);
+    let words = read_buffer(builder.scene().device(), words, words.size() / 4);
     let mut colors = HashMap::new();
     for (brick, &place) in bricks(builder, count).iter().zip(&words) {
         let own = bits(&brick[KEY_WORDS..]).zip(&words[place as usize..]);
@@ -197,7 +196,7 @@ fn colors(builder: &SceneBuilder, count: u32) -> HashMap<[u32; 3], u32> {
 fn voxels(builder: &SceneBuilder, dims: [u32; 3]) -> VoxelGrid {
     let buffers = builder.scene().buffers();
     let device = builder.scene().device();
-    let all = |buffer: &wgpu::Buffer| read(device, buffer, buffer.size() / 4);
+    let all = |buffer: &wgpu::Buffer| read_buffer(device, buffer, buffer.size() / 4);
     let [header, nodes] = [&buffers.header, &buffers.nodes].map(all);
     let [children, bricks] = [&buffers.children, &buffers.bricks].map(all);
     let nodes: Vec<Node> = bytemuck::pod_collect_to_vec(&nodes);
@@ -401,7 +400,7 @@ fn texture(builder: &SceneBuilder, size: [u32; 3]) -> Vec<u32> {
     let mut encoder = device.device.create_command_encoder(&Default::default());
     encoder.copy_texture_to_buffer(texture.as_image_copy(), to, size);
     device.queue.submit([encoder.finish()]);
-    read(device, &copied, words)
+    read_buffer(device, &copied, words)
 }
 
 #[test]

@@ -25,6 +25,7 @@ pub use trivox::{
 
 #[cfg(feature = "gpu")]
 pub use super::gpu::*;
+pub use super::looks::*;
 pub use super::progress::*;
 pub use super::shapes::*;
 pub use super::solids::*;

@@ -7,8 +7,8 @@ use trivox::lattice::{Tile, Tiles};
 use trivox::solid::Fill;
 use trivox::{Mesh, PlacedMesh, VoxelGrid, Voxelizer};
 
-use super::solids::{SIDES, cuboid, together, with_triangles, with_vertices_repeated};
-use super::voxels::{by_fill, solid, voxels_in, within};
+use super::solids::{SIDES, cuboid, inside_out, together, with_triangles, with_vertices_repeated};
+use super::voxels::{by_fill, grid_where, solid, voxels_in, within};
 
 type Point = [f64; 3];
 
@@ -122,9 +122,8 @@ impl Scene {
                 (false, _) => walls.extend(once),
                 // The same vertices.
                 (true, 0) => walls.extend(once.iter().map(|wall| {
-                    let back = wall.triangles().iter().map(|&[a, b, c]| [a, c, b]);
-                    let triangles = wall.triangles().iter().copied().chain(back);
-                    with_triangles(wall, triangles.collect())
+                    let both = [wall.triangles(), inside_out(wall).triangles()].concat();
+                    with_triangles(wall, both)
                 })),
                 // The same vertices, and other diagonals.
                 (true, 1) => {
@@ -186,8 +185,7 @@ impl Scene {
         let whole = self.place([0; 3], [DIM; 3]);
         let expected = self.expected();
         let known = |[x, y, z]: [u32; 3]| expected[((x * DIM + y) * DIM + z) as usize];
-        let inside = voxels_in([0; 3], [DIM; 3]).filter(|&voxel| known(voxel) == Some(true));
-        let inside = VoxelGrid::from_voxels([DIM; 3], inside).expect("a grid");
+        let inside = grid_where([DIM; 3], |voxel| known(voxel) == Some(true));
         // A voxel in which grids differ that is not at a surface.
         let differing = |a: &VoxelGrid, b: &VoxelGrid| {
             a.differing_voxels(b).map(|(voxel, _)| voxel).find(|&voxel| known(voxel).is_some())

@@ -1,7 +1,13 @@
 //! The CPU backend against slow oracles: triangles of every extent at every place in their bricks,
 //! few and many, cut by bounds, as large as the largest grid; within the memory that suffices.
-use crate::common::memory::{memory_needed, voxelize_within};
+use crate::common::memory::{memory_needed, run_within};
 use crate::common::prelude::*;
+
+/// The touched voxels, by so many threads in the least memory that is not refused.
+fn in_least_memory(threads: usize, mesh: &PlacedMesh) -> VoxelGrid {
+    let memory = memory_needed(threads, mesh, Rule::Conservative);
+    run_within(threads, memory, mesh, Rule::Conservative).unwrap()
+}
 
 /// A triangle of which the bounding box touches exactly the voxels from `lo` to `hi`.
 fn triangle_within(rng: &mut Rng, lo: [i32; 3], hi: [i32; 3]) -> Triangle {
@@ -108,8 +114,7 @@ fn grids_of_many_slabs() {
     let expected = oracle::voxelize_by_octree(&mesh);
     assert_same(&surface(&mesh), &expected, "as much memory as it takes");
     for threads in [1, 7] {
-        let grid = voxelize_within(threads, memory_needed(threads, &mesh), &mesh).unwrap();
-        assert_same(&grid, &expected, "as little");
+        assert_same(&in_least_memory(threads, &mesh), &expected, "as little");
     }
 }
 
@@ -149,7 +154,7 @@ fn what_a_refusal_says_is_needed_suffices() {
         let mesh = placed(&triangles, dims);
         let expected = surface(&mesh);
         for threads in [1, 2, 5] {
-            let grid = voxelize_within(threads, memory_needed(threads, &mesh), &mesh).unwrap();
+            let grid = in_least_memory(threads, &mesh);
             assert_same(&grid, &expected, &format!("seed {seed}, {threads} threads"));
         }
     }

@@ -5,7 +5,6 @@ use trivox::VoxelizeError;
 use trivox::engine::verify::{
     Alignment, Fault, KnownPlacement, PlacementSource, Verdict, VerifyError, VerifyOptions, verify,
 };
-use trivox::grid::mask_place;
 
 const SOLID: Mode = Mode::Solid(Solid { fill: Fill::Auto, include_surface: false });
 
@@ -55,12 +54,8 @@ fn crooked() -> Mesh {
 }
 
 fn flipped(grid: &VoxelGrid, voxels: &BTreeSet<[u32; 3]>) -> VoxelGrid {
-    let mut bricks: BTreeMap<BrickKey, [u64; 8]> = grid.bricks().collect();
-    for voxel in voxels {
-        let (slice, bit) = mask_place(*voxel);
-        bricks.entry(BrickKey::of_voxel(*voxel)).or_default()[slice] ^= 1 << bit;
-    }
-    VoxelGrid::from_bricks(grid.dims(), bricks.into_iter().collect()).unwrap()
+    let voxels = VoxelGrid::from_voxels(grid.dims(), voxels.iter().copied()).unwrap();
+    grid.symmetric_difference(&voxels)
 }
 
 /// Corners, the occupied, and any others.

@@ -34,12 +34,6 @@ fn assert_as_sum(mesh: &PlacedMesh, grid: &VoxelGrid, what: &str) -> [u64; 2] {
     [grid.occupied(), (0..nx).into_par_iter().map(count).sum()]
 }
 
-/// `mesh` without the triangles that `is_lost` names by number.
-fn without(mesh: &Mesh, is_lost: impl Fn(usize) -> bool) -> Mesh {
-    let kept = mesh.triangles().iter().enumerate().filter(|(index, _)| !is_lost(*index));
-    with_triangles(mesh, kept.map(|(_, &triangle)| triangle).collect())
-}
-
 /// Meshes with holes, whose front sides are outside.
 fn broken_meshes() -> Vec<(String, Mesh)> {
     let ball = sphere(5.0, 16, 24);

@@ -49,6 +49,11 @@ pub fn at_voxel_size(mesh: &Mesh, size: f64) -> PlacedMesh {
     place(mesh, &voxel_size(size)).unwrap()
 }
 
+/// `mesh` with so many voxels around it.
+pub fn padded(mesh: &Mesh, options: PlaceOptions, pad: u32) -> PlacedMesh {
+    place(mesh, &options.with_pad(pad)).unwrap()
+}
+
 /// `mesh` in voxels of this size from `min` to `max`.
 pub fn within(mesh: &Mesh, size: f64, min: [f64; 3], max: [f64; 3]) -> PlacedMesh {
     place(mesh, &voxel_size(size).with_bounds(Bounds { min, max })).unwrap()

@@ -21,7 +21,7 @@ fn surface_colors(mesh: &PlacedMesh) -> Colors {
 }
 
 fn placed(mesh: &Mesh, voxel_size: f64) -> PlacedMesh {
-    place(mesh, &PlaceOptions::new(Sizing::VoxelSize(voxel_size)).with_pad(1)).unwrap()
+    padded(mesh, PlaceOptions::new(Sizing::VoxelSize(voxel_size)), 1)
 }
 
 fn read_linearly(wrap: [Wrap; 2]) -> TextureRef {
@@ -342,7 +342,7 @@ fn a_texture_whose_texels_do_not_fit_its_size_is_not_read() {
 #[test]
 fn of_a_solid_what_is_seen_looks_like_its_surface_and_the_rest_has_one_colour() {
     let mesh = in_turn(sphere(1.0, 40, 60), vec![plain(RED), plain(BLUE)]);
-    let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(60)).with_pad(1)).unwrap();
+    let mesh = padded(&mesh, resolution(60), 1);
     let grid = painted(&mesh, Mode::Solid(Solid::default()));
     let colors = grid.colors.as_ref().unwrap();
     let surface = surface(&mesh);

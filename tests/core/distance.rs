@@ -16,10 +16,6 @@ fn field(mesh: &PlacedMesh, inside: VoxelGrid, width: f32) -> DistanceField {
     distances(&Cpu, mesh, inside, width, u64::MAX, &NoProgress).unwrap()
 }
 
-fn padded(mesh: &Mesh, options: PlaceOptions, pad: u32) -> PlacedMesh {
-    place(mesh, &options.with_pad(pad)).unwrap()
-}
-
 /// Checks all voxels of a field without an inside.
 fn check(mesh: &PlacedMesh, field: &DistanceField) {
     let bits = mesh.lattice().fraction_bits;

@@ -247,22 +247,6 @@ fn progress_ends_at_its_total_and_cancelling_ends_the_fill() {
 }
 
 #[test]
-fn grids_without_voxels_and_grids_of_one_are_filled() {
-    let one = block([1; 3], [0; 3], [1; 3]);
-    for none in [[1; 3], [9, 1, 20]].map(|dims| VoxelGrid::empty(dims).unwrap()) {
-        assert_eq!(vote_of([&none; 3]), (none.clone(), AxisDisagreement::default()));
-        for (grid, open_columns) in [(&none, 0), (&one, 1)] {
-            assert_eq!(filled_of(grid), (grid.clone(), open_columns));
-            assert_eq!(flood_of(grid), (grid.clone(), 0));
-        }
-    }
-    // No column votes, so that nothing says inside.
-    let (grid, disagreement) = vote_of([&one; 3]);
-    assert_eq!((grid.occupied(), disagreement.odd), (0, [1; 3]));
-    assert_eq!(disagreement.worst, Some([0; 3]));
-}
-
-#[test]
 fn flips_in_grids_of_different_size_vote_in_one_that_holds_all() {
     for seed in 0..200 {
         let rng = &mut Rng::with_seed(seed);

@@ -187,9 +187,8 @@ fn the_centres_of_a_solids_voxels_are_inside_and_no_others() {
     let mut rng = Rng::with_seed(74);
     for (name, mesh, _) in meshes(&mut rng) {
         // With corners at voxel centres, and not.
-        for resolution in [8, 13] {
-            let options = PlaceOptions::new(Sizing::Resolution(resolution)).with_pad(1);
-            let mesh = place(&mesh, &options).unwrap();
+        for n in [8, 13] {
+            let mesh = padded(&mesh, resolution(n), 1);
             let lattice = mesh.lattice();
             let voxels: Vec<[u32; 3]> = voxels_in([0; 3], lattice.dims).collect();
             let center = |voxel: &[u32; 3]| {

@@ -6,7 +6,7 @@ use crate::common::prelude::*;
 use rayon::prelude::*;
 
 fn at_resolution(mesh: &Mesh, n: u32) -> PlacedMesh {
-    place(mesh, &resolution(n).with_pad(2)).unwrap()
+    padded(mesh, resolution(n), 2)
 }
 
 /// The generalized winding number at a voxel's centre.

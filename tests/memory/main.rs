@@ -961,7 +961,7 @@ fn distances_take_no_more_memory_than_they_are_allowed() {
     let _alone = alone();
     let meshes = [("sphere", sphere(1.0, 40, 80)), ("cube", cube([0.0; 3], 1.0))];
     for ((name, mesh), width) in meshes.iter().flat_map(|mesh| [(mesh, 1.5), (mesh, 9.0)]) {
-        let mesh = place(mesh, &resolution(150).with_pad(10)).unwrap();
+        let mesh = padded(mesh, resolution(150), 10);
         let inside = in_mode(&mesh, Mode::Solid(Solid::default())).grid;
         // The grid of the inside is moved into the result.
         let make = |memory| distances(&Cpu, &mesh, inside.clone(), width, memory, &NoProgress);

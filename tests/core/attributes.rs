@@ -3,9 +3,8 @@
 use crate::common::polygons::clip;
 use crate::common::prelude::*;
 use trivox::engine::Warning;
-use trivox::grid::{Attribute, VoxelSample};
+use trivox::grid::VoxelSample;
 use trivox::mesh::Labels;
-use trivox::mesh::appearance::TextureRef;
 
 fn voxelizer() -> Voxelizer {
     // Coverage is of solids: `coverage.rs` has its tests.

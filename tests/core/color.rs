@@ -2,8 +2,6 @@
 use crate::common::oklab::{Light, distance, oklab};
 use crate::common::paths::neighbours;
 use crate::common::prelude::*;
-use trivox::grid::Attribute;
-use trivox::mesh::appearance::TextureRef;
 use trivox::{Blend, ColorOptions, color};
 
 fn painted(mesh: &PlacedMesh, mode: Mode) -> VoxelGrid {

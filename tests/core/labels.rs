@@ -2,8 +2,6 @@
 
 use crate::common::inside::{self, TIE_RULE};
 use crate::common::prelude::*;
-use trivox::grid::Attribute;
-use trivox::mesh::appearance::TextureRef;
 
 type Point = [f64; 3];
 

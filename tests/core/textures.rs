@@ -3,7 +3,7 @@
 use crate::common::oklab::light;
 use crate::common::polygons::clip;
 use crate::common::prelude::*;
-use trivox::mesh::appearance::{FilterChoice, TextureRef};
+use trivox::mesh::appearance::FilterChoice;
 use trivox::{ColorOptions, color};
 
 /// A flat mesh in a layer of `count * count` voxels, with one material.

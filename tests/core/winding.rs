@@ -141,12 +141,8 @@ fn parts_that_face_the_wrong_way_are_flipped_and_counted() {
         let (grid, filling) = solid(&at_resolution(&wrong, 40), Fill::Auto);
         assert!(grid == expected, "{what}");
         assert_eq!(as_given.flips.flipped_triangles, 0, "{what}");
-        let flips = filling.flips;
-        assert_eq!(
-            [flips.flipped_patches, flips.flipped_triangles],
-            [1, triangles as u64],
-            "{what}"
-        );
+        let flipped = [filling.flips.flipped_patches, filling.flips.flipped_triangles];
+        assert_eq!(flipped, [1, triangles as u64], "{what}");
         assert_eq!(filling.doubts, [], "{what}");
     }
     // Triangles that are all apart, with gaps between them, each a patch of its own.

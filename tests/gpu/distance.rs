@@ -5,7 +5,6 @@
 use crate::common::distances::{Fraction, SCALE_BITS, is_nearest, random_mesh, scaled, squared};
 use crate::common::prelude::*;
 use rayon::prelude::*;
-use trivox::Gpu;
 use trivox::solid::distance::{DistanceField, distances};
 
 /// A point and a triangle, in voxels of `2^fraction_bits`.

@@ -4,9 +4,7 @@ use std::process::Command;
 
 use crate::common::prelude::*;
 use crate::{by, run};
-use trivox::Gpu;
 use trivox::backend::VoxelKernel;
-use trivox::backend::gpu::BatchLimits;
 use trivox::backend::report::{RunReport, StageReport};
 
 const STAGES: [&str; 6] =

@@ -3,9 +3,7 @@
 use crate::common::prelude::*;
 use crate::common::rules::{RULES, voxelize as oracle};
 use crate::{Method, by, run};
-use trivox::Gpu;
 use trivox::backend::VoxelKernel;
-use trivox::backend::gpu::BatchLimits;
 
 /// Every rule, and the second kernel of the one that has two.
 fn methods() -> impl Iterator<Item = Method> {

@@ -1,13 +1,11 @@
 //! Scenes that are recorded into an encoder, on every adapter: the bricks of the CPU's grids.
 use crate::common::prelude::*;
 use crate::trace::{compare_hits, run_stage};
-use trivox::backend::gpu::BatchLimits;
 use trivox::gpu::{BRICK_WORDS, Device, GpuError, KEY_WORDS};
 use trivox::view::gpu::{
     MeshBuffers, NO_NODES, Node, SceneBuilder, SceneCapacity, SceneFailure, SceneStatus,
 };
 use trivox::view::trace::{Ray, Scene};
-use trivox::{BackendError, Gpu};
 use wgpu::{BufferUsages as Usage, IndexFormat};
 
 const CAPACITY: SceneCapacity = SceneCapacity {
@@ -714,19 +712,12 @@ fn a_capacity_that_is_refused_is_named_and_so_is_the_limit_that_refuses_it() {
         let refused = |gpu: &Gpu, capacity| {
             SceneBuilder::new(gpu, &lattice, Mode::Surface, capacity).unwrap_err().to_string()
         };
+        let [pairs, bricks] = [(1 << 22) + 1, (1 << 21) + 1];
+        let candidates = SceneCapacity { candidates: u32::MAX, ..CAPACITY };
         for (capacity, says) in [
-            (
-                SceneCapacity { pairs: (1 << 22) + 1, ..CAPACITY },
-                "4,194,305 pairs, and 4,194,304 are",
-            ),
-            (
-                SceneCapacity { bricks: (1 << 21) + 1, ..CAPACITY },
-                "2,097,153 bricks, and 2,097,152 are",
-            ),
-            (
-                SceneCapacity { candidates: u32::MAX, ..CAPACITY },
-                "4,294,967,295 candidates, and 268,435,456 are",
-            ),
+            (SceneCapacity { pairs, ..CAPACITY }, "4,194,305 pairs, and 4,194,304 are"),
+            (SceneCapacity { bricks, ..CAPACITY }, "2,097,153 bricks, and 2,097,152 are"),
+            (candidates, "4,294,967,295 candidates, and 268,435,456 are"),
         ] {
             let message = refused(&gpu, capacity);
             assert!(message.contains(says), "{message}");

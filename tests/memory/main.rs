@@ -14,7 +14,7 @@ use crate::common::prelude::*;
 use peak_alloc::PeakAlloc;
 use trivox::Topology;
 use trivox::formats::{write_grid, write_grid_with};
-use trivox::grid::{Attribute, count};
+use trivox::grid::count;
 use trivox::solid::distance::distances;
 use trivox::solid::fill::{along_x, flood, vote};
 use trivox::surface::attributes::attributes;

@@ -13,11 +13,6 @@ fn cube(center: Point, half: f64) -> Aabb {
     Aabb { center, half: [half; 3] }
 }
 
-/// `triangle` with the box's centre moved to the origin.
-fn seen_from(aabb: &Aabb, triangle: &Triangle) -> Triangle {
-    triangle.map(|corner| minus(corner, aabb.center))
-}
-
 /// The answers of the three tests of a triangle and a box.
 fn answers(triangle: &Triangle, aabb: &Aabb) -> [bool; 3] {
     [
@@ -92,7 +87,7 @@ fn each_agrees_with_touches_and_obb_in_two_orientations() {
 fn canary_each_part_left_out_and_touching_not_counted_are_noticed() {
     for left_out in 0..3 {
         let count = mistakes(|triangle, aabb| {
-            let (v, half) = (seen_from(aabb, triangle), aabb.half);
+            let (v, half) = (triangle.map(|p| minus(p, aabb.center)), aabb.half);
             let separates = [
                 moller::edges_separate(&v, half),
                 moller::box_normals_separate(&v, half),

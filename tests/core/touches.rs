@@ -123,7 +123,6 @@ fn planted_mistakes_are_caught_on_the_small_lattice() {
         Mistake::RadiusWithoutAbs,
     ] {
         let count = caught(mistake);
-        println!("{mistake:?}: caught {count} times");
         assert!(count > 10_000, "{mistake:?} was caught {count} times only");
     }
 }
@@ -247,7 +246,6 @@ fn every_family_is_what_it_says_gives_both_answers_and_keeps_the_bit_budget_up_t
         touching[family] += usize::from(touches(&pair.triangle, pair.center, pair.half));
     }
     for (family, touching) in Family::ALL.iter().zip(touching) {
-        println!("{family:?}: {touching} of {EACH} touch");
         assert!((EACH / 20..=EACH - EACH / 20).contains(&touching), "{family:?}: {touching}");
     }
     assert!(long > EACH / 10, "{long} nearly degenerate ones are long");

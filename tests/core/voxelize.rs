@@ -23,17 +23,13 @@ fn random_soup(rng: &mut Rng, dims: [u32; 3]) -> Vec<Triangle> {
     triangles
 }
 
-fn random_dims(rng: &mut Rng, largest: u32) -> [u32; 3] {
-    std::array::from_fn(|_| rng.u32(1..=largest))
-}
-
 #[test]
 fn random_soups_match_brute_force() {
     let count = environment::number("TRIVOX_SOUPS", 300);
     let mut occupied = 0;
     for seed in 0..count {
         let mut rng = Rng::with_seed(seed);
-        let dims = random_dims(&mut rng, 21);
+        let dims = [(); 3].map(|()| rng.u32(1..=21));
         let mesh = placed(&random_soup(&mut rng, dims), dims);
         let grid = surface(&mesh);
         assert_same(&grid, &oracle::voxelize(&mesh), &format!("seed {seed}"));

@@ -1,7 +1,7 @@
 //! Solids of meshes with holes, against the sum of the solid angles of all triangles; meshes that
 //! lost a part, or have parts that face the wrong way, and what they enclose all the same.
 
-use crate::common::inside;
+use crate::common::inside::winding_number;
 use crate::common::prelude::*;
 use rayon::prelude::*;
 
@@ -9,20 +9,15 @@ fn at_resolution(mesh: &Mesh, n: u32) -> PlacedMesh {
     padded(mesh, resolution(n), 2)
 }
 
-/// The generalized winding number at a voxel's centre.
-fn winding_number(mesh: &PlacedMesh, voxel: [u32; 3]) -> f64 {
-    let units_per_voxel = f64::from(mesh.lattice().units_per_voxel());
-    inside::winding_number(mesh, voxel.map(|c| (f64::from(c) + 0.5) * units_per_voxel))
-}
-
 /// Expects every voxel as its winding number says, unless that is within an error of 1/2; returns
 /// how many voxels there are, and how many were left out.
 fn assert_as_sum(mesh: &PlacedMesh, grid: &VoxelGrid, what: &str) -> [u64; 2] {
     let [nx, ny, nz] = mesh.lattice().dims;
+    let center = |c: u32| (f64::from(c) + 0.5) * f64::from(mesh.lattice().units_per_voxel());
     let count = |x: u32| {
         let mut near = 0;
         for voxel in voxels_in([x, 0, 0], [x + 1, ny, nz]) {
-            let number = winding_number(mesh, voxel);
+            let number = winding_number(mesh, voxel.map(center));
             if (number - 0.5).abs() < 1e-7 {
                 near += 1;
             } else {

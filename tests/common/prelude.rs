@@ -29,7 +29,7 @@ pub use super::looks::*;
 pub use super::progress::*;
 pub use super::shapes::*;
 pub use super::solids::*;
-pub use super::vector::{cross, dot, length, minus, plus};
+pub use super::vector::{cross, dot, length, minus, plus, symmetries};
 pub use super::voxels::*;
 pub use super::{environment, oracle};
 #[cfg(feature = "gpu")]

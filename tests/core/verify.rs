@@ -235,10 +235,7 @@ fn moved(exact: &VoxelGrid, alignment: &Alignment, room: u32) -> VoxelGrid {
 }
 
 fn all_symmetries() -> Vec<Alignment> {
-    let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
-    let mirrors = (0..8).map(|bits| [0, 1, 2].map(|a| bits >> a & 1 == 1));
-    let shift = [0; 3];
-    mirrors.flat_map(|mirrored| orders.map(|axes| Alignment { axes, mirrored, shift })).collect()
+    symmetries().map(|(axes, mirrored)| Alignment { axes, mirrored, shift: [0; 3] }).collect()
 }
 
 #[test]

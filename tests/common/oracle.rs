@@ -8,27 +8,19 @@
 //!    of the box (I. Sutherland and G. Hodgman, "Reentrant Polygon Clipping", Communications of
 //!    the ACM 17(1), 1974) in exact rational coordinates; they meet if anything is left.
 
-use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
+use std::ops::{Div, Neg, Rem};
 
 use rayon::prelude::*;
 use trivox::lattice::Triangle;
 use trivox::{PlacedMesh, VoxelGrid};
 
-use super::vector::{cross, dot, minus};
+use super::vector::{Number, cross, dot, minus};
 use super::voxels::grid_where;
 
 /// An integer type to compute in: `i128` for all of the lattice, `i64` where coordinates are small
 /// and there are millions of cases.
 pub trait Integer:
-    Copy
-    + Ord
-    + From<i32>
-    + Add<Output = Self>
-    + Sub<Output = Self>
-    + Mul<Output = Self>
-    + Div<Output = Self>
-    + Rem<Output = Self>
-    + Neg<Output = Self>
+    Number + Ord + From<i32> + Div<Output = Self> + Rem<Output = Self> + Neg<Output = Self>
 {
 }
 

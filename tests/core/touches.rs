@@ -242,8 +242,8 @@ fn every_family_is_what_it_says_gives_both_answers_and_keeps_the_bit_budget_up_t
         let is_long = [e, f].iter().all(|e| e.iter().any(|c| c.abs() > 1 << 12));
         let is_nearly = pair.family == Family::NearlyDegenerate && normal != [0; 3];
         long += usize::from(is_nearly && is_long);
-        let family = Family::ALL.iter().position(|&family| family == pair.family).unwrap();
-        touching[family] += usize::from(touches(&pair.triangle, pair.center, pair.half));
+        touching[pair.family as usize] +=
+            usize::from(touches(&pair.triangle, pair.center, pair.half));
     }
     for (family, touching) in Family::ALL.iter().zip(touching) {
         assert!((EACH / 20..=EACH - EACH / 20).contains(&touching), "{family:?}: {touching}");

@@ -81,7 +81,6 @@ fn every_import_is_used() {
 }
 
 fn imports(file: &File) -> Vec<&'static str> {
-    let file: File = *file;
     file.text.lines().filter_map(|line| line.strip_prefix("// #import ")).collect()
 }
 

@@ -32,7 +32,7 @@ pub fn textured(mesh: Mesh, material: Material, texture: Texture, uvs: &[[[f32; 
     mesh.with_appearance(look).unwrap()
 }
 
-/// `mesh`, where the corners of its triangles in turn have these colours.
+/// `mesh`, whose vertices have these colours.
 pub fn vertex_colored(mesh: Mesh, vertex_colors: Vec<[u16; 4]>) -> Mesh {
     let materials = vec![Material { has_vertex_colors: true, ..plain([255; 4]) }];
     let look = Appearance { materials, vertex_colors, ..Appearance::default() };

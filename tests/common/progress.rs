@@ -39,6 +39,7 @@ impl Progress for Counts {
 }
 
 /// `work` advances to its total, which is returned, and ends when it is cancelled.
+#[track_caller]
 pub fn checked_progress<T>(work: impl Fn(&Counts) -> Result<T, BackendError>) -> u64 {
     let progress = Counts::default();
     work(&progress).unwrap();

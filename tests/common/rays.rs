@@ -4,7 +4,7 @@ use fastrand::Rng;
 use trivox::VoxelGrid;
 use trivox::view::trace::{FRACTION_BITS, Ray};
 
-use super::voxels::{grid_where, scattered};
+use super::voxels::{grid_where as grid, scattered};
 
 /// A voxel, in units of a ray.
 pub const SIDE: i64 = 1 << FRACTION_BITS;
@@ -25,31 +25,28 @@ impl Line {
 /// Grids that a traversal may go wrong in, with their names.
 pub fn adversarial(rng: &mut Rng) -> Vec<(&'static str, VoxelGrid)> {
     let corners = |dims: [u32; 3]| {
-        grid_where(dims, |voxel| (0..3).all(|a| voxel[a] == 0 || voxel[a] == dims[a] - 1))
+        grid(dims, |voxel| (0..3).all(|a| voxel[a] == 0 || voxel[a] == dims[a] - 1))
     };
     let mut scattered = |dims: [u32; 3], count: usize| scattered(dims, count, rng);
     vec![
         ("scattered", scattered([19, 23, 17], 60)),
         ("scattered far apart", scattered([600, 70, 9], 80)),
         ("scattered very far apart", scattered([65536, 5000, 3], 40)),
-        ("one voxel", grid_where([1, 1, 1], |_| true)),
-        ("one voxel in the middle", grid_where([17, 17, 17], |voxel| voxel == [8; 3])),
+        ("one voxel", grid([1, 1, 1], |_| true)),
+        ("one voxel in the middle", grid([17, 17, 17], |voxel| voxel == [8; 3])),
         ("corners", corners([9, 17, 8])),
-        (
-            "corners of bricks",
-            grid_where([17, 16, 15], |v| v.iter().all(|c| c % 8 == 0 || c % 8 == 7)),
-        ),
-        ("walls", grid_where([20, 20, 20], |[x, y, z]| x == 7 || y == 8 || z == 15)),
-        ("a wall between bricks", grid_where([16, 16, 16], |[x, _, _]| x == 8)),
-        ("a diagonal wall", grid_where([18, 18, 18], |[x, y, z]| x + y + z == 23)),
-        ("diagonal lines", grid_where([18, 18, 18], |[x, y, z]| x == y && (y == z || y + z == 17))),
-        ("a checkerboard", grid_where([11, 9, 10], |[x, y, z]| (x + y + z) % 2 == 0)),
-        ("edges that touch", grid_where([12, 12, 12], |[x, y, z]| (x + y) % 2 == 0 && z % 5 == 0)),
-        ("a full brick", grid_where([24, 24, 24], |voxel| voxel.iter().all(|c| c / 8 == 1))),
-        ("full bricks", grid_where([29, 16, 16], |[x, y, z]| x < 24 && y / 8 == z / 8)),
-        ("a cube, full throughout", grid_where([64, 64, 64], |_| true)),
-        ("bricks full throughout", grid_where([8, 8, 8], |_| true)),
-        ("all but one", grid_where([16, 16, 16], |voxel| voxel != [8, 7, 8])),
+        ("corners of bricks", grid([17, 16, 15], |v| v.iter().all(|c| c % 8 == 0 || c % 8 == 7))),
+        ("walls", grid([20, 20, 20], |[x, y, z]| x == 7 || y == 8 || z == 15)),
+        ("a wall between bricks", grid([16, 16, 16], |[x, _, _]| x == 8)),
+        ("a diagonal wall", grid([18, 18, 18], |[x, y, z]| x + y + z == 23)),
+        ("diagonal lines", grid([18, 18, 18], |[x, y, z]| x == y && (y == z || y + z == 17))),
+        ("a checkerboard", grid([11, 9, 10], |[x, y, z]| (x + y + z) % 2 == 0)),
+        ("edges that touch", grid([12, 12, 12], |[x, y, z]| (x + y) % 2 == 0 && z % 5 == 0)),
+        ("a full brick", grid([24, 24, 24], |voxel| voxel.iter().all(|c| c / 8 == 1))),
+        ("full bricks", grid([29, 16, 16], |[x, y, z]| x < 24 && y / 8 == z / 8)),
+        ("a cube, full throughout", grid([64, 64, 64], |_| true)),
+        ("bricks full throughout", grid([8, 8, 8], |_| true)),
+        ("all but one", grid([16, 16, 16], |voxel| voxel != [8, 7, 8])),
     ]
 }
 

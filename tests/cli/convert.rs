@@ -60,15 +60,8 @@ fn a_frame_of_magicavoxel_is_read_and_other_formats_have_none() {
         assert_eq!(folder.grid("a.npz").dims(), [1, 1, 1 + frame]);
         folder.succeeds(format!("slice two.vox --frame {frame} -z {frame}"));
     }
-    // Of a folder the options are for what has scenes.
-    fs::create_dir(folder.join("all")).unwrap();
-    folder.write("all/two.vox", poles(&[1, 2]));
-    folder.write("all/mesh.obj", MESH);
-    folder.succeeds("render all -o all.png --frame 1 --samples 1 --size 32x32");
-    fs::remove_file(folder.join("all/two.vox")).unwrap();
     let no_frame = "two.vox: there is no frame 2: the file has the frames 0 to 1";
     folder.each("_").refuses(&[
-        ("render all -o b.png --frame 1", "mesh.obj: is no .vox, so --frame has no"),
         ("convert two.vox b.npz", "two.vox: the file has 2 models but no scene graph"),
         ("render two.vox b.png --frame 2", no_frame),
         ("info a.npz --frame 0", "a.npz: is no .vox, so --frame has no effect: leave it out"),

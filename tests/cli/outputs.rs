@@ -196,7 +196,6 @@ fn no_file_that_a_run_reads_is_replaced() {
         ("render lighthouse.obj --res 8 --color none lighthouse.png", "lighthouse.png"),
         ("slice lighthouse.obj --res 8 -o lighthouse.png", "lighthouse.png"),
         ("slice lighthouse.obj --res 8 --color none -o lighthouse.png", "lighthouse.png"),
-        ("render . --res 8 -o lighthouse.png", "lighthouse.png"),
         ("tx.obj --res 4 --preview ke.png", "ke.png"),
         ("tx.obj --res 4 -o out.vox --preview pr.png", "pr.png"),
         ("tx.obj --res 4 --preview bump.png", "bump.png"),

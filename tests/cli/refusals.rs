@@ -136,7 +136,7 @@ fn bad_usage_exits_with_2() {
         ("4/3", "parts are counted from 1: write 1/3 to 3/3"),
         ("1/0", "there must be at least one part"),
     ]);
-    for no_part in ["3", "/", "1/", "a/b", "-1/2", "1/2/3", "1.5/2", "1/99999999999999999999"] {
+    for no_part in ["", "3", "/", "1/", "a/b", "-1/2", "1/2/3", "1.5/2", "1/99999999999999999999"] {
         folder.fails(format!("mesh.obj --shard={no_part}"), "such as 2/8");
     }
     folder.fails("", "Examples:\n");
@@ -175,6 +175,7 @@ fn with_json_a_failure_is_one_object_with_its_code() {
         ("render mesh.obj --res 8 -o gone/out.png", "write.io"),
         ("render word.obj other.png", "read.line"),
         ("slice gone.npz", "io"),
+        ("slice . -z 0", "read.unsupported"),
     ] {
         let run = folder.exits(format!("{args} --json"), 2);
         let lines = json_lines(&run);
@@ -189,7 +190,7 @@ fn with_json_a_failure_is_one_object_with_its_code() {
     for (args, error) in [
         ("mesh.obj --solid", "unexpected argument '--solid' found; tip: use --mode solid"),
         ("help rendr", "unrecognized subcommand 'rendr'; tip: did you mean `voxelize render`?"),
-        ("render", "the following required arguments were not provided: <GRID|MESH|FOLDER>"),
+        ("render", "the following required arguments were not provided: <GRID|MESH>"),
         ("mesh.obj --backend x", "invalid value 'x' for '--backend <BACKEND>'; [possible values: "),
     ] {
         let (line, _) = folder.report(args);

@@ -6,7 +6,7 @@ use fastrand::Rng;
 use trivox::lattice::Triangle;
 use trivox::predicate::{Axis, ProjectedTriangle};
 
-use super::pairs::{Pair, SPAN, pairs, triangle_past_the_origin};
+use super::pairs::{Pair, SPAN, pairs, scaled, triangle_past_the_origin};
 use super::vector::{cross, minus};
 
 /// A column of `count` voxels of `2^fraction_bits` units, and a triangle.
@@ -261,17 +261,8 @@ fn attempt(rng: &mut Rng, family: Family) -> Option<Column> {
     });
     let axis = Axis::ALL[rng.usize(0..3)];
     let count = (along >> fraction_bits) + rng.i32(0..=1);
-    let triangle = triangle.map(|corner| unprojected(corner, axis));
+    let triangle = triangle.map(|[p, q, w]| axis.unproject([p, q], w));
     fits.then_some(Column { triangle, axis, center, fraction_bits, count })
-}
-
-/// From `[across, across, along]` to `[x, y, z]`.
-pub fn unprojected([p, q, w]: [i32; 3], axis: Axis) -> [i32; 3] {
-    match axis {
-        Axis::X => [w, p, q],
-        Axis::Y => [q, w, p],
-        Axis::Z => [p, q, w],
-    }
 }
 
 /// Of every order of magnitude equally often, and now and then level.
@@ -279,10 +270,6 @@ fn vector(rng: &mut Rng) -> [i32; 3] {
     let reach = 1 << rng.u32(0..=22);
     let level = rng.u8(0..8);
     std::array::from_fn(|i| if level == i as u8 { 0 } else { rng.i32(-reach..=reach) })
-}
-
-fn scaled(v: [i32; 3], factor: i32) -> [i32; 3] {
-    v.map(|c| c * factor)
 }
 
 /// Two corners on a line through the origin, on both sides of it, or with it at an end.

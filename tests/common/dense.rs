@@ -6,7 +6,7 @@ use trivox::VoxelGrid;
 use trivox::grid::{BrickKey, Mask, count, mask_voxels};
 use trivox::solid::fill::AxisDisagreement;
 
-use super::paths::neighbours;
+use super::paths::reached_from_outside;
 use super::voxels::voxels_in;
 
 /// The reference: a bit for each voxel.
@@ -129,16 +129,8 @@ fn disagreement(flips: &[Dense; 3], inside: &Dense, disputed: &Dense) -> AxisDis
 
 /// The surface with the enclosed voxels, and their number.
 pub fn flooded(surface: &Dense) -> (VoxelGrid, u64) {
-    let dims = surface.dims;
-    let mut closed = Dense::from_fn(dims, |_| true);
-    let on_border = |v: &[u32; 3]| (0..3).any(|a| v[a] == 0 || v[a] == dims[a] - 1);
-    let mut next: Vec<[u32; 3]> = voxels(dims).filter(on_border).collect();
-    while let Some(voxel) = next.pop() {
-        if closed.get(voxel) && !surface.get(voxel) {
-            closed.flip(voxel);
-            next.extend(neighbours(voxel, dims));
-        }
-    }
-    let enclosed = closed.set().filter(|&v| !surface.get(v)).count() as u64;
-    (closed.grid(), enclosed)
+    let outside = reached_from_outside(&surface.grid());
+    let closed = Dense::from_fn(surface.dims, |voxel| !outside.contains(voxel));
+    let enclosed = closed.set().count() - surface.set().count();
+    (closed.grid(), enclosed as u64)
 }

@@ -2,12 +2,19 @@
 
 use std::fmt::Display;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use png::{BitDepth, ColorType, Encoder};
+
+/// The files in a folder and below.
+pub fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    paths.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+}
 
 /// A PNG file of these bytes, encoded as `set` says.
 pub fn png_with(
@@ -95,7 +102,7 @@ pub fn zip_of(files: &[(&str, &[u8])]) -> Vec<u8> {
     for &(name, content) in files {
         let (mut entry, config) = archive.new_file(name).start().unwrap();
         let mut writer = config.wrap(&mut entry);
-        std::io::Write::write_all(&mut writer, content).unwrap();
+        writer.write_all(content).unwrap();
         let (_, descriptor) = writer.finish().unwrap();
         entry.finish(descriptor).unwrap();
     }

@@ -95,31 +95,18 @@ const GROUP: usize = 64;
 impl Kernel {
     fn new(adapter: &Adapter, source: &str) -> Self {
         let device = adapter.open().expect("the adapter opens");
-        let module = device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: None,
-            source: wgpu::ShaderSource::Wgsl((source.to_owned() + INTERFACE).into()),
-        });
-        let pipeline = device.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: None,
-            layout: None,
-            module: &module,
-            entry_point: None,
-            compilation_options: Default::default(),
-            cache: None,
-        });
+        let pipeline = pipeline(&device, source.to_owned() + INTERFACE, None);
         Self { label: adapter.label(), device, pipeline }
     }
 
     /// Runs `count` invocations on `input`, each writing `words` words, and returns those.
     pub fn run(&self, input: &[i32], count: usize, words: usize) -> Vec<u32> {
-        let Device { device, queue, .. } = &self.device;
+        let device = &self.device;
         let out_words = (count * words) as u64;
-        let inputs =
-            self.device.buffer("input", input.len() as u64, Usage::STORAGE | Usage::COPY_DST);
-        let outputs = self.device.buffer("output", out_words, Usage::STORAGE | Usage::COPY_SRC);
-        let staging = self.device.buffer("staging", out_words, Usage::MAP_READ | Usage::COPY_DST);
-        queue.write_buffer(&inputs, 0, bytemuck::cast_slice(input));
-        let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+        let inputs = device.buffer("input", input.len() as u64, Usage::STORAGE | Usage::COPY_DST);
+        let outputs = device.buffer("output", out_words, Usage::STORAGE | Usage::COPY_SRC);
+        device.queue.write_buffer(&inputs, 0, bytemuck::cast_slice(input));
+        let group = device.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: None,
             layout: &self.pipeline.get_bind_group_layout(0),
             entries: &[
@@ -127,15 +114,56 @@ impl Kernel {
                 wgpu::BindGroupEntry { binding: 1, resource: outputs.as_entire_binding() },
             ],
         });
-        let mut encoder = device.create_command_encoder(&Default::default());
-        let mut pass = encoder.begin_compute_pass(&Default::default());
-        pass.set_pipeline(&self.pipeline);
-        pass.set_bind_group(0, &group, &[]);
-        pass.dispatch_workgroups(count.div_ceil(GROUP) as u32, 1, 1);
-        drop(pass);
-        encoder.copy_buffer_to_buffer(&outputs, 0, &staging, 0, 4 * out_words);
-        self.device.submit_and_read(encoder, &staging).expect("the kernel runs")
+        let groups = count.div_ceil(GROUP) as u32;
+        dispatch(device, &self.pipeline, &[&group], [groups, 1, 1]);
+        read_buffer(device, &outputs, out_words)
     }
+}
+
+/// The pipeline of the one stage in `source`.
+pub fn pipeline(
+    device: &Device,
+    source: String,
+    layout: Option<&wgpu::PipelineLayout>,
+) -> wgpu::ComputePipeline {
+    let module = device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: None,
+        source: wgpu::ShaderSource::Wgsl(source.into()),
+    });
+    device.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: None,
+        layout,
+        module: &module,
+        entry_point: None,
+        compilation_options: Default::default(),
+        cache: None,
+    })
+}
+
+/// Runs it in so many workgroups with these groups bound.
+pub fn dispatch(
+    device: &Device,
+    pipeline: &wgpu::ComputePipeline,
+    groups: &[&wgpu::BindGroup],
+    [x, y, z]: [u32; 3],
+) {
+    let mut encoder = device.device.create_command_encoder(&Default::default());
+    let mut pass = encoder.begin_compute_pass(&Default::default());
+    pass.set_pipeline(pipeline);
+    (0..).zip(groups).for_each(|(index, group)| pass.set_bind_group(index, *group, &[]));
+    pass.dispatch_workgroups(x, y, z);
+    drop(pass);
+    device.queue.submit([encoder.finish()]);
+}
+
+/// The first words of a buffer.
+pub fn read_buffer(device: &Device, buffer: &wgpu::Buffer, words: u64) -> Vec<u32> {
+    let staging = device.buffer("staging", words, Usage::MAP_READ | Usage::COPY_DST);
+    let mut encoder = device.device.create_command_encoder(&Default::default());
+    encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, 4 * words);
+    let mut read = device.submit_and_read(encoder, &staging).unwrap();
+    read.truncate(words as usize);
+    read
 }
 
 /// What the answers of a kernel to some cases came to.

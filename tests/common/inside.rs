@@ -7,12 +7,11 @@
 
 use std::f64::consts::PI;
 
-use rayon::prelude::*;
 use trivox::lattice::Triangle;
 use trivox::{PlacedMesh, VoxelGrid};
 
 use super::vector::{cross, dot, length, minus};
-use super::voxels::voxels_in;
+use super::voxels::grid_where;
 
 type Point = [i128; 3];
 
@@ -36,18 +35,12 @@ pub fn solid(
     step: [i128; 3],
     is_inside: impl Fn(Surrounded) -> bool + Sync,
 ) -> VoxelGrid {
-    let dims = mesh.lattice().dims;
     let units_per_voxel = mesh.lattice().units_per_voxel();
     let triangles: Vec<Triangle> = mesh.triangles().collect();
-    let voxels: Vec<[u32; 3]> = (0..dims[0])
-        .into_par_iter()
-        .flat_map_iter(|x| voxels_in([x, 0, 0], [x + 1, dims[1], dims[2]]))
-        .filter(|voxel| {
-            let center = voxel.map(|c| c as i32 * units_per_voxel + units_per_voxel / 2);
-            is_inside(surrounded(&triangles, center, step))
-        })
-        .collect();
-    VoxelGrid::from_voxels(dims, voxels).expect("voxels inside the grid")
+    let center = |c: u32| c as i32 * units_per_voxel + units_per_voxel / 2;
+    grid_where(mesh.lattice().dims, |voxel| {
+        is_inside(surrounded(&triangles, voxel.map(center), step))
+    })
 }
 
 /// How closed `triangles` surround `point`, moved by `step`.

@@ -18,25 +18,11 @@ pub fn run_within(
 }
 
 /// Bytes that suffice for that with so many threads, as the refusal of none at all says.
-pub fn memory_needed_for(threads: usize, mesh: &PlacedMesh, rule: Rule) -> u64 {
+pub fn memory_needed(threads: usize, mesh: &PlacedMesh, rule: Rule) -> u64 {
     match run_within(threads, 0, mesh, rule) {
         Err(BackendError::Memory { needed, allowed: 0 }) => needed,
         other => panic!("no memory is refused, rather than {other:?}"),
     }
-}
-
-/// The touched voxels.
-pub fn voxelize_within(
-    threads: usize,
-    memory: u64,
-    mesh: &PlacedMesh,
-) -> Result<VoxelGrid, BackendError> {
-    run_within(threads, memory, mesh, Rule::Conservative)
-}
-
-/// Bytes that suffice for these.
-pub fn memory_needed(threads: usize, mesh: &PlacedMesh) -> u64 {
-    memory_needed_for(threads, mesh, Rule::Conservative)
 }
 
 /// What is made with as much memory as each refusal says is needed, the bytes that sufficed, and
@@ -68,7 +54,7 @@ pub fn assert_same_or_refused(
     steps: u64,
 ) {
     let what = format!("{rule:?}, {threads} threads");
-    let most = memory_needed_for(threads, mesh, rule);
+    let most = memory_needed(threads, mesh, rule);
     let mut results = [0, 0];
     let bounds = (0..=steps).map(|i| most / steps * i);
     for memory in bounds.chain([most - 1, most, most + 1, 2 * most]) {

@@ -3,6 +3,12 @@
 /// Red, green and blue in linear light, from 0 to 1.
 pub type Light = [f64; 3];
 
+/// The linear light, from 0 to 1, of a value in sRGB.
+pub fn light(value: u8) -> f64 {
+    let c = f64::from(value) / 255.0;
+    if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+}
+
 pub fn oklab([r, g, b]: Light) -> [f64; 3] {
     let l = (0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b).cbrt();
     let m = (0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b).cbrt();

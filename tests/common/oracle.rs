@@ -8,27 +8,19 @@
 //!    of the box (I. Sutherland and G. Hodgman, "Reentrant Polygon Clipping", Communications of
 //!    the ACM 17(1), 1974) in exact rational coordinates; they meet if anything is left.
 
-use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
+use std::ops::{Div, Neg, Rem};
 
 use rayon::prelude::*;
 use trivox::lattice::Triangle;
 use trivox::{PlacedMesh, VoxelGrid};
 
-use super::vector::{cross, dot, minus};
-use super::voxels::voxels_in;
+use super::vector::{Number, cross, dot, minus};
+use super::voxels::grid_where;
 
 /// An integer type to compute in: `i128` for all of the lattice, `i64` where coordinates are small
 /// and there are millions of cases.
 pub trait Integer:
-    Copy
-    + Ord
-    + From<i32>
-    + Add<Output = Self>
-    + Sub<Output = Self>
-    + Mul<Output = Self>
-    + Div<Output = Self>
-    + Rem<Output = Self>
-    + Neg<Output = Self>
+    Number + Ord + From<i32> + Div<Output = Self> + Rem<Output = Self> + Neg<Output = Self>
 {
 }
 
@@ -166,13 +158,9 @@ fn abs<T: Integer>(value: T) -> T {
 /// All voxels of the grid against all triangles, one by one.
 pub fn voxelize(mesh: &PlacedMesh) -> VoxelGrid {
     let lattice = mesh.lattice();
-    let (half, [nx, ny, nz]) = (lattice.units_per_voxel() / 2, lattice.dims);
+    let half = lattice.units_per_voxel() / 2;
     let center = |voxel: [u32; 3]| voxel.map(|v| (2 * v as i32 + 1) * half);
-    let occupied = |voxel: &[u32; 3]| mesh.triangles().any(|t| touches(&t, center(*voxel), half));
-    let slab = |x: u32| voxels_in([x, 0, 0], [x + 1, ny, nz]);
-    let voxels: Vec<[u32; 3]> =
-        (0..nx).into_par_iter().flat_map_iter(|x| slab(x).filter(occupied)).collect();
-    VoxelGrid::from_voxels(lattice.dims, voxels).expect("voxels of the grid lie inside it")
+    grid_where(lattice.dims, |voxel| mesh.triangles().any(|t| touches(&t, center(voxel), half)))
 }
 
 /// The same for grids and triangles of any size: cubes of `2^k` voxels, from one that holds the

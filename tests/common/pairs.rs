@@ -125,7 +125,7 @@ impl Pair {
     }
 }
 
-fn scaled(a: [i32; 3], factor: i32) -> [i32; 3] {
+pub fn scaled(a: [i32; 3], factor: i32) -> [i32; 3] {
     a.map(|c| c * factor)
 }
 

@@ -12,9 +12,9 @@ pub use trivox::formats::{
     GridFormat, LoadedGrid, LoadedMesh, MeshSpec, ReadError, ReadOptions, Sidecars, WriteOptions,
     read_grid, read_grid_from, read_mesh, read_mesh_from, read_mesh_with,
 };
-pub use trivox::grid::{BRICK, BrickKey, Colors, FULL, Mask};
+pub use trivox::grid::{Attribute, BRICK, BrickKey, Colors, FULL, Mask};
 pub use trivox::lattice::Triangle;
-pub use trivox::mesh::appearance::{Alpha, Filter, Material, Texture, Wrap};
+pub use trivox::mesh::appearance::{Alpha, Filter, Material, Texture, TextureRef, Wrap};
 pub use trivox::predicate::{Axis, touches};
 pub use trivox::solid::{Fill, FillReport, Solid};
 pub use trivox::{
@@ -25,12 +25,15 @@ pub use trivox::{
 
 #[cfg(feature = "gpu")]
 pub use super::gpu::*;
+pub use super::looks::*;
 pub use super::progress::*;
 pub use super::shapes::*;
 pub use super::solids::*;
-pub use super::vector::{cross, dot, length, minus, plus};
+pub use super::vector::{cross, dot, length, minus, plus, symmetries};
 pub use super::voxels::*;
 pub use super::{environment, oracle};
+#[cfg(feature = "gpu")]
+pub use trivox::{Gpu, backend::gpu::BatchLimits};
 
 pub const RED: Rgba = [255, 0, 0, 255];
 pub const GREEN: Rgba = [0, 255, 0, 255];

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use trivox::Progress;
+use trivox::{BackendError, Progress};
 
 /// Counts the units of all steps.
 #[derive(Default)]
@@ -36,6 +36,18 @@ impl Progress for Counts {
     fn is_cancelled(&self) -> bool {
         self.most.is_some_and(|most| self.done.load(Relaxed) >= most)
     }
+}
+
+/// `work` advances to its total, which is returned, and ends when it is cancelled.
+#[track_caller]
+pub fn checked_progress<T>(work: impl Fn(&Counts) -> Result<T, BackendError>) -> u64 {
+    let progress = Counts::default();
+    work(&progress).unwrap();
+    let [total, done] = [progress.total, progress.done].map(AtomicU64::into_inner);
+    assert_eq!(done, total);
+    let cancelled = work(&Counts::cancelled_at(0)).map(|_| ());
+    assert_eq!(cancelled, Err(BackendError::Cancelled));
+    total
 }
 
 /// The total of each step, and what it advanced by.

@@ -4,7 +4,7 @@ use fastrand::Rng;
 use trivox::VoxelGrid;
 use trivox::view::trace::{FRACTION_BITS, Ray};
 
-use super::voxels::{scattered, voxels_in};
+use super::voxels::{grid_where as grid, scattered};
 
 /// A voxel, in units of a ray.
 pub const SIDE: i64 = 1 << FRACTION_BITS;
@@ -20,11 +20,6 @@ impl Line {
     pub fn ray(&self) -> Ray {
         Ray::from_units(self.origin, self.direction).expect("in reach")
     }
-}
-
-fn grid(dims: [u32; 3], is_occupied: impl Fn([u32; 3]) -> bool) -> VoxelGrid {
-    let voxels = voxels_in([0; 3], dims).filter(|&voxel| is_occupied(voxel));
-    VoxelGrid::from_voxels(dims, voxels).expect("inside")
 }
 
 /// Grids that a traversal may go wrong in, with their names.

@@ -6,7 +6,7 @@ use trivox::backend::Rule;
 use trivox::predicate::Axis;
 use trivox::{PlacedMesh, VoxelGrid};
 
-use super::columns::{Column, Found, oracle, unprojected};
+use super::columns::{Column, Found, oracle};
 use super::oracle::voxelize_by_octree;
 
 /// All rules.
@@ -29,7 +29,7 @@ pub fn voxelize(mesh: &PlacedMesh, rule: Rule) -> VoxelGrid {
             rule.axes()
                 .iter()
                 .flat_map(crossed)
-                .map(|(axis, column, found)| unprojected([column[0], column[1], found.voxel], axis))
+                .map(|(axis, column, found)| axis.unproject(column, found.voxel))
                 .filter_map(|voxel| inside(mesh, voxel))
                 .collect()
         }
@@ -61,7 +61,7 @@ fn flips(mesh: &PlacedMesh, axis: Axis, is_inside: impl Fn(&[i32]) -> bool) -> V
             let before = is_inside(&so_far);
             so_far.extend(windings);
             if is_inside(&so_far) != before {
-                voxels.push(unprojected([column[0], column[1], along], axis).map(|c| c as u32));
+                voxels.push(axis.unproject(column, along).map(|c| c as u32));
             }
         }
     }

@@ -5,10 +5,10 @@ use fastrand::Rng;
 use trivox::backend::BackendChoice;
 use trivox::lattice::{Tile, Tiles};
 use trivox::solid::Fill;
-use trivox::{Mesh, PlacedMesh, VoxelGrid, Voxelizer};
+use trivox::{Mesh, VoxelGrid, Voxelizer};
 
-use super::solids::{SIDES, cuboid, together, with_triangles, with_vertices_repeated};
-use super::voxels::{by_fill, solid, voxels_in, within};
+use super::solids::{SIDES, cuboid, inside_out, together, with_triangles, with_vertices_repeated};
+use super::voxels::{by_fill, grid_where, in_grid, solid, voxels_in, within};
 
 type Point = [f64; 3];
 
@@ -122,9 +122,8 @@ impl Scene {
                 (false, _) => walls.extend(once),
                 // The same vertices.
                 (true, 0) => walls.extend(once.iter().map(|wall| {
-                    let back = wall.triangles().iter().map(|&[a, b, c]| [a, c, b]);
-                    let triangles = wall.triangles().iter().copied().chain(back);
-                    with_triangles(wall, triangles.collect())
+                    let both = [wall.triangles(), inside_out(wall).triangles()].concat();
+                    with_triangles(wall, both)
                 })),
                 // The same vertices, and other diagonals.
                 (true, 1) => {
@@ -169,10 +168,6 @@ impl Scene {
         corners.into_iter().all(|step| at(step) == inside).then_some(inside)
     }
 
-    fn place(&self, min: [u32; 3], max: [u32; 3]) -> PlacedMesh {
-        within(&self.mesh, 1.0, min.map(f64::from), max.map(f64::from))
-    }
-
     /// Whether each voxel is inside, `z` fastest.
     fn expected(&self) -> Vec<Option<bool>> {
         let all = voxels_in([0; 3], [DIM; 3]);
@@ -183,11 +178,10 @@ impl Scene {
     /// in silence.
     pub fn check(&self, seed: u64) -> Result<bool, String> {
         let rng = &mut Rng::with_seed(!seed);
-        let whole = self.place([0; 3], [DIM; 3]);
+        let whole = in_grid(&self.mesh, [DIM; 3]);
         let expected = self.expected();
         let known = |[x, y, z]: [u32; 3]| expected[((x * DIM + y) * DIM + z) as usize];
-        let inside = voxels_in([0; 3], [DIM; 3]).filter(|&voxel| known(voxel) == Some(true));
-        let inside = VoxelGrid::from_voxels([DIM; 3], inside).expect("a grid");
+        let inside = grid_where([DIM; 3], |voxel| known(voxel) == Some(true));
         // A voxel in which grids differ that is not at a surface.
         let differing = |a: &VoxelGrid, b: &VoxelGrid| {
             a.differing_voxels(b).map(|(voxel, _)| voxel).find(|&voxel| known(voxel).is_some())
@@ -208,9 +202,7 @@ impl Scene {
         }
         // Other axes.
         let cycled = self.mesh.clone().with_positions(|[x, y, z]| [z, x, y]).expect("valid");
-        let cycled =
-            Self { mesh: cycled, what: self.what.clone(), bodies: vec![], turn: self.turn };
-        let (other, _) = solid(&cycled.place([0; 3], [DIM; 3]), Fill::Auto);
+        let (other, _) = solid(&in_grid(&cycled, [DIM; 3]), Fill::Auto);
         let back = other.voxels().map(|[x, y, z]| [y, z, x]);
         let back = VoxelGrid::from_voxels([DIM; 3], back).expect("a grid");
         if let Some(voxel) = differing(&back, &grid) {
@@ -219,7 +211,8 @@ impl Scene {
         // A crop.
         let min = [0; 3].map(|_| rng.u32(0..20));
         let max = [0, 1, 2].map(|a| rng.u32(min[a] + 1..=DIM));
-        let (crop, _) = solid(&self.place(min, max), Fill::Auto);
+        let crop = within(&self.mesh, 1.0, min.map(f64::from), max.map(f64::from));
+        let (crop, _) = solid(&crop, Fill::Auto);
         let dims = [0, 1, 2].map(|a| max[a] - min[a]);
         let part = grid.in_box(min.map(i64::from), dims).expect("a part");
         if crop != part {

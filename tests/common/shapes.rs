@@ -6,6 +6,7 @@ use trivox::{Bounds, Mesh, PlaceOptions, PlacedMesh, Sizing, place};
 
 pub use super::solids::cuboid;
 use super::vector::plus;
+use super::voxels::within;
 
 /// The unit cube.
 pub fn unit_cube() -> Mesh {
@@ -35,10 +36,8 @@ pub const UNIT: i32 = 1 << 16;
 /// the lattice's origin.
 pub fn placed(triangles: &[Triangle], dims: [u32; 3]) -> PlacedMesh {
     let mesh = mesh_of(&triangles.iter().map(|t| t.map(|p| p.map(f64::from))).collect::<Vec<_>>());
-    let voxel = f64::from(1 << 16);
-    let bounds = Bounds { min: [0.0; 3], max: dims.map(|d| f64::from(d) * voxel) };
-    let options = PlaceOptions::new(Sizing::VoxelSize(voxel)).with_bounds(bounds);
-    let placed = place(&mesh, &options).expect("within the budget");
+    let voxel = f64::from(UNIT);
+    let placed = within(&mesh, voxel, [0.0; 3], dims.map(|d| f64::from(d) * voxel));
     assert!(placed.triangles().eq(triangles.iter().copied()), "the lattice is not the given one");
     placed
 }

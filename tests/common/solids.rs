@@ -142,6 +142,12 @@ pub fn first_triangles(mesh: &Mesh, count: usize) -> Mesh {
     with_triangles(mesh, mesh.triangles()[..count].to_vec())
 }
 
+/// `mesh` without the triangles that `is_lost` names by number.
+pub fn without(mesh: &Mesh, is_lost: impl Fn(usize) -> bool) -> Mesh {
+    let kept = mesh.triangles().iter().enumerate().filter(|(index, _)| !is_lost(*index));
+    with_triangles(mesh, kept.map(|(_, &triangle)| triangle).collect())
+}
+
 /// Its triangles apart from each other, each scaled by `factor` towards its centre.
 pub fn apart(mesh: &Mesh, factor: f64) -> Mesh {
     let scaled = |corners: [[f64; 3]; 3]| {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use fastrand::Rng;
+use rayon::prelude::*;
 use trivox::backend::RunOptions;
 use trivox::base::srgb::Rgba;
 use trivox::formats::read_mesh;
@@ -46,6 +47,11 @@ pub fn at_resolution(mesh: &Mesh, n: u32) -> PlacedMesh {
 
 pub fn at_voxel_size(mesh: &Mesh, size: f64) -> PlacedMesh {
     place(mesh, &voxel_size(size)).unwrap()
+}
+
+/// `mesh` with so many voxels around it.
+pub fn padded(mesh: &Mesh, options: PlaceOptions, pad: u32) -> PlacedMesh {
+    place(mesh, &options.with_pad(pad)).unwrap()
 }
 
 /// `mesh` in voxels of this size from `min` to `max`.
@@ -120,6 +126,14 @@ pub fn voxels_in(lo: [u32; 3], hi: [u32; 3]) -> impl Iterator<Item = [u32; 3]> +
 /// The grid of those voxels.
 pub fn block(dims: [u32; 3], lo: [u32; 3], hi: [u32; 3]) -> VoxelGrid {
     VoxelGrid::from_voxels(dims, voxels_in(lo, hi)).unwrap()
+}
+
+/// The grid of the voxels for which `is_in` holds.
+pub fn grid_where(dims: [u32; 3], is_in: impl Fn([u32; 3]) -> bool + Sync) -> VoxelGrid {
+    let is_in = |voxel: &[u32; 3]| is_in(*voxel);
+    let slab = |x: u32| voxels_in([x, 0, 0], [x + 1, dims[1], dims[2]]).filter(is_in);
+    let voxels: Vec<[u32; 3]> = (0..dims[0]).into_par_iter().flat_map_iter(slab).collect();
+    VoxelGrid::from_voxels(dims, voxels).unwrap()
 }
 
 /// The grid in which those voxels have colours of their own that `color` gives one, and the others

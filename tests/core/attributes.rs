@@ -1,10 +1,10 @@
 //! The attributes of voxels: compared with another way to clip, and the same in any order.
 
+use crate::common::polygons::clip;
 use crate::common::prelude::*;
 use trivox::engine::Warning;
-use trivox::grid::{Attribute, VoxelSample};
+use trivox::grid::VoxelSample;
 use trivox::mesh::Labels;
-use trivox::mesh::appearance::TextureRef;
 
 fn voxelizer() -> Voxelizer {
     // Coverage is of solids: `coverage.rs` has its tests.
@@ -25,24 +25,8 @@ fn normal([a, b, c]: [Point; 3]) -> Point {
 
 /// The area of a triangle in a voxel, by clipping at one half-space after the other.
 fn area_in(corners: [Point; 3], voxel: [u32; 3]) -> f64 {
-    let mut polygon = corners.to_vec();
-    for axis in 0..3 {
-        let lower = f64::from(voxel[axis]);
-        for (sign, bound) in [(1.0, lower), (-1.0, lower + 1.0)] {
-            let mut clipped = Vec::new();
-            for (i, &p) in polygon.iter().enumerate() {
-                let q = polygon[(i + 1) % polygon.len()];
-                let [s, t] = [p, q].map(|point| sign * (point[axis] - bound));
-                if s >= 0.0 {
-                    clipped.push(p);
-                }
-                if s * t < 0.0 {
-                    clipped.push([0, 1, 2].map(|k| p[k] + s / (s - t) * (q[k] - p[k])));
-                }
-            }
-            polygon = clipped;
-        }
-    }
+    let clip_along = |polygon: Vec<Point>, axis: usize| clip(&polygon, axis, voxel[axis].into());
+    let polygon = (0..3).fold(corners.to_vec(), clip_along);
     let fan = (2..polygon.len()).map(|i| normal([polygon[0], polygon[i - 1], polygon[i]]));
     length(fan.fold([0.0; 3], plus)) / 2.0
 }
@@ -111,14 +95,10 @@ fn materials_and_labels_are_those_of_the_triangles_and_the_inside_has_none() {
     let red = Material { name: "red".to_owned(), ..Material::default() };
     let mesh = sphere(1.0, 40, 40);
     let count = mesh.triangles().len();
-    let look = Appearance {
-        materials: vec![red.clone(), Material::default(), red],
-        material_of: (0..count as u32).map(|triangle| triangle % 3).collect(),
-        ..Appearance::default()
-    };
     let objects = (0..3).map(|third| (third * count / 3, ["low", "mid", "low"][third]));
     let labels = Labels::of(objects, count, true).unwrap();
-    let mesh = mesh.with_appearance(look).unwrap().with_labels(labels.clone());
+    let mesh = in_turn(mesh, vec![red.clone(), Material::default(), red]);
+    let mesh = mesh.with_labels(labels.clone());
     let solid = voxelizer().resolution(20).mode(Mode::Solid(Solid::default()));
     let grid = solid.run(&mesh).unwrap().grid;
     let names = grid.attributes.as_ref().unwrap().names();
@@ -222,9 +202,7 @@ fn what_materials_say_is_the_area_weighted_mean_of_all_in_a_voxel() {
         ..Material::default()
     };
     let materials: Vec<Material> = (0..60).map(material).collect();
-    let material_of = (0..60).collect();
-    let look = Appearance { materials: materials.clone(), material_of, ..Appearance::default() };
-    let mesh = mesh.with_appearance(look).unwrap();
+    let mesh = in_turn(mesh, materials.clone());
     let voxelizer = voxelizer().voxel_size(0.6).pad(1);
     let triangles = in_voxels(&voxelizer.place(&mesh).unwrap().mesh);
     let found = voxelizer.run(&mesh).unwrap();
@@ -321,8 +299,7 @@ fn check_maps(texels: [Rgba; 4], rough: [Rgba; 4]) {
 fn what_no_material_states_is_absent_and_the_others_have_the_usual_value() {
     let asked = [Attribute::Metallic, Attribute::Roughness, Attribute::Emission];
     let run = |materials: Vec<Material>| {
-        let look = Appearance { materials, material_of: vec![0; 2], ..Appearance::default() };
-        let mesh = square(4.0, 0.5).with_appearance(look).unwrap();
+        let mesh = with_materials(square(4.0, 0.5), materials, vec![0; 2]);
         voxelizer().voxel_size(1.0).attributes(asked).run(mesh).unwrap()
     };
     let without = run(vec![Material::default()]);

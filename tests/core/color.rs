@@ -2,12 +2,16 @@
 use crate::common::oklab::{Light, distance, oklab};
 use crate::common::paths::neighbours;
 use crate::common::prelude::*;
-use trivox::grid::Attribute;
-use trivox::mesh::appearance::TextureRef;
 use trivox::{Blend, ColorOptions, color};
 
 fn painted(mesh: &PlacedMesh, mode: Mode) -> VoxelGrid {
-    color(mesh, in_mode(mesh, mode).grid, &ColorOptions::new(mode), &NoProgress).unwrap().0
+    blended(mesh, mode, Blend::All)
+}
+
+fn blended(mesh: &PlacedMesh, mode: Mode, blend: Blend) -> VoxelGrid {
+    let mut options = ColorOptions::new(mode);
+    options.blend = blend;
+    color(mesh, in_mode(mesh, mode).grid, &options, &NoProgress).unwrap().0
 }
 
 fn surface_colors(mesh: &PlacedMesh) -> Colors {
@@ -15,30 +19,7 @@ fn surface_colors(mesh: &PlacedMesh) -> Colors {
 }
 
 fn placed(mesh: &Mesh, voxel_size: f64) -> PlacedMesh {
-    place(mesh, &PlaceOptions::new(Sizing::VoxelSize(voxel_size)).with_pad(1)).unwrap()
-}
-
-fn plain(color: [u8; 4]) -> Material {
-    Material { color: linear_of_rgba(color), ..Material::default() }
-}
-
-/// The triangles `t` have the materials `t % n` of `n`.
-fn in_turn(mesh: Mesh, materials: Vec<Material>) -> Mesh {
-    let (triangles, count) = (mesh.triangles().len() as u32, materials.len() as u32);
-    let material_of = (0..triangles).map(|t| t % count).collect();
-    let look = Appearance { materials, material_of, ..Appearance::default() };
-    mesh.with_appearance(look).unwrap()
-}
-
-/// `mesh` with one material and its texture.
-fn textured(mesh: Mesh, material: Material, texture: Texture, uvs: &[[[f32; 2]; 3]]) -> Mesh {
-    let look = Appearance {
-        materials: vec![material],
-        textures: vec![texture],
-        uvs: uvs.to_vec(),
-        ..Appearance::default()
-    };
-    mesh.with_appearance(look).unwrap()
+    padded(mesh, PlaceOptions::new(Sizing::VoxelSize(voxel_size)), 1)
 }
 
 fn read_linearly(wrap: [Wrap; 2]) -> TextureRef {
@@ -57,13 +38,6 @@ fn over_square([a, b, c, d]: [[f32; 2]; 4]) -> [[[f32; 2]; 3]; 2] {
 
 /// A whole texture.
 const WHOLE: [[f32; 2]; 4] = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
-
-/// `mesh`, where the corners of its triangles in turn have these colours.
-fn vertex_colored(mesh: Mesh, vertex_colors: Vec<[u16; 4]>) -> Mesh {
-    let materials = vec![Material { has_vertex_colors: true, ..plain([255; 4]) }];
-    let look = Appearance { materials, vertex_colors, ..Appearance::default() };
-    mesh.with_appearance(look).unwrap()
-}
 
 /// Patches of a colour, so that large footprints differ from one another.
 fn noise(rng: &mut Rng, size: [u32; 2]) -> Texture {
@@ -209,14 +183,9 @@ fn a_voxels_colour_is_the_mean_in_linear_light_by_area_and_opacity() {
         let part = |from: f64, to: f64| {
             quad([[from, 0.0, 1.0], [to, 0.0, 1.0], [to, 2.0, 1.0], [from, 2.0, 1.0]])
         };
-        let look = Appearance {
-            materials: vec![plain(RED), blue(opacity)],
-            material_of: vec![0, 0, 1, 1],
-            ..Appearance::default()
-        };
         let mesh = together(&[part(0.0, 2.0 * red_share), part(2.0 * red_share, 2.0)]);
-        let mesh = in_one_voxel(&mesh.with_appearance(look).unwrap());
-        let found = surface_colors(&mesh).of([0; 3]);
+        let mesh = with_materials(mesh, vec![plain(RED), blue(opacity)], vec![0, 0, 1, 1]);
+        let found = surface_colors(&in_one_voxel(&mesh)).of([0; 3]);
         assert_eq!(found, expected, "{red_share} red, opacity {opacity}");
     }
 }
@@ -371,7 +340,7 @@ fn a_texture_whose_texels_do_not_fit_its_size_is_not_read() {
 #[test]
 fn of_a_solid_what_is_seen_looks_like_its_surface_and_the_rest_has_one_colour() {
     let mesh = in_turn(sphere(1.0, 40, 60), vec![plain(RED), plain(BLUE)]);
-    let mesh = place(&mesh, &PlaceOptions::new(Sizing::Resolution(60)).with_pad(1)).unwrap();
+    let mesh = padded(&mesh, resolution(60), 1);
     let grid = painted(&mesh, Mode::Solid(Solid::default()));
     let colors = grid.colors.as_ref().unwrap();
     let surface = surface(&mesh);
@@ -401,8 +370,7 @@ fn all_voxels_of_a_translucent_solid_have_its_opacity() {
 fn meshes_of_one_colour_take_no_memory_for_it_and_those_of_none_have_none() {
     let mesh = unit_cube();
     assert!(painted(&at_resolution(&mesh, 20), Mode::Surface).colors.is_none());
-    let look = Appearance { materials: vec![plain(BLUE)], ..Appearance::default() };
-    let mesh = mesh.with_appearance(look).unwrap();
+    let mesh = with_materials(mesh, vec![plain(BLUE)], vec![]);
     let colors = surface_colors(&at_resolution(&mesh, 20));
     assert_eq!((colors.rest(), colors.own_count()), (BLUE, 0));
 }
@@ -492,24 +460,15 @@ fn voxels_that_triangles_touch_only_in_points_have_their_colour() {
     }
 }
 
-fn blended(mesh: &PlacedMesh, mode: Mode, blend: Blend) -> VoxelGrid {
-    let mut options = ColorOptions::new(mode);
-    options.blend = blend;
-    color(mesh, in_mode(mesh, mode).grid, &options, &NoProgress).unwrap().0
-}
-
 /// A white box whose top has a red sheet in front of it, a hundredth of a voxel away, as a mesh on
 /// a lattice of unit voxels. The sheet's triangles are reversed if `is_reversed`.
 fn box_under_a_sheet(is_reversed: bool) -> PlacedMesh {
     let sheet = quad([[2.0, 2.0, 9.61], [14.0, 2.0, 9.61], [14.0, 14.0, 9.61], [2.0, 14.0, 9.61]]);
     let sheet = if is_reversed { inside_out(&sheet) } else { sheet };
-    let look = Appearance {
-        materials: vec![plain([255; 4]), plain(RED)],
-        material_of: [[0; 12].as_slice(), &[1; 2]].concat(),
-        ..Appearance::default()
-    };
     let mesh = together(&[cuboid([1.5; 3], [14.5, 14.5, 9.6]), sheet]);
-    within(&mesh.with_appearance(look).unwrap(), 1.0, [0.0; 3], [16.0; 3])
+    let material_of = [[0; 12].as_slice(), &[1; 2]].concat();
+    let mesh = with_materials(mesh, vec![plain([255; 4]), plain(RED)], material_of);
+    within(&mesh, 1.0, [0.0; 3], [16.0; 3])
 }
 
 #[test]

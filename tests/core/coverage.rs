@@ -3,7 +3,6 @@
 use crate::common::inside::{self, TIE_RULE};
 use crate::common::prelude::*;
 use trivox::engine::Warning;
-use trivox::grid::Attribute;
 
 fn solid(fill: Fill, include_surface: bool) -> Voxelizer {
     let voxelizer = Voxelizer::new().backend(BackendChoice::Cpu).color(ColorSource::None);

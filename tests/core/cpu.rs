@@ -1,7 +1,20 @@
 //! The CPU backend against slow oracles: triangles of every extent at every place in their bricks,
 //! few and many, cut by bounds, as large as the largest grid; within the memory that suffices.
-use crate::common::memory::{memory_needed, voxelize_within};
+use crate::common::memory::{memory_needed, run_within};
 use crate::common::prelude::*;
+
+/// The touched voxels, by so many threads in the least memory that is not refused.
+fn in_least_memory(threads: usize, mesh: &PlacedMesh) -> VoxelGrid {
+    let memory = memory_needed(threads, mesh, Rule::Conservative);
+    run_within(threads, memory, mesh, Rule::Conservative).unwrap()
+}
+
+/// The touched voxels are those of the octree.
+fn check(mesh: &PlacedMesh, what: &str) -> VoxelGrid {
+    let grid = surface(mesh);
+    assert_same(&grid, &oracle::voxelize_by_octree(mesh), what);
+    grid
+}
 
 /// A triangle of which the bounding box touches exactly the voxels from `lo` to `hi`.
 fn triangle_within(rng: &mut Rng, lo: [i32; 3], hi: [i32; 3]) -> Triangle {
@@ -37,10 +50,8 @@ fn triangles_of_every_extent_at_every_place_in_their_bricks() {
         if group % 2 == 1 {
             rng.shuffle(&mut triangles);
         }
-        let mesh = placed(&triangles, [256; 3]);
-        let expected = oracle::voxelize_by_octree(&mesh);
-        assert!(expected.occupied() > 20_000);
-        assert_same(&surface(&mesh), &expected, &format!("triangles of group {group}"));
+        let grid = check(&placed(&triangles, [256; 3]), &format!("triangles of group {group}"));
+        assert!(grid.occupied() > 20_000);
     }
 }
 
@@ -73,10 +84,8 @@ fn triangles_as_long_as_the_largest_grid() {
         let base = [(); 3].map(|()| rng.f64() * 0.999);
         [(); 3].map(|()| base.map(|c| c + rng.f64() / 1000.0))
     }));
-    let mesh = at_resolution(&mesh_of(&triangles), 65_536);
-    let grid = surface(&mesh);
+    let grid = check(&at_resolution(&mesh_of(&triangles), 65_536), "the largest grid");
     assert!(grid.occupied() > 3 * 65_536);
-    assert_same(&grid, &oracle::voxelize_by_octree(&mesh), "the largest grid");
 }
 
 #[test]
@@ -89,9 +98,7 @@ fn a_triangle_as_large_as_the_largest_grid_in_a_slice_of_it() {
     let options = PlaceOptions::new(Sizing::Resolution(65_536)).with_bounds(bounds);
     let mesh = place(&mesh_of(&[steep, cut]), &options).unwrap();
     assert_eq!(mesh.lattice().dims, [65_536, 65_536, 5]);
-    let grid = surface(&mesh);
-    assert!(grid.occupied() > 65_536);
-    assert_same(&grid, &oracle::voxelize_by_octree(&mesh), "slice");
+    assert!(check(&mesh, "slice").occupied() > 65_536);
 }
 
 #[test]
@@ -105,11 +112,9 @@ fn grids_of_many_slabs() {
         [(); 3].map(|()| [0, 1, 2].map(|a| (base[a] + size * rng.f64()).min(extent[a])))
     }));
     let mesh = within(&mesh_of(&triangles), 1.0, [0.0; 3], extent);
-    let expected = oracle::voxelize_by_octree(&mesh);
-    assert_same(&surface(&mesh), &expected, "as much memory as it takes");
+    let expected = check(&mesh, "as much memory as it takes");
     for threads in [1, 7] {
-        let grid = voxelize_within(threads, memory_needed(threads, &mesh), &mesh).unwrap();
-        assert_same(&grid, &expected, "as little");
+        assert_same(&in_least_memory(threads, &mesh), &expected, "as little");
     }
 }
 
@@ -119,10 +124,9 @@ fn more_triangles_than_tasks_have_room_for() {
     for (count, size) in [(70_001, 2 * UNIT), (530_001, UNIT / 4)] {
         let dims = [128, 100, 77];
         let mesh = placed(&small_triangles(6, count, dims, size), dims);
-        let expected = oracle::voxelize_by_octree(&mesh);
+        let expected = check(&mesh, &format!("{count} triangles, all threads"));
         let grid = on_threads(1, || surface(&mesh));
         assert_same(&grid, &expected, &format!("{count} triangles"));
-        assert_same(&surface(&mesh), &expected, &format!("{count} triangles, all threads"));
     }
 }
 
@@ -131,9 +135,7 @@ fn every_number_of_triangles_around_a_group() {
     let dims = [24, 20, 70];
     let triangles = small_triangles(7, 200, dims, 6 * UNIT);
     for count in [1, 2, 7, 8, 9, 63, 64, 65, 127, 128, 129, 191, 192, 193] {
-        let mesh = placed(&triangles[..count], dims);
-        let expected = oracle::voxelize_by_octree(&mesh);
-        assert_same(&surface(&mesh), &expected, &format!("{count} triangles"));
+        check(&placed(&triangles[..count], dims), &format!("{count} triangles"));
     }
 }
 
@@ -149,7 +151,7 @@ fn what_a_refusal_says_is_needed_suffices() {
         let mesh = placed(&triangles, dims);
         let expected = surface(&mesh);
         for threads in [1, 2, 5] {
-            let grid = voxelize_within(threads, memory_needed(threads, &mesh), &mesh).unwrap();
+            let grid = in_least_memory(threads, &mesh);
             assert_same(&grid, &expected, &format!("seed {seed}, {threads} threads"));
         }
     }

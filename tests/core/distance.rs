@@ -1,7 +1,6 @@
 //! Distances: against fractions of big integers, by brute force.
 
 use std::cmp::Ordering;
-use std::sync::atomic::AtomicU64;
 
 use crate::common::distances::{Fraction, is_nearest, random_mesh, squared};
 use crate::common::prelude::*;
@@ -15,10 +14,6 @@ fn unsigned(mesh: &PlacedMesh, width: f32) -> DistanceField {
 
 fn field(mesh: &PlacedMesh, inside: VoxelGrid, width: f32) -> DistanceField {
     distances(&Cpu, mesh, inside, width, u64::MAX, &NoProgress).unwrap()
-}
-
-fn padded(mesh: &Mesh, options: PlaceOptions, pad: u32) -> PlacedMesh {
-    place(mesh, &options.with_pad(pad)).unwrap()
 }
 
 /// Checks all voxels of a field without an inside.
@@ -202,13 +197,7 @@ fn progress_ends_at_its_total_and_cancelling_ends_the_work() {
     let mesh = padded(&octahedron(1.0), resolution(60), 40);
     let inside = || VoxelGrid::empty(mesh.lattice().dims).unwrap();
     let run = |progress: &Counts| distances(&Cpu, &mesh, inside(), 2.0, u64::MAX, progress);
-    let progress = Counts::default();
-    run(&progress).unwrap();
-    let [total, done] = [progress.total, progress.done].map(AtomicU64::into_inner);
-    // The bricks.
-    assert_eq!((total, done), (18 * 18 * 18, 18 * 18 * 18));
-    let cancelled = run(&Counts::cancelled_at(0));
-    assert!(matches!(cancelled, Err(BackendError::Cancelled)), "{cancelled:?}");
+    assert_eq!(checked_progress(run), 18 * 18 * 18, "the bricks");
 }
 
 #[test]

@@ -1,6 +1,4 @@
 //! Filling sparse grids against the same on dense arrays, voxel by voxel, ray by ray.
-use std::sync::atomic::AtomicU64;
-
 use crate::common::dense::{Dense, filled, flooded, voted};
 use crate::common::prelude::*;
 use trivox::solid::fill::{AxisDisagreement, along_x, flood, vote};
@@ -31,8 +29,7 @@ fn flood_of(surface: &VoxelGrid) -> (VoxelGrid, u64) {
 }
 
 fn vote_of(flips: [&VoxelGrid; 3]) -> (VoxelGrid, AxisDisagreement) {
-    let dims = std::array::from_fn(|a| flips.map(|grid| grid.dims()[a]).into_iter().max().unwrap());
-    vote(flips, dims, u64::MAX, &NoProgress).unwrap()
+    vote(flips, flips[0].dims(), u64::MAX, &NoProgress).unwrap()
 }
 
 /// The votes of these flips along the three axes.
@@ -244,63 +241,50 @@ fn progress_ends_at_its_total_and_cancelling_ends_the_fill() {
     let rng = &mut Rng::with_seed(8);
     let voxels = (0..20_000).map(|_| [rng.u32(20..501), rng.u32(20..333), rng.u32(20..299)]);
     let grid = VoxelGrid::from_voxels([501, 333, 299], voxels).unwrap();
-    type Run<'a> = &'a dyn Fn(&Counts) -> Result<VoxelGrid, BackendError>;
-    let runs: [Run; 3] = [
-        &|progress| along_x(&grid, grid.dims(), u64::MAX, progress).map(|filled| filled.0),
-        &|progress| vote([&grid; 3], grid.dims(), u64::MAX, progress).map(|voted| voted.0),
-        &|progress| flood(&grid, u64::MAX, progress).map(|flooded| flooded.0),
-    ];
-    for run in runs {
-        let progress = Counts::default();
-        run(&progress).unwrap();
-        let [total, done] = [progress.total, progress.done].map(AtomicU64::into_inner);
-        assert!(total > 1 && done == total, "{done} of {total}");
-        let cancelled = run(&Counts::cancelled_at(0));
-        assert!(matches!(cancelled, Err(BackendError::Cancelled)), "{cancelled:?}");
-    }
+    assert!(
+        checked_progress(|progress| along_x(&grid, grid.dims(), u64::MAX, progress)) > 1,
+        "along x"
+    );
+    assert!(
+        checked_progress(|progress| vote([&grid; 3], grid.dims(), u64::MAX, progress)) > 1,
+        "vote"
+    );
+    assert!(checked_progress(|progress| flood(&grid, u64::MAX, progress)) > 1, "flood");
 }
 
 #[test]
-fn grids_without_voxels_and_grids_of_one_are_filled() {
-    let one = block([1; 3], [0; 3], [1; 3]);
-    for none in [[1; 3], [9, 1, 20]].map(|dims| VoxelGrid::empty(dims).unwrap()) {
-        assert_eq!(vote_of([&none; 3]), (none.clone(), AxisDisagreement::default()));
-        for (grid, open_columns) in [(&none, 0), (&one, 1)] {
-            assert_eq!(filled_of(grid), (grid.clone(), open_columns));
-            assert_eq!(flood_of(grid), (grid.clone(), 0));
-        }
-    }
-    // No column votes, so that nothing says inside.
-    let (grid, disagreement) = vote_of([&one; 3]);
-    assert_eq!((grid.occupied(), disagreement.odd), (0, [1; 3]));
-    assert_eq!(disagreement.worst, Some([0; 3]));
-}
-
-#[test]
-fn flips_in_grids_of_different_size_vote_in_one_that_holds_all() {
+fn the_dimensions_of_grids_of_flips_have_no_effect() {
     for seed in 0..200 {
         let rng = &mut Rng::with_seed(seed);
         let grids = [0, 1, 2].map(|_| random_dims(rng)).map(|dims| random(rng, dims).grid());
         let dims = std::array::from_fn(|a| grids.iter().map(|g| g.dims()[a]).max().unwrap());
         let same = grids.each_ref().map(|g| VoxelGrid::from_voxels(dims, g.voxels()).unwrap());
-        assert!(vote_of(grids.each_ref()) == vote_of(same.each_ref()), "seed {seed}");
+        let found = vote(grids.each_ref(), dims, u64::MAX, &NoProgress).unwrap();
+        assert!(found == vote_of(same.each_ref()), "seed {seed}");
     }
 }
 
 #[test]
-fn flips_beyond_the_end_of_a_grid_count_and_make_no_voxels_there() {
+fn a_fill_in_other_dimensions_is_that_in_larger_ones_cut_off() {
     for seed in 0..200 {
         let rng = &mut Rng::with_seed(seed);
         let dims = random_dims(rng);
         let grids = random_flips(rng, dims).each_ref().map(Dense::grid);
-        let smaller = dims.map(|d| rng.u32(1..=d));
-        let cropped = |grid: VoxelGrid| grid.in_box([0; 3], smaller).unwrap();
-        let (filled, open_columns) = filled_of(&grids[0]);
-        let found = along_x(&grids[0], smaller, u64::MAX, &NoProgress).unwrap();
+        let other = dims.map(|d| rng.u32(1..=2 * d));
+        let larger = [0, 1, 2].map(|a| dims[a].max(other[a]));
+        let larger = grids.each_ref().map(|g| VoxelGrid::from_voxels(larger, g.voxels()).unwrap());
+        let cropped = |grid: VoxelGrid| grid.in_box([0; 3], other).unwrap();
+        let (filled, open_columns) = filled_of(&larger[0]);
+        let found = along_x(&grids[0], other, u64::MAX, &NoProgress).unwrap();
         assert!(found == (cropped(filled), open_columns), "seed {seed}");
-        let (voted, disagreement) = vote_of(grids.each_ref());
-        let found = vote(grids.each_ref(), smaller, u64::MAX, &NoProgress).unwrap();
+        let (voted, disagreement) = vote_of(larger.each_ref());
+        let found = vote(grids.each_ref(), other, u64::MAX, &NoProgress).unwrap();
         assert!(found == (cropped(voted), disagreement), "seed {seed}");
+    }
+    let one = block([1; 3], [0; 3], [1; 3]);
+    for dims in [[0, 1, 1], [1, 65_537, 1], [u32::MAX, 2, 1]] {
+        assert!(along_x(&one, dims, u64::MAX, &NoProgress).is_err(), "{dims:?}");
+        assert!(vote([&one; 3], dims, u64::MAX, &NoProgress).is_err(), "{dims:?}");
     }
 }
 

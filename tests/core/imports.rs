@@ -1,5 +1,6 @@
 //! The folders of the library are layers: each imports only folders below it.
 
+use crate::common::files::files_below;
 use crate::common::prelude::*;
 
 /// The folders of `src`, from the lowest to the highest.
@@ -15,24 +16,14 @@ fn imports(text: &str) -> BTreeSet<String> {
     rests.map(|rest| rest.chars().take_while(|&c| is_of_name(c)).collect()).collect()
 }
 
-fn collect(folder: &Path, found: &mut BTreeSet<String>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            collect(&path, found);
-        } else {
-            found.extend(imports(&fs::read_to_string(&path).unwrap()));
-        }
-    }
-}
-
 #[test]
 fn folders_import_those_below_them() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let layers: Vec<&str> = LAYERS.split(' ').collect();
     for (index, folder) in layers.iter().enumerate() {
-        let mut found = BTreeSet::new();
-        collect(&src.join(folder), &mut found);
+        let files = files_below(&src.join(folder)).into_iter();
+        let found: BTreeSet<String> =
+            files.flat_map(|file| imports(&fs::read_to_string(file).unwrap())).collect();
         let above = layers[index + 1..].iter().filter(|&&other| found.contains(other));
         assert_eq!(above.collect::<Vec<_>>(), [&""; 0], "above {folder}");
     }

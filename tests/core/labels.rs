@@ -2,8 +2,6 @@
 
 use crate::common::inside::{self, TIE_RULE};
 use crate::common::prelude::*;
-use trivox::grid::Attribute;
-use trivox::mesh::appearance::TextureRef;
 
 type Point = [f64; 3];
 
@@ -161,15 +159,11 @@ fn a_body_that_is_inside_out_is_reversed_where_bodies_are_joined() {
 #[test]
 fn a_joined_mesh_has_the_colours_of_its_parts() {
     let square = square(4.0, 0.5);
-    let textured = |color: Rgba| {
+    let of_texture = |color: Rgba| {
         let map = TextureRef { texture: 0, wrap: [Wrap::Repeat; 2], filter: Filter::Nearest };
-        let look = Appearance {
-            materials: vec![Material { texture: Some(map), ..Material::default() }],
-            textures: vec![Texture::new([1, 1], vec![color])],
-            uvs: vec![[[0.0; 2], [1.0, 0.0], [1.0; 2]]; 2],
-            ..Appearance::default()
-        };
-        square.clone().with_appearance(look).unwrap()
+        let material = Material { texture: Some(map), ..Material::default() };
+        let uvs = [[[0.0; 2], [1.0, 0.0], [1.0; 2]]; 2];
+        textured(square.clone(), material, Texture::new([1, 1], vec![color]), &uvs)
     };
     let has_vertex_colors = Material { has_vertex_colors: true, ..Material::default() };
     let look = Appearance {
@@ -179,7 +173,7 @@ fn a_joined_mesh_has_the_colours_of_its_parts() {
         ..Appearance::default()
     };
     let of_vertices = square.clone().with_appearance(look).unwrap();
-    let parts = [textured(RED), square.clone(), of_vertices, textured(BLUE)];
+    let parts = [of_texture(RED), square.clone(), of_vertices, of_texture(BLUE)];
     let parts: Vec<Mesh> = (0..)
         .zip(parts)
         .map(|(part, mesh)| shifted(mesh, [10.0 * f64::from(part), 0.0, 0.0]))

@@ -52,10 +52,7 @@ fn distance(a: Rgba, b: Rgba) -> f64 {
 /// The distance in Oklab, in which a difference in lightness has this weight.
 fn weighted_distance(a: Rgba, b: Rgba, lightness: f64) -> f64 {
     let lab = |[r, g, b, _]: Rgba| {
-        let [l, a, b] = oklab::oklab([r, g, b].map(|value| match f64::from(value) / 255.0 {
-            c @ ..=0.04045 => c / 12.92,
-            c => ((c + 0.055) / 1.055).powf(2.4),
-        }));
+        let [l, a, b] = oklab::oklab([r, g, b].map(oklab::light));
         [lightness * l, a, b]
     };
     oklab::distance(lab(a), lab(b))

@@ -156,8 +156,7 @@ fn far_points_have_the_distance_but_for_a_stated_error() {
 fn meshes(rng: &mut Rng) -> Vec<(&'static str, Mesh, Option<&'static str>)> {
     let ball = sphere(5.0, 12, 16);
     let inner = sphere(2.5, 8, 12);
-    let kept = ball.triangles().iter().enumerate().filter(|(i, _)| i % 9 > 0);
-    let holed = with_triangles(&ball, kept.map(|(_, &triangle)| triangle).collect());
+    let holed = without(&ball, |index| index % 9 == 0);
     let crumpled = crumpled_torus(rng, 6, 5, UNIT / 2, 20).into_iter();
     let crumpled: Vec<_> = crumpled.map(|t| t.map(|p| p.map(f64::from))).collect();
     let both = |one: &Mesh, other: Mesh| together(&[one.clone(), other]);
@@ -188,9 +187,8 @@ fn the_centres_of_a_solids_voxels_are_inside_and_no_others() {
     let mut rng = Rng::with_seed(74);
     for (name, mesh, _) in meshes(&mut rng) {
         // With corners at voxel centres, and not.
-        for resolution in [8, 13] {
-            let options = PlaceOptions::new(Sizing::Resolution(resolution)).with_pad(1);
-            let mesh = place(&mesh, &options).unwrap();
+        for n in [8, 13] {
+            let mesh = padded(&mesh, resolution(n), 1);
             let lattice = mesh.lattice();
             let voxels: Vec<[u32; 3]> = voxels_in([0; 3], lattice.dims).collect();
             let center = |voxel: &[u32; 3]| {

@@ -417,11 +417,10 @@ fn generic_meshes() -> [(&'static str, Mesh); 3] {
 #[test]
 fn all_fills_agree_on_what_is_closed_once() {
     for (name, mesh) in generic_meshes().into_iter().take(2) {
-        for resolution in [9, 33, 64, 100] {
-            let options = PlaceOptions::new(Sizing::Resolution(resolution)).with_pad(1);
-            let mesh = place(&mesh, &options).unwrap();
+        for n in [9, 33, 64, 100] {
+            let mesh = padded(&mesh, resolution(n), 1);
             let (grid, _) = solid(&mesh, Fill::Parity);
-            let what = format!("{name} at {resolution}");
+            let what = format!("{name} at {n}");
             for fill in BY_CROSSINGS {
                 assert_certain(&mesh, fill, &grid, &what);
             }
@@ -757,9 +756,7 @@ fn the_wall_of_a_cavity_is_not_flipped_because_it_is_seen_through_a_hole_or_thro
     .map(|(outer, inner)| together(&[outer, inside_out(&inner)]));
     let mut meshes = Vec::new();
     for hole in 0..12 {
-        let mut triangles = boxes.triangles().to_vec();
-        triangles.remove(hole);
-        meshes.push((&boxes, with_triangles(&boxes, triangles)));
+        meshes.push((&boxes, without(&boxes, |index| index == hole)));
     }
     for whole in [&boxes, &balls] {
         meshes.extend([0.97, 0.999].map(|factor| (whole, apart(whole, factor))));
@@ -807,7 +804,7 @@ fn neither_padding_nor_bounds_change_the_solid_of_a_soup() {
             let (expected, filling) = solid(&place(&mesh, &options).unwrap(), fill);
             assert!(expected.occupied() > 1_000 && filling.flips.flipped_triangles > 0);
             for pad in [1, 3, 20] {
-                let (padded, _) = solid(&place(&mesh, &options.with_pad(pad)).unwrap(), fill);
+                let (padded, _) = solid(&padded(&mesh, options, pad), fill);
                 let within = padded.in_box([i64::from(pad); 3], expected.dims()).unwrap();
                 assert!(within == expected, "{count}, {fill}, {pad}: {padded:?}, not {expected:?}");
             }

@@ -1,8 +1,9 @@
 //! Textured voxels against a reference that shares no code with the library: each texel is a
 //! square, clipped against each piece of a triangle, and counts by its exact area.
+use crate::common::oklab::light;
+use crate::common::polygons::clip;
 use crate::common::prelude::*;
-use trivox::grid::VoxelGrid;
-use trivox::mesh::appearance::{FilterChoice, TextureRef};
+use trivox::mesh::appearance::FilterChoice;
 use trivox::{ColorOptions, color};
 
 /// A flat mesh in a layer of `count * count` voxels, with one material.
@@ -168,11 +169,6 @@ fn square_uvs([[left, right], [low, high]]: [[f32; 2]; 2]) -> Vec<[[f32; 2]; 3]>
     vec![[a, b, c], [a, c, d]]
 }
 
-fn light(value: u8) -> f64 {
-    let c = f64::from(value) / 255.0;
-    if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
-}
-
 fn srgb(light: f64) -> f64 {
     if light <= 0.0031308 { light * 12.92 } else { 1.055 * light.powf(1.0 / 2.4) - 0.055 }
 }
@@ -191,25 +187,6 @@ fn range(polygon: &[[f64; 2]], axis: usize) -> std::ops::RangeInclusive<i64> {
     let (low, high) = values.fold((f64::MAX, f64::MIN), |(l, h), c| (l.min(c), h.max(c)));
     // Empty for an empty polygon: from the largest integer to the smallest.
     low.floor() as i64..=high.floor() as i64
-}
-
-/// A convex polygon, clipped to `low..=low + 1` on an axis.
-fn clip(polygon: &[[f64; 2]], axis: usize, low: f64) -> Vec<[f64; 2]> {
-    let half = |polygon: &[[f64; 2]], height: &dyn Fn([f64; 2]) -> f64| {
-        let mut part = Vec::new();
-        for (i, &p) in polygon.iter().enumerate() {
-            let q = polygon[(i + 1) % polygon.len()];
-            let (g, h) = (height(p), height(q));
-            if g >= 0.0 {
-                part.push(p);
-            }
-            if g * h < 0.0 {
-                part.push([0, 1].map(|k| p[k] + (q[k] - p[k]) * g / (g - h)));
-            }
-        }
-        part
-    };
-    half(&half(polygon, &|p| p[axis] - low), &|p| low + 1.0 - p[axis])
 }
 
 fn worst(differences: &[f64]) -> f64 {

@@ -137,16 +137,12 @@ fn tiles_of_real_meshes_are_the_whole() {
 
 #[test]
 fn tiles_of_a_solid_that_the_grid_cuts_are_the_whole_at_any_size() {
-    let plain = |color| Material { color: linear_of_rgba(color), ..Material::default() };
-    let look = Appearance {
-        materials: vec![plain(RED), plain(BLUE)],
-        material_of: (0..12).map(|face| face / 2 % 2).collect(),
-        ..Appearance::default()
-    };
+    let material_of: Vec<u32> = (0..12).map(|face| face / 2 % 2).collect();
     for size in [32, 36, 40, 64] {
         // Of the last layers, the surface touches what is next to them, outside.
         let extent = f64::from(size);
-        let cube = cube([5.0; 3], extent - 4.9).with_appearance(look.clone()).unwrap();
+        let cube = cube([5.0; 3], extent - 4.9);
+        let cube = with_materials(cube, vec![plain(RED), plain(BLUE)], material_of.clone());
         let options = voxel_size(1.0).with_bounds(Bounds { min: [0.0; 3], max: [extent; 3] });
         let auto = by_fill(Fill::Auto);
         check(&format!("{size}"), &[auto], &cube, options, |lattice| tiles(lattice, [2, 1, 3]));

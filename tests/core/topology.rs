@@ -28,11 +28,6 @@ fn counts(of: &Topology) -> Counts {
     [of.collapsed, of.shells, of.edges, open, non_manifold, inconsistent, odd, unbalanced]
 }
 
-/// `area` square mesh units.
-fn square(area: f64) -> f64 {
-    area * f64::from(UNIT).powi(2)
-}
-
 fn lattice_edge(one: [i32; 3], other: [i32; 3]) -> Option<Edge> {
     Some([one, other].map(|p| p.map(|c| c * UNIT)))
 }
@@ -82,7 +77,8 @@ fn cubes_have_the_facts_that_are_counted_by_hand() {
         let found = topology(&mesh);
         assert_eq!(counts(&found), expected, "{name}");
         assert_eq!(found.volume_times_six, volume * i128::from(UNIT).pow(3), "{name}");
-        assert_eq!((found.area, found.example), (square(area), example), "{name}");
+        let area = area * f64::from(UNIT).powi(2);
+        assert_eq!((found.area, found.example), (area, example), "{name}");
         let [.., odd, unbalanced] = expected;
         assert_eq!([found.is_closed(), found.is_oriented()], [odd == 0, unbalanced == 0], "{name}");
     }

@@ -5,7 +5,6 @@ use trivox::VoxelizeError;
 use trivox::engine::verify::{
     Alignment, Fault, KnownPlacement, PlacementSource, Verdict, VerifyError, VerifyOptions, verify,
 };
-use trivox::grid::mask_place;
 
 const SOLID: Mode = Mode::Solid(Solid { fill: Fill::Auto, include_surface: false });
 
@@ -55,12 +54,8 @@ fn crooked() -> Mesh {
 }
 
 fn flipped(grid: &VoxelGrid, voxels: &BTreeSet<[u32; 3]>) -> VoxelGrid {
-    let mut bricks: BTreeMap<BrickKey, [u64; 8]> = grid.bricks().collect();
-    for voxel in voxels {
-        let (slice, bit) = mask_place(*voxel);
-        bricks.entry(BrickKey::of_voxel(*voxel)).or_default()[slice] ^= 1 << bit;
-    }
-    VoxelGrid::from_bricks(grid.dims(), bricks.into_iter().collect()).unwrap()
+    let voxels = VoxelGrid::from_voxels(grid.dims(), voxels.iter().copied()).unwrap();
+    grid.symmetric_difference(&voxels)
 }
 
 /// Corners, the occupied, and any others.
@@ -240,10 +235,7 @@ fn moved(exact: &VoxelGrid, alignment: &Alignment, room: u32) -> VoxelGrid {
 }
 
 fn all_symmetries() -> Vec<Alignment> {
-    let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
-    let mirrors = (0..8).map(|bits| [0, 1, 2].map(|a| bits >> a & 1 == 1));
-    let shift = [0; 3];
-    mirrors.flat_map(|mirrored| orders.map(|axes| Alignment { axes, mirrored, shift })).collect()
+    symmetries().map(|(axes, mirrored)| Alignment { axes, mirrored, shift: [0; 3] }).collect()
 }
 
 #[test]

@@ -1,28 +1,23 @@
 //! Solids of meshes with holes, against the sum of the solid angles of all triangles; meshes that
 //! lost a part, or have parts that face the wrong way, and what they enclose all the same.
 
-use crate::common::inside;
+use crate::common::inside::winding_number;
 use crate::common::prelude::*;
 use rayon::prelude::*;
 
 fn at_resolution(mesh: &Mesh, n: u32) -> PlacedMesh {
-    place(mesh, &resolution(n).with_pad(2)).unwrap()
-}
-
-/// The generalized winding number at a voxel's centre.
-fn winding_number(mesh: &PlacedMesh, voxel: [u32; 3]) -> f64 {
-    let units_per_voxel = f64::from(mesh.lattice().units_per_voxel());
-    inside::winding_number(mesh, voxel.map(|c| (f64::from(c) + 0.5) * units_per_voxel))
+    padded(mesh, resolution(n), 2)
 }
 
 /// Expects every voxel as its winding number says, unless that is within an error of 1/2; returns
 /// how many voxels there are, and how many were left out.
 fn assert_as_sum(mesh: &PlacedMesh, grid: &VoxelGrid, what: &str) -> [u64; 2] {
     let [nx, ny, nz] = mesh.lattice().dims;
+    let center = |c: u32| (f64::from(c) + 0.5) * f64::from(mesh.lattice().units_per_voxel());
     let count = |x: u32| {
         let mut near = 0;
         for voxel in voxels_in([x, 0, 0], [x + 1, ny, nz]) {
-            let number = winding_number(mesh, voxel);
+            let number = winding_number(mesh, voxel.map(center));
             if (number - 0.5).abs() < 1e-7 {
                 near += 1;
             } else {
@@ -32,12 +27,6 @@ fn assert_as_sum(mesh: &PlacedMesh, grid: &VoxelGrid, what: &str) -> [u64; 2] {
         near
     };
     [grid.occupied(), (0..nx).into_par_iter().map(count).sum()]
-}
-
-/// `mesh` without the triangles that `is_lost` names by number.
-fn without(mesh: &Mesh, is_lost: impl Fn(usize) -> bool) -> Mesh {
-    let kept = mesh.triangles().iter().enumerate().filter(|(index, _)| !is_lost(*index));
-    with_triangles(mesh, kept.map(|(_, &triangle)| triangle).collect())
 }
 
 /// Meshes with holes, whose front sides are outside.
@@ -147,12 +136,8 @@ fn parts_that_face_the_wrong_way_are_flipped_and_counted() {
         let (grid, filling) = solid(&at_resolution(&wrong, 40), Fill::Auto);
         assert!(grid == expected, "{what}");
         assert_eq!(as_given.flips.flipped_triangles, 0, "{what}");
-        let flips = filling.flips;
-        assert_eq!(
-            [flips.flipped_patches, flips.flipped_triangles],
-            [1, triangles as u64],
-            "{what}"
-        );
+        let flipped = [filling.flips.flipped_patches, filling.flips.flipped_triangles];
+        assert_eq!(flipped, [1, triangles as u64], "{what}");
         assert_eq!(filling.doubts, [], "{what}");
     }
     // Triangles that are all apart, with gaps between them, each a patch of its own.

@@ -6,7 +6,7 @@
 #![cfg(feature = "gpu")]
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::environment::{self, python_with};
@@ -199,10 +199,6 @@ fn run(folder: &Path, line: &str) {
 
 #[cfg(unix)]
 fn run_python(folder: &Path, program: &str) {
-    // Its own tests run what uses the Python package.
-    if program.contains("import trivox") {
-        return;
-    }
     let module = if program.contains("import pyvista") { "pyvista" } else { "numpy" };
     let Some(python) = python_with(module) else { return };
     environment::run_python(&python, program, folder);
@@ -364,24 +360,16 @@ fn variables(text: &str) -> BTreeSet<String> {
     names.filter(|name| !name.ends_with('_')).map(str::to_owned).collect()
 }
 
-/// Adds the variables in the files of `folder`.
-fn collect_variables(folder: &Path, found: &mut BTreeSet<String>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            collect_variables(&path, found);
-        } else if path.extension().is_none_or(|extension| extension == "rs") {
-            found.extend(variables(&String::from_utf8_lossy(&fs::read(&path).unwrap())));
-        }
-    }
-}
-
 #[test]
 fn every_variable_of_the_tests_has_its_row() {
     let page = text_of("tests/README.md");
     let rows: String = page.lines().filter(|line| line.starts_with("| `TRIVOX")).collect();
     let mut read = variables(&(text_of(".ci/run") + &text_of("web/test") + &text_of("web/ci")));
-    collect_variables(&Path::new(ROOT).join("tests"), &mut read);
+    let files = glob::glob(&format!("{ROOT}/tests/**/*")).unwrap().map(Result::unwrap);
+    let is_program = |path: &PathBuf| path.extension().is_none_or(|extension| extension == "rs");
+    for path in files.filter(|path| path.is_file() && is_program(path)) {
+        read.extend(variables(&String::from_utf8_lossy(&fs::read(path).unwrap())));
+    }
     assert!(read.len() > 12, "{read:?}");
     assert_eq!(variables(&rows), read);
 }

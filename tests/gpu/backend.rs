@@ -1,6 +1,5 @@
 //! The GPU backend against the CPU: equal to the bit, whatever the sizes; overlapping runs, shared
 //! devices and lost ones.
-#![cfg(feature = "gpu")]
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -9,13 +8,12 @@ use crate::common::prelude::*;
 use crate::common::rules::RULES;
 use crate::{by, run};
 use rayon::ThreadPoolBuilder;
+use trivox::GpuError;
 use trivox::backend::VoxelKernel;
-use trivox::backend::gpu::BatchLimits;
 use trivox::gpu::Device;
 use trivox::view::gpu::GpuScene;
 use trivox::view::render::Renderer;
 use trivox::view::trace::{Ray, Scene};
-use trivox::{Gpu, GpuError};
 use wgpu::{BufferUsages as Usage, Limits};
 
 /// What both kernels give.

@@ -2,7 +2,6 @@
 //! lattice, and adversarial columns; with the floats before and by integers alone.
 //!
 //! `TRIVOX_PAIRS=50000000` sets how many random columns are compared on each adapter.
-#![cfg(feature = "gpu")]
 use crate::common::columns::{
     Column, Found, Mistake, columns, crosses, lattice_columns, mistaken, oracle,
 };

@@ -2,11 +2,9 @@
 //! meshes against the CPU.
 //!
 //! `TRIVOX_PAIRS=1000000` sets how many random pairs are compared on each adapter.
-#![cfg(feature = "gpu")]
 use crate::common::distances::{Fraction, SCALE_BITS, is_nearest, random_mesh, scaled, squared};
 use crate::common::prelude::*;
 use rayon::prelude::*;
-use trivox::Gpu;
 use trivox::solid::distance::{DistanceField, distances};
 
 /// A point and a triangle, in voxels of `2^fraction_bits`.
@@ -94,9 +92,7 @@ fn meshes() -> Vec<(&'static str, PlacedMesh, f32)> {
         ("a segment and a point", lines.clone(), 19, 2, 2.0),
         ("one voxel", lines, 1, 0, 0.5),
     ];
-    let placed = |(name, mesh, n, pad, width)| {
-        (name, place(&mesh, &resolution(n).with_pad(pad)).unwrap(), width)
-    };
+    let placed = |(name, mesh, n, pad, width)| (name, padded(&mesh, resolution(n), pad), width);
     meshes.map(placed).into()
 }
 
@@ -145,10 +141,6 @@ fn progress_ends_at_its_total_and_memory_and_cancelling_end_the_work() {
 
 type Vector = [f32; 3];
 
-fn dot(a: Vector, b: Vector) -> f32 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
 /// `start - along * edge`, by fused operations and by others.
 fn twice_from(start: [Vector; 2], along: f32, edge: Vector) -> [Vector; 2] {
     let [fused, plain] = start;
@@ -159,26 +151,22 @@ fn twice_from(start: [Vector; 2], along: f32, edge: Vector) -> [Vector; 2] {
 /// `distance_bounds` in `shaders/distance/bounds.wgsl` with that `error`, in units of the largest
 /// 1-norm, where products take one of two evaluations of `v`, and the length the other.
 fn bounds_by_two(pair: &Pair, is_fused: bool, error: f32) -> [f32; 2] {
-    let sub = |a: Vector, b: Vector| [0, 1, 2].map(|i| a[i] - b[i]);
-    let cross = |a: Vector, b: Vector| {
-        [1, 2, 0].map(|i: usize| a[i] * b[(i + 1) % 3] - a[(i + 1) % 3] * b[i])
-    };
     let [a, b, c] = pair.triangle.map(|corner| [0, 1, 2].map(|i| (pair.p[i] - corner[i]) as f32));
     let shorter = |a: [Vector; 2], b: [Vector; 2]| {
         if dot(a[0], a[0]) < dot(b[0], b[0]) { a } else { b }
     };
     let from_edge = |start: Vector, end: Vector| {
-        let edge = sub(start, end);
+        let edge = minus(start, end);
         let along = (dot(start, edge) / dot(edge, edge).max(1.0)).clamp(0.0, 1.0);
         twice_from([start; 2], along, edge)
     };
     let mut v = shorter(shorter(from_edge(a, b), from_edge(b, c)), from_edge(c, a));
-    let normal = cross(sub(a, b), sub(b, c));
+    let normal = cross(minus(a, b), minus(b, c));
     let weights = [cross(b, c), cross(c, a), cross(a, b)].map(|side| dot(side, normal));
     let sum: f32 = weights.iter().sum();
     if weights.iter().all(|&weight| weight >= 0.0) && sum > 0.0 {
         let [_, y, z] = weights.map(|weight| (weight / sum).min(1.0));
-        v = shorter(v, twice_from(twice_from([a; 2], y, sub(a, b)), z, sub(a, c)));
+        v = shorter(v, twice_from(twice_from([a; 2], y, minus(a, b)), z, minus(a, c)));
     }
     let norm_1 = |v: Vector| v.iter().map(|c| c.abs()).sum::<f32>();
     let error = error * norm_1(a).max(norm_1(b)).max(norm_1(c));

@@ -1,6 +1,5 @@
 //! Models on adapters: the project's own always, real ones where `TRIVOX_MESHES` names a
 //! folder of them. Equal hashes everywhere.
-#![cfg(feature = "gpu")]
 use crate::common::prelude::*;
 use crate::common::rules::RULES;
 use crate::{by, run};

@@ -1,13 +1,10 @@
 //! What a run on a GPU reports of itself: everything that ran, the counts of known meshes, and
 //! times only where they were asked for and can be had.
-#![cfg(feature = "gpu")]
 use std::process::Command;
 
 use crate::common::prelude::*;
 use crate::{by, run};
-use trivox::Gpu;
 use trivox::backend::VoxelKernel;
-use trivox::backend::gpu::BatchLimits;
 use trivox::backend::report::{RunReport, StageReport};
 
 const STAGES: [&str; 6] =

@@ -2,7 +2,6 @@
 //! the small lattice, and through adversarial pairs.
 //!
 //! `TRIVOX_PAIRS=50000000` sets how many random rows are compared on each adapter.
-#![cfg(feature = "gpu")]
 use crate::common::lattice::{lattice_triangles, voxel_centers};
 use crate::common::pairs::{SPAN, pairs};
 use crate::common::prelude::*;

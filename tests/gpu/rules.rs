@@ -1,12 +1,9 @@
 //! The GPU by every rule and kernel, on every adapter: equal to the slow oracle and to the CPU, to
 //! the bit, whatever the sizes, the limits, the bounds and the order.
-#![cfg(feature = "gpu")]
 use crate::common::prelude::*;
 use crate::common::rules::{RULES, voxelize as oracle};
 use crate::{Method, by, run};
-use trivox::Gpu;
 use trivox::backend::VoxelKernel;
-use trivox::backend::gpu::BatchLimits;
 
 /// Every rule, and the second kernel of the one that has two.
 fn methods() -> impl Iterator<Item = Method> {

@@ -1,14 +1,11 @@
 //! Scenes that are recorded into an encoder, on every adapter: the bricks of the CPU's grids.
-#![cfg(feature = "gpu")]
 use crate::common::prelude::*;
-use crate::trace::{compare_hits, read, run_stage};
-use trivox::backend::gpu::BatchLimits;
+use crate::trace::{compare_hits, run_stage};
 use trivox::gpu::{BRICK_WORDS, Device, GpuError, KEY_WORDS};
 use trivox::view::gpu::{
     MeshBuffers, NO_NODES, Node, SceneBuilder, SceneCapacity, SceneFailure, SceneStatus,
 };
 use trivox::view::trace::{Ray, Scene};
-use trivox::{BackendError, Gpu};
 use wgpu::{BufferUsages as Usage, IndexFormat};
 
 const CAPACITY: SceneCapacity = SceneCapacity {
@@ -145,7 +142,7 @@ type Brick = [u32; BRICK_WORDS];
 fn bricks(builder: &SceneBuilder, count: u32) -> Vec<Brick> {
     let words = u64::from(count) * BRICK_WORDS as u64;
     let scene = builder.scene();
-    let read = read(scene.device(), &scene.buffers().bricks, words);
+    let read = read_buffer(scene.device(), &scene.buffers().bricks, words);
     read.as_chunks().0.to_vec()
 }
 
@@ -184,7 +181,7 @@ fn position(brick: &[u32]) -> [u32; 3] {
 /// The voxels of the scene and their colours, by the published layout.
 fn colors(builder: &SceneBuilder, count: u32) -> HashMap<[u32; 3], u32> {
     let words = &builder.scene().buffers().colors;
-    let words = read(builder.scene().device(), words, words.size() / 4);
+    let words = read_buffer(builder.scene().device(), words, words.size() / 4);
     let mut colors = HashMap::new();
     for (brick, &place) in bricks(builder, count).iter().zip(&words) {
         let own = bits(&brick[KEY_WORDS..]).zip(&words[place as usize..]);
@@ -197,7 +194,7 @@ fn colors(builder: &SceneBuilder, count: u32) -> HashMap<[u32; 3], u32> {
 fn voxels(builder: &SceneBuilder, dims: [u32; 3]) -> VoxelGrid {
     let buffers = builder.scene().buffers();
     let device = builder.scene().device();
-    let all = |buffer: &wgpu::Buffer| read(device, buffer, buffer.size() / 4);
+    let all = |buffer: &wgpu::Buffer| read_buffer(device, buffer, buffer.size() / 4);
     let [header, nodes] = [&buffers.header, &buffers.nodes].map(all);
     let [children, bricks] = [&buffers.children, &buffers.bricks].map(all);
     let nodes: Vec<Node> = bytemuck::pod_collect_to_vec(&nodes);
@@ -401,7 +398,7 @@ fn texture(builder: &SceneBuilder, size: [u32; 3]) -> Vec<u32> {
     let mut encoder = device.device.create_command_encoder(&Default::default());
     encoder.copy_texture_to_buffer(texture.as_image_copy(), to, size);
     device.queue.submit([encoder.finish()]);
-    read(device, &copied, words)
+    read_buffer(device, &copied, words)
 }
 
 #[test]
@@ -715,19 +712,12 @@ fn a_capacity_that_is_refused_is_named_and_so_is_the_limit_that_refuses_it() {
         let refused = |gpu: &Gpu, capacity| {
             SceneBuilder::new(gpu, &lattice, Mode::Surface, capacity).unwrap_err().to_string()
         };
+        let [pairs, bricks] = [(1 << 22) + 1, (1 << 21) + 1];
+        let candidates = SceneCapacity { candidates: u32::MAX, ..CAPACITY };
         for (capacity, says) in [
-            (
-                SceneCapacity { pairs: (1 << 22) + 1, ..CAPACITY },
-                "4,194,305 pairs, and 4,194,304 are",
-            ),
-            (
-                SceneCapacity { bricks: (1 << 21) + 1, ..CAPACITY },
-                "2,097,153 bricks, and 2,097,152 are",
-            ),
-            (
-                SceneCapacity { candidates: u32::MAX, ..CAPACITY },
-                "4,294,967,295 candidates, and 268,435,456 are",
-            ),
+            (SceneCapacity { pairs, ..CAPACITY }, "4,194,305 pairs, and 4,194,304 are"),
+            (SceneCapacity { bricks, ..CAPACITY }, "2,097,153 bricks, and 2,097,152 are"),
+            (candidates, "4,294,967,295 candidates, and 268,435,456 are"),
         ] {
             let message = refused(&gpu, capacity);
             assert!(message.contains(says), "{message}");

@@ -1,9 +1,9 @@
 //! The shaders: every file valid by itself with its imports, and the same layouts and constants in
 //! the shaders and on the host.
-#![cfg(feature = "gpu")]
+use crate::common::files::files_below;
 use crate::common::prelude::*;
 use std::mem::offset_of;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use trivox::backend::gpu::data::{self, Params};
 use trivox::gpu;
@@ -41,24 +41,14 @@ fn is_kernel(file: &File) -> bool {
     KERNELS.iter().any(|kernel| kernel.file().path == file.path)
 }
 
-/// The paths of the files in a folder and below, without extension.
-fn paths(root: &Path, folder: &Path, found: &mut BTreeSet<String>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            paths(root, &path, found);
-        } else {
-            let path = path.strip_prefix(root).unwrap().with_extension("");
-            found.insert(path.to_str().unwrap().replace('\\', "/"));
-        }
-    }
-}
-
 #[test]
 fn every_file_is_registered_once() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders");
-    let mut found = BTreeSet::new();
-    paths(&root, &root, &mut found);
+    let name = |path: PathBuf| {
+        let path = path.strip_prefix(&root).unwrap().with_extension("");
+        path.to_str().unwrap().replace('\\', "/")
+    };
+    let found: BTreeSet<String> = files_below(&root).into_iter().map(name).collect();
     let registered: BTreeSet<String> = files().map(|file| file.path.to_owned()).collect();
     assert_eq!(found, registered);
     assert_eq!(files().count(), registered.len());
@@ -91,7 +81,6 @@ fn every_import_is_used() {
 }
 
 fn imports(file: &File) -> Vec<&'static str> {
-    let file: File = *file;
     file.text.lines().filter_map(|line| line.strip_prefix("// #import ")).collect()
 }
 
@@ -186,11 +175,6 @@ fn bindings_are_read_as_naga_reads_them_and_fit_the_default_limits() {
     }
 }
 
-#[test]
-fn the_published_source_is_valid() {
-    validated("scene", &scene_source(1));
-}
-
 /// The translators of wgpu for DX12 and Metal, which this machine may not have.
 #[test]
 fn every_kernel_is_translated_to_hlsl_and_msl() {
@@ -210,6 +194,20 @@ fn every_kernel_is_translated_to_hlsl_and_msl() {
     }
 }
 
+/// The result of `check.mjs`, written to `folder` as `script`, for the files in `sources`.
+fn checked_by_tint(folder: &Path, script: &str, sources: &Path, stages: &[String]) -> Output {
+    // Packages are looked for beside the script.
+    let script = folder.join(script);
+    fs::write(&script, include_str!("../tint/check.mjs")).unwrap();
+    let mut node = Command::new("node");
+    node.arg(script).arg(sources).args(stages);
+    // Dawn refuses older llvmpipes, so it is shown SwiftShader alone.
+    if let Some(driver) = std::env::var_os("VK_ADD_DRIVER_FILES") {
+        node.env("VK_DRIVER_FILES", driver);
+    }
+    node.output().unwrap()
+}
+
 /// `TRIVOX_TINT` names a folder in which the npm package `webgpu` is installed.
 #[test]
 fn tint_compiles_every_file_too() {
@@ -222,16 +220,7 @@ fn tint_compiles_every_file_too() {
             if is_kernel(&file) { name.into() } else { file.path.replace('/', ".") + ".module" };
         std::fs::write(sources.path().join(name + ".wgsl"), resolve(&file)).unwrap();
     }
-    // Packages are looked for beside the script.
-    let script = folder.join("check.mjs");
-    std::fs::write(&script, include_str!("../tint/check.mjs")).unwrap();
-    let mut node = Command::new("node");
-    node.arg(script).arg(sources.path());
-    // Dawn refuses older llvmpipes, so it is shown SwiftShader alone.
-    if let Some(driver) = std::env::var_os("VK_ADD_DRIVER_FILES") {
-        node.env("VK_DRIVER_FILES", driver);
-    }
-    let output = node.output().unwrap();
+    let output = checked_by_tint(&folder, "check.mjs", sources.path(), &[]);
     let said = [output.stdout, output.stderr].map(|said| String::from_utf8(said).unwrap()).concat();
     assert!(output.status.success(), "{said}");
     let (files, kernels) = (files().count(), KERNELS.len());
@@ -395,7 +384,7 @@ fn every_constant_that_host_and_shaders_share_has_one_value() {
 
 #[test]
 fn the_published_source_takes_the_bind_group_that_is_asked_for() {
-    for group in [0, 3] {
+    for group in [0, 1, 3] {
         let (module, _) = validated("scene", &scene_source(group));
         let bound = bindings_by_naga(&module);
         assert_eq!(bound.len(), 5);
@@ -418,15 +407,9 @@ fn the_layout_of_a_scene_is_one_of_webgpu() {
     let Some(folder) = environment::path("TRIVOX_TINT") else { return };
     let sources = tempfile::TempDir::new().unwrap();
     std::fs::write(sources.path().join("traced.scene.wgsl"), scene_source(0) + TRACED).unwrap();
-    let script = folder.join("check_scene.mjs");
-    std::fs::write(&script, include_str!("../tint/check.mjs")).unwrap();
     let check = |stages: wgpu::ShaderStages| {
-        let mut node = Command::new("node");
-        node.arg(&script).arg(sources.path()).arg(stages.bits().to_string());
-        if let Some(driver) = std::env::var_os("VK_ADD_DRIVER_FILES") {
-            node.env("VK_DRIVER_FILES", driver);
-        }
-        node.output().unwrap()
+        let stages = [stages.bits().to_string()];
+        checked_by_tint(&folder, "check_scene.mjs", sources.path(), &stages)
     };
     let of_webgpu = check(stages);
     assert!(of_webgpu.status.success(), "{of_webgpu:?}");

@@ -2,7 +2,6 @@
 //! of the small lattice, and adversarial pairs.
 //!
 //! `TRIVOX_PAIRS=50000000` sets how many random pairs are compared on each adapter.
-#![cfg(feature = "gpu")]
 use crate::common::lattice::{lattice_triangles, voxel_centers};
 use crate::common::pairs::pairs;
 use crate::common::prelude::*;

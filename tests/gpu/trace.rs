@@ -1,5 +1,4 @@
 //! Rays and pictures on every adapter: those of the CPU, to the bit.
-#![cfg(feature = "gpu")]
 use crate::common::prelude::*;
 use crate::common::rays::{adversarial, adversarial_line};
 use std::fmt::Display;
@@ -148,10 +147,7 @@ fn a_stage_of_ones_own_follows_rays_through_the_buffers() {
         .map(|y| (0..grid.dims()[0]).find(|&x| grid.contains([x, y, 0])).map_or(0, |x| x + 1))
         .collect();
     assert!(expected.iter().any(|&x| x > 0), "no voxel is met");
-    for (label, device) in devices() {
-        let found = found_by(OWN_STAGE, &uploaded(&device, &grid));
-        assert_eq!(found, expected, "{label}");
-    }
+    assert_finds(OWN_STAGE, &grid, &expected);
 }
 
 /// A shader that somebody else wrote: rays of length 0 from points in empty and in full voxels.
@@ -172,10 +168,7 @@ fn a_ray_without_a_direction_ends_and_touches_nothing() {
     let voxels = (0..64).step_by(3).map(|x| [x, 8, 8]).chain(ends);
     let grid = VoxelGrid::from_voxels([64; 3], voxels).unwrap();
     let expected: Vec<u32> = (0..64).map(|x| u32::from(x % 3 == 0)).collect();
-    for (label, device) in devices() {
-        let found = found_by(STAGE_WITHOUT_DIRECTIONS, &uploaded(&device, &grid));
-        assert_eq!(found, expected, "{label}");
-    }
+    assert_finds(STAGE_WITHOUT_DIRECTIONS, &grid, &expected);
 }
 
 /// A shader that somebody else wrote: the distances to voxels, from origins that rays may have and
@@ -205,23 +198,22 @@ fn distances_of_hits_are_those_to_the_face_and_no_ray_begins_too_far_away() {
     let grid = VoxelGrid::from_voxels([64; 3], voxels).unwrap();
     let distance = |y: u32| if y.is_multiple_of(3) { 10_000 + 2 * (y / 2) + 5 } else { 0 };
     let expected: Vec<u32> = (0..64).map(distance).collect();
-    for (label, device) in devices() {
-        let found = found_by(STAGE_OF_DISTANCES, &uploaded(&device, &grid));
-        assert_eq!(found, expected, "{label}");
-    }
+    assert_finds(STAGE_OF_DISTANCES, &grid, &expected);
 }
 
-/// What a stage on [`scene_source`] finds, a word for each of 64 invocations.
-fn found_by(stage: &str, scene: &GpuScene) -> Vec<u32> {
-    let device = scene.device();
-    let found = device.buffer("found", 64, Usage::COPY_SRC | Usage::STORAGE);
+/// A stage on [`scene_source`] finds these words on every adapter, one in each of 64 invocations.
+fn assert_finds(stage: &str, grid: &VoxelGrid, expected: &[u32]) {
     let array = wgpu::BindingType::Buffer {
         ty: wgpu::BufferBindingType::Storage { read_only: false },
         has_dynamic_offset: false,
         min_binding_size: None,
     };
-    run_stage(stage, scene, array, found.as_entire_binding(), [1; 3]);
-    read(device, &found, 64)
+    for (label, device) in devices() {
+        let found = device.buffer("found", 64, Usage::COPY_SRC | Usage::STORAGE);
+        let scene = uploaded(&device, grid);
+        run_stage(stage, &scene, array, found.as_entire_binding(), [1; 3]);
+        assert_eq!(read_buffer(&device, &found, 64), expected, "{label}");
+    }
 }
 
 /// Runs the one stage of a shader on [`scene_source`], with `output` at its first binding.
@@ -230,13 +222,9 @@ pub fn run_stage(
     scene: &GpuScene,
     ty: wgpu::BindingType,
     output: wgpu::BindingResource,
-    [x, y, z]: [u32; 3],
+    workgroups: [u32; 3],
 ) {
     let device = &scene.device().device;
-    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-        label: None,
-        source: wgpu::ShaderSource::Wgsl((scene_source(1) + stage).into()),
-    });
     let visibility = wgpu::ShaderStages::COMPUTE;
     let own = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
         label: None,
@@ -246,37 +234,14 @@ pub fn run_stage(
         bind_group_layouts: &[Some(&own), Some(&SceneBuffers::layout(scene.device()))],
         ..Default::default()
     });
-    let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label: None,
-        layout: Some(&layout),
-        module: &module,
-        entry_point: None,
-        compilation_options: Default::default(),
-        cache: None,
-    });
+    let pipeline = pipeline(scene.device(), scene_source(1) + stage, Some(&layout));
     let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
         label: None,
         layout: &own,
         entries: &[wgpu::BindGroupEntry { binding: 0, resource: output }],
     });
-    let mut encoder = device.create_command_encoder(&Default::default());
-    let mut pass = encoder.begin_compute_pass(&Default::default());
-    pass.set_pipeline(&pipeline);
-    pass.set_bind_group(0, &group, &[]);
-    pass.set_bind_group(1, &scene.buffers().bind_group(scene.device()), &[]);
-    pass.dispatch_workgroups(x, y, z);
-    drop(pass);
-    scene.device().queue.submit([encoder.finish()]);
-}
-
-/// The first words of a buffer.
-pub fn read(device: &Device, buffer: &wgpu::Buffer, words: u64) -> Vec<u32> {
-    let staging = device.buffer("staging", words, Usage::MAP_READ | Usage::COPY_DST);
-    let mut encoder = device.device.create_command_encoder(&Default::default());
-    encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, 4 * words);
-    let mut read = device.submit_and_read(encoder, &staging).unwrap();
-    read.truncate(words as usize);
-    read
+    let of_scene = scene.buffers().bind_group(scene.device());
+    dispatch(scene.device(), &pipeline, &[&group, &of_scene], workgroups);
 }
 
 /// Rubble on a full block, in colours of many kinds: full bricks with colours of their own, and
@@ -325,7 +290,7 @@ fn pictures_are_those_of_the_cpu() {
         ("large voxels", &plain, without_background([400, 3])),
         ("nothing", &empty, options),
         // More rays than a submission has.
-        ("many pixels", &colored, without_background([240, 180])),
+        ("many rays", &colored, without_background([240, 180])),
     ];
     for (label, gpu) in gpus(adapters()) {
         let drawn = cases.map(|(name, grid, options)| {

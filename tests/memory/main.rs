@@ -14,7 +14,7 @@ use crate::common::prelude::*;
 use peak_alloc::PeakAlloc;
 use trivox::Topology;
 use trivox::formats::{write_grid, write_grid_with};
-use trivox::grid::{Attribute, count};
+use trivox::grid::count;
 use trivox::solid::distance::distances;
 use trivox::solid::fill::{along_x, flood, vote};
 use trivox::surface::attributes::attributes;
@@ -964,7 +964,7 @@ fn distances_take_no_more_memory_than_they_are_allowed() {
     let _alone = alone();
     let meshes = [("sphere", sphere(1.0, 40, 80)), ("cube", cube([0.0; 3], 1.0))];
     for ((name, mesh), width) in meshes.iter().flat_map(|mesh| [(mesh, 1.5), (mesh, 9.0)]) {
-        let mesh = place(mesh, &resolution(150).with_pad(10)).unwrap();
+        let mesh = padded(mesh, resolution(150), 10);
         let inside = in_mode(&mesh, Mode::Solid(Solid::default())).grid;
         // The grid of the inside is moved into the result.
         let make = |memory| distances(&Cpu, &mesh, inside.clone(), width, memory, &NoProgress);
@@ -999,13 +999,8 @@ fn colours_take_no_more_memory_than_they_are_allowed() {
     let layers = 65;
     let squares: Vec<Mesh> = (0..layers).map(|z| square(64.0, f64::from(z))).collect();
     let shade = |corner: u32| [0, 1, 2].map(|a| (corner * (7919 + 977 * a) % 65536) as u16);
-    let vertex_colors = (0..4 * layers).map(shade).map(|[r, g, b]| [r, g, b, 65535]).collect();
-    let looks = Appearance {
-        materials: vec![Material { has_vertex_colors: true, ..Material::default() }],
-        vertex_colors,
-        ..Appearance::default()
-    };
-    let mesh = at_voxel_size(&together(&squares).with_appearance(looks).unwrap(), 1.0);
+    let colors = (0..4 * layers).map(shade).map(|[r, g, b]| [r, g, b, 65535]).collect();
+    let mesh = at_voxel_size(&vertex_colored(together(&squares), colors), 1.0);
     let shell = Mode::Solid(Solid { fill: Fill::Flood, include_surface: true });
     for mode in [Mode::Surface, shell] {
         let grid = in_mode(&mesh, mode).grid;
@@ -1050,14 +1045,7 @@ fn the_lists_of_a_crowded_brick_count() {
     let corners = [[0.0, 0.0, 0.5], [255.0, 0.0, 0.5], [0.0, 255.0, 0.5]];
     let repeated = Mesh::new(corners.to_vec(), vec![[0, 1, 2]; 4_000]).unwrap();
     for (mesh, resolution) in [(sphere(1.0, 150, 300), 8), (repeated, 256)] {
-        let [red, blue] = [RED, BLUE]
-            .map(|color| Material { color: linear_of_rgba(color), ..Material::default() });
-        let looks = Appearance {
-            materials: vec![red, blue],
-            material_of: (0..mesh.triangles().len() as u32).map(|t| t % 2).collect(),
-            ..Appearance::default()
-        };
-        let mesh = at_resolution(&mesh.with_appearance(looks).unwrap(), resolution);
+        let mesh = at_resolution(&in_turn(mesh, vec![plain(RED), plain(BLUE)]), resolution);
         let grid = in_mode(&mesh, Mode::Surface).grid;
         let with = |memory| within_memory(Mode::Surface, memory);
         let run = |grid, memory| color(&mesh, grid, &with(memory), &NoProgress);

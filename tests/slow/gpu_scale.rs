@@ -4,8 +4,6 @@
 //! GPU in software; `TRIVOX_MESHES` adds the models of its folder that have few triangles.
 #![cfg(feature = "gpu")]
 use crate::common::prelude::*;
-use trivox::Gpu;
-use trivox::backend::gpu::BatchLimits;
 
 /// Buffers of less than 10 MB in all.
 const SMALL: BatchLimits = BatchLimits {

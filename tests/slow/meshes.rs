@@ -3,7 +3,7 @@
 //!
 //! `TRIVOX_MESHES` names a folder with OBJ files and an `expected.tsv` of the columns `mesh`,
 //! `res`, `mode`, `dims` (`XxYxZ`) and `occupied`.
-use crate::common::memory::{memory_needed, voxelize_within};
+use crate::common::memory::{memory_needed, run_within};
 use crate::common::prelude::*;
 
 /// One line of `expected.tsv`.
@@ -105,9 +105,9 @@ fn check_at_scale(path: &Path, resolution: u32, windows: usize) {
     (0..windows).for_each(|_| assert_right_around_some_brick(&grid, &mesh, &mut rng));
     let expected = grid.hash();
     drop(grid);
-    let little = memory_needed(3, &mesh);
+    let little = memory_needed(3, &mesh, Rule::Conservative);
     for (threads, memory) in [(1, u64::MAX), (3, little), (3, little + little / 3)] {
-        let grid = voxelize_within(threads, memory, &mesh).unwrap();
+        let grid = run_within(threads, memory, &mesh, Rule::Conservative).unwrap();
         assert_eq!(grid.hash(), expected, "{threads} threads, {memory} bytes: {grid:?}");
     }
 }

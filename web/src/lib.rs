@@ -8,11 +8,11 @@ mod options;
 mod progress;
 mod view;
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::io::{self, BufWriter, Cursor, Write};
 use std::mem::take;
 
-use js_sys::Uint8Array;
 use serde_json::{Value, json};
 use trivox::formats::{self, GridFormat, LoadedGrid, MESH_FORMATS, WriteError, WriteOptions};
 use trivox::gpu::kernels::KERNELS;
@@ -20,15 +20,13 @@ use trivox::grid::{Attribute, DEFAULT_COLOR};
 use trivox::solid::distance::DistanceField;
 use trivox::view::mesher::{self, Rectangle};
 use trivox::view::render::{GifAnimation, Picture, PngAnimation, Renderer};
-use trivox::view::trace::Scene;
 use trivox::{ErrorCode, Gpu, Progress, VoxelGrid};
 use wasm_bindgen::prelude::*;
-use web_sys::ImageBitmap;
 
 use crate::model::Model;
 use crate::options::{FileOptions, NoOptions, PictureOptions, measurer, parse, voxelizer};
 use crate::progress::Reporter;
-use crate::view::{GpuView, ViewOptions};
+use crate::view::Viewer;
 
 /// Readies the module: messages of panics go to the console.
 #[wasm_bindgen(start)]
@@ -79,18 +77,17 @@ impl From<Failure> for JsValue {
 /// What computes: this thread, and the GPU where there is one.
 #[wasm_bindgen]
 pub struct Engine {
-    gpu: Option<(Gpu, String)>,
-    /// Why there is no GPU.
-    without: Option<String>,
+    /// The GPU and its label, or why there is none.
+    gpu: Result<(Gpu, String), String>,
 }
 
 #[wasm_bindgen]
 impl Engine {
     /// Opens the GPU, if there is one, under this name. Without a name only the CPU computes;
     /// `without` is why.
-    pub async fn open(gpu_name: Option<String>, without: Option<String>) -> Engine {
+    pub async fn open(gpu_name: Option<String>, without: String) -> Engine {
         let Some(name) = gpu_name else {
-            return Self { gpu: None, without };
+            return Self { gpu: Err(without) };
         };
         let opened = async {
             let adapter = trivox::gpu::Adapter::find_async(None).await?;
@@ -98,22 +95,20 @@ impl Engine {
             gpu.device().check()?;
             Ok::<_, trivox::BackendError>(gpu)
         };
-        match opened.await {
-            Ok(gpu) => Self { gpu: Some((gpu, format!("webgpu: {name}"))), without: None },
-            Err(error) => Self { gpu: None, without: Some(error.to_string()) },
-        }
+        let gpu = opened.await.map(|gpu| (gpu, format!("webgpu: {name}")));
+        Self { gpu: gpu.map_err(|error| error.to_string()) }
     }
 
     /// The GPU's label; nothing where there is none.
     #[wasm_bindgen(getter)]
     pub fn adapter(&self) -> Option<String> {
-        self.gpu.as_ref().map(|(_, label)| label.clone())
+        self.gpu.as_ref().ok().map(|(_, label)| label.clone())
     }
 
     /// Why there is no GPU.
     #[wasm_bindgen(getter)]
     pub fn without(&self) -> Option<String> {
-        self.without.clone()
+        self.gpu.as_ref().err().cloned()
     }
 
     /// The voxels of `model`, on the backend that `options` ask for.
@@ -123,12 +118,12 @@ impl Engine {
     /// memory.
     pub async fn voxelize(&self, model: &Model, options: &str) -> Result<Voxels, Failure> {
         let voxelizer = voxelizer(options)?;
-        let of_file = || Failure::of_file(model.name());
         let placed = voxelizer.place(model.mesh()).map_err(Failure::of_file(model.name()))?;
-        let without = self.without.as_deref().unwrap_or_default();
-        let gpu = self.gpu.as_ref().map(|(gpu, label)| (gpu, label.as_str())).ok_or(without);
-        let done = voxelizer.voxelize_async(&placed, gpu).await.map_err(of_file())?;
-        let mut done = voxelizer.paint(&placed.mesh, done).map_err(of_file())?;
+        let gpu = self.gpu.as_ref().map(|(gpu, label)| (gpu, label.as_str()));
+        let done = voxelizer.voxelize_async(&placed, gpu.map_err(String::as_str)).await;
+        let done = done.map_err(Failure::of_file(model.name()))?;
+        let painted = voxelizer.paint(&placed.mesh, done);
+        let mut done = painted.map_err(Failure::of_file(model.name()))?;
         Ok(Voxels { report: model.report(&placed.mesh, &mut done), grid: done.grid })
     }
 
@@ -188,17 +183,18 @@ impl Engine {
     /// # Errors
     /// They do not fit on the GPU; it fails.
     pub fn viewer(&self, voxels: &Voxels) -> Result<Viewer, Failure> {
-        let scene = Scene::owning(voxels.grid.clone());
-        let gpu = self.gpu.as_ref();
-        let gpu = gpu.map(|(gpu, _)| GpuView::new(gpu, &scene)).transpose()?;
-        Ok(Viewer { scene, gpu })
+        Ok(Viewer::new(voxels.grid.clone(), self.gpu())?)
     }
 }
 
 impl Engine {
+    fn gpu(&self) -> Option<&Gpu> {
+        self.gpu.as_ref().ok().map(|(gpu, _)| gpu)
+    }
+
     fn renderer<'a>(&self, voxels: &'a Voxels) -> Result<Renderer<'a>, Failure> {
-        Ok(match &self.gpu {
-            Some((gpu, _)) => Renderer::on_gpu(&voxels.grid, gpu)?,
+        Ok(match self.gpu() {
+            Some(gpu) => Renderer::on_gpu(&voxels.grid, gpu)?,
             None => Renderer::new(&voxels.grid),
         })
     }
@@ -242,10 +238,6 @@ impl Field {
     }
 }
 
-fn has_colors(grid: &VoxelGrid) -> bool {
-    grid.colors.is_some()
-}
-
 /// A grid, with the report on it.
 #[wasm_bindgen]
 pub struct Voxels {
@@ -274,7 +266,7 @@ impl Voxels {
             "occupied": grid.occupied(),
             "bricks": grid.brick_count(),
             "hash": grid.hash(),
-            "has_colors": has_colors(&grid),
+            "has_colors": grid.colors.is_some(),
             "voxel_size": grid.world.place.map(|place| place.voxel_size),
             "origin": grid.world.place.map(|place| place.origin),
             "warnings": warnings,
@@ -353,7 +345,7 @@ impl Voxels {
         let mut surface = Surface {
             positions: with_room(12 * count)?,
             normals: with_room(12 * count)?,
-            colors: with_room(if has_colors(&self.grid) { 16 * count } else { 0 })?,
+            colors: with_room(if self.grid.colors.is_some() { 16 * count } else { 0 })?,
             indices: with_room(6 * count)?,
         };
         let Ok(()) = mesher::rectangles(&self.grid, |rectangle| {
@@ -491,63 +483,6 @@ impl Write for SinkWriter<'_> {
     }
 }
 
-/// Voxels that are drawn again and again.
-#[wasm_bindgen]
-pub struct Viewer {
-    scene: Scene<'static>,
-    gpu: Option<GpuView>,
-}
-
-#[wasm_bindgen]
-impl Viewer {
-    /// Rows of a picture, as RGBA bytes: on the GPU where the engine has one.
-    ///
-    /// # Errors
-    /// Options that are not possible; the GPU fails; WebAssembly has too little memory.
-    pub async fn draw(&self, options: &str) -> Result<Uint8Array, Failure> {
-        let options = ViewOptions::parse(options)?;
-        match &self.gpu {
-            Some(gpu) => {
-                let pixels = gpu.draw(&self.scene, options).await?;
-                Ok(Uint8Array::from(bytemuck::cast_slice::<u32, u8>(&pixels)))
-            }
-            None => Ok(Uint8Array::from(&view::draw_on_cpu(&self.scene, options)?[..])),
-        }
-    }
-
-    /// The voxel that is seen at a point of the picture, in pixels from its top left corner: x, y,
-    /// z and, of a grid with colours, its RGBA bytes. Nothing where none is seen.
-    ///
-    /// # Errors
-    /// Options that are not possible.
-    pub fn pick(&self, options: &str, x: f64, y: f64) -> Result<Option<Vec<u32>>, Failure> {
-        let voxel = view::pick(&self.scene, ViewOptions::parse(options)?, [x, y]);
-        Ok(voxel.map(|voxel| {
-            let color = self.scene.grid().color(voxel);
-            voxel.into_iter().chain(color.into_iter().flatten().map(u32::from)).collect()
-        }))
-    }
-
-    /// The camera of a picture, in voxels: the eye, the steps of a pixel to the right and down on
-    /// the film at distance 1 from it, and the distance of the middle of the grid.
-    ///
-    /// # Errors
-    /// Options that are not possible.
-    pub fn camera(&self, options: &str) -> Result<Vec<f64>, Failure> {
-        Ok(view::camera(&self.scene, ViewOptions::parse(options)?))
-    }
-
-    /// The same pixels as an image that stays on the GPU; nothing where the engine has none.
-    ///
-    /// # Errors
-    /// Options that are not possible; the GPU fails, or the browser cannot present what it draws.
-    pub async fn present(&self, options: &str) -> Result<Option<ImageBitmap>, Failure> {
-        let options = ViewOptions::parse(options)?;
-        let Some(gpu) = &self.gpu else { return Ok(None) };
-        Ok(Some(gpu.present(&self.scene, options).await?))
-    }
-}
-
 /// The file formats, as JSON: meshes are read; grids are written, and read where `read` says so.
 #[wasm_bindgen]
 pub fn formats() -> String {
@@ -568,11 +503,12 @@ pub fn formats() -> String {
     json!({ "meshes": meshes, "grids": grids }).to_string()
 }
 
-/// The names and sources of all shaders, one after the other: for tests that compile them.
+/// The sources of all shaders by name, as JSON: for tests that compile them.
 #[wasm_bindgen]
-pub fn shaders() -> Vec<String> {
-    let kernels = KERNELS.iter().flat_map(|kernel| [kernel.name().to_owned(), kernel.source()]);
-    kernels.chain(["draw_view".to_owned(), view::source()]).collect()
+pub fn shaders() -> String {
+    let kernels = KERNELS.iter().map(|kernel| (kernel.name(), kernel.source()));
+    let sources: BTreeMap<_, _> = kernels.chain([("draw_view", view::source())]).collect();
+    json!(sources).to_string()
 }
 
 /// The library's version.

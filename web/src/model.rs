@@ -14,7 +14,7 @@ use web_time::{Duration, Instant};
 
 use crate::options::{MEMORY, voxelizer};
 use crate::progress::Reporter;
-use crate::{Failure, has_colors, with_room};
+use crate::{Failure, with_room};
 
 /// A mesh, and the name of its file.
 #[wasm_bindgen]
@@ -134,7 +134,7 @@ impl Model {
         let mut report = json!(done.summary());
         report["degenerate"] = json!(placed.degenerate());
         report["hash"] = json!(done.grid.hash());
-        report["has_colors"] = json!(has_colors(&done.grid));
+        report["has_colors"] = json!(done.grid.colors.is_some());
         self.complete(report, &done.timings, &done.warnings)
     }
 

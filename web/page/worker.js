@@ -1,15 +1,13 @@
 // Owns the WebAssembly module and the GPU, so that the page never waits. Answers requests one after
 // another; draws the view while there is none.
 
+import { LARGEST, grouped, isPart } from './files.js';
 import { Grid, Mesh, Voxelizer, formats, init, onProgress, shaders, version } from './trivox/trivox.js';
 
 /** A frame while the view moves should take so many milliseconds. */
 const FRAME_MS = 40;
 /** A band of a picture at rest should; a move is noticed between bands. */
 const BAND_MS = 80;
-
-/** Bytes of the files with a mesh. */
-const LARGEST = 1_000_000_000;
 
 /** A GPU that fails so often while it draws draws no more. */
 const MAX_FAILURES = 4;
@@ -72,7 +70,7 @@ const baseOf = (name) => name.split(/[/\\]/).pop().toLowerCase();
 /** Of the files that were given with a mesh those that it may name: what else was dropped is not read. */
 async function sidecarsOf(mesh, files) {
   const others = files.filter((file) => file !== mesh);
-  let isNamed = ({ name }) => /\.(mtl|bin|png|jpe?g|tga|bmp|webp|gif)$/i.test(name);
+  let isNamed = ({ name }) => isPart(name);
   if (/\.gltf$/i.test(mesh.name)) {
     try {
       const { buffers = [], images = [] } = JSON.parse(await mesh.file.text());
@@ -86,8 +84,8 @@ async function sidecarsOf(mesh, files) {
   const sidecars = others.filter(isNamed);
   const size = sidecars.reduce((sum, { file }) => sum + file.size, 0);
   if (size > LARGEST) {
-    throw new Error(`${mesh.name}: the files with it have ${size.toLocaleString('en')} bytes, and a browser tab reads `
-      + `at most ${LARGEST.toLocaleString('en')}: choose only those that the model needs`);
+    throw new Error(`${mesh.name}: the files with it have ${grouped(size)} bytes, and a browser tab reads `
+      + `at most ${grouped(LARGEST)}: choose only those that the model needs`);
   }
   return sidecars;
 }
@@ -153,7 +151,7 @@ async function blobOf(what, extension, options) {
     // A browser that had no room for all of it says so only when it is read.
     await file.slice(-1).arrayBuffer();
   } catch {
-    throw new Error(`the .${extension} file has ${file.size.toLocaleString('en')} bytes, for which the browser has no room `
+    throw new Error(`the .${extension} file has ${grouped(file.size)} bytes, for which the browser has no room `
       + 'in memory or on disk: choose another format or a lower resolution, or use the program on the command line');
   }
   return file;
@@ -324,10 +322,12 @@ const whole = ({ camera, size }) => ({ ...camera, size, rows: [0, size[1]], samp
 /** The voxel at a point of the canvas; nothing before the first picture. */
 const picked = ([x, y]) => (viewer && view ? viewer.pick(whole(view), x, y) : null);
 
-/** Rows of a picture: as an image that stays on the GPU, or as pixels. */
+/** Rows of a picture: an image that stays on the GPU, or one of pixels that are read back. */
 async function rowsOf(options) {
-  const image = presents ? await viewer.present(options) : undefined;
-  return image ? { image } : { pixels: await viewer.draw(options) };
+  const presented = presents ? await viewer.present(options) : undefined;
+  if (presented) return { image: presented, isPresented: true };
+  const pixels = new Uint8ClampedArray((await viewer.draw(options)).buffer);
+  return { image: await createImageBitmap(new ImageData(pixels, options.size[0])), isPresented: false };
 }
 
 async function frame(now) {
@@ -335,7 +335,7 @@ async function frame(now) {
   const part = Math.max(1, Math.round(16 * scale)) / 16;
   const size = now.size.map((side) => Math.max(1, Math.round(side * part)));
   const began = performance.now();
-  const drawn = await rowsOf({ ...now.camera, size, rows: [0, size[1]], samples: 1, hasShadow: false });
+  const drawn = await rowsOf(whole({ camera: now.camera, size }));
   const took = performance.now() - began;
   scale = Math.min(1, Math.max(0.08, part * Math.min(1.5, Math.sqrt(FRAME_MS / took))));
   post(now, size, [0, size[1]], drawn, took);
@@ -363,7 +363,7 @@ async function sharpen(now) {
   sharpened = now;
 }
 
-function post(now, size, rows, { image, pixels }, took) {
+function post(now, size, rows, { image, isPresented }, took) {
   const camera = viewer.camera(whole(now));
-  postMessage({ type: 'frame', camera, size, rows, image, pixels, took }, [image ?? pixels.buffer]);
+  postMessage({ type: 'frame', camera, size, rows, image, isPresented, took }, [image]);
 }

@@ -126,7 +126,8 @@ const faults = [];
 const WIDE = { width: 1400, height: 900 };
 /** With a small view, which is drawn soon. */
 const SMALL = { width: 700, height: 500 };
-async function opened(query, { by = browser, prepare = () => {}, size = WIDE, folder = '' } = {}) {
+/** The page, with a model of the assets. */
+async function opened(query, { by = browser, prepare = () => {}, size = WIDE, folder = '', model = null } = {}) {
   const tab = await by.newPage();
   tabs.push(tab);
   tab.on('pageerror', (error) => faults.push(String(error)));
@@ -137,6 +138,7 @@ async function opened(query, { by = browser, prepare = () => {}, size = WIDE, fo
   await prepare(tab);
   await tab.goto(`${url}${folder}?${query}`, { waitUntil: 'load' });
   await tab.waitForFunction(() => document.body.dataset.version, { timeout: 120_000 });
+  if (model) await drop(tab, asset(model));
   return tab;
 }
 
@@ -375,8 +377,7 @@ try {
   await test('a turntable is drawn with progress, and ends when it is cancelled', async () => {
     // Each other file takes a second.
     planted = ';{ const { write } = requests; requests.write = (data) => new Promise((end) => setTimeout(end, 1000)).then(() => write(data)); }';
-    const tab = await opened('no-cache&res=16&backend=cpu', { size: SMALL, folder: 'planted/' });
-    await drop(tab, asset('cube.obj'));
+    const tab = await opened('no-cache&res=16&backend=cpu', { size: SMALL, folder: 'planted/', model: 'cube.obj' });
     await tab.evaluate(() => {
       const bar = document.querySelector('progress');
       new MutationObserver(() => { document.body.dataset.drawnShare = Math.max(document.body.dataset.drawnShare ?? 0, bar.value); })
@@ -478,8 +479,7 @@ try {
   });
 
   await test('the command is that of the grid that is shown, and writes another file than the model', async () => {
-    const tab = await opened('no-cache&res=32');
-    await drop(tab, asset('cube.obj'));
+    const tab = await opened('no-cache&res=32', { model: 'cube.obj' });
     await tab.select('#format', 'obj');
     assert.equal(await text(tab, 'command'), 'voxelize cube.obj -o cube-voxels.obj --res 32');
     const isChanged = () => tab.$eval('#changed', (element) => !element.hidden);
@@ -616,8 +616,7 @@ try {
   });
 
   await test('files that cannot be opened end a job in progress, and leave the result', async () => {
-    const tab = await opened('no-cache&res=16');
-    await drop(tab, asset('cube.obj'));
+    const tab = await opened('no-cache&res=16', { model: 'cube.obj' });
     // The drop comes while the worker still verifies.
     const other = join(scratch, 'model.7z');
     writeFileSync(other, '7z');
@@ -640,8 +639,7 @@ try {
   });
 
   await test('a download that is cancelled leaves the result, and one that is dismissed a link to the file', async () => {
-    const tab = await opened('no-cache&res=16', { size: SMALL });
-    await drop(tab, asset('cube.obj'));
+    const tab = await opened('no-cache&res=16', { size: SMALL, model: 'cube.obj' });
     const hash = await term(tab, 'hash');
     await tab.evaluate(() => {
       document.getElementById('download').click();
@@ -675,8 +673,7 @@ try {
         throw new DOMException('failed', 'NotReadableError');
       };
     }`;
-    const tab = await opened('no-cache&res=16', { size: SMALL, folder: 'planted/' });
-    await drop(tab, asset('cube.obj'));
+    const tab = await opened('no-cache&res=16', { size: SMALL, folder: 'planted/', model: 'cube.obj' });
     await tab.select('#format', 'npy');
     await job(tab, () => tab.click('#download'));
     assert.match(await text(tab, 'error'), /^the .npy file has 4,224 bytes, for which the browser has no room/);
@@ -685,8 +682,7 @@ try {
   });
 
   await test('a text that is dropped ends nothing', async () => {
-    const tab = await opened('no-cache&res=16', { size: SMALL });
-    await drop(tab, asset('cube.obj'));
+    const tab = await opened('no-cache&res=16', { size: SMALL, model: 'cube.obj' });
     const before = await lastJob(tab, 'started');
     await tab.evaluate(() => {
       const dataTransfer = new DataTransfer();
@@ -697,8 +693,7 @@ try {
   });
 
   await test('on a phone the keyboard goes down the page', async () => {
-    const tab = await opened('no-cache&res=16', { size: SMALL });
-    await drop(tab, asset('cube.obj'));
+    const tab = await opened('no-cache&res=16', { size: SMALL, model: 'cube.obj' });
     await tab.setViewport({ width: 390, height: 844 });
     const isFolded = () => tab.$eval('[name=res]', (field) => !field.checkVisibility());
     assert.ok(await isFolded());
@@ -733,8 +728,7 @@ try {
   });
 
   await test('a saved picture is of the model that is shown, and is saved once', async () => {
-    const tab = await opened('no-cache&res=16');
-    await drop(tab, asset('torus-knot.obj'));
+    const tab = await opened('no-cache&res=16', { model: 'torus-knot.obj' });
     await drawn(tab);
     const when = await tab.evaluate(() => new Promise((resolve) => {
       const canvas = document.getElementById('canvas');
@@ -761,8 +755,7 @@ try {
   });
 
   await test('the picture of the model before is pale until the next is drawn', async () => {
-    const tab = await opened('no-cache&res=32&backend=cpu');
-    await drop(tab, asset('torus-knot.obj'));
+    const tab = await opened('no-cache&res=32&backend=cpu', { model: 'torus-knot.obj' });
     await tab.waitForFunction(() => document.getElementById('canvas').dataset.samples, { timeout: 120_000 });
     const found = await tab.evaluate(() => new Promise((resolve) => {
       const canvas = document.getElementById('canvas');
@@ -781,8 +774,7 @@ try {
   });
 
   await test('a screen reader hears what is done, and which keys the view takes', async () => {
-    const tab = await opened('no-cache&res=16', { size: SMALL });
-    await drop(tab, asset('cube.obj'));
+    const tab = await opened('no-cache&res=16', { size: SMALL, model: 'cube.obj' });
     assert.equal(await text(tab, 'status'), 'Done: 16 by 16 by 16 voxels, 1,352 of them occupied');
     // A reader passes keys on to an application only.
     assert.equal(await tab.$eval('#canvas', (canvas) => canvas.getAttribute('role')), 'application');
@@ -947,8 +939,7 @@ try {
   });
 
   await test('a cut goes by the number of a layer, and the voxel under the pointer is named', async () => {
-    const tab = await opened('no-cache&res=16&mode=solid&color=%2340A0C0', { size: SMALL });
-    await drop(tab, asset('cube.obj'));
+    const tab = await opened('no-cache&res=16&mode=solid&color=%2340A0C0', { size: SMALL, model: 'cube.obj' });
     await tab.select('#preset', 'front');
     await tab.select('#cut-axis', 'z');
     const layer = () => tab.evaluate(() => ['cut', 'layer'].map((id) => [document.getElementById(id).value, document.getElementById(id).max].join()));

@@ -35,13 +35,18 @@ function startWorker() {
   pending = new Map();
   state.isPicking = false;
   worker = new Worker(navigator.serviceWorker?.controller ? 'worker.js' : BLOB, { type: 'module' });
-  workerReady = new Promise((resolve, reject) => {
-    pending.set('ready', { resolve, reject });
-  });
-  workerReady.catch(() => {});
+  workerReady = request('ready', {}, 'ready');
+  workerReady.then(begin, () => {});
   worker.onmessage = ({ data }) => messages[data.type](data);
   worker.onerror = (event) => messages.failed({ message: event.message || 'the worker did not start', fatal: true });
   if (state.shown?.kept) restore(state.shown); else dropResult();
+}
+
+function begin({ formats, version }) {
+  state.formats = formats;
+  document.body.dataset.version = version;
+  $('version').textContent = version;
+  fillFormats();
 }
 
 async function restore({ model, kept, values }) {
@@ -63,15 +68,6 @@ class Cancelled extends Error {}
 const messages = {
   adapter({ adapter, reason }) {
     $('backend-note').textContent = adapter ? `GPU: ${adapter}.` : `CPU only: ${reason}.`;
-    document.body.dataset.adapter = adapter ?? '';
-  },
-  ready({ formats, version }) {
-    state.formats = formats;
-    document.body.dataset.version = version;
-    $('version').textContent = version;
-    fillFormats();
-    pending.get('ready')?.resolve();
-    pending.delete('ready');
   },
   progress({ step, share }) {
     const bar = document.querySelector('progress');

@@ -53,7 +53,6 @@ const ready = (async () => {
   await init(fetchModule());
   await onProgress((step, share) => postMessage({ type: 'progress', step, share }));
   await open();
-  postMessage({ type: 'ready', formats: await formats(), version: await version() });
 })();
 
 function show(next, nextModel) {
@@ -171,6 +170,7 @@ async function drawn(backend, type, draw) {
 let stopping = new AbortController();
 
 const requests = {
+  ready: async () => ({ formats: await formats(), version: await version() }),
   async voxelize({ options, ...request }) {
     const next = await modelOf(request);
     postMessage({ type: 'estimated', estimate: estimated(await meshOf(next, options), options) });

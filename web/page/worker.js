@@ -2,7 +2,7 @@
 // another; draws the view while there is none.
 
 import { LARGEST, grouped, isPart } from './files.js';
-import { Grid, Mesh, Voxelizer, formats, init, onProgress, shaders, version } from './trivox/trivox.js';
+import { Grid, Mesh, Voxelizer, formats, init, onProgress, version } from './trivox/trivox.js';
 
 /** A frame while the view moves should take so many milliseconds. */
 const FRAME_MS = 40;
@@ -224,7 +224,6 @@ const requests = {
   async placed({ options }) {
     return (await meshOf(model, options)).placed(options);
   },
-  shaders,
 };
 
 // Requests wait for each other, and pictures for them.

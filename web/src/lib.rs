@@ -1,5 +1,5 @@
-//! trivox in the browser: the bindings that `trivox.js` wraps. Options and reports are JSON, with
-//! the names of the program's options and of its report.
+//! trivox in the browser: the bindings that `trivox.js` wraps, and `trivox.d.ts` documents. Options
+//! and reports are JSON, with the names of the program's options and of its report.
 
 #![warn(missing_docs)]
 
@@ -112,10 +112,6 @@ impl Engine {
     }
 
     /// The voxels of `model`, on the backend that `options` ask for.
-    ///
-    /// # Errors
-    /// Options that are not possible; the GPU that was asked for fails, or is not there; too little
-    /// memory.
     pub async fn voxelize(&self, model: &Model, options: &str) -> Result<Voxels, Failure> {
         let voxelizer = voxelizer(options)?;
         let placed = voxelizer.place(model.mesh()).map_err(Failure::of_file(model.name()))?;
@@ -128,9 +124,6 @@ impl Engine {
     }
 
     /// The PNG that `voxelize render` draws of the voxels.
-    ///
-    /// # Errors
-    /// Options that are not possible; the GPU fails.
     pub async fn picture(&self, voxels: &Voxels, options: &str) -> Result<Vec<u8>, Failure> {
         let options = parse::<PictureOptions>(options)?.render_options()?;
         let picture = self.renderer(voxels)?.render_async(&options).await?;
@@ -141,9 +134,6 @@ impl Engine {
 
     /// Writes an animation to `sink`, a GIF for `gif` or else an animated PNG: the file of
     /// `voxelize render --turntable`, of this many frames. `sink` may cancel before each frame.
-    ///
-    /// # Errors
-    /// Options that are not possible; the GPU fails; `sink` throws.
     pub async fn turntable(
         &self,
         voxels: &Voxels,
@@ -179,9 +169,6 @@ impl Engine {
     }
 
     /// Readies the voxels to be drawn again and again.
-    ///
-    /// # Errors
-    /// They do not fit on the GPU; it fails.
     pub fn viewer(&self, voxels: &Voxels) -> Result<Viewer, Failure> {
         Ok(Viewer::new(voxels.grid.clone(), self.gpu())?)
     }
@@ -211,9 +198,6 @@ pub struct Field {
 impl Field {
     /// The signed distances of the voxels nearer than `width` voxels to the surface of `model`, as
     /// `voxelize --distance` computes them.
-    ///
-    /// # Errors
-    /// Options that are not possible; a width out of range; too little memory.
     pub fn measure(model: &Model, width: f32, options: &str) -> Result<Field, Failure> {
         let distances = measurer(options)?.distances(model.mesh(), width);
         let distances = distances.map_err(Failure::of_file(model.name()))?;
@@ -228,9 +212,6 @@ impl Field {
     }
 
     /// As [`Voxels::write`]; there are no options.
-    ///
-    /// # Errors
-    /// An unknown format, or one that cannot hold distances; an option; `sink` throws.
     pub fn write(&self, extension: &str, options: &str, sink: &Sink) -> Result<(), Failure> {
         let format = GridFormat::of_extension(extension)?;
         parse::<NoOptions>(options)?;
@@ -248,9 +229,6 @@ pub struct Voxels {
 #[wasm_bindgen]
 impl Voxels {
     /// The grid in `bytes`, a file of this name.
-    ///
-    /// # Errors
-    /// The file does not hold a valid grid.
     pub fn open(name: &str, bytes: Vec<u8>) -> Result<Voxels, Failure> {
         let format = GridFormat::of_path(name).map_err(Failure::of_file(name))?;
         let loaded = formats::read_grid_from(
@@ -286,9 +264,6 @@ impl Voxels {
     }
 
     /// The indices of the occupied voxels: x, y, z of one after the other.
-    ///
-    /// # Errors
-    /// WebAssembly has too little memory.
     pub fn voxels(&self) -> Result<Vec<u32>, Failure> {
         let mut indices = with_room(3 * self.grid.occupied())?;
         indices.extend(self.grid.voxels().flatten());
@@ -296,9 +271,6 @@ impl Voxels {
     }
 
     /// Their colours in the same order: sRGB and opacity. Nothing for a grid without colours.
-    ///
-    /// # Errors
-    /// WebAssembly has too little memory.
     pub fn colors(&self) -> Result<Option<Vec<u8>>, Failure> {
         let Some(colors) = &self.grid.colors else { return Ok(None) };
         let mut bytes = with_room(4 * self.grid.occupied())?;
@@ -307,9 +279,6 @@ impl Voxels {
     }
 
     /// A byte for each voxel of the grid, 1 where it is occupied: `z` fastest, then `y`, then `x`.
-    ///
-    /// # Errors
-    /// WebAssembly has too little memory.
     pub fn dense(&self) -> Result<Vec<u8>, Failure> {
         let count = self.grid.dims().map(u64::from).iter().product();
         let mut bytes = with_room(count)?;
@@ -320,9 +289,6 @@ impl Voxels {
 
     /// The layer `index` across `axis`, as RGBA bytes: the rows from the top, an empty voxel as
     /// four zeros. Nothing outside the grid.
-    ///
-    /// # Errors
-    /// WebAssembly has too little memory.
     pub fn slice(&self, axis: usize, index: u32) -> Result<Option<Vec<u8>>, Failure> {
         let Some(section) = self.grid.section(axis, index) else { return Ok(None) };
         let [width, height] = section.size().map(u64::from);
@@ -333,9 +299,6 @@ impl Voxels {
     }
 
     /// The visible faces, in voxels.
-    ///
-    /// # Errors
-    /// WebAssembly has too little memory.
     pub fn surface(&self) -> Result<Surface, Failure> {
         let mut count = 0;
         let Ok(()) = mesher::rectangles(&self.grid, |_| {
@@ -357,10 +320,6 @@ impl Voxels {
 
     /// Hands the file that the program writes with this extension to `sink`, part by part: the
     /// whole may be larger than WebAssembly's memory.
-    ///
-    /// # Errors
-    /// An unknown format, or one that cannot hold the grid; options that are not possible; `sink`
-    /// throws.
     pub fn write(&self, extension: &str, options: &str, sink: &Sink) -> Result<(), Failure> {
         let format = GridFormat::of_extension(extension)?;
         let options = parse::<FileOptions>(options)?.write_options();
@@ -369,9 +328,6 @@ impl Voxels {
     }
 
     /// What a file of this format does not hold: a sentence for each thing.
-    ///
-    /// # Errors
-    /// An unknown format; options that are not possible.
     pub fn lost(&self, extension: &str, options: &str) -> Result<Vec<String>, Failure> {
         let options = parse::<FileOptions>(options)?.write_options();
         Ok(GridFormat::of_extension(extension)?.lost(&self.grid, &options))

@@ -32,9 +32,6 @@ impl Model {
     /// Reads the mesh in `bytes`, a file of this name, with the colours that `options` need. Its
     /// sidecar files (materials, textures, buffers) are found by their names among `names`, whose
     /// bytes are in `contents`.
-    ///
-    /// # Errors
-    /// The file does not hold a valid mesh; options that are not possible.
     pub fn read(
         name: &str,
         bytes: Vec<u8>,
@@ -55,9 +52,6 @@ impl Model {
     }
 
     /// A mesh of x, y, z of each vertex and three vertices of each triangle.
-    ///
-    /// # Errors
-    /// As [`Mesh::new`] and [`Mesh::with_appearance`].
     pub fn of_arrays(
         name: &str,
         positions: &[f64],
@@ -88,10 +82,6 @@ impl Model {
 
     /// The corners of its triangles, nine coordinates each, in voxels of the grid that `options`
     /// give.
-    ///
-    /// # Errors
-    /// Options that are not possible; the mesh cannot be placed so; WebAssembly has too little
-    /// memory.
     pub fn placed(&self, options: &str) -> Result<Vec<f32>, Failure> {
         let placed = voxelizer(options)?.place(&self.mesh).map_err(Failure::of_file(&self.name))?;
         let voxels_per_unit = 1.0 / f64::from(placed.mesh.lattice().units_per_voxel());
@@ -102,9 +92,6 @@ impl Model {
     }
 
     /// The estimated cost of voxelizing it, as JSON.
-    ///
-    /// # Errors
-    /// Options that are not possible; the mesh cannot be placed so.
     pub fn estimate(&self, options: &str) -> Result<String, Failure> {
         let estimate = voxelizer(options)?.estimate(&self.mesh);
         let estimate = estimate.map_err(Failure::of_file(&self.name))?;
@@ -179,9 +166,6 @@ impl Look {
     }
 
     /// The linear light and the opacity of each vertex, from 0 to 1.
-    ///
-    /// # Errors
-    /// A number outside.
     pub fn of_linear(colors: &[f32]) -> Result<Look, Failure> {
         if let Some(wrong) = colors.iter().find(|c| !(0.0..=1.0).contains(*c)) {
             return Err(Failure::option(format!(
@@ -195,9 +179,6 @@ impl Look {
     }
 
     /// u, v of each vertex, and the bytes of an image file of this name.
-    ///
-    /// # Errors
-    /// A coordinate that is not finite; not an image.
     pub fn of_image(uvs: &[f32], v_is_up: bool, name: &str, bytes: &[u8]) -> Result<Look, Failure> {
         let decoded = Texture::decode(bytes, name, MEMORY);
         let texture = decoded.map_err(|error| Failure::option(format!("{name}: {error}")))?;
@@ -205,9 +186,6 @@ impl Look {
     }
 
     /// u, v of each vertex, and the RGBA bytes of an image, row by row from the top.
-    ///
-    /// # Errors
-    /// A coordinate that is not finite; another number of bytes.
     pub fn of_pixels(
         uvs: &[f32],
         v_is_up: bool,

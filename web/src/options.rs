@@ -50,9 +50,6 @@ struct Options {
 }
 
 /// Options from JSON.
-///
-/// # Errors
-/// Not JSON; an unknown option, or a value of another type: the message names the option.
 pub fn parse<T: DeserializeOwned>(json: &str) -> Result<T, Failure> {
     let not_json = |error: serde_json::Error| Failure::option(format!("options: {error}"));
     // From a value, so that errors name no line of the JSON.
@@ -65,17 +62,11 @@ pub fn parse<T: DeserializeOwned>(json: &str) -> Result<T, Failure> {
 }
 
 /// A voxelizer with the options in `json`.
-///
-/// # Errors
-/// Malformed JSON; an invalid value; contradictory options.
 pub fn voxelizer(json: &str) -> Result<Voxelizer, Failure> {
     parse::<Options>(json)?.voxelizer()
 }
 
 /// A voxelizer of distances with the options in `json`; their width, in voxels, is beside them.
-///
-/// # Errors
-/// As [`voxelizer`]; options of voxels.
 pub fn measurer(json: &str) -> Result<Voxelizer, Failure> {
     let options = parse::<Options>(json)?;
     options.refuse_those_of_voxels()?;
@@ -248,8 +239,6 @@ pub struct PictureOptions {
 }
 
 impl PictureOptions {
-    /// # Errors
-    /// No name of a view.
     pub fn render_options(&self) -> Result<RenderOptions, Failure> {
         let mut options = RenderOptions::new(self.size.unwrap_or([1024; 2]));
         options.view = named(&self.view)?;

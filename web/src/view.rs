@@ -13,6 +13,7 @@ use trivox::base::vector::{Vector, dot, minus, norm, normalized, plus, times};
 use trivox::gpu::Device;
 use trivox::grid::DEFAULT_COLOR;
 use trivox::view::gpu::{GpuScene, scene_source};
+use trivox::view::render::MAX_SIDE;
 use trivox::view::trace::{Hit, Ray, Scene, UNIT};
 use trivox::wgpu;
 use trivox::{Gpu, GpuError, Up, VoxelGrid};
@@ -54,9 +55,6 @@ struct ViewOptions {
     /// Behind the voxels, at the top and at the bottom: sRGB.
     background: [[u8; 3]; 2],
 }
-
-/// Largest width and height of a picture, in pixels.
-const MAX_SIDE: u32 = 16_384;
 
 impl ViewOptions {
     fn parse(json: &str) -> Result<Self, Failure> {
@@ -352,9 +350,6 @@ pub struct Viewer {
 
 impl Viewer {
     /// Draws on `gpu`, or on the CPU.
-    ///
-    /// # Errors
-    /// The grid does not fit on the GPU; it fails.
     pub(crate) fn new(grid: VoxelGrid, gpu: Option<&Gpu>) -> Result<Self, GpuError> {
         let scene = Scene::owning(grid);
         let gpu = gpu.map(|gpu| GpuView::new(gpu, &scene)).transpose()?;
@@ -369,9 +364,6 @@ impl Viewer {
 #[wasm_bindgen]
 impl Viewer {
     /// Rows of a picture, as RGBA bytes: on the GPU where the engine has one.
-    ///
-    /// # Errors
-    /// Options that are not possible; the GPU fails; WebAssembly has too little memory.
     pub async fn draw(&self, options: &str) -> Result<Uint8Array, Failure> {
         let camera = self.camera_of(options)?;
         match &self.gpu {
@@ -385,9 +377,6 @@ impl Viewer {
 
     /// The voxel that is seen at a point of the picture, in pixels from its top left corner, and its
     /// colour, as JSON: null where none is seen.
-    ///
-    /// # Errors
-    /// Options that are not possible.
     pub fn pick(&self, options: &str, x: f64, y: f64) -> Result<String, Failure> {
         let camera = self.camera_of(options)?;
         let shown = camera.first_shown(&self.scene, camera.towards([x, y]));
@@ -399,18 +388,12 @@ impl Viewer {
 
     /// The camera of a picture, in voxels, as JSON: the eye, the steps of a pixel to the right and
     /// down on the film at distance 1 from it, and the distance of the middle of the grid.
-    ///
-    /// # Errors
-    /// Options that are not possible.
     pub fn camera(&self, options: &str) -> Result<String, Failure> {
         let ViewCamera { eye, right, down, distance, .. } = self.camera_of(options)?;
         Ok(json!({ "eye": eye, "right": right, "down": down, "distance": distance }).to_string())
     }
 
     /// The same pixels as an image that stays on the GPU; nothing where the engine has none.
-    ///
-    /// # Errors
-    /// Options that are not possible; the GPU fails, or the browser cannot present what it draws.
     pub async fn present(&self, options: &str) -> Result<Option<ImageBitmap>, Failure> {
         let camera = self.camera_of(options)?;
         let Some(gpu) = &self.gpu else { return Ok(None) };

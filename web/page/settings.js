@@ -111,7 +111,7 @@ function voxels(values) {
   return words;
 }
 
-const quotedAll = (words) => words.map(quoted).join(' ');
+const voxelize = (...words) => ['voxelize', ...words].map(quoted).join(' ');
 
 /**
  * The command that writes the file of `choice`. `made` has its options: those of a picture, the width of distances,
@@ -126,24 +126,24 @@ export function command(values, name, choice, isGrid, made, files) {
   if (kind === 'distances') {
     const fill = values.mode === 'solid' && values.fill !== 'auto' ? ['--fill', values.fill] : [];
     const up = values.up === 'y' ? [] : ['--up', values.up];
-    return quotedAll(['voxelize', file, '-o', out, ...placed(values), '--distance', String(made.width), ...fill, ...up]);
+    return voxelize(file, '-o', out, ...placed(values), '--distance', String(made.width), ...fill, ...up);
   }
   if (kind === 'voxels') {
     const ofFile = made.dither ? ['--dither'] : [];
-    if (isGrid) return quotedAll(['voxelize', 'convert', file, '-o', out, ...ofFile]);
+    if (isGrid) return voxelize('convert', file, '-o', out, ...ofFile);
     const attributes = values.attributes.split(',').filter((name) => made.attributes?.includes(name));
     if (attributes.length) ofFile.push('--attributes', attributes.join());
-    return quotedAll(['voxelize', file, '-o', out, ...placed(values), ...voxels(values), ...ofFile, ...backend]);
+    return voxelize(file, '-o', out, ...placed(values), ...voxels(values), ...ofFile, ...backend);
   }
   const ofPicture = Object.entries(made.picture).flatMap(([option, value]) => {
     if (value === 'three-quarter' || (option === 'zoom' && value === 1)) return [];
     return [option === 'frames' ? '--turntable' : `--${option}`, Array.isArray(value) ? value.join('x') : String(value)];
   });
-  if (isGrid) return quotedAll(['voxelize', 'render', file, '-o', out, ...ofPicture]);
+  if (isGrid) return voxelize('render', file, '-o', out, ...ofPicture);
   const hasPlace = Number(values.pad) > 0 || rotations(values).length > 0;
-  if (!hasPlace) return quotedAll(['voxelize', 'render', file, '-o', out, ...ofPicture, ...placed(values), ...voxels(values)]);
+  if (!hasPlace) return voxelize('render', file, '-o', out, ...ofPicture, ...placed(values), ...voxels(values));
   // A picture of a mesh is of one that is neither turned nor padded.
   const grid = plain(savedName(name, 'bricks', files));
-  const first = quotedAll(['voxelize', file, '-o', grid, ...placed(values), ...voxels(values), ...backend]);
-  return `${first} && ${quotedAll(['voxelize', 'render', grid, '-o', out, ...ofPicture])}`;
+  const first = voxelize(file, '-o', grid, ...placed(values), ...voxels(values), ...backend);
+  return `${first} && ${voxelize('render', grid, '-o', out, ...ofPicture)}`;
 }

@@ -89,9 +89,10 @@ async function sidecarsOf(mesh, files) {
   return sidecars;
 }
 
-async function bytesOf({ name, file }) {
+/** A file as the package takes it. */
+async function readFile({ name, file }) {
   try {
-    return new Uint8Array(await file.arrayBuffer());
+    return { name, bytes: new Uint8Array(await file.arrayBuffer()) };
   } catch (error) {
     // Its message names no file.
     const isGone = ['NotReadableError', 'NotFoundError'].includes(error.name);
@@ -115,9 +116,8 @@ async function meshOf(model, { color, attributes }) {
   if (read?.key !== model.key || read.needs !== needs) {
     read?.mesh.free();
     read = null;
-    const named = async (file) => ({ name: file.name, bytes: await bytesOf(file) });
-    const sidecars = await Promise.all(model.sidecars.map(named));
-    read = { key: model.key, needs, mesh: await Mesh.open(await named(model), sidecars, needed) };
+    const sidecars = await Promise.all(model.sidecars.map(readFile));
+    read = { key: model.key, needs, mesh: await Mesh.open(await readFile(model), sidecars, needed) };
   }
   return read.mesh;
 }
@@ -184,13 +184,13 @@ const requests = {
   },
   async open({ name, files }) {
     const kept = files.find((file) => file.name === name);
-    show(await Grid.open({ name, bytes: await bytesOf(kept) }), null);
+    show(await Grid.open(await readFile(kept)), null);
     return { report: grid.report, kept };
   },
   /** The grid of a worker that was ended. */
   async restore({ isMesh, kept, ...request }) {
     const next = isMesh ? await modelOf(request) : null;
-    show(await Grid.open({ name: kept.name, bytes: await bytesOf(kept) }), next);
+    show(await Grid.open(await readFile(kept)), next);
   },
   async estimate({ options, ...request }) {
     return estimated(await meshOf(await modelOf(request), options), options);

@@ -28,31 +28,20 @@ const GAMMA: f64 = 2.2;
 /// Tangent of half the angle of the view.
 const HALF_ANGLE: f64 = 0.36;
 
-/// What to draw: JSON from the page.
+/// What to draw: `ViewOptions` in `trivox.d.ts`, which documents the fields.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ViewOptions {
-    /// Width and height of the whole picture, in pixels.
     size: [u32; 2],
-    /// The rows to draw: the first, and how many.
     rows: [u32; 2],
-    /// Around the up axis from the front to the right, and above the horizon, in radians.
     yaw: f64,
     pitch: f64,
-    /// 1: the grid just fits the picture, however it is turned about the up axis. 2: twice as
-    /// large.
     zoom: f64,
-    /// The pitch at which it fits; `pitch` where it is left out.
     fit_pitch: Option<f64>,
-    /// The point in the middle of the picture, to the right and up from the grid's, in halves of
-    /// the picture's shorter side at a zoom of 1.
     pan: [f64; 2],
-    /// Rays along a side of a pixel.
     samples: u32,
     has_shadow: bool,
-    /// The axis of the cut, and the last layer that is shown.
     cut: Option<(usize, u32)>,
-    /// Behind the voxels, at the top and at the bottom: sRGB.
     background: [[u8; 3]; 2],
 }
 

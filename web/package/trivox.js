@@ -385,7 +385,7 @@ export async function onProgress(callback) {
   await init();
   wasm.onProgress((step, share) => {
     try {
-      callback(step, share < 0 ? null : share);
+      callback(step, share);
     } catch (error) {
       // It does not end the work, and is reported as those of timers are.
       setTimeout(() => { throw error; });

@@ -34,13 +34,6 @@ pub fn start() {
     console_error_panic_hook::set_once();
 }
 
-/// Has `callback(step, share)` called while something is computed: the share of the step that is
-/// done is from 0 to 1, or below 0 where it is not known.
-#[wasm_bindgen(js_name = onProgress)]
-pub fn on_progress(callback: js_sys::Function) {
-    progress::set(callback);
-}
-
 /// An error; in JavaScript an `Error` with the `code` of [`ErrorCode`].
 pub struct Failure {
     message: String,

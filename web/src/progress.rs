@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use js_sys::Function;
 use trivox::Progress;
-use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::*;
 use web_time::{Duration, Instant};
 
 /// Messages are at least so far apart.
@@ -24,8 +24,10 @@ struct State {
     reported: Option<Instant>,
 }
 
-/// Has `callback(step, share)` called.
-pub fn set(callback: Function) {
+/// Has `callback(step, share)` called while something is computed: the share of the step that is
+/// done is from 0 to 1, or null where it is not known.
+#[wasm_bindgen(js_name = onProgress)]
+pub fn on_progress(callback: Function) {
     CALLBACK.with_borrow_mut(|own| *own = Some(callback));
 }
 
@@ -40,8 +42,8 @@ fn report(change: impl FnOnce(&mut State)) {
             return None;
         }
         state.reported = Some(Instant::now());
-        let share = if state.total == 0 { -1.0 } else { state.done as f64 / state.total as f64 };
-        Some((JsValue::from_str(&state.step), JsValue::from_f64(share)))
+        let share = (state.total > 0).then(|| state.done as f64 / state.total as f64);
+        Some((JsValue::from_str(&state.step), share.map_or(JsValue::NULL, JsValue::from_f64)))
     });
     let Some((step, share)) = due else { return };
     CALLBACK.with_borrow(|callback| {

@@ -321,23 +321,25 @@ const whole = ({ camera, size }) => ({ ...camera, size, rows: [0, size[1]], samp
 /** The voxel at a point of the canvas; nothing before the first picture. */
 const picked = ([x, y]) => (viewer && view ? viewer.pick(whole(view), x, y) : null);
 
-/** Rows of a picture: an image that stays on the GPU, or one of pixels that are read back. */
-async function rowsOf(options) {
+/** Hands rows of a picture to the page: an image that stays on the GPU where it can. Gives the milliseconds of drawing. */
+async function drawRows(now, options) {
+  const { size, rows, hasShadow } = options;
+  const began = performance.now();
   const presented = presents ? await viewer.present(options) : undefined;
-  if (presented) return { image: presented, isPresented: true };
-  const pixels = new Uint8ClampedArray((await viewer.draw(options)).buffer);
-  return { image: await createImageBitmap(new ImageData(pixels, options.size[0])), isPresented: false };
+  const pixels = presented ? null : new Uint8ClampedArray((await viewer.draw(options)).buffer);
+  const image = presented ?? await createImageBitmap(new ImageData(pixels, size[0]));
+  const took = performance.now() - began;
+  const shown = { camera: viewer.camera(whole(now)), size, rows, image, isPresented: Boolean(presented) };
+  postMessage({ type: 'frame', ...shown, took: hasShadow ? 0 : took }, [image]);
+  return took;
 }
 
 async function frame(now) {
   // In steps, so that most pictures have the size of the one before, and its buffers.
   const part = Math.max(1, Math.round(16 * scale)) / 16;
   const size = now.size.map((side) => Math.max(1, Math.round(side * part)));
-  const began = performance.now();
-  const drawn = await rowsOf(whole({ camera: now.camera, size }));
-  const took = performance.now() - began;
+  const took = await drawRows(now, whole({ camera: now.camera, size }));
   scale = Math.min(1, Math.max(0.08, part * Math.min(1.5, Math.sqrt(FRAME_MS / took))));
-  post(now, size, [0, size[1]], drawn, took);
 }
 
 /** The picture at rest: once with a ray a pixel, then with four. */
@@ -348,10 +350,7 @@ async function sharpen(now) {
     rows = Math.ceil(rows / 4);
     for (let first = 0; first < height;) {
       const count = Math.min(rows, height - first);
-      const began = performance.now();
-      const options = { ...now.camera, size: now.size, rows: [first, count], samples, hasShadow: true };
-      post(now, now.size, [first, count], await rowsOf(options), 0);
-      const took = performance.now() - began;
+      const took = await drawRows(now, { ...now.camera, size: now.size, rows: [first, count], samples, hasShadow: true });
       rows = Math.max(1, Math.min(256, Math.round(count * Math.min(4, BAND_MS / took))));
       first += count;
       await breath();
@@ -362,7 +361,3 @@ async function sharpen(now) {
   sharpened = now;
 }
 
-function post(now, size, rows, { image, isPresented }, took) {
-  const camera = viewer.camera(whole(now));
-  postMessage({ type: 'frame', camera, size, rows, image, isPresented, took }, [image]);
-}

@@ -247,7 +247,7 @@ async function open(given, { example = null, chosen = null } = {}) {
   }
   // Until the files are known to be a model, the last one and its result stay.
   const { main, isMesh, models } = mainOf(files, state.formats, chosen);
-  refuseUnknown(main.name);
+  if (models.length === 0) throw new Error(`${main.name}: ${unknown(main.name)}`);
   if (main.file.size > LARGEST) {
     throw new Error(`${main.name}: has ${grouped(main.file.size)} bytes, and a browser tab reads at most `
       + `${grouped(LARGEST)}: use the program on the command line`);
@@ -260,18 +260,13 @@ async function open(given, { example = null, chosen = null } = {}) {
   if (isAddition) warn(`${added.join(', ')}: added to ${main.name}.`);
 }
 
-function refuseUnknown(name) {
-  const extension = extensionOf(name);
-  if (['zip', '7z', 'rar', 'gz'].includes(extension)) {
-    throw new Error(`${name}: is an archive: unpack it, and drop what is in it`);
-  }
-  if (isPart(name)) {
-    throw new Error(`${name}: is a part of a model: drop the model with it, such as the .obj or .gltf`);
-  }
+/** Why a file of this name is not opened. */
+function unknown(name) {
+  if (['zip', '7z', 'rar', 'gz'].includes(extensionOf(name))) return 'is an archive: unpack it, and drop what is in it';
+  if (isPart(name)) return 'is a part of a model: drop the model with it, such as the .obj or .gltf';
   const { meshes, grids } = state.formats;
-  const known = [...meshes, ...grids.filter((format) => format.read)].map((format) => format.extension);
-  if (known.includes(extension)) return;
-  throw new Error(`${name}: is in no format that is read: use ${known.map((known) => `.${known}`).join(', ')}`);
+  const known = [...meshes, ...grids.filter((format) => format.read)].map((format) => `.${format.extension}`);
+  return `is in no format that is read: use ${known.join(', ')}`;
 }
 
 /** Removes what is shown of a result: it is not that of the model and the settings any more. */

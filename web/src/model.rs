@@ -94,15 +94,9 @@ impl Model {
     /// The estimated cost of voxelizing it, as JSON.
     pub fn estimate(&self, options: &str) -> Result<String, Failure> {
         let estimate = voxelizer(options)?.estimate(&self.mesh);
-        let estimate = estimate.map_err(Failure::of_file(&self.name))?;
-        Ok(json!({
-            "dims": estimate.dims,
-            "brick_pairs": estimate.brick_pairs,
-            "core_seconds": estimate.core_seconds,
-            "memory": estimate.memory,
-            "memory_limit": MEMORY,
-        })
-        .to_string())
+        let mut report = json!(estimate.map_err(Failure::of_file(&self.name))?);
+        report["memory_limit"] = json!(MEMORY);
+        Ok(report.to_string())
     }
 }
 

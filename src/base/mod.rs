@@ -11,7 +11,7 @@ pub mod numbers;
 pub mod ordered;
 pub mod progress;
 pub mod srgb;
-pub(crate) mod vector;
+pub mod vector;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -3,25 +3,30 @@
 
 use std::ops::{Add, Mul, Sub};
 
-pub(crate) type Vector = [f64; 3];
+/// Three doubles.
+pub type Vector = [f64; 3];
 
+/// The sum, component by component.
 #[inline(always)]
-pub(crate) fn plus<T: Copy + Add<Output = T>>(a: [T; 3], b: [T; 3]) -> [T; 3] {
+pub fn plus<T: Copy + Add<Output = T>>(a: [T; 3], b: [T; 3]) -> [T; 3] {
     [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
 }
 
+/// The difference, component by component.
 #[inline(always)]
-pub(crate) fn minus<T: Copy + Sub<Output = T>>(a: [T; 3], b: [T; 3]) -> [T; 3] {
+pub fn minus<T: Copy + Sub<Output = T>>(a: [T; 3], b: [T; 3]) -> [T; 3] {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
 
+/// Each component times `factor`.
 #[inline(always)]
-pub(crate) fn times<T: Copy + Mul<Output = T>>(v: [T; 3], factor: T) -> [T; 3] {
+pub fn times<T: Copy + Mul<Output = T>>(v: [T; 3], factor: T) -> [T; 3] {
     [v[0] * factor, v[1] * factor, v[2] * factor]
 }
 
+/// The dot product.
 #[inline(always)]
-pub(crate) fn dot<T: Copy + Add<Output = T> + Mul<Output = T>>(a: [T; 3], b: [T; 3]) -> T {
+pub fn dot<T: Copy + Add<Output = T> + Mul<Output = T>>(a: [T; 3], b: [T; 3]) -> T {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
@@ -30,12 +35,14 @@ pub(crate) fn cross<T: Copy + Sub<Output = T> + Mul<Output = T>>(a: [T; 3], b: [
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
+/// The Euclidean length.
 #[inline(always)]
-pub(crate) fn norm(v: Vector) -> f64 {
+pub fn norm(v: Vector) -> f64 {
     dot(v, v).sqrt()
 }
 
-pub(crate) fn normalized(v: Vector) -> Vector {
+/// The vector of length 1 in the same direction.
+pub fn normalized(v: Vector) -> Vector {
     let length = norm(v);
     v.map(|c| c / length)
 }

@@ -1,12 +1,14 @@
 //! Estimates the work and the memory of a mesh.
 
+use serde::Serialize;
+
 use crate::backend::brick_pairs;
 use crate::backend::choice::NANOSECONDS_PER_PAIR;
 use crate::engine::{MeshSource, Placed, VoxelizeError, Voxelizer};
 use crate::grid::{BRICK, GridBuilder};
 
 /// The estimated cost of voxelizing a mesh. No result depends on it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Estimate {
     /// Voxels along each axis; of a tile, those of the tile.

@@ -12,6 +12,14 @@ export interface NamedFile {
   bytes: ArrayBuffer | ArrayBufferView;
 }
 
+/** What holds memory of WebAssembly, until it is freed or collected. */
+declare class Owner {
+  protected constructor();
+  /** Frees its memory at once; an error while it is in use. */
+  free(): void;
+  [Symbol.dispose](): void;
+}
+
 /** What to compute: the options of the program `voxelize`, with its defaults. */
 export interface Options {
   /** Voxels along the longest axis; 256 unless `voxelSize`, `cube` or `dims` is given. */
@@ -97,8 +105,7 @@ export interface Report {
  * What computes: the CPU by WebAssembly, and a GPU by WebGPU. Where a method throws a `WebAssembly.RuntimeError`, the
  * module has ended, most often for want of memory: compute in a Worker, and start another.
  */
-export class Voxelizer {
-  private constructor();
+export class Voxelizer extends Owner {
   /**
    * Opens the GPU where there is one, unless `gpu` is false. One that the browser emulates in software, 10 to 100 times
    * slower than the CPU, is opened only for `'software'`.
@@ -129,9 +136,6 @@ export class Voxelizer {
   ): Promise<Uint8Array<ArrayBuffer>>;
   /** Readies `grid` to be drawn again and again. */
   viewer(grid: Grid): Viewer;
-  /** Frees its memory at once; an error while it computes. */
-  free(): void;
-  [Symbol.dispose](): void;
 }
 
 /** Triangles in arrays, such as those of a `BufferGeometry` of three.js. */
@@ -156,8 +160,7 @@ export interface MeshArrays {
 }
 
 /** A mesh in WebAssembly's memory, to be voxelized several times. */
-export class Mesh {
-  private constructor();
+export class Mesh extends Owner {
   /** Reads the mesh in a file; without its materials, textures and colours unless `colors` or `attributes` need them. */
   static open(
     file: NamedFile,
@@ -177,9 +180,6 @@ export class Mesh {
    * them, on the CPU. Options of voxels are refused, such as `mode` and `color`.
    */
   distances(width: number, options?: Options): Distances;
-  /** Frees its memory at once; an error while it is voxelized. */
-  free(): void;
-  [Symbol.dispose](): void;
 }
 
 /** The estimated cost of voxelizing a mesh; the result does not depend on it. */
@@ -196,20 +196,15 @@ export interface Estimate {
 }
 
 /** Signed distances around the surface of a mesh. */
-export class Distances {
-  private constructor();
+export class Distances extends Owner {
   readonly report: Omit<Report, 'hash' | 'has_colors'> & { distances: { width: number; voxels: number } };
   /** As those of `Grid`: .vdb and .nvdb have distances in mesh units, .npy and .npz in voxels. */
   write(extension: string): Uint8Array<ArrayBuffer>;
   writeTo(extension: string, take: (part: Uint8Array<ArrayBuffer>) => void): void;
-  /** Frees its memory at once. */
-  free(): void;
-  [Symbol.dispose](): void;
 }
 
 /** A set of voxels. */
-export class Grid {
-  private constructor();
+export class Grid extends Owner {
   /**
    * Reads a file with voxels: .vox, .npy, .npz, .binvox, .vti, .bricks, .vdb, .nvdb,
    * .schem, .litematic.
@@ -251,9 +246,6 @@ export class Grid {
   writeTo(extension: string, take: (part: Uint8Array<ArrayBuffer>) => void, options?: FileOptions): void;
   /** What a file with this extension does not hold: a sentence for each thing. */
   lost(extension: string, options?: FileOptions): string[];
-  /** Frees its memory at once. */
-  free(): void;
-  [Symbol.dispose](): void;
 }
 
 /** How a file is written. */
@@ -304,8 +296,7 @@ export interface ViewOptions {
 }
 
 /** A grid that is drawn again and again, on the GPU where the voxelizer has one. */
-export class Viewer {
-  private constructor();
+export class Viewer extends Owner {
   /** Rows of a picture, as RGBA bytes. */
   draw(options: ViewOptions): Promise<Uint8Array<ArrayBuffer>>;
   /** The voxel at a point of the picture, in pixels from its top left corner, with sRGB and opacity; `null` for none. */
@@ -320,9 +311,6 @@ export class Viewer {
    * browser cannot present what it draws; such a browser may lose the GPU, and the voxelizer must be opened anew.
    */
   present(options: ViewOptions): Promise<Global<'ImageBitmap'> | undefined>;
-  /** Frees its memory at once; an error while it draws. */
-  free(): void;
-  [Symbol.dispose](): void;
 }
 
 /**
@@ -349,3 +337,6 @@ export interface Format {
 /** The WGSL sources of all shaders, by name. */
 export function shaders(): Promise<Record<string, string>>;
 export function version(): Promise<string>;
+
+// What has no `export` above is of this file only.
+export {};

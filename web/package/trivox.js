@@ -240,20 +240,18 @@ export class Voxelizer extends Owner {
   }
 
   async picture(grid, options = {}) {
-    const sized = json({ ...options, size: options.size ?? [1024, 1024] });
-    return Owner.using([this, grid], (engine, voxels) => engine.picture(voxels, sized));
+    return Owner.using([this, grid], (engine, voxels) => engine.picture(voxels, json(options)));
   }
 
   async turntable(grid, extension, { frames = 48, fps = Math.min(50, Math.ceil(frames / 4)), signal, ...options } = {}) {
     if (!['gif', 'png'].includes(extension)) throw refusal(`'${extension}' is no animation: use 'gif' or 'png'`);
     wholes('frames', [frames]);
     wholes('fps', [fps], Uint16Array);
-    const sized = json({ ...options, size: options.size ?? [1024, 1024] });
     const parts = [];
     const sink = new Sink((part) => parts.push(part), signal);
     return Owner.using([this, grid], async (engine, voxels) => {
       try {
-        await engine.turntable(voxels, extension, frames, fps, sized, sink);
+        await engine.turntable(voxels, extension, frames, fps, json(options), sink);
       } catch (error) {
         throw sink.cause(error);
       }
@@ -302,6 +300,11 @@ export class Mesh extends Owner {
 
 /** What is written to files. */
 class Writable extends Owner {
+  constructor(inner) {
+    super(inner);
+    this.report = JSON.parse(inner.report);
+  }
+
   writeTo(extension, take, options = {}) {
     const sink = new Sink(take);
     try {
@@ -318,19 +321,9 @@ class Writable extends Owner {
   }
 }
 
-export class Distances extends Writable {
-  constructor(inner) {
-    super(inner);
-    this.report = JSON.parse(inner.report);
-  }
-}
+export class Distances extends Writable {}
 
 export class Grid extends Writable {
-  constructor(inner) {
-    super(inner);
-    this.report = JSON.parse(inner.report);
-  }
-
   static async open(file) {
     await init();
     return new Grid(wasm.Voxels.open(text('the name of the file', file.name), bytesOf(file)));
@@ -371,16 +364,9 @@ export class Grid extends Writable {
 export class Viewer extends Owner {
   async draw(options = {}) { return Owner.using([this], (viewer) => viewer.draw(json(options))); }
 
-  pick(options, x, y) {
-    const [i, j, k, ...color] = this.inner.pick(json(options), x, y) ?? [];
-    return i === undefined ? null : { voxel: [i, j, k], color: color.length > 0 ? color : null };
-  }
+  pick(options, x, y) { return JSON.parse(this.inner.pick(json(options), x, y)); }
 
-  camera(options) {
-    const numbers = [...this.inner.camera(json(options))];
-    const [eye, right, down] = [0, 3, 6].map((start) => numbers.slice(start, start + 3));
-    return { eye, right, down, distance: numbers[9] };
-  }
+  camera(options) { return JSON.parse(this.inner.camera(json(options))); }
 
   async present(options = {}) { return Owner.using([this], (viewer) => viewer.present(json(options))); }
 }
@@ -392,15 +378,14 @@ export async function formats() {
 
 export async function shaders() {
   await init();
-  const list = wasm.shaders();
-  return Object.fromEntries(list.flatMap((name, i) => (i % 2 ? [] : [[name, list[i + 1]]])));
+  return JSON.parse(wasm.shaders());
 }
 
 export async function onProgress(callback) {
   await init();
   wasm.onProgress((step, share) => {
     try {
-      callback(step, share < 0 ? null : share);
+      callback(step, share);
     } catch (error) {
       // It does not end the work, and is reported as those of timers are.
       setTimeout(() => { throw error; });

@@ -1,7 +1,7 @@
 // The page: hands files and settings to the worker, and shows what comes back.
 
 import { Camera } from './camera.js';
-import { extensionOf, mainOf, ofDrop, ofInput, unpacked } from './files.js';
+import { LARGEST, extensionOf, grouped, isPart, mainOf, ofDrop, ofInput, unpacked } from './files.js';
 import { MeshPicture, rulerOf, turnAxes } from './mesh.js';
 import * as settings from './settings.js';
 
@@ -35,20 +35,25 @@ function startWorker() {
   pending = new Map();
   state.isPicking = false;
   worker = new Worker(navigator.serviceWorker?.controller ? 'worker.js' : BLOB, { type: 'module' });
-  workerReady = new Promise((resolve, reject) => {
-    pending.set('ready', { resolve, reject });
-  });
-  workerReady.catch(() => {});
+  workerReady = request('ready', {}, 'ready');
+  workerReady.then(begin, () => {});
   worker.onmessage = ({ data }) => messages[data.type](data);
   worker.onerror = (event) => messages.failed({ message: event.message || 'the worker did not start', fatal: true });
   if (state.shown?.kept) restore(state.shown); else dropResult();
+}
+
+function begin({ formats, version }) {
+  state.formats = formats;
+  document.body.dataset.version = version;
+  $('version').textContent = version;
+  fillFormats();
 }
 
 async function restore({ model, kept, values }) {
   try {
     await workerReady;
     await request('restore', { ...model, kept }, 'restore');
-    if ($('show').value !== 'voxels') await placeMesh();
+    await placeMesh();
     if (model.isMesh && values.attributes) warn('The voxels have no attributes any more: press Voxelize for them.');
     moved();
   } catch (error) {
@@ -63,15 +68,6 @@ class Cancelled extends Error {}
 const messages = {
   adapter({ adapter, reason }) {
     $('backend-note').textContent = adapter ? `GPU: ${adapter}.` : `CPU only: ${reason}.`;
-    document.body.dataset.adapter = adapter ?? '';
-  },
-  ready({ formats, version }) {
-    state.formats = formats;
-    document.body.dataset.version = version;
-    $('version').textContent = version;
-    fillFormats();
-    pending.get('ready')?.resolve();
-    pending.delete('ready');
   },
   progress({ step, share }) {
     const bar = document.querySelector('progress');
@@ -121,18 +117,20 @@ const messages = {
   notice({ message }) {
     warn(message);
   },
-  frame({ camera, size, rows, image, pixels, took }) {
+  frame({ camera, size, rows, image, isPresented, took }) {
     if (isMeshAwaited()) {
-      image?.close();
+      image.close();
       return;
     }
     // The first of a new grid; until then the one before is seen.
     if (state.shown) document.body.classList.remove('stale');
     canvas.classList.remove('still');
-    if (image) present(size, rows, image); else paint(size, rows, pixels);
-    drawMesh(camera, rows.map((row) => row * canvas.height / size[1]));
+    const [top, height] = rows.map((row) => row * canvas.height / size[1]);
+    context.drawImage(image, 0, top, canvas.width, height);
+    image.close();
+    drawMesh(camera, top, height);
     showMeasures(camera);
-    document.body.dataset.drawn = image ? 'presented' : 'read back';
+    document.body.dataset.drawn = isPresented ? 'presented' : 'read back';
     // Milliseconds from the opening of the page to the first picture.
     document.body.dataset.first ??= performance.now().toFixed(0);
     if (took > 0) document.body.dataset.frame = took.toFixed(1);
@@ -153,7 +151,7 @@ async function current(promise) {
   return value;
 }
 
-function request(type, message, id) {
+function request(type, message, id = ++lastId) {
   return new Promise((resolve, reject) => {
     pending.set(id, { resolve, reject });
     worker.postMessage({ type, id, ...message });
@@ -162,8 +160,7 @@ function request(type, message, id) {
 
 async function ask(type, message = {}) {
   await current(workerReady);
-  lastId += 1;
-  return current(request(type, message, lastId));
+  return current(request(type, message));
 }
 
 // --- Running
@@ -235,16 +232,13 @@ function warn(message) {
   $('warnings').append(item);
 }
 
-/** Bytes of a file: WebAssembly has 4 GiB, in which the mesh is there as well. */
-const LARGEST = 1_000_000_000;
-
 /** `given` is a list of files, or a promise of one; `chosen` the name of the model among them, the first if it is null. */
 async function open(given, { example = null, chosen = null } = {}) {
   let files = await current(unpacked(await current(given)));
   if (files.length === 0) throw new Error('There was no file in it.');
   await current(workerReady);
   // Textures and buffers that come after their model.
-  const isAddition = state.model?.isMesh && files.every(({ name }) => PARTS.includes(extensionOf(name)));
+  const isAddition = state.model?.isMesh && files.every(({ name }) => isPart(name));
   let added = [];
   if (isAddition) {
     added = files.map(({ name }) => baseOf(name));
@@ -253,7 +247,7 @@ async function open(given, { example = null, chosen = null } = {}) {
   }
   // Until the files are known to be a model, the last one and its result stay.
   const { main, isMesh, models } = mainOf(files, state.formats, chosen);
-  refuseUnknown(main.name);
+  if (models.length === 0) throw new Error(`${main.name}: ${unknown(main.name)}`);
   if (main.file.size > LARGEST) {
     throw new Error(`${main.name}: has ${grouped(main.file.size)} bytes, and a browser tab reads at most `
       + `${grouped(LARGEST)}: use the program on the command line`);
@@ -266,20 +260,13 @@ async function open(given, { example = null, chosen = null } = {}) {
   if (isAddition) warn(`${added.join(', ')}: added to ${main.name}.`);
 }
 
-const PARTS = ['mtl', 'bin', 'png', 'jpg', 'jpeg', 'tga', 'bmp', 'webp', 'gif'];
-
-function refuseUnknown(name) {
-  const extension = extensionOf(name);
-  if (['zip', '7z', 'rar', 'gz'].includes(extension)) {
-    throw new Error(`${name}: is an archive: unpack it, and drop what is in it`);
-  }
-  if (PARTS.includes(extension)) {
-    throw new Error(`${name}: is a part of a model: drop the model with it, such as the .obj or .gltf`);
-  }
+/** Why a file of this name is not opened. */
+function unknown(name) {
+  if (['zip', '7z', 'rar', 'gz'].includes(extensionOf(name))) return 'is an archive: unpack it, and drop what is in it';
+  if (isPart(name)) return 'is a part of a model: drop the model with it, such as the .obj or .gltf';
   const { meshes, grids } = state.formats;
-  const known = [...meshes, ...grids.filter((format) => format.read)].map((format) => format.extension);
-  if (known.includes(extension)) return;
-  throw new Error(`${name}: is in no format that is read: use ${known.map((known) => `.${known}`).join(', ')}`);
+  const known = [...meshes, ...grids.filter((format) => format.read)].map((format) => `.${format.extension}`);
+  return `is in no format that is read: use ${known.join(', ')}`;
 }
 
 /** Removes what is shown of a result: it is not that of the model and the settings any more. */
@@ -305,7 +292,7 @@ async function compute() {
     const { validationMessage } = form.querySelector('input:invalid');
     throw new Error(`One of the options is not possible: ${validationMessage}`);
   }
-  const values = settings.read(form);
+  const values = settings.read();
   state.tried = JSON.stringify(values);
   // It may still do what was cancelled.
   if ([...pending.keys()].some((id) => id !== 'restore' && id !== 'estimate')) startWorker();
@@ -327,7 +314,7 @@ async function compute() {
   $('actions').hidden = false;
   saySame();
   const warnings = $('warnings').childElementCount;
-  if ($('show').value !== 'voxels') await placeMesh();
+  await placeMesh();
   say(`Done: ${report.dims.join(' by ')} voxels, ${grouped(report.occupied)} of them occupied`
     + (warnings > 0 ? `; ${counted(warnings, 'warning')}` : ''));
   // At first a whole picture, for that of the model before to go.
@@ -358,7 +345,7 @@ async function estimate() {
     return;
   }
   const { key, name, files } = model;
-  const values = settings.read(form);
+  const values = settings.read();
   const asked = JSON.stringify(values);
   let found;
   try {
@@ -371,7 +358,7 @@ async function estimate() {
     return;
   }
   if (isBusy() || model !== state.model) return;
-  if (asked !== JSON.stringify(settings.read(form))) {
+  if (asked !== JSON.stringify(settings.read())) {
     await estimate();
     return;
   }
@@ -395,7 +382,6 @@ function showEstimate(estimate) {
   $('estimate').textContent = `${dims.join(' x ')} voxels for a model of ${size.join(' x ')}: ${takes}.`;
 }
 
-const grouped = (number) => number.toLocaleString('en');
 const counted = (number, thing) => `${grouped(number)}\u00a0${thing}${number === 1 ? '' : 's'}`;
 const duration = (ms) => (ms < 10 ? `${ms.toFixed(1)}\u00a0ms` : ms < 1000 ? `${ms.toFixed(0)}\u00a0ms` : `${(ms / 1000).toFixed(2)}\u00a0s`);
 
@@ -446,7 +432,7 @@ function saySame() {
     distance: $('distance').value === '3' ? null : $('distance').value, dither: $('dither').checked,
   };
   // Not a query: the host is not told the name of the file.
-  history.replaceState(null, '', `${location.pathname}#${settings.query(settings.read(form), place)}`);
+  history.replaceState(null, '', `${location.pathname}#${settings.query(settings.read(), place)}`);
   if (!state.shown) return;
   const { model: { isMesh }, values } = state.shown;
   const { kind, extension } = settings.fileOf($('format').value);
@@ -467,7 +453,7 @@ function saySame() {
 function showChanged() {
   const { model, shown, isComputing } = state;
   const isOther = shown && model !== shown.model;
-  const isChanged = shown && model.isMesh && JSON.stringify(settings.read(form)) !== JSON.stringify(shown.values);
+  const isChanged = shown && model.isMesh && JSON.stringify(settings.read()) !== JSON.stringify(shown.values);
   $('changed').hidden = isComputing || !(isOther || isChanged);
   $('changed').textContent = isOther ? `The result is still that of ${shown.model.name}: press Voxelize for ${model.name}.`
     : 'Options changed: press Voxelize for a new result.';
@@ -705,25 +691,7 @@ function showFields() {
 // --- The view
 
 const context = canvas.getContext('2d');
-const small = document.createElement('canvas');
 let rest = 0;
-
-function paint(size, [first, rows], pixels) {
-  const image = new ImageData(new Uint8ClampedArray(pixels.buffer, pixels.byteOffset, pixels.length), size[0], rows);
-  if (size[0] === canvas.width && size[1] === canvas.height) {
-    context.putImageData(image, 0, first);
-    return;
-  }
-  [small.width, small.height] = size;
-  small.getContext('2d').putImageData(image, 0, first);
-  context.drawImage(small, 0, 0, canvas.width, canvas.height);
-}
-
-function present(size, [first, rows], image) {
-  const scale = canvas.height / size[1];
-  context.drawImage(image, 0, first * scale, canvas.width, rows * scale);
-  image.close();
-}
 
 // --- The mesh in the view, axes and a ruler
 
@@ -734,17 +702,17 @@ let mesh = null;
 let divider = 0.5;
 let isDividing = false;
 
-/** Has the mesh of the grid that is shown drawn from now on. */
+/** Has the mesh of the grid that is shown drawn from now on, if it is to be seen. */
 async function placeMesh() {
+  if ($('show').value === 'voxels') return;
   const { shown } = state;
   try {
     mesh ??= newMesh();
     if (mesh.shown !== shown) {
       await workerReady;
       // Of no job: it is not cancelled.
-      lastId += 1;
-      const corners = await request('placed', { options: settings.options(shown.values) }, lastId);
-      mesh.picture.set(corners, shown.report.dims);
+      const corners = await request('placed', { options: settings.options(shown.values) });
+      mesh.set(corners, shown.report.dims);
       mesh.shown = shown;
     }
   } catch (error) {
@@ -762,21 +730,21 @@ function newMesh() {
     warn('The browser ended the drawing of the mesh: choose it again.');
     moved();
   });
-  return { picture, shown: null };
+  return picture;
 }
 
 /** Whether pictures would have the voxels in place of a mesh that is not there yet. */
 const isMeshAwaited = () => $('show').value !== 'voxels' && mesh?.shown !== state.shown;
 
 /** Draws the mesh over rows of the picture: over all of them, or left of the divider. */
-function drawMesh(camera, [top, height]) {
+function drawMesh(camera, top, height) {
   const choice = $('show').value;
   if (choice === 'voxels') return;
   const width = choice === 'both' ? Math.round(divider * canvas.width) : canvas.width;
   const part = [0, top, width, height];
   context.fillStyle = sky();
   context.fillRect(...part);
-  context.drawImage(mesh.picture.draw(camera, [canvas.width, canvas.height], cut()), ...part, ...part);
+  context.drawImage(mesh.draw(camera, [canvas.width, canvas.height], cut()), ...part, ...part);
   if (choice === 'both') {
     context.fillStyle = '#7f8a86';
     context.fillRect(width, top, Math.round(Math.min(2, devicePixelRatio)), height);
@@ -823,7 +791,7 @@ function showMeasures(seen) {
 
 $('show').addEventListener('change', async () => {
   try {
-    if ($('show').value !== 'voxels') await placeMesh();
+    await placeMesh();
     moved();
   } catch (error) {
     if (!(error instanceof Cancelled)) throw error;
@@ -949,10 +917,10 @@ new ResizeObserver(() => {
   const size = [canvas.clientWidth, canvas.clientHeight].map((side) => Math.max(1, Math.round(side * ratio)));
   if (size[0] === canvas.width && size[1] === canvas.height) return;
   // A canvas that changes its size is empty: the last picture stays until the next.
-  [small.width, small.height] = [canvas.width, canvas.height];
-  small.getContext('2d').drawImage(canvas, 0, 0);
+  const last = new OffscreenCanvas(canvas.width, canvas.height);
+  last.getContext('2d').drawImage(canvas, 0, 0);
   [canvas.width, canvas.height] = size;
-  context.drawImage(small, 0, 0, canvas.width, canvas.height);
+  context.drawImage(last, 0, 0, canvas.width, canvas.height);
   moved();
 }).observe(canvas);
 
@@ -970,8 +938,8 @@ $('fold').open = !phone.matches;
 
 const link = new URLSearchParams([...new URLSearchParams(location.search), ...new URLSearchParams(location.hash.slice(1))]);
 addEventListener('hashchange', () => location.reload());
-settings.write(form, Object.fromEntries(link));
-$('more').open = settings.hasMore(settings.read(form));
+settings.write(Object.fromEntries(link));
+$('more').open = settings.hasMore(settings.read());
 $('distance').value = link.get('distance') ?? 3;
 $('dither').checked = link.get('dither') === 'true';
 $('model-name').textContent = link.has('file') ? `Drop ${link.get('file')} here again: it never left its machine.`

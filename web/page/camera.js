@@ -1,7 +1,7 @@
 // The camera of the view, moved by mouse, touch and keyboard.
 
 /** Yaw and pitch, in radians. `three-quarter` is that of `voxelize render`. */
-export const PRESETS = {
+const PRESETS = {
   'three-quarter': [0.6632, 0.4887],
   'front': [0, 0], 'back': [Math.PI, 0], 'left': [-Math.PI / 2, 0], 'right': [Math.PI / 2, 0],
   'top': [0, Math.PI / 2], 'bottom': [0, -Math.PI / 2],

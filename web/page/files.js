@@ -1,5 +1,15 @@
 // What was dropped or chosen: files, with the path of each inside its folder.
 
+/** Bytes of a file, or of several together: WebAssembly has 4 GiB, in which the mesh is there as well. */
+export const LARGEST = 1_000_000_000;
+
+export const grouped = (number) => number.toLocaleString('en');
+
+export const extensionOf = (name) => name.split('/').pop().match(/\.([^.]+)$/)?.[1].toLowerCase() ?? '';
+
+/** Materials, textures and buffers of a model. */
+export const isPart = (name) => ['mtl', 'bin', 'png', 'jpg', 'jpeg', 'tga', 'bmp', 'webp', 'gif'].includes(extensionOf(name));
+
 /** All files of a drop, folders and what is below them included. */
 export async function ofDrop(transfer) {
   const items = [...transfer.items].filter((item) => item.kind === 'file');
@@ -32,9 +42,6 @@ async function ofEntry(entry, folder) {
 export function ofInput(input) {
   return [...input.files].map((file) => ({ name: file.webkitRelativePath || file.name, file }));
 }
-
-/** Bytes that the files of archives may have together. */
-const LARGEST = 1_000_000_000;
 
 /**
  * The files, and in place of each .zip archive what is in it: by the specification of PKWARE, without its 64-bit sizes.
@@ -75,7 +82,7 @@ async function entriesOf({ name: archive, file }, room) {
     if (method !== 0 && method !== 8) throw refusal(`has ${name} in a compression that browsers do not know`);
     if ([packed, size, local].includes(0xffffffff)) throw refusal('is an archive in the format Zip64');
     room.left -= size;
-    if (room.left < 0) throw refusal(`has files of more than ${LARGEST.toLocaleString('en')} bytes together`);
+    if (room.left < 0) throw refusal(`has files of more than ${grouped(LARGEST)} bytes together`);
     entries.push({ name, crc, packed, size, local, isPacked: method === 8 });
   }
   const files = [];
@@ -117,8 +124,6 @@ async function inflated(gzip, size) {
   reader.cancel().catch(() => {});
   return new Blob(parts);
 }
-
-export const extensionOf = (name) => name.split('/').pop().match(/\.([^.]+)$/)?.[1].toLowerCase() ?? '';
 
 /** The file to open: the chosen one, the first mesh, the first grid, or whatever there is; and all that could be. */
 export function mainOf(files, formats, chosen) {

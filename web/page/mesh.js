@@ -34,12 +34,11 @@ void main() {
   color = vec4(pow(vec3(shade), vec3(1.0 / 2.2)), 1.0);
 }`;
 
-const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
 const unit = (vector) => vector.map((value) => value / Math.hypot(...vector));
 const cross = ([a, b, c], [x, y, z]) => [b * z - c * y, c * x - a * z, a * y - b * x];
 
 /** The directions to the right, up and to the eye of a camera of the module. */
-export function axesOf({ right, down }) {
+function axesOf({ right, down }) {
   const [along, up] = [unit(right), unit(down).map((value) => -value)];
   return { right: along, up, back: cross(along, up) };
 }

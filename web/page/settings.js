@@ -1,36 +1,34 @@
 // The settings: from the form and into it, as options, as a link and as a command line.
 
-const DEFAULTS = {
-  'res': '128', 'mode': 'surface', 'fill': 'auto', 'include-surface': false, 'color': 'auto', 'up': 'y',
-  'backend': 'auto', 'voxel-size': '', 'pad': '0', 'rotate-x': '0', 'rotate-y': '0', 'rotate-z': '0', 'attributes': '',
-  'keep-transparent': false, 'blend': 'all',
-};
-const NAMES = Object.keys(DEFAULTS);
-/** Those that are folded away at first. */
-const MORE = ['backend', 'voxel-size', 'pad', 'rotate-x', 'rotate-y', 'rotate-z', 'attributes', 'keep-transparent', 'blend'];
+const form = document.getElementById('settings');
+// A browser may have filled it in as it was left.
+form.reset();
+const NAMES = [...new Set([...form.elements].map(({ name }) => name))].filter((name) => name && name !== 'one-color');
+const DEFAULTS = read();
 
-export const hasMore = (values) => MORE.some((name) => values[name] !== DEFAULTS[name]);
+/** Whether one of those that are folded away at first is not the default. */
+export const hasMore = (values) => [...document.querySelectorAll('#more [name]')].some(({ name }) => values[name] !== DEFAULTS[name]);
 
-export function read(form) {
+export function read() {
   const values = {};
   for (const name of NAMES) {
     // Of a choice with drawings, a list of radio buttons.
     const field = form.elements[name];
-    values[name] = field.type === 'checkbox' ? field.checked : field.value || DEFAULTS[name];
+    values[name] = field.type === 'checkbox' ? field.checked : field.value || field.defaultValue;
   }
   values.attributes = [...form.elements.attributes].filter(({ checked }) => checked).map(({ value }) => value).join();
   if (values.color === 'one') values.color = form.elements['one-color'].value.toUpperCase();
   return values;
 }
 
-export function write(form, values) {
-  for (const name of NAMES) {
-    const value = values[name] ?? DEFAULTS[name];
-    const field = form.elements[name];
+/** Fills in those that a link has. */
+export function write(values) {
+  for (const name of NAMES.filter((name) => Object.hasOwn(values, name))) {
+    const [field, value] = [form.elements[name], values[name]];
     if (name === 'attributes') {
       for (const box of field) box.checked = value.split(',').includes(box.value);
     } else if (field.type === 'checkbox') {
-      field.checked = value === true || value === 'true';
+      field.checked = value === 'true';
     } else if (name === 'color' && /^#[0-9a-f]{6}$/i.test(value)) {
       field.value = 'one';
       form.elements['one-color'].value = value.toLowerCase();
@@ -113,7 +111,7 @@ function voxels(values) {
   return words;
 }
 
-const quotedAll = (words) => words.map(quoted).join(' ');
+const voxelize = (...words) => ['voxelize', ...words].map(quoted).join(' ');
 
 /**
  * The command that writes the file of `choice`. `made` has its options: those of a picture, the width of distances,
@@ -128,24 +126,24 @@ export function command(values, name, choice, isGrid, made, files) {
   if (kind === 'distances') {
     const fill = values.mode === 'solid' && values.fill !== 'auto' ? ['--fill', values.fill] : [];
     const up = values.up === 'y' ? [] : ['--up', values.up];
-    return quotedAll(['voxelize', file, '-o', out, ...placed(values), '--distance', String(made.width), ...fill, ...up]);
+    return voxelize(file, '-o', out, ...placed(values), '--distance', String(made.width), ...fill, ...up);
   }
   if (kind === 'voxels') {
     const ofFile = made.dither ? ['--dither'] : [];
-    if (isGrid) return quotedAll(['voxelize', 'convert', file, '-o', out, ...ofFile]);
+    if (isGrid) return voxelize('convert', file, '-o', out, ...ofFile);
     const attributes = values.attributes.split(',').filter((name) => made.attributes?.includes(name));
     if (attributes.length) ofFile.push('--attributes', attributes.join());
-    return quotedAll(['voxelize', file, '-o', out, ...placed(values), ...voxels(values), ...ofFile, ...backend]);
+    return voxelize(file, '-o', out, ...placed(values), ...voxels(values), ...ofFile, ...backend);
   }
   const ofPicture = Object.entries(made.picture).flatMap(([option, value]) => {
     if (value === 'three-quarter' || (option === 'zoom' && value === 1)) return [];
     return [option === 'frames' ? '--turntable' : `--${option}`, Array.isArray(value) ? value.join('x') : String(value)];
   });
-  if (isGrid) return quotedAll(['voxelize', 'render', file, '-o', out, ...ofPicture]);
+  if (isGrid) return voxelize('render', file, '-o', out, ...ofPicture);
   const hasPlace = Number(values.pad) > 0 || rotations(values).length > 0;
-  if (!hasPlace) return quotedAll(['voxelize', 'render', file, '-o', out, ...ofPicture, ...placed(values), ...voxels(values)]);
+  if (!hasPlace) return voxelize('render', file, '-o', out, ...ofPicture, ...placed(values), ...voxels(values));
   // A picture of a mesh is of one that is neither turned nor padded.
   const grid = plain(savedName(name, 'bricks', files));
-  const first = quotedAll(['voxelize', file, '-o', grid, ...placed(values), ...voxels(values), ...backend]);
-  return `${first} && ${quotedAll(['voxelize', 'render', grid, '-o', out, ...ofPicture])}`;
+  const first = voxelize(file, '-o', grid, ...placed(values), ...voxels(values), ...backend);
+  return `${first} && ${voxelize('render', grid, '-o', out, ...ofPicture)}`;
 }

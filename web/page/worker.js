@@ -1,15 +1,13 @@
 // Owns the WebAssembly module and the GPU, so that the page never waits. Answers requests one after
 // another; draws the view while there is none.
 
-import { Grid, Mesh, Voxelizer, formats, init, onProgress, shaders, version } from './trivox/trivox.js';
+import { LARGEST, grouped, isPart } from './files.js';
+import { Grid, Mesh, Voxelizer, formats, init, onProgress, version } from './trivox/trivox.js';
 
 /** A frame while the view moves should take so many milliseconds. */
 const FRAME_MS = 40;
 /** A band of a picture at rest should; a move is noticed between bands. */
 const BAND_MS = 80;
-
-/** Bytes of the files with a mesh. */
-const LARGEST = 1_000_000_000;
 
 /** A GPU that fails so often while it draws draws no more. */
 const MAX_FAILURES = 4;
@@ -55,7 +53,6 @@ const ready = (async () => {
   await init(fetchModule());
   await onProgress((step, share) => postMessage({ type: 'progress', step, share }));
   await open();
-  postMessage({ type: 'ready', formats: await formats(), version: await version() });
 })();
 
 function show(next, nextModel) {
@@ -72,7 +69,7 @@ const baseOf = (name) => name.split(/[/\\]/).pop().toLowerCase();
 /** Of the files that were given with a mesh those that it may name: what else was dropped is not read. */
 async function sidecarsOf(mesh, files) {
   const others = files.filter((file) => file !== mesh);
-  let isNamed = ({ name }) => /\.(mtl|bin|png|jpe?g|tga|bmp|webp|gif)$/i.test(name);
+  let isNamed = ({ name }) => isPart(name);
   if (/\.gltf$/i.test(mesh.name)) {
     try {
       const { buffers = [], images = [] } = JSON.parse(await mesh.file.text());
@@ -86,15 +83,16 @@ async function sidecarsOf(mesh, files) {
   const sidecars = others.filter(isNamed);
   const size = sidecars.reduce((sum, { file }) => sum + file.size, 0);
   if (size > LARGEST) {
-    throw new Error(`${mesh.name}: the files with it have ${size.toLocaleString('en')} bytes, and a browser tab reads `
-      + `at most ${LARGEST.toLocaleString('en')}: choose only those that the model needs`);
+    throw new Error(`${mesh.name}: the files with it have ${grouped(size)} bytes, and a browser tab reads `
+      + `at most ${grouped(LARGEST)}: choose only those that the model needs`);
   }
   return sidecars;
 }
 
-async function bytesOf({ name, file }) {
+/** A file as the package takes it. */
+async function readFile({ name, file }) {
   try {
-    return new Uint8Array(await file.arrayBuffer());
+    return { name, bytes: new Uint8Array(await file.arrayBuffer()) };
   } catch (error) {
     // Its message names no file.
     const isGone = ['NotReadableError', 'NotFoundError'].includes(error.name);
@@ -118,9 +116,8 @@ async function meshOf(model, { color, attributes }) {
   if (read?.key !== model.key || read.needs !== needs) {
     read?.mesh.free();
     read = null;
-    const named = async (file) => ({ name: file.name, bytes: await bytesOf(file) });
-    const sidecars = await Promise.all(model.sidecars.map(named));
-    read = { key: model.key, needs, mesh: await Mesh.open(await named(model), sidecars, needed) };
+    const sidecars = await Promise.all(model.sidecars.map(readFile));
+    read = { key: model.key, needs, mesh: await Mesh.open(await readFile(model), sidecars, needed) };
   }
   return read.mesh;
 }
@@ -153,7 +150,7 @@ async function blobOf(what, extension, options) {
     // A browser that had no room for all of it says so only when it is read.
     await file.slice(-1).arrayBuffer();
   } catch {
-    throw new Error(`the .${extension} file has ${file.size.toLocaleString('en')} bytes, for which the browser has no room `
+    throw new Error(`the .${extension} file has ${grouped(file.size)} bytes, for which the browser has no room `
       + 'in memory or on disk: choose another format or a lower resolution, or use the program on the command line');
   }
   return file;
@@ -173,6 +170,7 @@ async function drawn(backend, type, draw) {
 let stopping = new AbortController();
 
 const requests = {
+  ready: async () => ({ formats: await formats(), version: await version() }),
   async voxelize({ options, ...request }) {
     const next = await modelOf(request);
     postMessage({ type: 'estimated', estimate: estimated(await meshOf(next, options), options) });
@@ -186,13 +184,13 @@ const requests = {
   },
   async open({ name, files }) {
     const kept = files.find((file) => file.name === name);
-    show(await Grid.open({ name, bytes: await bytesOf(kept) }), null);
+    show(await Grid.open(await readFile(kept)), null);
     return { report: grid.report, kept };
   },
   /** The grid of a worker that was ended. */
   async restore({ isMesh, kept, ...request }) {
     const next = isMesh ? await modelOf(request) : null;
-    show(await Grid.open({ name: kept.name, bytes: await bytesOf(kept) }), next);
+    show(await Grid.open(await readFile(kept)), next);
   },
   async estimate({ options, ...request }) {
     return estimated(await meshOf(await modelOf(request), options), options);
@@ -226,7 +224,6 @@ const requests = {
   async placed({ options }) {
     return (await meshOf(model, options)).placed(options);
   },
-  shaders,
 };
 
 // Requests wait for each other, and pictures for them.
@@ -324,21 +321,25 @@ const whole = ({ camera, size }) => ({ ...camera, size, rows: [0, size[1]], samp
 /** The voxel at a point of the canvas; nothing before the first picture. */
 const picked = ([x, y]) => (viewer && view ? viewer.pick(whole(view), x, y) : null);
 
-/** Rows of a picture: as an image that stays on the GPU, or as pixels. */
-async function rowsOf(options) {
-  const image = presents ? await viewer.present(options) : undefined;
-  return image ? { image } : { pixels: await viewer.draw(options) };
+/** Hands rows of a picture to the page: an image that stays on the GPU where it can. Gives the milliseconds of drawing. */
+async function drawRows(now, options) {
+  const { size, rows, hasShadow } = options;
+  const began = performance.now();
+  const presented = presents ? await viewer.present(options) : undefined;
+  const pixels = presented ? null : new Uint8ClampedArray((await viewer.draw(options)).buffer);
+  const image = presented ?? await createImageBitmap(new ImageData(pixels, size[0]));
+  const took = performance.now() - began;
+  const shown = { camera: viewer.camera(whole(now)), size, rows, image, isPresented: Boolean(presented) };
+  postMessage({ type: 'frame', ...shown, took: hasShadow ? 0 : took }, [image]);
+  return took;
 }
 
 async function frame(now) {
   // In steps, so that most pictures have the size of the one before, and its buffers.
   const part = Math.max(1, Math.round(16 * scale)) / 16;
   const size = now.size.map((side) => Math.max(1, Math.round(side * part)));
-  const began = performance.now();
-  const drawn = await rowsOf({ ...now.camera, size, rows: [0, size[1]], samples: 1, hasShadow: false });
-  const took = performance.now() - began;
+  const took = await drawRows(now, whole({ camera: now.camera, size }));
   scale = Math.min(1, Math.max(0.08, part * Math.min(1.5, Math.sqrt(FRAME_MS / took))));
-  post(now, size, [0, size[1]], drawn, took);
 }
 
 /** The picture at rest: once with a ray a pixel, then with four. */
@@ -349,10 +350,7 @@ async function sharpen(now) {
     rows = Math.ceil(rows / 4);
     for (let first = 0; first < height;) {
       const count = Math.min(rows, height - first);
-      const began = performance.now();
-      const options = { ...now.camera, size: now.size, rows: [first, count], samples, hasShadow: true };
-      post(now, now.size, [first, count], await rowsOf(options), 0);
-      const took = performance.now() - began;
+      const took = await drawRows(now, { ...now.camera, size: now.size, rows: [first, count], samples, hasShadow: true });
       rows = Math.max(1, Math.min(256, Math.round(count * Math.min(4, BAND_MS / took))));
       first += count;
       await breath();
@@ -363,7 +361,3 @@ async function sharpen(now) {
   sharpened = now;
 }
 
-function post(now, size, rows, { image, pixels }, took) {
-  const camera = viewer.camera(whole(now));
-  postMessage({ type: 'frame', camera, size, rows, image, pixels, took }, [image ?? pixels.buffer]);
-}

@@ -1,5 +1,5 @@
-//! trivox in the browser: the bindings that `trivox.js` wraps. Options and reports are JSON, with
-//! the names of the program's options and of its report.
+//! trivox in the browser: the bindings that `trivox.js` wraps, and `trivox.d.ts` documents. Options
+//! and reports are JSON, with the names of the program's options and of its report.
 
 #![warn(missing_docs)]
 
@@ -8,11 +8,11 @@ mod options;
 mod progress;
 mod view;
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::io::{self, BufWriter, Cursor, Write};
 use std::mem::take;
 
-use js_sys::Uint8Array;
 use serde_json::{Value, json};
 use trivox::formats::{self, GridFormat, LoadedGrid, MESH_FORMATS, WriteError, WriteOptions};
 use trivox::gpu::kernels::KERNELS;
@@ -20,27 +20,18 @@ use trivox::grid::{Attribute, DEFAULT_COLOR};
 use trivox::solid::distance::DistanceField;
 use trivox::view::mesher::{self, Rectangle};
 use trivox::view::render::{GifAnimation, Picture, PngAnimation, Renderer};
-use trivox::view::trace::Scene;
 use trivox::{ErrorCode, Gpu, Progress, VoxelGrid};
 use wasm_bindgen::prelude::*;
-use web_sys::ImageBitmap;
 
 use crate::model::Model;
 use crate::options::{FileOptions, NoOptions, PictureOptions, measurer, parse, voxelizer};
 use crate::progress::Reporter;
-use crate::view::{GpuView, ViewOptions};
+use crate::view::Viewer;
 
 /// Readies the module: messages of panics go to the console.
 #[wasm_bindgen(start)]
 pub fn start() {
     console_error_panic_hook::set_once();
-}
-
-/// Has `callback(step, share)` called while something is computed: the share of the step that is
-/// done is from 0 to 1, or below 0 where it is not known.
-#[wasm_bindgen(js_name = onProgress)]
-pub fn on_progress(callback: js_sys::Function) {
-    progress::set(callback);
 }
 
 /// An error; in JavaScript an `Error` with the `code` of [`ErrorCode`].
@@ -79,18 +70,17 @@ impl From<Failure> for JsValue {
 /// What computes: this thread, and the GPU where there is one.
 #[wasm_bindgen]
 pub struct Engine {
-    gpu: Option<(Gpu, String)>,
-    /// Why there is no GPU.
-    without: Option<String>,
+    /// The GPU and its label, or why there is none.
+    gpu: Result<(Gpu, String), String>,
 }
 
 #[wasm_bindgen]
 impl Engine {
     /// Opens the GPU, if there is one, under this name. Without a name only the CPU computes;
     /// `without` is why.
-    pub async fn open(gpu_name: Option<String>, without: Option<String>) -> Engine {
+    pub async fn open(gpu_name: Option<String>, without: String) -> Engine {
         let Some(name) = gpu_name else {
-            return Self { gpu: None, without };
+            return Self { gpu: Err(without) };
         };
         let opened = async {
             let adapter = trivox::gpu::Adapter::find_async(None).await?;
@@ -98,44 +88,35 @@ impl Engine {
             gpu.device().check()?;
             Ok::<_, trivox::BackendError>(gpu)
         };
-        match opened.await {
-            Ok(gpu) => Self { gpu: Some((gpu, format!("webgpu: {name}"))), without: None },
-            Err(error) => Self { gpu: None, without: Some(error.to_string()) },
-        }
+        let gpu = opened.await.map(|gpu| (gpu, format!("webgpu: {name}")));
+        Self { gpu: gpu.map_err(|error| error.to_string()) }
     }
 
     /// The GPU's label; nothing where there is none.
     #[wasm_bindgen(getter)]
     pub fn adapter(&self) -> Option<String> {
-        self.gpu.as_ref().map(|(_, label)| label.clone())
+        self.gpu.as_ref().ok().map(|(_, label)| label.clone())
     }
 
     /// Why there is no GPU.
     #[wasm_bindgen(getter)]
     pub fn without(&self) -> Option<String> {
-        self.without.clone()
+        self.gpu.as_ref().err().cloned()
     }
 
     /// The voxels of `model`, on the backend that `options` ask for.
-    ///
-    /// # Errors
-    /// Options that are not possible; the GPU that was asked for fails, or is not there; too little
-    /// memory.
     pub async fn voxelize(&self, model: &Model, options: &str) -> Result<Voxels, Failure> {
         let voxelizer = voxelizer(options)?;
-        let of_file = || Failure::of_file(model.name());
         let placed = voxelizer.place(model.mesh()).map_err(Failure::of_file(model.name()))?;
-        let without = self.without.as_deref().unwrap_or_default();
-        let gpu = self.gpu.as_ref().map(|(gpu, label)| (gpu, label.as_str())).ok_or(without);
-        let done = voxelizer.voxelize_async(&placed, gpu).await.map_err(of_file())?;
-        let mut done = voxelizer.paint(&placed.mesh, done).map_err(of_file())?;
+        let gpu = self.gpu.as_ref().map(|(gpu, label)| (gpu, label.as_str()));
+        let done = voxelizer.voxelize_async(&placed, gpu.map_err(String::as_str)).await;
+        let done = done.map_err(Failure::of_file(model.name()))?;
+        let painted = voxelizer.paint(&placed.mesh, done);
+        let mut done = painted.map_err(Failure::of_file(model.name()))?;
         Ok(Voxels { report: model.report(&placed.mesh, &mut done), grid: done.grid })
     }
 
     /// The PNG that `voxelize render` draws of the voxels.
-    ///
-    /// # Errors
-    /// Options that are not possible; the GPU fails.
     pub async fn picture(&self, voxels: &Voxels, options: &str) -> Result<Vec<u8>, Failure> {
         let options = parse::<PictureOptions>(options)?.render_options()?;
         let picture = self.renderer(voxels)?.render_async(&options).await?;
@@ -146,9 +127,6 @@ impl Engine {
 
     /// Writes an animation to `sink`, a GIF for `gif` or else an animated PNG: the file of
     /// `voxelize render --turntable`, of this many frames. `sink` may cancel before each frame.
-    ///
-    /// # Errors
-    /// Options that are not possible; the GPU fails; `sink` throws.
     pub async fn turntable(
         &self,
         voxels: &Voxels,
@@ -184,21 +162,19 @@ impl Engine {
     }
 
     /// Readies the voxels to be drawn again and again.
-    ///
-    /// # Errors
-    /// They do not fit on the GPU; it fails.
     pub fn viewer(&self, voxels: &Voxels) -> Result<Viewer, Failure> {
-        let scene = Scene::owning(voxels.grid.clone());
-        let gpu = self.gpu.as_ref();
-        let gpu = gpu.map(|(gpu, _)| GpuView::new(gpu, &scene)).transpose()?;
-        Ok(Viewer { scene, gpu })
+        Ok(Viewer::new(voxels.grid.clone(), self.gpu())?)
     }
 }
 
 impl Engine {
+    fn gpu(&self) -> Option<&Gpu> {
+        self.gpu.as_ref().ok().map(|(gpu, _)| gpu)
+    }
+
     fn renderer<'a>(&self, voxels: &'a Voxels) -> Result<Renderer<'a>, Failure> {
-        Ok(match &self.gpu {
-            Some((gpu, _)) => Renderer::on_gpu(&voxels.grid, gpu)?,
+        Ok(match self.gpu() {
+            Some(gpu) => Renderer::on_gpu(&voxels.grid, gpu)?,
             None => Renderer::new(&voxels.grid),
         })
     }
@@ -215,9 +191,6 @@ pub struct Field {
 impl Field {
     /// The signed distances of the voxels nearer than `width` voxels to the surface of `model`, as
     /// `voxelize --distance` computes them.
-    ///
-    /// # Errors
-    /// Options that are not possible; a width out of range; too little memory.
     pub fn measure(model: &Model, width: f32, options: &str) -> Result<Field, Failure> {
         let distances = measurer(options)?.distances(model.mesh(), width);
         let distances = distances.map_err(Failure::of_file(model.name()))?;
@@ -232,18 +205,11 @@ impl Field {
     }
 
     /// As [`Voxels::write`]; there are no options.
-    ///
-    /// # Errors
-    /// An unknown format, or one that cannot hold distances; an option; `sink` throws.
     pub fn write(&self, extension: &str, options: &str, sink: &Sink) -> Result<(), Failure> {
         let format = GridFormat::of_extension(extension)?;
         parse::<NoOptions>(options)?;
         write_to(sink, |out| formats::write_distances(&self.field, format, out))
     }
-}
-
-fn has_colors(grid: &VoxelGrid) -> bool {
-    grid.colors.is_some()
 }
 
 /// A grid, with the report on it.
@@ -256,9 +222,6 @@ pub struct Voxels {
 #[wasm_bindgen]
 impl Voxels {
     /// The grid in `bytes`, a file of this name.
-    ///
-    /// # Errors
-    /// The file does not hold a valid grid.
     pub fn open(name: &str, bytes: Vec<u8>) -> Result<Voxels, Failure> {
         let format = GridFormat::of_path(name).map_err(Failure::of_file(name))?;
         let loaded = formats::read_grid_from(
@@ -274,7 +237,7 @@ impl Voxels {
             "occupied": grid.occupied(),
             "bricks": grid.brick_count(),
             "hash": grid.hash(),
-            "has_colors": has_colors(&grid),
+            "has_colors": grid.colors.is_some(),
             "voxel_size": grid.world.place.map(|place| place.voxel_size),
             "origin": grid.world.place.map(|place| place.origin),
             "warnings": warnings,
@@ -294,9 +257,6 @@ impl Voxels {
     }
 
     /// The indices of the occupied voxels: x, y, z of one after the other.
-    ///
-    /// # Errors
-    /// WebAssembly has too little memory.
     pub fn voxels(&self) -> Result<Vec<u32>, Failure> {
         let mut indices = with_room(3 * self.grid.occupied())?;
         indices.extend(self.grid.voxels().flatten());
@@ -304,9 +264,6 @@ impl Voxels {
     }
 
     /// Their colours in the same order: sRGB and opacity. Nothing for a grid without colours.
-    ///
-    /// # Errors
-    /// WebAssembly has too little memory.
     pub fn colors(&self) -> Result<Option<Vec<u8>>, Failure> {
         let Some(colors) = &self.grid.colors else { return Ok(None) };
         let mut bytes = with_room(4 * self.grid.occupied())?;
@@ -315,9 +272,6 @@ impl Voxels {
     }
 
     /// A byte for each voxel of the grid, 1 where it is occupied: `z` fastest, then `y`, then `x`.
-    ///
-    /// # Errors
-    /// WebAssembly has too little memory.
     pub fn dense(&self) -> Result<Vec<u8>, Failure> {
         let count = self.grid.dims().map(u64::from).iter().product();
         let mut bytes = with_room(count)?;
@@ -328,9 +282,6 @@ impl Voxels {
 
     /// The layer `index` across `axis`, as RGBA bytes: the rows from the top, an empty voxel as
     /// four zeros. Nothing outside the grid.
-    ///
-    /// # Errors
-    /// WebAssembly has too little memory.
     pub fn slice(&self, axis: usize, index: u32) -> Result<Option<Vec<u8>>, Failure> {
         let Some(section) = self.grid.section(axis, index) else { return Ok(None) };
         let [width, height] = section.size().map(u64::from);
@@ -341,9 +292,6 @@ impl Voxels {
     }
 
     /// The visible faces, in voxels.
-    ///
-    /// # Errors
-    /// WebAssembly has too little memory.
     pub fn surface(&self) -> Result<Surface, Failure> {
         let mut count = 0;
         let Ok(()) = mesher::rectangles(&self.grid, |_| {
@@ -353,7 +301,7 @@ impl Voxels {
         let mut surface = Surface {
             positions: with_room(12 * count)?,
             normals: with_room(12 * count)?,
-            colors: with_room(if has_colors(&self.grid) { 16 * count } else { 0 })?,
+            colors: with_room(if self.grid.colors.is_some() { 16 * count } else { 0 })?,
             indices: with_room(6 * count)?,
         };
         let Ok(()) = mesher::rectangles(&self.grid, |rectangle| {
@@ -365,10 +313,6 @@ impl Voxels {
 
     /// Hands the file that the program writes with this extension to `sink`, part by part: the
     /// whole may be larger than WebAssembly's memory.
-    ///
-    /// # Errors
-    /// An unknown format, or one that cannot hold the grid; options that are not possible; `sink`
-    /// throws.
     pub fn write(&self, extension: &str, options: &str, sink: &Sink) -> Result<(), Failure> {
         let format = GridFormat::of_extension(extension)?;
         let options = parse::<FileOptions>(options)?.write_options();
@@ -377,9 +321,6 @@ impl Voxels {
     }
 
     /// What a file of this format does not hold: a sentence for each thing.
-    ///
-    /// # Errors
-    /// An unknown format; options that are not possible.
     pub fn lost(&self, extension: &str, options: &str) -> Result<Vec<String>, Failure> {
         let options = parse::<FileOptions>(options)?.write_options();
         Ok(GridFormat::of_extension(extension)?.lost(&self.grid, &options))
@@ -491,63 +432,6 @@ impl Write for SinkWriter<'_> {
     }
 }
 
-/// Voxels that are drawn again and again.
-#[wasm_bindgen]
-pub struct Viewer {
-    scene: Scene<'static>,
-    gpu: Option<GpuView>,
-}
-
-#[wasm_bindgen]
-impl Viewer {
-    /// Rows of a picture, as RGBA bytes: on the GPU where the engine has one.
-    ///
-    /// # Errors
-    /// Options that are not possible; the GPU fails; WebAssembly has too little memory.
-    pub async fn draw(&self, options: &str) -> Result<Uint8Array, Failure> {
-        let options = ViewOptions::parse(options)?;
-        match &self.gpu {
-            Some(gpu) => {
-                let pixels = gpu.draw(&self.scene, options).await?;
-                Ok(Uint8Array::from(bytemuck::cast_slice::<u32, u8>(&pixels)))
-            }
-            None => Ok(Uint8Array::from(&view::draw_on_cpu(&self.scene, options)?[..])),
-        }
-    }
-
-    /// The voxel that is seen at a point of the picture, in pixels from its top left corner: x, y,
-    /// z and, of a grid with colours, its RGBA bytes. Nothing where none is seen.
-    ///
-    /// # Errors
-    /// Options that are not possible.
-    pub fn pick(&self, options: &str, x: f64, y: f64) -> Result<Option<Vec<u32>>, Failure> {
-        let voxel = view::pick(&self.scene, ViewOptions::parse(options)?, [x, y]);
-        Ok(voxel.map(|voxel| {
-            let color = self.scene.grid().color(voxel);
-            voxel.into_iter().chain(color.into_iter().flatten().map(u32::from)).collect()
-        }))
-    }
-
-    /// The camera of a picture, in voxels: the eye, the steps of a pixel to the right and down on
-    /// the film at distance 1 from it, and the distance of the middle of the grid.
-    ///
-    /// # Errors
-    /// Options that are not possible.
-    pub fn camera(&self, options: &str) -> Result<Vec<f64>, Failure> {
-        Ok(view::camera(&self.scene, ViewOptions::parse(options)?))
-    }
-
-    /// The same pixels as an image that stays on the GPU; nothing where the engine has none.
-    ///
-    /// # Errors
-    /// Options that are not possible; the GPU fails, or the browser cannot present what it draws.
-    pub async fn present(&self, options: &str) -> Result<Option<ImageBitmap>, Failure> {
-        let options = ViewOptions::parse(options)?;
-        let Some(gpu) = &self.gpu else { return Ok(None) };
-        Ok(Some(gpu.present(&self.scene, options).await?))
-    }
-}
-
 /// The file formats, as JSON: meshes are read; grids are written, and read where `read` says so.
 #[wasm_bindgen]
 pub fn formats() -> String {
@@ -568,11 +452,12 @@ pub fn formats() -> String {
     json!({ "meshes": meshes, "grids": grids }).to_string()
 }
 
-/// The names and sources of all shaders, one after the other: for tests that compile them.
+/// The sources of all shaders by name, as JSON: for tests that compile them.
 #[wasm_bindgen]
-pub fn shaders() -> Vec<String> {
-    let kernels = KERNELS.iter().flat_map(|kernel| [kernel.name().to_owned(), kernel.source()]);
-    kernels.chain(["draw_view".to_owned(), view::source()]).collect()
+pub fn shaders() -> String {
+    let kernels = KERNELS.iter().map(|kernel| (kernel.name(), kernel.source()));
+    let sources: BTreeMap<_, _> = kernels.chain([("draw_view", view::source())]).collect();
+    json!(sources).to_string()
 }
 
 /// The library's version.

@@ -14,7 +14,7 @@ use web_time::{Duration, Instant};
 
 use crate::options::{MEMORY, voxelizer};
 use crate::progress::Reporter;
-use crate::{Failure, has_colors, with_room};
+use crate::{Failure, with_room};
 
 /// A mesh, and the name of its file.
 #[wasm_bindgen]
@@ -32,9 +32,6 @@ impl Model {
     /// Reads the mesh in `bytes`, a file of this name, with the colours that `options` need. Its
     /// sidecar files (materials, textures, buffers) are found by their names among `names`, whose
     /// bytes are in `contents`.
-    ///
-    /// # Errors
-    /// The file does not hold a valid mesh; options that are not possible.
     pub fn read(
         name: &str,
         bytes: Vec<u8>,
@@ -55,9 +52,6 @@ impl Model {
     }
 
     /// A mesh of x, y, z of each vertex and three vertices of each triangle.
-    ///
-    /// # Errors
-    /// As [`Mesh::new`] and [`Mesh::with_appearance`].
     pub fn of_arrays(
         name: &str,
         positions: &[f64],
@@ -88,10 +82,6 @@ impl Model {
 
     /// The corners of its triangles, nine coordinates each, in voxels of the grid that `options`
     /// give.
-    ///
-    /// # Errors
-    /// Options that are not possible; the mesh cannot be placed so; WebAssembly has too little
-    /// memory.
     pub fn placed(&self, options: &str) -> Result<Vec<f32>, Failure> {
         let placed = voxelizer(options)?.place(&self.mesh).map_err(Failure::of_file(&self.name))?;
         let voxels_per_unit = 1.0 / f64::from(placed.mesh.lattice().units_per_voxel());
@@ -102,20 +92,11 @@ impl Model {
     }
 
     /// The estimated cost of voxelizing it, as JSON.
-    ///
-    /// # Errors
-    /// Options that are not possible; the mesh cannot be placed so.
     pub fn estimate(&self, options: &str) -> Result<String, Failure> {
         let estimate = voxelizer(options)?.estimate(&self.mesh);
-        let estimate = estimate.map_err(Failure::of_file(&self.name))?;
-        Ok(json!({
-            "dims": estimate.dims,
-            "brick_pairs": estimate.brick_pairs,
-            "core_seconds": estimate.core_seconds,
-            "memory": estimate.memory,
-            "memory_limit": MEMORY,
-        })
-        .to_string())
+        let mut report = json!(estimate.map_err(Failure::of_file(&self.name))?);
+        report["memory_limit"] = json!(MEMORY);
+        Ok(report.to_string())
     }
 }
 
@@ -134,7 +115,7 @@ impl Model {
         let mut report = json!(done.summary());
         report["degenerate"] = json!(placed.degenerate());
         report["hash"] = json!(done.grid.hash());
-        report["has_colors"] = json!(has_colors(&done.grid));
+        report["has_colors"] = json!(done.grid.colors.is_some());
         self.complete(report, &done.timings, &done.warnings)
     }
 
@@ -179,9 +160,6 @@ impl Look {
     }
 
     /// The linear light and the opacity of each vertex, from 0 to 1.
-    ///
-    /// # Errors
-    /// A number outside.
     pub fn of_linear(colors: &[f32]) -> Result<Look, Failure> {
         if let Some(wrong) = colors.iter().find(|c| !(0.0..=1.0).contains(*c)) {
             return Err(Failure::option(format!(
@@ -195,9 +173,6 @@ impl Look {
     }
 
     /// u, v of each vertex, and the bytes of an image file of this name.
-    ///
-    /// # Errors
-    /// A coordinate that is not finite; not an image.
     pub fn of_image(uvs: &[f32], v_is_up: bool, name: &str, bytes: &[u8]) -> Result<Look, Failure> {
         let decoded = Texture::decode(bytes, name, MEMORY);
         let texture = decoded.map_err(|error| Failure::option(format!("{name}: {error}")))?;
@@ -205,9 +180,6 @@ impl Look {
     }
 
     /// u, v of each vertex, and the RGBA bytes of an image, row by row from the top.
-    ///
-    /// # Errors
-    /// A coordinate that is not finite; another number of bytes.
     pub fn of_pixels(
         uvs: &[f32],
         v_is_up: bool,

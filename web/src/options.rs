@@ -1,6 +1,7 @@
 //! The options of callers, as JSON with the names of the program's options in camel case.
 
 use std::fmt::Display;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -12,7 +13,7 @@ use trivox::formats::WriteOptions;
 use trivox::grid::Attribute;
 use trivox::lattice::transform::{CenteredGrid, Rotation};
 use trivox::solid::{Fill, Solid};
-use trivox::view::render::{Background, RenderOptions, View};
+use trivox::view::render::{Background, RenderOptions};
 use trivox::{ColorSource, Mode, Sizing, Transform, Voxelizer};
 
 use crate::Failure;
@@ -49,9 +50,6 @@ struct Options {
 }
 
 /// Options from JSON.
-///
-/// # Errors
-/// Not JSON; an unknown option, or a value of another type: the message names the option.
 pub fn parse<T: DeserializeOwned>(json: &str) -> Result<T, Failure> {
     let not_json = |error: serde_json::Error| Failure::option(format!("options: {error}"));
     // From a value, so that errors name no line of the JSON.
@@ -64,17 +62,11 @@ pub fn parse<T: DeserializeOwned>(json: &str) -> Result<T, Failure> {
 }
 
 /// A voxelizer with the options in `json`.
-///
-/// # Errors
-/// Malformed JSON; an invalid value; contradictory options.
 pub fn voxelizer(json: &str) -> Result<Voxelizer, Failure> {
     parse::<Options>(json)?.voxelizer()
 }
 
 /// A voxelizer of distances with the options in `json`; their width, in voxels, is beside them.
-///
-/// # Errors
-/// As [`voxelizer`]; options of voxels.
 pub fn measurer(json: &str) -> Result<Voxelizer, Failure> {
     let options = parse::<Options>(json)?;
     options.refuse_those_of_voxels()?;
@@ -87,7 +79,6 @@ pub fn measurer(json: &str) -> Result<Voxelizer, Failure> {
 impl Options {
     fn voxelizer(&self) -> Result<Voxelizer, Failure> {
         let (mode, color) = (self.mode()?, self.color()?);
-        let backend = self.backend.as_deref().map_or(Ok(BackendChoice::Auto), str::parse)?;
         if self.keep_transparent && matches!(mode, Mode::Solid(_)) {
             return Err(Failure::option(
                 "keepTransparent is of surfaces: a solid keeps all its voxels",
@@ -98,15 +89,15 @@ impl Options {
             .pad(self.pad.unwrap_or(0))
             .transform(self.transform()?)
             .mode(mode)
-            .up(self.up.as_deref().map_or(Ok(Default::default()), str::parse)?)
+            .up(named(&self.up)?)
             .color(color)
             .attributes(self.attributes()?)
             .keep_transparent(self.keep_transparent)
-            .filter(self.filter.as_deref().map_or(Ok(Default::default()), str::parse)?)
-            .blend(self.blend.as_deref().map_or(Ok(Default::default()), str::parse)?)
+            .filter(named(&self.filter)?)
+            .blend(named(&self.blend)?)
             .memory(MEMORY)
-            .backend(backend)
-            .progress(Arc::new(Reporter::default()));
+            .backend(self.backend.as_deref().map_or(Ok(BackendChoice::Auto), str::parse)?)
+            .progress(Arc::new(Reporter));
         let voxelizer = self.bounds.into_iter().fold(voxelizer, Voxelizer::bounds);
         match (&self.interior_color, mode) {
             (None, _) => Ok(voxelizer),
@@ -175,7 +166,7 @@ impl Options {
 
     fn mode(&self) -> Result<Mode, Failure> {
         let fill: Option<Fill> = self.fill.as_deref().map(str::parse).transpose()?;
-        match self.mode.as_deref().map_or(Ok(Mode::Surface), str::parse)? {
+        match named(&self.mode)? {
             Mode::Solid(_) => {
                 let (fill, include_surface) = (fill.unwrap_or_default(), self.include_surface);
                 Ok(Mode::Solid(Solid { fill, include_surface }))
@@ -196,6 +187,11 @@ impl Options {
             }),
         }
     }
+}
+
+/// The value of this name; the default one where none is given.
+fn named<T: Default + FromStr>(name: &Option<String>) -> Result<T, T::Err> {
+    name.as_deref().map_or_else(|| Ok(T::default()), str::parse)
 }
 
 fn refused(option: &str, text: &str, why: impl Display) -> Failure {
@@ -230,41 +226,29 @@ impl FileOptions {
 }
 
 /// How a picture is drawn: the options of `voxelize render`.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct PictureOptions {
-    size: [u32; 2],
-    #[serde(default)]
+    size: Option<[u32; 2]>,
     view: Option<String>,
-    #[serde(default)]
     azimuth: Option<f64>,
-    #[serde(default)]
     elevation: Option<f64>,
-    #[serde(default)]
     zoom: Option<f64>,
-    #[serde(default)]
     samples: Option<u32>,
-    #[serde(default)]
     transparent: bool,
 }
 
 impl PictureOptions {
-    /// # Errors
-    /// No name of a view.
     pub fn render_options(&self) -> Result<RenderOptions, Failure> {
-        let view = self.view.as_deref().map_or(Ok(View::default()), str::parse)?;
-        let usual = RenderOptions::new(self.size);
-        Ok(RenderOptions {
-            view,
-            azimuth: self.azimuth,
-            elevation: self.elevation,
-            zoom: self.zoom.unwrap_or(usual.zoom),
-            samples: self.samples.unwrap_or(usual.samples),
-            background: match self.transparent {
-                true => Background::Transparent,
-                false => usual.background,
-            },
-            ..usual
-        })
+        let mut options = RenderOptions::new(self.size.unwrap_or([1024; 2]));
+        options.view = named(&self.view)?;
+        options.azimuth = self.azimuth;
+        options.elevation = self.elevation;
+        options.zoom = self.zoom.unwrap_or(options.zoom);
+        options.samples = self.samples.unwrap_or(options.samples);
+        if self.transparent {
+            options.background = Background::Transparent;
+        }
+        Ok(options)
     }
 }

@@ -1,10 +1,10 @@
 //! Progress, handed to JavaScript as it happens: a worker that computes can still post messages.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 
 use js_sys::Function;
 use trivox::Progress;
-use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::*;
 use web_time::{Duration, Instant};
 
 /// Messages are at least so far apart.
@@ -13,7 +13,6 @@ const PAUSE: Duration = Duration::from_millis(80);
 thread_local! {
     static CALLBACK: RefCell<Option<Function>> = const { RefCell::new(None) };
     static STATE: RefCell<State> = RefCell::default();
-    static LAST: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
 #[derive(Default)]
@@ -21,27 +20,32 @@ struct State {
     step: String,
     total: u64,
     done: u64,
+    /// The time of the last message of this step.
+    reported: Option<Instant>,
 }
 
-/// Has `callback(step, share)` called.
-pub fn set(callback: Function) {
+/// Has `callback(step, share)` called while something is computed: the share of the step that is
+/// done is from 0 to 1, or null where it is not known.
+#[wasm_bindgen(js_name = onProgress)]
+pub fn on_progress(callback: Function) {
     CALLBACK.with_borrow_mut(|own| *own = Some(callback));
 }
 
 /// Reports to the callback.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Reporter;
 
-fn report(is_first: bool) {
-    let is_soon = LAST.get().is_some_and(|last| last.elapsed() < PAUSE);
-    if is_soon && !is_first {
-        return;
-    }
-    LAST.set(Some(Instant::now()));
-    let (step, share) = STATE.with_borrow(|state| {
-        let share = if state.total == 0 { -1.0 } else { state.done as f64 / state.total as f64 };
-        (JsValue::from_str(&state.step), JsValue::from_f64(share))
+fn report(change: impl FnOnce(&mut State)) {
+    let due = STATE.with_borrow_mut(|state| {
+        change(state);
+        if state.reported.is_some_and(|last| last.elapsed() < PAUSE) {
+            return None;
+        }
+        state.reported = Some(Instant::now());
+        let share = (state.total > 0).then(|| state.done as f64 / state.total as f64);
+        Some((JsValue::from_str(&state.step), share.map_or(JsValue::NULL, JsValue::from_f64)))
     });
+    let Some((step, share)) = due else { return };
     CALLBACK.with_borrow(|callback| {
         if let Some(callback) = callback {
             // A page that fails to show progress is no reason to end the work.
@@ -52,12 +56,10 @@ fn report(is_first: bool) {
 
 impl Progress for Reporter {
     fn start(&self, step: &str, total: u64) {
-        STATE.set(State { step: step.to_owned(), total, done: 0 });
-        report(true);
+        report(|state| *state = State { step: step.to_owned(), total, ..State::default() });
     }
 
     fn advance(&self, units: u64) {
-        STATE.with_borrow_mut(|state| state.done += units);
-        report(false);
+        report(|state| state.done += units);
     }
 }

@@ -6,15 +6,18 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use bytemuck::{Pod, Zeroable};
+use js_sys::Uint8Array;
 use serde::Deserialize;
+use serde_json::json;
+use trivox::base::vector::{Vector, dot, minus, norm, normalized, plus, times};
 use trivox::gpu::Device;
 use trivox::grid::DEFAULT_COLOR;
 use trivox::view::gpu::{GpuScene, scene_source};
-use trivox::view::trace::{DIRECTION_BITS, Hit, Ray, Scene};
+use trivox::view::render::MAX_SIDE;
+use trivox::view::trace::{Hit, Ray, Scene, UNIT};
 use trivox::wgpu;
-use trivox::{Gpu, GpuError, Up};
-
-use wasm_bindgen::JsValue;
+use trivox::{Gpu, GpuError, Up, VoxelGrid};
+use wasm_bindgen::prelude::*;
 use web_sys::{ImageBitmap, OffscreenCanvas};
 use wgpu::BufferUsages as Usage;
 
@@ -25,43 +28,25 @@ const GAMMA: f64 = 2.2;
 /// Tangent of half the angle of the view.
 const HALF_ANGLE: f64 = 0.36;
 
-type Vec3 = [f64; 3];
-
-/// What to draw: JSON from the page.
+/// What to draw: `ViewOptions` in `trivox.d.ts`, which documents the fields.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct ViewOptions {
-    /// Width and height of the whole picture, in pixels.
+struct ViewOptions {
     size: [u32; 2],
-    /// The rows to draw: the first, and how many.
     rows: [u32; 2],
-    /// Around the up axis from the front to the right, and above the horizon, in radians.
     yaw: f64,
     pitch: f64,
-    /// 1: the grid just fits the picture, however it is turned about the up axis. 2: twice as
-    /// large.
     zoom: f64,
-    /// The pitch at which it fits; `pitch` where it is left out.
     fit_pitch: Option<f64>,
-    /// The point in the middle of the picture, to the right and up from the grid's, in halves of
-    /// the picture's shorter side at a zoom of 1.
     pan: [f64; 2],
-    /// Rays along a side of a pixel.
     samples: u32,
     has_shadow: bool,
-    /// The axis of the cut, and the last layer that is shown.
     cut: Option<(usize, u32)>,
-    /// Behind the voxels, at the top and at the bottom: sRGB.
     background: [[u8; 3]; 2],
 }
 
-/// Largest width and height of a picture, in pixels.
-const MAX_SIDE: u32 = 16_384;
-
 impl ViewOptions {
-    /// # Errors
-    /// As [`parse`]; a size or rows that are not possible.
-    pub fn parse(json: &str) -> Result<Self, Failure> {
+    fn parse(json: &str) -> Result<Self, Failure> {
         let options: Self = parse(json)?;
         let ([width, height], [first, rows]) = (options.size, options.rows);
         if !(1..=MAX_SIDE).contains(&width) || !(1..=MAX_SIDE).contains(&height) {
@@ -105,65 +90,43 @@ struct Params {
 
 /// A camera, and the other parameters of a picture besides the voxels.
 struct ViewCamera {
-    eye: Vec3,
-    corner: Vec3,
-    right: Vec3,
-    down: Vec3,
+    eye: Vector,
+    corner: Vector,
+    right: Vector,
+    down: Vector,
     /// Of the middle of the grid from the eye.
     distance: f64,
-    sun: Vec3,
-    behind: [Vec3; 2],
+    sun: Vector,
+    behind: [Vector; 2],
     cut: Option<(usize, i32)>,
     pixel: f64,
     options: ViewOptions,
 }
 
-fn scaled(s: f64, v: Vec3) -> Vec3 {
-    v.map(|c| s * c)
-}
-
-fn sum(a: Vec3, b: Vec3) -> Vec3 {
-    std::array::from_fn(|i| a[i] + b[i])
-}
-
-fn dot(a: Vec3, b: Vec3) -> f64 {
-    (0..3).map(|i| a[i] * b[i]).sum()
-}
-
-fn normalized(v: Vec3) -> Vec3 {
-    scaled(1.0 / dot(v, v).sqrt(), v)
-}
-
-fn linear(color: impl IntoIterator<Item = u8>) -> Vec3 {
-    let mut color = color.into_iter().map(|c| (f64::from(c) / 255.0).powf(GAMMA));
-    std::array::from_fn(|_| color.next().unwrap_or_default())
+fn linear(color: [u8; 3]) -> Vector {
+    color.map(|c| (f64::from(c) / 255.0).powf(GAMMA))
 }
 
 impl ViewCamera {
     fn new(scene: &Scene, options: ViewOptions) -> Self {
         let grid = scene.grid();
-        let up_axis = grid.world.up;
-        // Right, up and front of the world.
-        let axes: [Vec3; 3] = match up_axis {
-            Up::Y => [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
-            Up::Z => [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]],
+        let of_world = |[right, up, front]: Vector| match grid.world.up {
+            Up::Y => [right, up, front],
+            Up::Z => [right, -front, up],
         };
-        let of_world =
-            |[x, y, z]: Vec3| sum(sum(scaled(x, axes[0]), scaled(y, axes[1])), scaled(z, axes[2]));
-        let ([sin_y, cos_y], [sin_p, cos_p]) =
-            ([options.yaw.sin(), options.yaw.cos()], [options.pitch.sin(), options.pitch.cos()]);
+        let ((sin_y, cos_y), (sin_p, cos_p)) = (options.yaw.sin_cos(), options.pitch.sin_cos());
         let back = of_world([sin_y * cos_p, sin_p, cos_y * cos_p]);
         let right = of_world([cos_y, 0.0, -sin_y]);
         let up = of_world([-sin_y * sin_p, cos_p, -cos_y * sin_p]);
-        let sun = normalized(sum(of_world([0.25, 0.75, 0.2]), scaled(0.5, sum(back, right))));
+        let sun = normalized(plus(of_world([0.25, 0.75, 0.2]), times(plus(back, right), 0.5)));
 
         let whole = [[0; 3], grid.dims().map(|d| d - 1)];
         let [lo, hi] = scene.bounds().unwrap_or(whole).map(|voxel| voxel.map(f64::from));
-        let half: Vec3 = std::array::from_fn(|a| (hi[a] + 1.0 - lo[a]) / 2.0);
+        let half: Vector = std::array::from_fn(|a| (hi[a] + 1.0 - lo[a]) / 2.0);
         let [width, height] = options.size.map(f64::from);
         let pixel = 2.0 * HALF_ANGLE / width.min(height);
         let film = [0.5 * width * pixel, 0.5 * height * pixel];
-        let cylinder = match up_axis {
+        let cylinder = match grid.world.up {
             Up::Y => [half[0].hypot(half[2]), half[1]],
             Up::Z => [half[0].hypot(half[1]), half[2]],
         };
@@ -171,24 +134,22 @@ impl ViewCamera {
         let (fitting, rise) = fitting_eye(cylinder, pitch, film);
         let mut shift = options.pan.map(|part| part * fitting * HALF_ANGLE);
         shift[1] += rise;
-        let middle = std::array::from_fn(|a| lo[a] + half[a]);
-        let target = sum(middle, sum(scaled(shift[0], right), scaled(shift[1], up)));
+        let shift = plus(times(right, shift[0]), times(up, shift[1]));
+        let target = plus(plus(lo, half), shift);
         let distance = fitting / options.zoom.clamp(0.1, 1e4);
-        let eye = sum(target, scaled(distance, back));
-        let to_corner = sum(scaled(-film[0], right), scaled(film[1], up));
+        let to_corner = minus(times(up, film[1]), times(right, film[0]));
         let cut = options
             .cut
             .filter(|(axis, _)| *axis < 3)
             .map(|(axis, layer)| (axis, layer.min(grid.dims()[axis] - 1) as i32 + 1));
-        let behind = options.background.map(linear);
         Self {
-            eye,
-            corner: sum(to_corner, scaled(-1.0, back)),
-            right: scaled(pixel, right),
-            down: scaled(-pixel, up),
+            eye: plus(target, times(back, distance)),
+            corner: minus(to_corner, back),
+            right: times(right, pixel),
+            down: times(up, -pixel),
             distance,
             sun,
-            behind,
+            behind: options.background.map(linear),
             cut,
             pixel,
             options,
@@ -197,9 +158,8 @@ impl ViewCamera {
 
     fn params(&self) -> Result<Params, GpuError> {
         let ray = Ray::new(self.eye, [1.0, 0.0, 0.0]).map_err(failed)?;
-        let (units, _) = ray.in_units();
-        let four = |[x, y, z]: Vec3| [x as f32, y as f32, z as f32, 0.0];
-        let [x, y, z] = units;
+        let ([x, y, z], _) = ray.in_units();
+        let four = |[x, y, z]: Vector| [x as f32, y as f32, z as f32, 0.0];
         let (axis, cut) = self.cut.unwrap_or((3, 0));
         let [width, height] = self.options.size;
         let [first_row, rows] = self.options.rows;
@@ -227,13 +187,13 @@ impl ViewCamera {
     }
 
     /// The direction through a point of the picture, in pixels.
-    fn towards(&self, [x, y]: [f64; 2]) -> Vec3 {
-        sum(self.corner, sum(scaled(x, self.right), scaled(y, self.down)))
+    fn towards(&self, [x, y]: [f64; 2]) -> Vector {
+        plus(self.corner, plus(times(self.right, x), times(self.down, y)))
     }
 
     /// The first shown voxel in this direction, its ray, and the normal of the plane of the cut if
     /// the ray begins there.
-    fn first_shown(&self, scene: &Scene, towards: Vec3) -> Option<(Ray, Hit, Vec3)> {
+    fn first_shown(&self, scene: &Scene, towards: Vector) -> Option<(Ray, Hit, Vector)> {
         let (mut start, mut normal) = (self.eye, [0.0; 3]);
         if let Some((axis, cut)) = self.cut
             && start[axis] >= f64::from(cut)
@@ -242,8 +202,8 @@ impl ViewCamera {
                 return None;
             }
             let time = (f64::from(cut) - start[axis]) / towards[axis];
-            start = sum(start, scaled(time, towards));
-            start[axis] = f64::from(cut) - trivox::view::trace::UNIT;
+            start = plus(start, times(towards, time));
+            start[axis] = f64::from(cut) - UNIT;
             normal[axis] = 1.0;
         }
         let ray = Ray::new(start, towards).ok()?;
@@ -254,20 +214,19 @@ impl ViewCamera {
     }
 
     /// Linear light that comes from `towards`, through the film at `row`. The twin of the shader's.
-    fn light(&self, scene: &Scene, towards: Vec3, row: f64) -> Vec3 {
+    fn light(&self, scene: &Scene, towards: Vector, row: f64) -> Vector {
         let [top, bottom] = self.behind;
         let share = row / f64::from(self.options.size[1]);
-        let behind = sum(scaled(1.0 - share, top), scaled(share, bottom));
+        let behind = plus(times(top, 1.0 - share), times(bottom, share));
         let Some((ray, hit, mut normal)) = self.first_shown(scene, towards) else { return behind };
         if let Some(face) = hit.face {
             normal = face.normal().map(f64::from);
         } else if normal == [0.0; 3] {
-            normal = normalized(scaled(-1.0, towards));
+            normal = normalized(times(towards, -1.0));
         }
         let place = ray.at(hit.distance);
-        let path = sum(place, scaled(-1.0, self.eye));
-        let footprint = dot(path, path).sqrt() * self.pixel;
-        let to_edge: Vec3 = std::array::from_fn(|a| {
+        let footprint = norm(minus(place, self.eye)) * self.pixel;
+        let to_edge: Vector = std::array::from_fn(|a| {
             let part = place[a] - place[a].floor();
             part.min(1.0 - part) + normal[a].abs()
         });
@@ -276,7 +235,7 @@ impl ViewCamera {
             * (1.0 - smoothstep(0.08, 0.25, footprint));
         let mut direct = dot(normal, self.sun).max(0.0);
         if self.options.has_shadow && direct > 0.0 {
-            let off = sum(place, scaled(1.0 / 64.0, normal));
+            let off = plus(place, times(normal, 1.0 / 64.0));
             let blocked = Ray::new(off, self.sun).is_ok_and(|ray| scene.first_hit(&ray).is_some());
             direct = if blocked { 0.0 } else { direct };
         }
@@ -286,15 +245,15 @@ impl ViewCamera {
             1.0
         };
         let shade = (0.34 + 0.16 * dot(normal, [0.1, 0.6, 0.3])) * sky + 0.62 * direct;
-        let color =
-            scene.grid().colors.as_ref().map_or(DEFAULT_COLOR, |colors| colors.of(hit.voxel));
-        scaled(shade * (1.0 - 0.45 * edge), linear([color[0], color[1], color[2]]))
+        let colors = scene.grid().colors.as_ref();
+        let [r, g, b, _] = colors.map_or(DEFAULT_COLOR, |colors| colors.of(hit.voxel));
+        times(linear([r, g, b]), shade * (1.0 - 0.45 * edge))
     }
 
     /// The part of the sky that voxels in front of a face hide from a point of it: at each corner
     /// of the face a third for each of the three that touch the corner, all if both at its sides
     /// are there.
-    fn occlusion(&self, scene: &Scene, voxel: [u32; 3], normal: Vec3, place: Vec3) -> f64 {
+    fn occlusion(&self, scene: &Scene, voxel: [u32; 3], normal: Vector, place: Vector) -> f64 {
         let Some(axis) = (0..3).find(|&axis| normal[axis] != 0.0) else { return 0.0 };
         let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
         let blocks = |along_u: i32, along_v: i32| {
@@ -332,7 +291,7 @@ impl ViewCamera {
                 let inside = [sample % samples, sample / samples]
                     .map(|n| (f64::from(n) + 0.5) / f64::from(samples));
                 let (x, y) = (f64::from(column) + inside[0], f64::from(row) + inside[1]);
-                light = sum(light, self.light(scene, self.towards([x, y]), y));
+                light = plus(light, self.light(scene, self.towards([x, y]), y));
             }
             let share = 1.0 / f64::from(samples * samples);
             let byte =
@@ -371,37 +330,75 @@ fn failed(error: impl std::fmt::Display) -> GpuError {
     GpuError::Device(error.to_string())
 }
 
-/// The rows that `options` ask for, as RGBA bytes, drawn on the CPU.
-///
-/// # Errors
-/// WebAssembly has too little memory.
-pub fn draw_on_cpu(scene: &Scene, options: ViewOptions) -> Result<Vec<u8>, Failure> {
-    ViewCamera::new(scene, options).draw(scene)
+/// Voxels that are drawn again and again.
+#[wasm_bindgen]
+pub struct Viewer {
+    scene: Scene<'static>,
+    gpu: Option<GpuView>,
 }
 
-/// The eye, the steps of a pixel to the right and down on the film at distance 1, and the distance
-/// of the middle of the grid.
-pub fn camera(scene: &Scene, options: ViewOptions) -> Vec<f64> {
-    let ViewCamera { eye, right, down, distance, .. } = ViewCamera::new(scene, options);
-    [eye, right, down].into_iter().flatten().chain([distance]).collect()
+impl Viewer {
+    /// Draws on `gpu`, or on the CPU.
+    pub(crate) fn new(grid: VoxelGrid, gpu: Option<&Gpu>) -> Result<Self, GpuError> {
+        let scene = Scene::owning(grid);
+        let gpu = gpu.map(|gpu| GpuView::new(gpu, &scene)).transpose()?;
+        Ok(Self { scene, gpu })
+    }
+
+    fn camera_of(&self, options: &str) -> Result<ViewCamera, Failure> {
+        Ok(ViewCamera::new(&self.scene, ViewOptions::parse(options)?))
+    }
 }
 
-/// The voxel that is seen at a point of the picture, in pixels from its top left corner.
-pub fn pick(scene: &Scene, options: ViewOptions, at: [f64; 2]) -> Option<[u32; 3]> {
-    let camera = ViewCamera::new(scene, options);
-    camera.first_shown(scene, camera.towards(at)).map(|(_, hit, _)| hit.voxel)
+#[wasm_bindgen]
+impl Viewer {
+    /// Rows of a picture, as RGBA bytes: on the GPU where the engine has one.
+    pub async fn draw(&self, options: &str) -> Result<Uint8Array, Failure> {
+        let camera = self.camera_of(options)?;
+        match &self.gpu {
+            Some(gpu) => {
+                let pixels = gpu.draw(&camera).await?;
+                Ok(Uint8Array::from(bytemuck::cast_slice::<u32, u8>(&pixels)))
+            }
+            None => Ok(Uint8Array::from(&camera.draw(&self.scene)?[..])),
+        }
+    }
+
+    /// The voxel that is seen at a point of the picture, in pixels from its top left corner, and its
+    /// colour, as JSON: null where none is seen.
+    pub fn pick(&self, options: &str, x: f64, y: f64) -> Result<String, Failure> {
+        let camera = self.camera_of(options)?;
+        let shown = camera.first_shown(&self.scene, camera.towards([x, y]));
+        let picked = shown.map(|(_, Hit { voxel, .. }, _)| {
+            json!({ "voxel": voxel, "color": self.scene.grid().color(voxel) })
+        });
+        Ok(json!(picked).to_string())
+    }
+
+    /// The camera of a picture, in voxels, as JSON: the eye, the steps of a pixel to the right and
+    /// down on the film at distance 1 from it, and the distance of the middle of the grid.
+    pub fn camera(&self, options: &str) -> Result<String, Failure> {
+        let ViewCamera { eye, right, down, distance, .. } = self.camera_of(options)?;
+        Ok(json!({ "eye": eye, "right": right, "down": down, "distance": distance }).to_string())
+    }
+
+    /// The same pixels as an image that stays on the GPU; nothing where the engine has none.
+    pub async fn present(&self, options: &str) -> Result<Option<ImageBitmap>, Failure> {
+        let camera = self.camera_of(options)?;
+        let Some(gpu) = &self.gpu else { return Ok(None) };
+        Ok(Some(gpu.present(&camera).await?))
+    }
 }
 
 /// The source of the shader.
 pub fn source() -> String {
-    debug_assert_eq!(DIRECTION_BITS, 24, "the shader has it as a number");
     scene_source(1) + include_str!("view.wgsl")
 }
 
 /// A grid on a GPU, ready to be drawn. Buffers and bind groups are reused from picture to picture
 /// of the same number of pixels.
 #[derive(Debug)]
-pub struct GpuView {
+struct GpuView {
     scene: GpuScene,
     module: wgpu::ShaderModule,
     pipeline: wgpu::ComputePipeline,
@@ -431,10 +428,7 @@ struct Screen {
 
 impl GpuView {
     /// Copies the grid there and compiles the shader.
-    ///
-    /// # Errors
-    /// The grid does not fit there; the device fails.
-    pub fn new(gpu: &Gpu, scene: &Scene) -> Result<Self, GpuError> {
+    fn new(gpu: &Gpu, scene: &Scene) -> Result<Self, GpuError> {
         let device = gpu.device();
         let scene = GpuScene::upload(device, scene)?;
         let module = device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
@@ -516,14 +510,10 @@ impl GpuView {
         Ok(screen.insert(Screen { canvas, surface: surface.into(), pipeline }).clone())
     }
 
-    /// Encodes the tracing of the rows that `options` ask for.
-    fn trace(
-        &self,
-        scene: &Scene,
-        options: ViewOptions,
-    ) -> Result<(wgpu::CommandEncoder, Film, Params), GpuError> {
+    /// Encodes the tracing of the rows of a picture.
+    fn trace(&self, camera: &ViewCamera) -> Result<(wgpu::CommandEncoder, Film, Params), GpuError> {
         let device = self.scene.device();
-        let params = ViewCamera::new(scene, options).params()?;
+        let params = camera.params()?;
         device.queue.write_buffer(&self.params, 0, bytemuck::bytes_of(&params));
         let film = self.film(u64::from(params.width) * u64::from(params.rows));
         let mut encoder = device.device.create_command_encoder(&Default::default());
@@ -558,32 +548,17 @@ impl GpuView {
         }
     }
 
-    /// The rows that `options` ask for: RGBA bytes in words.
-    ///
-    /// # Errors
-    /// The device fails.
-    pub async fn draw(
-        &self,
-        scene: &Scene<'_>,
-        options: ViewOptions,
-    ) -> Result<Vec<u32>, GpuError> {
-        let (encoder, film, _) = self.trace(scene, options)?;
+    /// The rows of a picture: RGBA bytes in words.
+    async fn draw(&self, camera: &ViewCamera) -> Result<Vec<u32>, GpuError> {
+        let (encoder, film, _) = self.trace(camera)?;
         self.read(encoder, Some(&film.pixels)).await
     }
 
-    /// The rows that `options` ask for, as an image that stays on the GPU: the pixels of
-    /// [`draw`](Self::draw).
-    ///
-    /// # Errors
-    /// The device fails; the browser cannot present what it draws.
-    pub async fn present(
-        &self,
-        scene: &Scene<'_>,
-        options: ViewOptions,
-    ) -> Result<ImageBitmap, GpuError> {
+    /// The pixels of [`draw`](Self::draw) as an image that stays on the GPU.
+    async fn present(&self, camera: &ViewCamera) -> Result<ImageBitmap, GpuError> {
         let Screen { canvas, surface, pipeline } = self.screen()?;
         let device = self.scene.device();
-        let (mut encoder, film, params) = self.trace(scene, options)?;
+        let (mut encoder, film, params) = self.trace(camera)?;
         if [canvas.width(), canvas.height()] != [params.width, params.rows]
             || surface.get_configuration().is_none()
         {

@@ -304,4 +304,12 @@ fn pictures_are_those_of_the_cpu() {
         });
         assert_ne!(drawn[0], drawn[5], "{label}: all pictures are the same");
     }
+    // More pixels than a submission has.
+    let options = RenderOptions { samples: 1, ..without_background([1100, 1000]) };
+    let expected = Renderer::new(&colored).render(&options, &NoProgress).unwrap();
+    for (label, gpu) in gpus(fast_adapters()) {
+        let drawn = Renderer::on_gpu(&colored, &gpu).unwrap();
+        let drawn = drawn.render(&options, &NoProgress).unwrap();
+        assert!(drawn.pixels() == expected.pixels(), "{label}");
+    }
 }

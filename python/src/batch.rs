@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::{PyException, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyIterator, PyString, PyTuple};
+use rayon::ThreadPool;
 use trivox::{Mesh, MeshSource};
 
 use crate::core::Plan;
@@ -64,7 +65,8 @@ pub struct Batch {
     /// Items that are taken before the first of them is given.
     most: usize,
     count: usize,
-    /// Items whose turn has not come: meshes on which the library works, and what is no mesh.
+    /// The keys of items whose turn has not come, each with its mesh, on which the library works, or
+    /// with the exception of what is none.
     entries: VecDeque<(Py<PyAny>, PyResult<Source>)>,
     /// What the items raised: it is raised after the results of the items before it.
     fault: Option<PyErr>,
@@ -75,6 +77,8 @@ pub struct Batch {
     /// The outcome that was received last, until it is returned.
     received: Option<Outcome>,
     job: Arc<Job>,
+    /// In use until the last result.
+    _pool: Arc<ThreadPool>,
     /// The process that made it: a forked one has none of its threads.
     process: u32,
 }
@@ -109,16 +113,16 @@ impl Batch {
         if let Some(limit) = plan.time_limit {
             voxelizer = voxelizer.time_limit(limit);
         }
-        let threads = job::pool(plan.threads)?.current_num_threads();
-        let of_library = received.into_iter().map(|source| ((), source));
+        let pool = job::pool(plan.threads)?;
+        let inputs = received.into_iter().map(|source| ((), source));
         let plan = plan.clone();
         let made: Box<dyn Iterator<Item = Outcome> + Send> = match width {
             None => {
-                let many = voxelizer.many(of_library).map_err(Failure::from)?;
+                let many = voxelizer.many(inputs).map_err(Failure::from)?;
                 Box::new(many.map(move |((), result)| Ok(Made::Grid(plan.grid_of(result?)?))))
             }
             Some(width) => {
-                let many = voxelizer.many_distances(of_library, width).map_err(Failure::from)?;
+                let many = voxelizer.many_distances(inputs, width).map_err(Failure::from)?;
                 Box::new(many.map(move |((), result)| Ok(Made::Field(plan.field_of(result?)?))))
             }
         };
@@ -134,7 +138,7 @@ impl Batch {
         Ok(Self {
             items: Some(items),
             on_error,
-            most: 2 * threads + 2,
+            most: 2 * pool.current_num_threads() + 2,
             count: 0,
             entries: VecDeque::new(),
             fault: None,
@@ -142,6 +146,7 @@ impl Batch {
             outcomes: Mutex::new(Some(outcomes)),
             received: None,
             job,
+            _pool: pool,
             process: std::process::id(),
         })
     }

@@ -50,11 +50,11 @@ impl Plan {
     pub fn run<T: Send + 'static>(
         &self,
         py: Python<'_>,
-        source: &Source,
+        source: Source,
         progress: Option<&Bound<'_, PyAny>>,
         make: impl FnOnce(&Self, Voxelizer, MeshSource<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> PyResult<T> {
-        let (plan, source) = (self.clone(), source.clone());
+        let plan = self.clone();
         job::run_on(py, source.path(), self.time_limit, progress, move |job| {
             let made = make(&plan, plan.voxelizer(job)?, source.as_library());
             made.map_err(|failure| source.failure(failure))

@@ -42,11 +42,11 @@ impl Failure {
         Self::own("bug", format!("{}: this is a bug in trivox", message.to_string()))
     }
 
-    /// The same of the file at `named`.
-    pub fn at(mut self, named: &Path) -> Self {
+    /// The same error, of `file`.
+    pub fn at(mut self, file: &Path) -> Self {
         match &mut self {
             Self::Own { path, .. } | Self::Doubtful { path, .. } | Self::Io { path, .. } => {
-                *path = Some(named.to_owned());
+                *path = Some(file.to_owned());
             }
             Self::Cancelled => {}
         }

@@ -24,7 +24,7 @@ use crate::glue;
 use crate::grid::arrays::of_rows;
 use crate::grid::files::bytes_in;
 use crate::job::{self, Job};
-use crate::options::{array_of, named, rgba_of, shaped, wrong_type};
+use crate::options::{array_of, named, rgba_rows, shaped, wrong_type};
 
 /// A triangle mesh, checked and immutable.
 ///
@@ -50,7 +50,8 @@ use crate::options::{array_of, named, rgba_of, shaped, wrong_type};
 ///     Texture coordinates of each vertex, or of each corner of each triangle; ``v`` points up, as
 ///     in OpenGL, OBJ and trimesh.
 /// texture : array_like of uint8, shape (height, width, 3) or (height, width, 4), optional
-///     The image for `uv`, sRGB, rows from the top. It repeats, and is interpolated linearly.
+///     The image for `uv`, sRGB, rows from the top. It repeats, and its texels are squares unless the
+///     voxelizer's `filter` is "linear".
 ///
 /// Raises
 /// ------
@@ -106,7 +107,7 @@ impl PyMesh {
             PyResult::Ok((name.unwrap_or_default(), mesh.cast_into::<Self>()?.get().clone()))
         };
         let parts = parts.into_iter().map(part).collect::<PyResult<Vec<_>>>()?;
-        if let ([(_, mesh)], false) = (&parts[..], are_objects) {
+        if !are_objects && let [(_, mesh)] = &parts[..] {
             return Ok(mesh.clone());
         }
         Self::check_join(&parts)?;
@@ -475,7 +476,7 @@ fn textured(
     check_memory(height * width, 12)?;
     let array = pixels.extract::<PyReadonlyArray3<'_, u8>>();
     let array = array.map_err(|_| Failure::own("mesh.type", "a texture's pixels are uint8"))?;
-    let texture = Texture::new([width as u32, height as u32], rgba_of(array.as_array()));
+    let texture = Texture::new([width as u32, height as u32], rgba_rows(array.as_array()));
     let materials = vec![Material::textured(0, &texture)];
     Ok(Appearance { materials, textures: vec![texture], uvs, ..Appearance::default() })
 }
@@ -488,7 +489,7 @@ fn linear_colors(value: &Bound<'_, PyAny>, count: usize, what: &str) -> PyResult
     }
     check_memory(count, 48)?;
     if let Ok(array) = array.extract::<PyReadonlyArray2<'_, u8>>() {
-        return Ok(rgba_of(array.as_array()).into_iter().map(linear_of_rgba).collect());
+        return Ok(rgba_rows(array.as_array()).into_iter().map(linear_of_rgba).collect());
     }
     if array.dtype().kind() != b'f' {
         let message =
@@ -511,7 +512,6 @@ fn linear_colors(value: &Bound<'_, PyAny>, count: usize, what: &str) -> PyResult
 }
 
 /// What names a mesh: a path, or the mesh itself.
-#[derive(Clone)]
 pub enum Source {
     Path(PathBuf),
     Mesh(PyMesh),

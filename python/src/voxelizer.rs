@@ -497,11 +497,12 @@ impl PyVoxelizer {
     ) -> PyResult<PyGrid> {
         let py = mesh.py();
         let source = Source::of_parts(mesh, faces)?;
-        let made = self.plan.run(py, &source, progress, |plan, voxelizer, mesh| {
+        let (name, path) = (source.name(), source.path());
+        let made = self.plan.run(py, source, progress, |plan, voxelizer, mesh| {
             plan.grid_of(voxelizer.run(mesh)?)
         })?;
-        glue::warn(py, source.path().as_deref(), &made.warnings)?;
-        glue::log_done(py, &source.name(), &made.report)?;
+        glue::warn(py, path.as_deref(), &made.warnings)?;
+        glue::log_done(py, &name, &made.report)?;
         Ok(made)
     }
 
@@ -563,11 +564,12 @@ impl PyVoxelizer {
             return Err(PyTypeError::new_err(message));
         }
         let source = Source::of_parts(mesh, faces)?;
-        let found = self.plan.run(py, &source, progress, move |plan, voxelizer, mesh| {
+        let (name, path) = (source.name(), source.path());
+        let found = self.plan.run(py, source, progress, move |plan, voxelizer, mesh| {
             plan.field_of(voxelizer.distances(mesh, width)?)
         })?;
-        glue::warn(py, source.path().as_deref(), &found.warnings)?;
-        glue::log_done(py, &source.name(), &found.report)?;
+        glue::warn(py, path.as_deref(), &found.warnings)?;
+        glue::log_done(py, &name, &found.report)?;
         Ok(found)
     }
 
@@ -643,7 +645,7 @@ impl PyVoxelizer {
         let py = mesh.py();
         let source = Source::of_parts(mesh, faces)?;
         let estimate =
-            self.plan.run(py, &source, None, |_, voxelizer, mesh| Ok(voxelizer.estimate(mesh)?))?;
+            self.plan.run(py, source, None, |_, voxelizer, mesh| Ok(voxelizer.estimate(mesh)?))?;
         let fields = PyDict::new(py);
         fields.set_item("dims", estimate.dims)?;
         fields.set_item("brick_pairs", estimate.brick_pairs)?;

@@ -1,4 +1,4 @@
-//! Writes grids into NumPy's arrays.
+//! Makes NumPy's arrays of grids and of rows.
 
 use numpy::{Element, IntoPyArray, PyArray2, PyArrayMethods, PyReadwriteArrayDyn};
 use pyo3::prelude::*;

@@ -17,7 +17,7 @@ use trivox::{Up, VoxelGrid};
 
 use crate::error::{Failure, check_memory, option_error};
 use crate::grid::PyGrid;
-use crate::options::{array_of, numbers, parsed, rgba_of, shaped};
+use crate::options::{array_of, numbers, parsed, rgba_rows, shaped};
 
 /// Voxel indices: integers of shape (n, 3), named `name`.
 ///
@@ -119,7 +119,7 @@ fn rgba(colors: &Bound<'_, PyAny>, count: usize) -> PyResult<Vec<Rgba>> {
     let array = array_of(colors)?;
     match array.extract::<PyReadonlyArray2<'_, u8>>() {
         Ok(array) if array.shape() == [count, 3] || array.shape() == [count, 4] => {
-            Ok(rgba_of(array.as_array()))
+            Ok(rgba_rows(array.as_array()))
         }
         _ => {
             let message =

@@ -80,7 +80,8 @@ impl Material {
         has_color_of_light: false,
     };
 
-    /// White with this texture, of this index, and its opacity. The texture repeats.
+    /// White with this texture, of this index, and its opacity. The texture repeats, and its texels
+    /// are squares.
     #[must_use]
     pub fn textured(index: u32, texture: &Texture) -> Self {
         let alpha = if texture.has_transparency() { Alpha::Blend } else { Alpha::Opaque };

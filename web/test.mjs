@@ -74,7 +74,7 @@ const launch = (...flags) => puppeteer.launch({
 const browser = await launch();
 
 let failures = 0;
-/** Those of a test, which are closed at its end. */
+/** The tabs of a test, closed at its end. */
 const tabs = [];
 async function test(name, work) {
   // ONLY=REGEX runs some.
@@ -1137,8 +1137,11 @@ try {
   rmSync(scratch, { recursive: true });
 }
 if (kind === 'chromium') {
-  const { Grid, Mesh, Voxelizer, formats } = await import(join(root, 'dist/npm/trivox.js'));
-  const voxelizer = await Voxelizer.open();
+  const opening = import(join(root, 'dist/npm/trivox.js')).then(async (own) => ({ ...own, voxelizer: await own.Voxelizer.open() }));
+  await test('the package opens', async () => {
+    assert.equal((await opening).voxelizer.adapter, null);
+  });
+  const { Grid, Mesh, formats, onProgress, voxelizer } = await opening;
   const fileOf = (name) => ({ name, bytes: readFileSync(asset(name)) });
   const lighthouse = ['obj', 'mtl', 'png'].map((extension) => fileOf(`lighthouse.${extension}`));
   const VIEW = {
@@ -1226,6 +1229,7 @@ if (kind === 'chromium') {
     assert.deepEqual([estimate.dims, mesh.triangles], [grid.dims, indices.length / 3]);
     assert.ok(estimate.memory > grid.report.bricks * 64 && estimate.memory < estimate.memory_limit, `${estimate.memory}`);
     assert.ok(estimate.brick_pairs >= grid.report.bricks && estimate.core_seconds > 0);
+    assert.deepEqual(Object.keys(estimate).sort(), ['brick_pairs', 'core_seconds', 'dims', 'memory', 'memory_limit']);
     assert.deepEqual(mesh.bounds, [0, 1].map((end) => [0, 1, 2].map((axis) => {
       const along = positions.filter((_, i) => i % 3 === axis);
       return end ? Math.max(...along) : Math.min(...along);
@@ -1490,6 +1494,24 @@ if (kind === 'chromium') {
     assert.equal(corners.length, 9 * mesh.triangles);
     assert.deepEqual([corners.reduce((a, b) => Math.min(a, b)), corners.reduce((a, b) => Math.max(a, b))], [0, 24]);
   });
+  await test('the progress of the package is null or from 0 to 1', async () => {
+    const reported = new Map();
+    await onProgress((step, share) => reported.set(step, [...(reported.get(step) ?? []), share]));
+    try {
+      const mesh = await Mesh.open(lighthouse[0], lighthouse.slice(1));
+      const grid = await voxelizer.voxelize(mesh, { res: 128, mode: 'solid' });
+      mesh.distances(2, { res: 64 });
+      await voxelizer.turntable(grid, 'gif', { frames: 4, size: [40, 30] });
+    } finally {
+      await onProgress(() => {});
+    }
+    for (const [step, shares] of reported) {
+      assert.ok(shares.every((share) => share === null || (share >= 0 && share <= 1)), `${step}: ${shares}`);
+    }
+    for (const step of ['parse', 'voxelize', 'distances', 'draw']) assert.ok(reported.has(step), `${[...reported.keys()]}`);
+    // The first of a step is always reported, others by the clock.
+    assert.deepEqual([reported.get('parse')[0], reported.get('draw')[0]], [null, 0]);
+  });
   await test('the formats of the package are those of the program, and the documents name them', async () => {
     const { meshes, grids } = await formats();
     const rows = JSON.parse(execFileSync(program, ['formats', '--json'], { encoding: 'utf8' }));
@@ -1528,7 +1550,8 @@ if (kind === 'chromium') {
     await assert.rejects(voxelizer.voxelize(mesh, { bounds }), /bounds\[1\]\[1\]: NaN is not possible/);
     await assert.rejects(voxelizer.voxelize(mesh, { res: 12.5 }), { message: /^res: .*12.5/, code: 'option' });
     await assert.rejects(voxelizer.voxelize(mesh, { resolution: 8 }), /unknown field `resolution`/);
-    assert.equal((await voxelizer.picture(grid, { size: undefined, samples: 1 }))[0], 0x89);
+    const png = Buffer.from(await voxelizer.picture(grid, { size: undefined, samples: 1 }));
+    assert.deepEqual([png[0], png.readUInt32BE(16), png.readUInt32BE(20)], [0x89, 1024, 1024]);
     await assert.rejects(voxelizer.viewer(grid).draw(), { message: /missing field/, code: 'option' });
     const computing = voxelizer.voxelize(mesh, { res: 8 });
     assert.throws(() => voxelizer.free(), /this Voxelizer is in use/);

@@ -152,6 +152,7 @@ fn one_colour_can_be_asked_for() {
     for color in ["#", "#C0804", "#C080401", "#C0804G", "+C0804", "##C08040", "mauve-ish"] {
         folder.fails(format!("three.obj --res 9 --color {color} -o two.npz"), complaint);
     }
+    folder.fails("three.obj --res 9 --color= -o two.npz", complaint);
 }
 
 #[test]

@@ -5,19 +5,20 @@ use super::*;
 #[test]
 fn bad_input_is_refused_in_one_sentence_and_changes_nothing() {
     let folder = folder();
-    let cases: [(&str, &[u8], &str); 6] = [
-        ("empty", b"", "the file is empty"),
-        ("binary", b"\x00\x01\x02", "not an OBJ text file"),
-        ("points", b"v 0 0 0\np 1\n", "points"),
-        ("nan", b"v 0 0 0\nv 1 nan 0\nv 1 1 1\nf 1 2 3\n", "line 2: 'nan'"),
-        ("range", b"v 0 0 0\nv 1 2 0\nv 1 1 1\n\nf 1 2 4\n", "line 5: vertex index 4"),
-        ("point", b"v 3 4 5\nv 3 4 5\nf 1 2 1\n", "all vertices are at one point (3, 4, 5)"),
+    let cases: [(&str, &[u8], &str); 7] = [
+        ("empty.obj", b"", "the file is empty"),
+        ("binary.obj", b"\x00\x01\x02", "not an OBJ text file"),
+        ("points.obj", b"v 0 0 0\np 1\n", "points"),
+        ("nan.obj", b"v 0 0 0\nv 1 nan 0\nv 1 1 1\nf 1 2 3\n", "line 2: 'nan'"),
+        ("range.obj", b"v 0 0 0\nv 1 2 0\nv 1 1 1\n\nf 1 2 4\n", "line 5: vertex index 4"),
+        ("point.obj", b"v 3 4 5\nv 3 4 5\nf 1 2 1\n", "all vertices are at one point (3, 4, 5)"),
+        ("cut.glb", b"glTF\x02\0\0\0\xff\0\0\0", ""),
     ];
     for (name, content, complaint) in cases {
-        folder.write(format!("{name}.obj"), content);
-        let args = format!("{name}.obj --res 8 -o old.npy");
+        folder.write(name, content);
+        let args = format!("{name} --res 8 -o old.npy");
         folder.refuses(&args, complaint);
-        folder.refuses(&args, &format!("{name}.obj"));
+        folder.refuses(&args, name);
     }
 }
 

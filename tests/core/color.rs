@@ -473,6 +473,8 @@ fn box_under_a_sheet(is_reversed: bool) -> PlacedMesh {
 
 #[test]
 fn surfaces_behind_others_are_not_seen() {
+    let default = ColorOptions::new(Mode::Surface).blend;
+    assert_eq!((default, Blend::default()), (Blend::All, Blend::All));
     let top = |z: u32| (3..13).flat_map(move |x| (3..13).map(move |y| [x, y, z]));
     let is = |grid: &VoxelGrid, voxel, color| grid.color(voxel) == Some(color);
     for mode in [Mode::Surface, Mode::Thin, Mode::Solid(Solid::default())] {

@@ -173,6 +173,17 @@ fn a_mistyped_axis_is_not_noticed_by_the_published_boxes_but_by_a_pair_that_it_a
     assert!(!moller::overlaps(&triangle, &cube(ORIGIN, 1.0)));
 }
 
+/// Three points on a line, written in tenths. Tenths are not exact in `f64`, so the cross product
+/// is not zero but some tiny vector, and not at right angles to the line.
+#[test]
+fn a_box_around_a_corner_of_a_decimal_sliver_is_reported_apart() {
+    let sliver = [[0.0, 0.0, 0.0], [3.8, 3.0, 3.6], [5.7, 4.5, 5.4]];
+    // The first projects all corners, and a wrong axis can only fail to separate.
+    assert_eq!(answers(&sliver, &cube(sliver[1], 0.5)), [true, false, false]);
+    let triangle = [[0, 0, 0], [38, 30, 36], [57, 45, 54]];
+    assert!(touches(&triangle, triangle[1], 5));
+}
+
 /// Too small for the square of a length.
 #[test]
 fn a_triangle_whose_area_underflows_is_reported_overlapping() {

@@ -144,6 +144,8 @@ fn a_mesh_in_memory_has_the_sidecar_files_of_the_folder() {
     let of_bytes = |sidecars| MeshSource::Bytes { bytes: (&*bytes).into(), spec, sidecars };
     let with = voxelizer.run(of_bytes(Sidecars::beside(path))).unwrap();
     assert_eq!(with.grid, expected.grid);
+    assert!(expected.grid.colors.is_some());
+    assert!(expected.grid.voxels().all(|v| with.grid.color(v) == expected.grid.color(v)));
     let without = voxelizer.run(of_bytes(Sidecars::none())).unwrap();
     assert!(without.grid.voxels().eq(expected.grid.voxels()));
     assert!(!without.warnings.is_empty());

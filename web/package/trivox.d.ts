@@ -106,6 +106,7 @@ export interface Report {
  * module has ended, most often for want of memory: compute in a Worker, and start another.
  */
 export class Voxelizer extends Owner {
+  private constructor();
   /**
    * Opens the GPU where there is one, unless `gpu` is false. One that the browser emulates in software, 10 to 100 times
    * slower than the CPU, is opened only for `'software'`.
@@ -134,7 +135,7 @@ export class Voxelizer extends Owner {
     extension: 'gif' | 'png',
     options?: PictureOptions & { frames?: number; fps?: number; signal?: Global<'AbortSignal'> },
   ): Promise<Uint8Array<ArrayBuffer>>;
-  /** Readies `grid` to be drawn again and again. */
+  /** Readies `grid` to be drawn again and again. An error where it does not fit on the GPU. */
   viewer(grid: Grid): Viewer;
 }
 
@@ -161,23 +162,35 @@ export interface MeshArrays {
 
 /** A mesh in WebAssembly's memory, to be voxelized several times. */
 export class Mesh extends Owner {
-  /** Reads the mesh in a file; without its materials, textures and colours unless `colors` or `attributes` need them. */
+  private constructor();
+  /**
+   * Reads the mesh in a file; without its materials, textures and colours unless `colors` or `attributes` need them.
+   * Rejects where the file holds no valid mesh.
+   */
   static open(
     file: NamedFile,
     sidecars?: NamedFile[],
     options?: { colors?: boolean; attributes?: Attribute[] },
   ): Promise<Mesh>;
+  /**
+   * The mesh of these arrays. Rejects indices of no vertex, coordinates that are not finite, linear colours outside 0 to
+   * 1, a texture that is no image, and one whose bytes are no whole rows of `width` pixels.
+   */
   static of(arrays: MeshArrays): Promise<Mesh>;
   readonly triangles: number;
   /** The minimum and the maximum corner, in mesh units. */
   readonly bounds: [[number, number, number], [number, number, number]];
-  /** The cost of voxelizing it, without doing so. */
+  /** The cost of voxelizing it, without doing so. An error where `options` cannot place it. */
   estimate(options?: Options): Estimate;
-  /** The corners of its triangles, nine coordinates each, in voxels of the grid that `options` give. */
+  /**
+   * The corners of its triangles, nine coordinates each, in voxels of the grid that `options` give. An error where
+   * `options` cannot place it; its code is `memory` where WebAssembly has no room for them.
+   */
   placed(options?: Options): Float32Array<ArrayBuffer>;
   /**
    * The signed distances of the voxels nearer than `width` voxels to its surface, as `voxelize --distance` computes
-   * them, on the CPU. Options of voxels are refused, such as `mode` and `color`.
+   * them, on the CPU. Options of voxels are refused, such as `mode` and `color`, and a `width` that
+   * is not above 0, or is above 1024.
    */
   distances(width: number, options?: Options): Distances;
 }
@@ -197,17 +210,21 @@ export interface Estimate {
 
 /** Signed distances around the surface of a mesh. */
 export class Distances extends Owner {
+  private constructor();
   readonly report: Omit<Report, 'hash' | 'has_colors'> & { distances: { width: number; voxels: number } };
-  /** As those of `Grid`: .vdb and .nvdb have distances in mesh units, .npy and .npz in voxels. */
+  /**
+   * As those of `Grid`: .vdb and .nvdb have distances in mesh units, .npy and .npz in voxels. An error for other formats.
+   */
   write(extension: string): Uint8Array<ArrayBuffer>;
   writeTo(extension: string, take: (part: Uint8Array<ArrayBuffer>) => void): void;
 }
 
 /** A set of voxels. */
 export class Grid extends Owner {
+  private constructor();
   /**
    * Reads a file with voxels: .vox, .npy, .npz, .binvox, .vti, .bricks, .vdb, .nvdb,
-   * .schem, .litematic.
+   * .schem, .litematic. Rejects where the file holds no valid grid.
    */
   static open(file: NamedFile): Promise<Grid>;
   readonly report: Report;
@@ -216,20 +233,31 @@ export class Grid extends Owner {
   readonly hash: string;
   /** Whether a voxel is occupied; not outside the grid. */
   contains(x: number, y: number, z: number): boolean;
-  /** The indices of the occupied voxels: x, y, z of one after the other, 12 bytes a voxel. */
+  /**
+   * The indices of the occupied voxels: x, y, z of one after the other, 12 bytes a voxel. An error with the code
+   * `memory` where WebAssembly has no room for them.
+   */
   voxels(): Uint32Array<ArrayBuffer>;
-  /** Their colours in the same order: sRGB and opacity, 4 bytes a voxel; `null` for a grid without colours. */
+  /**
+   * Their colours in the same order: sRGB and opacity, 4 bytes a voxel; `null` for a grid without colours. An error with
+   * the code `memory` where WebAssembly has no room for them.
+   */
   colors(): Uint8Array<ArrayBuffer> | null;
-  /** A byte for each voxel of the grid, 1 where it is occupied: that of x, y, z is at `(x * dims[1] + y) * dims[2] + z`. */
+  /**
+   * A byte for each voxel of the grid, 1 where it is occupied: that of x, y, z is at `(x * dims[1] + y) * dims[2] + z`.
+   * An error with the code `memory` where WebAssembly has no room for them.
+   */
   dense(): Uint8Array<ArrayBuffer>;
   /**
    * A layer as the RGBA bytes of a picture, such as `ImageData` takes: an empty voxel is transparent. Across z it has x
-   * to the right and y upwards, across y x and z, across x y and z.
+   * to the right and y upwards, across y x and z, across x y and z. An error outside the grid, and one with the code
+   * `memory` where WebAssembly has no room for the layer.
    */
   slice(axis: 'x' | 'y' | 'z', index: number): { width: number; height: number; data: Uint8ClampedArray<ArrayBuffer> };
   /**
    * Triangles of the visible faces, merged into rectangles of one colour. Positions are in voxels: times
-   * `report.voxel_size`, plus `report.origin`, they are those of the mesh. Colours are sRGB and opacity of each vertex.
+   * `report.voxel_size`, plus `report.origin`, they are those of the mesh. Colours are sRGB and opacity of each vertex. An
+   * error with the code `memory` where WebAssembly has no room for them.
    */
   mesh(): {
     positions: Float32Array<ArrayBuffer>;
@@ -239,12 +267,16 @@ export class Grid extends Owner {
   };
   /**
    * The file that the program writes with this extension. A `RangeError` where it is too long for one array, which
-   * holds 2 GiB to 8 GiB by browser: `writeTo` has no such limit.
+   * holds 2 GiB to 8 GiB by browser: `writeTo` has no such limit. An error for an unknown format, and for one that
+   * cannot hold the grid.
    */
   write(extension: string, options?: FileOptions): Uint8Array<ArrayBuffer>;
-  /** Calls `take` with each part of that file in order, of about 1 MiB. What `take` throws ends it, and is thrown. */
+  /**
+   * Calls `take` with each part of that file in order, of about 1 MiB. What `take` throws ends it, and is thrown; it
+   * refuses the formats that `write` does.
+   */
   writeTo(extension: string, take: (part: Uint8Array<ArrayBuffer>) => void, options?: FileOptions): void;
-  /** What a file with this extension does not hold: a sentence for each thing. */
+  /** What a file with this extension does not hold: a sentence for each thing. An error for an unknown format. */
   lost(extension: string, options?: FileOptions): string[];
 }
 
@@ -258,7 +290,7 @@ export interface FileOptions {
 
 /** The options of `voxelize render`. */
 export interface PictureOptions {
-  /** Width and height in pixels. */
+  /** Width and height in pixels: 1024 x 1024 by default. */
   size?: [number, number];
   view?: 'three-quarter' | 'iso' | 'front' | 'back' | 'left' | 'right' | 'top' | 'bottom';
   /** Degrees from the front to the right, and above the horizon; instead of those of `view`. */
@@ -272,21 +304,24 @@ export interface PictureOptions {
 
 /** A picture of a `Viewer`. */
 export interface ViewOptions {
-  /** Width and height of the whole picture, in pixels. */
+  /** Width and height of the whole picture, in pixels: 1 to 16,384 each. */
   size: [number, number];
-  /** The rows to draw: the first, and how many. */
+  /** The rows to draw, inside the height: the first, counted from 0 at the top, and how many, at least 1. */
   rows: [number, number];
   /** Around the up axis from the front to the right, in radians. */
   yaw: number;
   /** Above the horizon, in radians. */
   pitch: number;
-  /** At 1 the grid just fits the picture, however it is turned by `yaw`. */
+  /**
+   * At 1 the grid just fits the picture, however it is turned by `yaw`; at 2 it is twice as large. Others than 0.1 to
+   * 10,000 are taken as the nearest of these.
+   */
   zoom: number;
   /** The pitch at which it fits; `pitch` by default, and then a change of `pitch` changes the size. */
   fitPitch?: number;
   /** The point in the middle, right and up from the grid's, in halves of the picture's shorter side at a zoom of 1. */
   pan: [number, number];
-  /** Rays along each side of a pixel. */
+  /** Rays along each side of a pixel: 1 to 8; others are taken as the nearest of these. */
   samples: number;
   hasShadow: boolean;
   /** The axis that is cut, 0 to 2, and the last layer that is shown. */
@@ -297,7 +332,8 @@ export interface ViewOptions {
 
 /** A grid that is drawn again and again, on the GPU where the voxelizer has one. */
 export class Viewer extends Owner {
-  /** Rows of a picture, as RGBA bytes. */
+  private constructor();
+  /** Rows of a picture, as RGBA bytes. Rejects with the code `memory` where WebAssembly has no room for them. */
   draw(options: ViewOptions): Promise<Uint8Array<ArrayBuffer>>;
   /** The voxel at a point of the picture, in pixels from its top left corner, with sRGB and opacity; `null` for none. */
   pick(options: ViewOptions, x: number, y: number): { voxel: [number, number, number]; color: number[] | null } | null;

@@ -36,13 +36,13 @@ function startWorker() {
   state.isPicking = false;
   worker = new Worker(navigator.serviceWorker?.controller ? 'worker.js' : BLOB, { type: 'module' });
   workerReady = request('ready', {}, 'ready');
-  workerReady.then(begin, () => {});
+  workerReady.then(showFormats, () => {});
   worker.onmessage = ({ data }) => messages[data.type](data);
   worker.onerror = (event) => messages.failed({ message: event.message || 'the worker did not start', fatal: true });
   if (state.shown?.kept) restore(state.shown); else dropResult();
 }
 
-function begin({ formats, version }) {
+function showFormats({ formats, version }) {
   state.formats = formats;
   document.body.dataset.version = version;
   $('version').textContent = version;
@@ -87,7 +87,8 @@ const messages = {
     pending.delete(id);
   },
   failed({ id, message, fatal }) {
-    if (!fatal) {
+    // Without an answer to `ready` nothing else is done.
+    if (!fatal && id !== 'ready') {
       pending.get(id)?.reject(new Error(message));
       pending.delete(id);
       return;
@@ -247,7 +248,7 @@ async function open(given, { example = null, chosen = null } = {}) {
   }
   // Until the files are known to be a model, the last one and its result stay.
   const { main, isMesh, models } = mainOf(files, state.formats, chosen);
-  if (models.length === 0) throw new Error(`${main.name}: ${unknown(main.name)}`);
+  if (models.length === 0) throw new Error(`${main.name}: ${whyRefused(main.name)}`);
   if (main.file.size > LARGEST) {
     throw new Error(`${main.name}: has ${grouped(main.file.size)} bytes, and a browser tab reads at most `
       + `${grouped(LARGEST)}: use the program on the command line`);
@@ -261,7 +262,7 @@ async function open(given, { example = null, chosen = null } = {}) {
 }
 
 /** Why a file of this name is not opened. */
-function unknown(name) {
+function whyRefused(name) {
   if (['zip', '7z', 'rar', 'gz'].includes(extensionOf(name))) return 'is an archive: unpack it, and drop what is in it';
   if (isPart(name)) return 'is a part of a model: drop the model with it, such as the .obj or .gltf';
   const { meshes, grids } = state.formats;
@@ -921,6 +922,8 @@ new ResizeObserver(() => {
   last.getContext('2d').drawImage(canvas, 0, 0);
   [canvas.width, canvas.height] = size;
   context.drawImage(last, 0, 0, canvas.width, canvas.height);
+  // Its memory at once: Safari limits that of all canvases, and collects them late.
+  [last.width, last.height] = [0, 0];
   moved();
 }).observe(canvas);
 

@@ -50,6 +50,8 @@ export class MeshPicture {
     const gl = this.canvas.getContext('webgl2', { preserveDrawingBuffer: true });
     if (!gl) throw new Error('this browser draws no mesh: it has no WebGL 2');
     this.gl = gl;
+    /** The result whose mesh it has, for the page. */
+    this.shown = null;
     this.program = gl.createProgram();
     for (const [type, source] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]]) {
       const shader = gl.createShader(type);

@@ -21,7 +21,7 @@ export function read() {
   return values;
 }
 
-/** Fills in those that a link has. */
+/** Writes the settings of a link into the form. */
 export function write(values) {
   for (const name of NAMES.filter((name) => Object.hasOwn(values, name))) {
     const [field, value] = [form.elements[name], values[name]];
@@ -111,7 +111,7 @@ function voxels(values) {
   return words;
 }
 
-const voxelize = (...words) => ['voxelize', ...words].map(quoted).join(' ');
+const commandLine = (...words) => ['voxelize', ...words].map(quoted).join(' ');
 
 /**
  * The command that writes the file of `choice`. `made` has its options: those of a picture, the width of distances,
@@ -126,24 +126,24 @@ export function command(values, name, choice, isGrid, made, files) {
   if (kind === 'distances') {
     const fill = values.mode === 'solid' && values.fill !== 'auto' ? ['--fill', values.fill] : [];
     const up = values.up === 'y' ? [] : ['--up', values.up];
-    return voxelize(file, '-o', out, ...placed(values), '--distance', String(made.width), ...fill, ...up);
+    return commandLine(file, '-o', out, ...placed(values), '--distance', String(made.width), ...fill, ...up);
   }
   if (kind === 'voxels') {
     const ofFile = made.dither ? ['--dither'] : [];
-    if (isGrid) return voxelize('convert', file, '-o', out, ...ofFile);
+    if (isGrid) return commandLine('convert', file, '-o', out, ...ofFile);
     const attributes = values.attributes.split(',').filter((name) => made.attributes?.includes(name));
     if (attributes.length) ofFile.push('--attributes', attributes.join());
-    return voxelize(file, '-o', out, ...placed(values), ...voxels(values), ...ofFile, ...backend);
+    return commandLine(file, '-o', out, ...placed(values), ...voxels(values), ...ofFile, ...backend);
   }
   const ofPicture = Object.entries(made.picture).flatMap(([option, value]) => {
     if (value === 'three-quarter' || (option === 'zoom' && value === 1)) return [];
     return [option === 'frames' ? '--turntable' : `--${option}`, Array.isArray(value) ? value.join('x') : String(value)];
   });
-  if (isGrid) return voxelize('render', file, '-o', out, ...ofPicture);
+  if (isGrid) return commandLine('render', file, '-o', out, ...ofPicture);
   const hasPlace = Number(values.pad) > 0 || rotations(values).length > 0;
-  if (!hasPlace) return voxelize('render', file, '-o', out, ...ofPicture, ...placed(values), ...voxels(values));
+  if (!hasPlace) return commandLine('render', file, '-o', out, ...ofPicture, ...placed(values), ...voxels(values));
   // A picture of a mesh is of one that is neither turned nor padded.
   const grid = plain(savedName(name, 'bricks', files));
-  const first = voxelize(file, '-o', grid, ...placed(values), ...voxels(values), ...backend);
-  return `${first} && ${voxelize('render', grid, '-o', out, ...ofPicture)}`;
+  const first = commandLine(file, '-o', grid, ...placed(values), ...voxels(values), ...backend);
+  return `${first} && ${commandLine('render', grid, '-o', out, ...ofPicture)}`;
 }

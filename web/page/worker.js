@@ -19,6 +19,8 @@ let hadGpu = false;
 let failures = 0;
 /** Whether pictures are presented on the GPU; else, or where there is none, their pixels are read back. */
 let presents = true;
+/** Whether the page was told that the browser has no memory for pictures of the grid. */
+let isMemoryShort = false;
 let model = null;
 /** The mesh that was read last, and of which model. */
 let read = null;
@@ -62,6 +64,7 @@ function show(next, nextModel) {
   [grid, model] = [next, nextModel];
   sharpened = null;
   isNew = true;
+  isMemoryShort = false;
 }
 
 const baseOf = (name) => name.split(/[/\\]/).pop().toLowerCase();
@@ -260,6 +263,8 @@ onmessage = ({ data }) => {
       draw();
     }
   });
+  // That `ready` failed is posted below.
+  queue.catch(() => {});
 };
 
 ready.catch((error) => postMessage({ type: 'failed', message: error.message, fatal: true }));
@@ -321,25 +326,44 @@ const whole = ({ camera, size }) => ({ ...camera, size, rows: [0, size[1]], samp
 /** The voxel at a point of the canvas; nothing before the first picture. */
 const picked = ([x, y]) => (viewer && view ? viewer.pick(whole(view), x, y) : null);
 
-/** Hands rows of a picture to the page: an image that stays on the GPU where it can. Gives the milliseconds of drawing. */
-async function drawRows(now, options) {
-  const { size, rows, hasShadow } = options;
-  const began = performance.now();
+/** The pixels of rows as an image; `null`, and once a notice, where the browser has no memory for it. */
+async function imageOf(pixels, width) {
+  try {
+    return await createImageBitmap(new ImageData(pixels, width));
+  } catch (error) {
+    const message = `Parts of the picture are missing, as the browser has no memory for them (${error.message}): `
+      + 'close other tabs, or make the window smaller.';
+    if (!isMemoryShort) postMessage({ type: 'notice', message });
+    isMemoryShort = true;
+    return null;
+  }
+}
+
+/** Rows of a picture as an image, which stays on the GPU where it can. */
+async function rowsOf(options) {
   const presented = presents ? await viewer.present(options) : undefined;
-  const pixels = presented ? null : new Uint8ClampedArray((await viewer.draw(options)).buffer);
-  const image = presented ?? await createImageBitmap(new ImageData(pixels, size[0]));
-  const took = performance.now() - began;
-  const shown = { camera: viewer.camera(whole(now)), size, rows, image, isPresented: Boolean(presented) };
-  postMessage({ type: 'frame', ...shown, took: hasShadow ? 0 : took }, [image]);
-  return took;
+  if (presented) return { image: presented, isPresented: true };
+  const pixels = new Uint8ClampedArray((await viewer.draw(options)).buffer);
+  return { image: await imageOf(pixels, options.size[0]), isPresented: false };
+}
+
+/** Hands rows of a picture to the page. `took` is the milliseconds of a whole one, and 0 of others. */
+function post(now, { size, rows }, { image, isPresented }, took) {
+  if (!image) return;
+  const camera = viewer.camera(whole(now));
+  postMessage({ type: 'frame', camera, size, rows, image, isPresented, took }, [image]);
 }
 
 async function frame(now) {
   // In steps, so that most pictures have the size of the one before, and its buffers.
   const part = Math.max(1, Math.round(16 * scale)) / 16;
   const size = now.size.map((side) => Math.max(1, Math.round(side * part)));
-  const took = await drawRows(now, whole({ camera: now.camera, size }));
+  const options = whole({ camera: now.camera, size });
+  const began = performance.now();
+  const picture = await rowsOf(options);
+  const took = performance.now() - began;
   scale = Math.min(1, Math.max(0.08, part * Math.min(1.5, Math.sqrt(FRAME_MS / took))));
+  post(now, options, picture, took);
 }
 
 /** The picture at rest: once with a ray a pixel, then with four. */
@@ -350,7 +374,10 @@ async function sharpen(now) {
     rows = Math.ceil(rows / 4);
     for (let first = 0; first < height;) {
       const count = Math.min(rows, height - first);
-      const took = await drawRows(now, { ...now.camera, size: now.size, rows: [first, count], samples, hasShadow: true });
+      const options = { ...now.camera, size: now.size, rows: [first, count], samples, hasShadow: true };
+      const began = performance.now();
+      post(now, options, await rowsOf(options), 0);
+      const took = performance.now() - began;
       rows = Math.max(1, Math.min(256, Math.round(count * Math.min(4, BAND_MS / took))));
       first += count;
       await breath();

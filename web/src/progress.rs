@@ -7,7 +7,7 @@ use trivox::Progress;
 use wasm_bindgen::prelude::*;
 use web_time::{Duration, Instant};
 
-/// Messages are at least so far apart.
+/// Messages of a step are at least so far apart.
 const PAUSE: Duration = Duration::from_millis(80);
 
 thread_local! {

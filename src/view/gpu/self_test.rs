@@ -295,6 +295,8 @@ mod tests {
             };
             expect_refusal(fault, made(mode, has_colors));
             if fault.0 == kernels::PARITY {
+                let refused = made(mode, has_colors).unwrap_err();
+                assert!(refused.contains("solid scenes"), "{refused}");
                 assert_eq!(made(Mode::Surface, false), Ok(()), "the kernels of another rule");
             }
         }

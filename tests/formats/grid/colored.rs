@@ -1,6 +1,9 @@
 //! Colours of voxels in all formats that hold them but `.vox`: what is written is read back, by us
 //! and by other people's readers, and what is malformed is refused.
 
+use std::io::Read;
+
+use flate2::read::ZlibDecoder;
 use trivox::grid::count;
 use trivox::surface::palette::{Palette, count_colors};
 
@@ -115,6 +118,43 @@ pub(crate) fn tiny_colored_bricks() -> Vec<u8> {
     bytes.extend([0; 63 + 8 + 8]);
     bytes.extend([1, 2, 3, 4]);
     with_crc(&bytes)
+}
+
+/// The values of the first array of a `.vti`, and the bytes of those after it.
+fn vti_array(appended: &[u8]) -> (Vec<u8>, &[u8]) {
+    let number = |n: usize| u64::from_le_bytes(*appended[8 * n..].first_chunk().unwrap());
+    let blocks = number(0) as usize;
+    let mut rest = &appended[8 * (3 + blocks)..];
+    let mut values = Vec::new();
+    for block in 0..blocks {
+        let (stream, after) = rest.split_at(number(3 + block) as usize);
+        let mut decoder = ZlibDecoder::new(stream);
+        let len = decoder.read_to_end(&mut values).unwrap() as u64;
+        assert_eq!(decoder.total_in(), stream.len() as u64, "more than the stream");
+        let is_last = block + 1 == blocks && number(2) > 0;
+        assert_eq!(len, if is_last { number(2) } else { number(1) });
+        rest = after;
+    }
+    (values, rest)
+}
+
+#[test]
+fn a_colored_vti_has_the_arrays_it_always_had() {
+    let bytes = written(&tiny_colored(), Vti);
+    let (head, arrays) = bytes.split_at(position(&bytes, b">\n_") + 3);
+    let head = std::str::from_utf8(head).unwrap();
+    let (occupied, rest) = vti_array(arrays);
+    for (name, components, offset) in [("occupied", 1, 0), ("color", 4, arrays.len() - rest.len())]
+    {
+        let array = format!(
+            "<DataArray type=\"UInt8\" Name=\"{name}\" NumberOfComponents=\"{components}\" \
+             format=\"appended\" offset=\"{offset}\"/>\n"
+        );
+        assert!(head.contains(&array), "{head}");
+    }
+    assert_eq!(occupied, b"\x01\0\0\0\0\x01");
+    let (colors, _) = vti_array(rest);
+    assert_eq!(colors, [[1, 2, 3, 4], [0; 4], [0; 4], [0; 4], [0; 4], [5, 6, 7, 8]].concat());
 }
 
 #[test]

@@ -140,13 +140,13 @@ fn elements_of_other_types_and_shapes_are_the_same_voxels() {
 fn all_bytes_and_all_rows_of_a_brick_are_read_and_written() {
     let of = |byte: u8| [byte, 0, 255, byte, byte, 0, 0, byte];
     let bytes: Vec<u8> = (0..=u8::MAX).flat_map(of).collect();
-    let grid = read(Npy, &npy_file("|u1", "False", "(1, 256, 8)", &bytes)).unwrap();
-    let place = |at: usize| [0, at as i64 / 8, at as i64 % 8];
+    let grid = read(Npy, &npy_file("|u1", "False", "(2, 128, 8)", &bytes)).unwrap();
+    let place = |at: usize| [at / 1024, at / 8 % 128, at % 8].map(|c| c as i64);
     let expected = (0..bytes.len()).filter(|&at| bytes[at] > 0).map(place).collect();
     assert_eq!(voxel_set(&grid), expected);
     let rows = (0..=u8::MAX).flat_map(|bits| [0, 1, 2, 3, 4, 5, 6, 7].map(|bit| bits >> bit & 1));
     let rows: Vec<u8> = rows.collect();
-    let grid = read(Npy, &npy_file("|b1", "False", "(1, 256, 8)", &rows)).unwrap();
+    let grid = read(Npy, &npy_file("|b1", "False", "(2, 128, 8)", &rows)).unwrap();
     assert_eq!(grid.occupied(), 128 * 8);
     assert!(written(&grid, Npy).ends_with(&rows));
 }

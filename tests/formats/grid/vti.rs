@@ -165,6 +165,8 @@ fn numbers_of_each_type_are_voxels_where_they_are_not_zero() {
             assert_eq!(loaded.warnings, warnings, "{kind}");
         }
     }
+    let x_fastest = of_array("UInt8", "occupied", 1, "0 1 0 0");
+    assert_eq!(voxel_set(&read(Vti, x_fastest.as_bytes()).unwrap()), [[1, 0, 0]].into());
     for (kind, values) in [
         ("Float64", "-1.5 0 2 -0"),
         ("Int8", "-2 0 2 -1"),

@@ -683,6 +683,25 @@ try {
     assert.ok(await term(tab, 'hash'));
   });
 
+  await test('a picture that the browser has no memory for is left out, and the page says so once', async () => {
+    planted = `;{
+      presents = false;
+      const given = createImageBitmap;
+      let count = 0;
+      globalThis.createImageBitmap = async (pixels) => {
+        count += 1;
+        if (count <= 3) throw new DOMException('failed', 'InvalidStateError');
+        return given(pixels);
+      };
+    }`;
+    const tab = await opened('no-cache&res=16', { size: SMALL, folder: 'planted/', model: 'cube.obj' });
+    await rested(tab);
+    assert.deepEqual(await tab.$$eval('#warnings li', (items) => items.map((item) => item.textContent.match(/^Parts of the picture are missing/)?.[0])),
+      ['Parts of the picture are missing']);
+    assert.equal(await text(tab, 'error'), '');
+    await drawn(tab);
+  });
+
   await test('a text that is dropped ends nothing', async () => {
     const tab = await opened('no-cache&res=16', { size: SMALL, model: 'cube.obj' });
     const before = await lastJob(tab, 'started');

@@ -173,24 +173,24 @@ export class Mesh extends Owner {
     options?: { colors?: boolean; attributes?: Attribute[] },
   ): Promise<Mesh>;
   /**
-   * The mesh of these arrays. Rejects indices of no vertex, coordinates that are not finite, linear colours outside 0 to
-   * 1, a texture that is no image, and one whose bytes are no whole rows of `width` pixels.
+   * The mesh of these arrays. Rejects indices of no vertex, coordinates that are not finite, also of textures, linear
+   * colours outside 0 to 1, a texture that is no image, and one whose bytes are no whole rows of `width` pixels.
    */
   static of(arrays: MeshArrays): Promise<Mesh>;
   readonly triangles: number;
   /** The minimum and the maximum corner, in mesh units. */
   readonly bounds: [[number, number, number], [number, number, number]];
-  /** The cost of voxelizing it, without doing so. An error where `options` cannot place it. */
+  /** The cost of voxelizing it, without doing so. An error where `options` cannot place the mesh. */
   estimate(options?: Options): Estimate;
   /**
    * The corners of its triangles, nine coordinates each, in voxels of the grid that `options` give. An error where
-   * `options` cannot place it; its code is `memory` where WebAssembly has no room for them.
+   * they cannot place the mesh, and one with the code `memory` where WebAssembly has no room for the corners.
    */
   placed(options?: Options): Float32Array<ArrayBuffer>;
   /**
    * The signed distances of the voxels nearer than `width` voxels to its surface, as `voxelize --distance` computes
-   * them, on the CPU. Options of voxels are refused, such as `mode` and `color`, and a `width` that
-   * is not above 0, or is above 1024.
+   * them, on the CPU. An error for a `width` that is not above 0 or is above 1024, and for options of voxels, such as
+   * `mode` and `color`.
    */
   distances(width: number, options?: Options): Distances;
 }
@@ -213,7 +213,8 @@ export class Distances extends Owner {
   private constructor();
   readonly report: Omit<Report, 'hash' | 'has_colors'> & { distances: { width: number; voxels: number } };
   /**
-   * As those of `Grid`: .vdb and .nvdb have distances in mesh units, .npy and .npz in voxels. An error for other formats.
+   * As those of `Grid`: .vdb and .nvdb have distances in mesh units, .npy and .npz in voxels. An error for other
+   * formats.
    */
   write(extension: string): Uint8Array<ArrayBuffer>;
   writeTo(extension: string, take: (part: Uint8Array<ArrayBuffer>) => void): void;
@@ -239,8 +240,8 @@ export class Grid extends Owner {
    */
   voxels(): Uint32Array<ArrayBuffer>;
   /**
-   * Their colours in the same order: sRGB and opacity, 4 bytes a voxel; `null` for a grid without colours. An error with
-   * the code `memory` where WebAssembly has no room for them.
+   * Their colours in the same order: sRGB and opacity, 4 bytes a voxel; `null` for a grid without colours. An error
+   * with the code `memory` where WebAssembly has no room for them.
    */
   colors(): Uint8Array<ArrayBuffer> | null;
   /**
@@ -256,8 +257,8 @@ export class Grid extends Owner {
   slice(axis: 'x' | 'y' | 'z', index: number): { width: number; height: number; data: Uint8ClampedArray<ArrayBuffer> };
   /**
    * Triangles of the visible faces, merged into rectangles of one colour. Positions are in voxels: times
-   * `report.voxel_size`, plus `report.origin`, they are those of the mesh. Colours are sRGB and opacity of each vertex. An
-   * error with the code `memory` where WebAssembly has no room for them.
+   * `report.voxel_size`, plus `report.origin`, they are those of the mesh. Colours are sRGB and opacity of each vertex.
+   * An error with the code `memory` where WebAssembly has no room for them.
    */
   mesh(): {
     positions: Float32Array<ArrayBuffer>;
@@ -272,8 +273,8 @@ export class Grid extends Owner {
    */
   write(extension: string, options?: FileOptions): Uint8Array<ArrayBuffer>;
   /**
-   * Calls `take` with each part of that file in order, of about 1 MiB. What `take` throws ends it, and is thrown; it
-   * refuses the formats that `write` does.
+   * Calls `take` with each part of that file in order, of about 1 MiB. What `take` throws ends it, and is thrown. An
+   * error for the formats that `write` refuses.
    */
   writeTo(extension: string, take: (part: Uint8Array<ArrayBuffer>) => void, options?: FileOptions): void;
   /** What a file with this extension does not hold: a sentence for each thing. An error for an unknown format. */

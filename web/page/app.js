@@ -93,8 +93,8 @@ const messages = {
       pending.delete(id);
       return;
     }
-    if (!state.formats) {
-      // It never started: nor would the next.
+    if (pending.has('ready')) {
+      // It did not start: nor would the next.
       const error = new Error(`WebAssembly did not start: ${message}`);
       pending.get('ready')?.reject(error);
       setBusy(false);

@@ -37,7 +37,7 @@ use crate::tips::refuse;
 
 fn main() -> ExitCode {
     // Arguments that cannot be parsed have no matches.
-    let is_json = env::args_os().any(|arg| arg == "--json");
+    let is_json = env::args_os().take_while(|arg| arg != "--").any(|arg| arg == "--json");
     let status = match Cli::try_parse() {
         Ok(cli) => signals::handle(is_json).and_then(|()| run(cli)),
         Err(error) if error.use_stderr() => refuse(error, is_json),

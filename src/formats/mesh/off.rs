@@ -156,7 +156,8 @@ fn attributes(mut prefix: &[u8]) -> Option<[bool; 3]> {
 
 impl Header {
     fn read(lines: &mut Lines) -> Result<Self, ReadError> {
-        let first = lines.tokens.next().unwrap_or_default();
+        let first = lines.tokens.next();
+        let first = first.ok_or_else(|| lines.tokens.misplaced(None, "'OFF'"))?;
         let (before, after) = header_of(first).ok_or_else(not_off)?;
         let Some([colors, normals, texcoords]) = attributes(before) else {
             let what = format!("{}: only vertices of three coordinates are read", quoted(first));

@@ -5,8 +5,7 @@
 use crate::surface::color::floor;
 use crate::surface::color::polygon::bounds;
 
-/// Maximum number of cells of a polygon that is not divided, including one extra per row: of an
-/// array on the stack.
+/// Maximum number of cells of a polygon that is not divided, including one extra per row.
 const MAX_CELLS: usize = 256;
 
 /// Whether any polygon with this span along each axis has at most [`MAX_CELLS`].
@@ -15,26 +14,30 @@ pub(super) fn has_room(span: [f64; 2]) -> bool {
     (span[0] + 3.0) * (span[1] + 2.0) <= MAX_CELLS as f64
 }
 
+/// A reusable accumulation buffer.
+pub(super) type Scratch = Vec<f64>;
+
 /// The coverage of the cells in a polygon's bounds.
-pub(super) struct Coverage {
+pub(super) struct Coverage<'a> {
     /// The minimum cell.
     first: [i64; 2],
     /// The number of cells along each axis.
     size: [usize; 2],
     /// Rows of `size[0] + 1` coverage deltas: the covered area of a cell minus that of the cell
     /// before.
-    deltas: [f64; MAX_CELLS],
+    deltas: &'a mut [f64],
 }
 
-impl Coverage {
-    /// The coverage by the convex polygon with these corners, in either orientation. It
-    /// [has room](has_room).
-    pub(super) fn new(corners: &[[f64; 2]]) -> Self {
+impl<'a> Coverage<'a> {
+    /// The coverage by the convex polygon with these corners, in either orientation.
+    pub(super) fn new(corners: &[[f64; 2]], scratch: &'a mut Scratch) -> Self {
         let [low, high] = bounds(corners);
         let first = low.map(floor);
         let origin = first.map(|i| i as f64);
         let size = [0, 1].map(|a| (high[a] - origin[a]) as usize + 1);
-        let mut coverage = Self { first, size, deltas: [0.0; MAX_CELLS] };
+        scratch.clear();
+        scratch.resize((size[0] + 1) * size[1], 0.0);
+        let mut coverage = Self { first, size, deltas: scratch };
         let local = |p: &[f64; 2]| [p[0] - origin[0], p[1] - origin[1]];
         let Some(mut from) = corners.last().map(local) else { return coverage };
         for to in corners.iter().map(local) {
@@ -124,7 +127,9 @@ mod tests {
             let base = [(); 2].map(|()| 10.0 * rng.f64() - 5.0);
             let mut corner = || base.map(|c| c + reach * rng.f64());
             let corners = [corner(), corner(), corner()];
-            let cells: Vec<_> = Coverage::new(&corners).cells().collect();
+            let mut scratch = Scratch::default();
+            let coverage = Coverage::new(&corners, &mut scratch);
+            let cells: Vec<_> = coverage.cells().collect();
             let total: f64 = cells.iter().map(|(_, part)| part).sum();
             let [a, b, c] = corners;
             let side = |p: [f64; 2], q: [f64; 2], r: [f64; 2]| {

@@ -341,6 +341,7 @@ mod tests {
     use crate::mesh::appearance::texture::pyramid::{Pyramid, TexelAlpha};
     use crate::mesh::appearance::{Texture, Wrap};
     use crate::predicate::InstructionSet;
+    use crate::surface::color::coverage::Scratch;
     use crate::surface::color::texels::Sampler;
     use fastrand::Rng;
     use pulp::WithSimd;
@@ -406,7 +407,7 @@ mod tests {
             let sets = InstructionSet::available();
             let all: Vec<_> = sets.iter().map(|set| (set, set.dispatch(means))).collect();
             for (index, polygon) in polygons.iter().enumerate() {
-                let expected = sampler.mean(polygon);
+                let expected = sampler.mean(polygon, &mut Scratch::default());
                 let expected = expected.expect("the polygon has an area");
                 let first = all[0].1[index].expect("the polygon was integrated");
                 for (found, expected) in first.into_iter().zip(expected) {

@@ -9,6 +9,7 @@ use pulp::Simd;
 use crate::grid::{BRICK, BrickKey, Mask, brick_slot, is_empty, mask_bounds, mask_places};
 use crate::lattice::Distinct;
 use crate::surface::color::clip::{ClipScratch, Plane, clip};
+use crate::surface::color::coverage;
 use crate::surface::color::integrals::{Integrated, Queues, Target};
 use crate::surface::color::parts::each_part;
 use crate::surface::color::shade::{Shading, TriangleShading};
@@ -96,6 +97,7 @@ impl BrickTriangles<'_> {
 #[derive(Default)]
 pub(in crate::surface) struct Integrator {
     clipped: ClipScratch,
+    coverage: coverage::Scratch,
     queues: Queues,
     /// By voxel: empty before the first brick, zeros between bricks.
     sums: Vec<Sums>,
@@ -154,7 +156,7 @@ impl Integrator {
         let map = shading.texel_map(sampler, Plane::new(&corners));
         let filter = shading.integrated().map(|sampler| sampler.filter);
         let [first, last] = mask_bounds(&own);
-        let Self { clipped, queues, sums } = self;
+        let Self { clipped, coverage, queues, sums } = self;
         clip(
             &corners,
             [0, 1, 2].map(|a| [first[a] as i32, last[a] as i32]),
@@ -184,7 +186,7 @@ impl Integrator {
                         return;
                     }
                 }
-                sums[voxel].add(weight, &shading.mean(sampler, &map, polygon, texels));
+                sums[voxel].add(weight, &shading.mean(sampler, &map, polygon, texels, coverage));
             },
         );
         own

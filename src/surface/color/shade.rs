@@ -10,7 +10,7 @@ use crate::mesh::appearance::{
 };
 use crate::surface::color::Color;
 use crate::surface::color::clip::{Plane, Polygon, TexelMap, inward, largest};
-use crate::surface::color::coverage::{Coverage, has_room};
+use crate::surface::color::coverage::{Coverage, Scratch, has_room};
 use crate::surface::color::polygon::{TexelPolygon, bounds};
 use crate::surface::color::sums::Sums;
 use crate::surface::color::texels::{Sampler, Sum};
@@ -423,13 +423,14 @@ impl TriangleShading<'_> {
         map: &TexelMap,
         clipped: &Polygon,
         texels: &TexelPolygon,
+        scratch: &mut Scratch,
     ) -> Shade {
         let color = self.mean_color(&map.plane, clipped);
-        if let Some(sample) = self.supersampled(sampler, texels, color[3]) {
+        if let Some(sample) = self.supersampled(sampler, texels, color[3], scratch) {
             return self.shade(sample, color);
         }
         let sample = sampler
-            .mean(texels)
+            .mean(texels, scratch)
             .unwrap_or_else(|| sampler.at(map.centroid(clipped), sampler.pyramid.texel_alpha));
         self.shade(sample, color)
     }
@@ -441,6 +442,7 @@ impl TriangleShading<'_> {
         sampler: &Sampler,
         polygon: &TexelPolygon,
         opacity: f64,
+        scratch: &mut Scratch,
     ) -> Option<Sample> {
         /// Largest span, in cells along an axis, for which a linear filter is evaluated.
         const MAGNIFIED: f64 = 3.0;
@@ -472,7 +474,7 @@ impl TriangleShading<'_> {
             (0..2).for_each(|a| point[a] /= texels[a]);
         }
         let mut sum = Sum::default();
-        for (cell, covered) in Coverage::new(scaled.points()).cells() {
+        for (cell, covered) in Coverage::new(scaled.points(), scratch).cells() {
             let middle = [0, 1].map(|a| (cell[a] as f64 + 0.5) * texels[a]);
             sum.add(self.point(sampler, middle, opacity), covered);
         }

@@ -13,7 +13,7 @@ use crate::mesh::appearance::texture::pyramid::{
     AxisReduction, Mipmapped, Pyramid, Sample, TexelAlpha,
 };
 use crate::mesh::appearance::{Filter, Wrap};
-use crate::surface::color::coverage::{Coverage, has_room};
+use crate::surface::color::coverage::{Coverage, Scratch, has_room};
 use crate::surface::color::floor;
 use crate::surface::color::integrals::Integrated;
 use crate::surface::color::polygon::{TexelPolygon, moments};
@@ -106,7 +106,7 @@ impl Sampler {
     }
 
     /// The mean over `polygon`, in texels. `None` where it has no area.
-    pub(super) fn mean(&self, polygon: &TexelPolygon) -> Option<Sample> {
+    pub(super) fn mean(&self, polygon: &TexelPolygon, scratch: &mut Scratch) -> Option<Sample> {
         let [low, high] = polygon.bounds();
         let span = [high[0] - low[0], high[1] - low[1]];
         let mut sum = Sum::default();
@@ -120,7 +120,7 @@ impl Sampler {
             if first == high.map(|c| -floor(-c) - 1) {
                 return Some(self.texel(first, texel_alpha));
             }
-            for (cell, area) in Coverage::new(polygon.points()).cells() {
+            for (cell, area) in Coverage::new(polygon.points(), scratch).cells() {
                 sum.add(self.texel(cell, texel_alpha), area);
             }
             return sum.mean();
@@ -134,7 +134,7 @@ impl Sampler {
             let row = polygon.slab(1, y.bounds);
             for x in &xs {
                 let clipped = row.slab(0, x.bounds);
-                self.add_clipped(clipped, [x, y], finest, &mut sum);
+                self.add_clipped(clipped, [x, y], finest, scratch, &mut sum);
             }
         }
         sum.mean()
@@ -235,6 +235,7 @@ impl Sampler {
         mut polygon: TexelPolygon,
         spans: [&Span; 2],
         finest: u32,
+        scratch: &mut Scratch,
         sum: &mut Sum,
     ) {
         let [low, high] = polygon.bounds();
@@ -277,7 +278,7 @@ impl Sampler {
         };
         let in_tile = if reduced == [None, None] { finest } else { 0 };
         let finest = finest_level(&polygon).max(in_tile);
-        MipTraversal { image, finest, scale, sum }.add(&polygon);
+        MipTraversal { image, finest, scale, scratch, sum }.add(&polygon);
     }
 }
 
@@ -300,15 +301,16 @@ fn finest_of_tiles(area: f64, span: [f64; 2]) -> u32 {
 }
 
 /// A traversal from coarse to fine of the mip cells that a polygon covers.
-struct MipTraversal<'a> {
+struct MipTraversal<'a, 'b> {
     image: Mipmapped<'a>,
     finest: u32,
     /// The factor of all areas.
     scale: f64,
-    sum: &'a mut Sum,
+    scratch: &'b mut Scratch,
+    sum: &'b mut Sum,
 }
 
-impl MipTraversal<'_> {
+impl MipTraversal<'_, '_> {
     /// Adds a polygon that lies within the image.
     fn add(&mut self, polygon: &TexelPolygon) {
         let [low, high] = polygon.bounds();
@@ -316,15 +318,22 @@ impl MipTraversal<'_> {
         // A polygon within one cell of a level fits at the level three below.
         let fits = |level: u32| has_room(span.map(|c| c / f64::from(1_u32 << level)));
         let level = (self.finest..31).find(|&level| fits(level)).unwrap_or(31);
-        let cell = low.map(floor);
-        if level == 0 && cell == high.map(floor) {
-            return self.sum.add(self.image.sample(0, cell), polygon.area() * self.scale);
+        if level == 0 {
+            let cell = low.map(floor);
+            if cell == high.map(floor) {
+                return self.sum.add(self.image.sample(0, cell), polygon.area() * self.scale);
+            }
+            for (cell, area) in Coverage::new(polygon.points(), self.scratch).cells() {
+                self.sum.add(self.image.sample(0, cell), area * self.scale);
+            }
+            return;
         }
         let edge = f64::from(1_u32 << level);
         let mut scaled = *polygon;
         scaled.points_mut().as_flattened_mut().iter_mut().for_each(|c| *c /= edge);
+        let cells: Vec<_> = Coverage::new(scaled.points(), self.scratch).cells().collect();
         let size = self.image.size();
-        for (cell, area) in Coverage::new(scaled.points()).cells() {
+        for (cell, area) in cells {
             let from = cell.map(|i| i as f64 * edge);
             let end = [0, 1].map(|a| (from[a] + edge).min(f64::from(size[a])));
             let whole = (end[0] - from[0]) * (end[1] - from[1]) / (edge * edge);

@@ -292,7 +292,11 @@ impl Reader<'_> {
     #[cold]
     fn fault(&self, corner: &[u8], part: usize) -> String {
         let corner_shown = shown(corner);
-        let text = corner.split(|&byte| byte == b'/').nth(part).unwrap_or_default();
+        let mut indices = corner.split(|&byte| byte == b'/');
+        let text = indices.nth(part).unwrap_or_default();
+        if indices.nth(2 - part).is_some() {
+            return format!("'{corner_shown}' has more than three indices");
+        }
         let name = ["vertex", "texture coordinate", "normal"][part];
         match index(text) {
             None => format!("'{}' in '{corner_shown}' is not an index", shown(text)),

@@ -25,6 +25,9 @@ use crate::write::pictures::{preview, preview_options};
 use crate::write::sink::{Sink, StdoutClosedEarly, Written, refuse_sidecars};
 use crate::write::terminal;
 
+/// A comparison of backends, and the time that it took.
+type TimedCheck = (Check, Duration);
+
 /// Bytes of a vertex: its position and colour.
 const BYTES_A_VERTEX: usize = 24 + 8;
 
@@ -150,7 +153,7 @@ impl Plan<'_> {
         voxelizer: &Voxelizer,
         placed: &Placed,
         voxels: &Voxelized,
-    ) -> Result<(Option<(Check, Duration)>, Option<Measured>)> {
+    ) -> Result<(Option<TimedCheck>, Option<Measured>)> {
         let check = || timed(|| Check::of_voxels(voxelizer, placed, voxels));
         let mut check = self.job.check.then(check).transpose()?;
         let differs = check.as_ref().is_some_and(|(check, _)| check.differing > 0);

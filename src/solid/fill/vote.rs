@@ -196,7 +196,7 @@ impl Sweep<'_> {
                     let y = &mut y[..];
                     Row { dims, first, x, y, z, inside, disputed, out, statistics }.decide(flips);
                     any_z[row] = any(z);
-                    any_y = any(&y);
+                    any_y = any(y);
                 }
             }
             self.progress.advance(1);

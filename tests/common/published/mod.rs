@@ -26,8 +26,6 @@
 pub mod moller;
 pub mod obb;
 pub mod sat;
-#[path = "../vector.rs"]
-mod vector;
 
 /// A point or a vector.
 pub type Point = [f64; 3];
@@ -71,4 +69,16 @@ impl From<Aabb> for Obb {
     fn from(Aabb { center, half }: Aabb) -> Self {
         Self { center, axes: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], half }
     }
+}
+
+fn dot(a: Point, b: Point) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+fn cross(a: Point, b: Point) -> Point {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+fn sub(a: Point, b: Point) -> Point {
+    std::array::from_fn(|i| a[i] - b[i])
 }

@@ -18,13 +18,12 @@
 //! far: a box that contains the third corner can be reported disjoint. [`sat`](super::sat) is not
 //! affected, since it projects all corners.
 
-use super::vector::{cross, dot, minus};
-use super::{Aabb, Point, Triangle};
+use super::{Aabb, Point, Triangle, cross, dot, sub};
 
 /// Whether `triangle` meets `aabb`.
 #[inline]
 pub fn overlaps(triangle: &Triangle, aabb: &Aabb) -> bool {
-    let v = triangle.map(|corner| minus(corner, aabb.center));
+    let v = triangle.map(|corner| sub(corner, aabb.center));
     !edges_separate(&v, aabb.half)
         && !box_normals_separate(&v, aabb.half)
         && !plane_separates(&v, aabb.half)
@@ -46,7 +45,7 @@ pub fn box_normals_separate(v: &Triangle, half: Point) -> bool {
 /// normal.
 #[inline]
 pub fn plane_separates(v: &Triangle, half: Point) -> bool {
-    let normal = cross(minus(v[1], v[0]), minus(v[2], v[1]));
+    let normal = cross(sub(v[1], v[0]), sub(v[2], v[1]));
     dot(normal, v[0]).abs() > dot(normal.map(f64::abs), half)
 }
 
@@ -56,7 +55,7 @@ pub fn plane_separates(v: &Triangle, half: Point) -> bool {
 pub fn edges_separate(v: &Triangle, half: Point) -> bool {
     (0..3).any(|i| {
         let (start, across) = (v[i], v[(i + 2) % 3]);
-        let edge = minus(v[(i + 1) % 3], start);
+        let edge = sub(v[(i + 1) % 3], start);
         (0..3).any(|a| edge_separates(edge, [start, across], half, a))
     })
 }

@@ -9,14 +9,13 @@
 //! and a box that only touch depends on the orientation; only for quarter turns is there a lattice
 //! on which it is exact.
 
-use super::vector::{dot, minus};
-use super::{Aabb, Obb, Point, Triangle, moller};
+use super::{Aabb, Obb, Point, Triangle, dot, moller, sub};
 
 /// Whether `triangle` meets `obb`.
 pub fn overlaps(triangle: &Triangle, obb: &Obb) -> bool {
     debug_assert!(is_orthonormal(&obb.axes), "box axes {:?} are not orthonormal", obb.axes);
     let local = triangle.map(|corner| {
-        let from_center = minus(corner, obb.center);
+        let from_center = sub(corner, obb.center);
         obb.axes.map(|axis| dot(axis, from_center))
     });
     moller::overlaps(&local, &Aabb { center: [0.0; 3], half: obb.half })

@@ -13,8 +13,7 @@
 //! Known limits: those of [all these tests](super). Axes are not normalised: an edge parallel to a
 //! box normal gives the zero axis, which separates nothing, instead of NaN.
 
-use super::vector::{cross, dot, minus};
-use super::{Aabb, Point, Triangle};
+use super::{Aabb, Point, Triangle, cross, dot, sub};
 
 /// Whether `triangle` meets `aabb`.
 pub fn overlaps(triangle: &Triangle, aabb: &Aabb) -> bool {
@@ -27,7 +26,7 @@ pub fn overlaps(triangle: &Triangle, aabb: &Aabb) -> bool {
 pub fn axes(triangle: &Triangle) -> [Point; 13] {
     let [p, q, r] = *triangle;
     let u = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
-    let f = [minus(q, p), minus(r, q), minus(p, r)];
+    let f = [sub(q, p), sub(r, q), sub(p, r)];
     std::array::from_fn(|index| match index {
         0..3 => u[index],
         3..12 => cross(u[(index - 3) / 3], f[(index - 3) % 3]),

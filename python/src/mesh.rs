@@ -94,8 +94,7 @@ impl PyMesh {
         }
         let py = value.py();
         let found = glue::module(py)?.call_method1("mesh_parts", (value,))?;
-        let (parts, notes): (Vec<(Option<String>, Bound<'_, PyDict>)>, Vec<String>) =
-            found.extract()?;
+        let (parts, notes): (Vec<Part<'_>>, Vec<String>) = found.extract()?;
         glue::warn(py, None, &notes)?;
         let are_objects = parts.iter().any(|(name, _)| name.is_some());
         let part = |(name, arrays): (Option<String>, Bound<'_, PyDict>)| {
@@ -122,6 +121,9 @@ impl PyMesh {
         check_memory(parts.iter().map(|(_, part)| part.numbers()).sum(), 8)
     }
 }
+
+/// The name and the arrays of a part of another package's mesh.
+type Part<'py> = (Option<String>, Bound<'py, PyDict>);
 
 #[pymethods]
 impl PyMesh {

@@ -130,7 +130,10 @@ const SMALL = { width: 700, height: 500 };
 async function opened(query, { by = browser, prepare = () => {}, size = WIDE, folder = '', model = null } = {}) {
   const tab = await by.newPage();
   tabs.push(tab);
-  tab.on('pageerror', (error) => faults.push(String(error)));
+  tab.on('pageerror', (error) => {
+    // Firefox says this of a picture whose page is left while it loads.
+    if (String(error) !== 'Error: Image corrupt or truncated.') faults.push(String(error));
+  });
   tab.on('console', (message) => {
     if (message.type() === 'error') faults.push(message.text());
   });

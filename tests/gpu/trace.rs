@@ -289,8 +289,6 @@ fn pictures_are_those_of_the_cpu() {
         ("small voxels", &plain, without_background([23, 19])),
         ("large voxels", &plain, without_background([400, 3])),
         ("nothing", &empty, options),
-        // More rays than a submission has.
-        ("many rays", &colored, without_background([240, 180])),
     ];
     for (label, gpu) in gpus(adapters()) {
         let drawn = cases.map(|(name, grid, options)| {
@@ -304,10 +302,10 @@ fn pictures_are_those_of_the_cpu() {
         });
         assert_ne!(drawn[0], drawn[5], "{label}: all pictures are the same");
     }
-    // More pixels than a submission has.
+    // More pixels than a submission has, and more rays of each kind.
     let options = RenderOptions { samples: 1, ..without_background([1100, 1000]) };
     let expected = Renderer::new(&colored).render(&options, &NoProgress).unwrap();
-    for (label, gpu) in gpus(fast_adapters()) {
+    for (label, gpu) in gpus(fast_adapters().into_iter().take(1).collect()) {
         let drawn = Renderer::on_gpu(&colored, &gpu).unwrap();
         let drawn = drawn.render(&options, &NoProgress).unwrap();
         assert!(drawn.pixels() == expected.pixels(), "{label}");

@@ -255,6 +255,19 @@ fn every_family_of_columns_is_what_it_says_and_keeps_the_budget() {
 }
 
 #[test]
+fn a_crossing_at_a_centre_is_before_it_and_one_at_a_face_in_the_voxel_above_but_for_the_last() {
+    // Voxels of 8 units from 0 to 32, with centres at 4, 12, 20 and 28.
+    let at = |height: i32| {
+        let triangle = [[-9, -9, height], [9, -9, height], [0, 9, height]];
+        crosses(&Column { triangle, axis: Axis::Z, center: [0, 0], fraction_bits: 3, count: 4 })
+    };
+    let first_centers = [3, 4, 5, 11, 12, 13].map(|height| at(height).unwrap().first_center);
+    assert_eq!(first_centers, [0, 0, 1, 1, 1, 2]);
+    let voxels = [-8, -1, 0, 7, 8, 31, 32, 33].map(|height| at(height).unwrap().voxel);
+    assert_eq!(voxels, [-1, -1, 0, 0, 1, 3, 3, 4]);
+}
+
+#[test]
 fn the_exact_height_is_a_fraction_with_a_positive_denominator() {
     let triangle = [[0, 0, 0], [0, 3, 1], [2, 0, 0]];
     let height = ProjectedTriangle::new(&triangle, Axis::Z).at([0, 1]).unwrap();

@@ -1,9 +1,9 @@
 //! The published overlap tests: their published answers, their agreement with `touches` wherever
-//! `f64` is exact, and the traps they are known for, which `touches` does not have. Traps that can
-//! be drawn are in the gallery, whose tests hold the answers.
+//! `f64` is exact, and the traps they are known for, which `touches` does not have. The gallery
+//! draws other traps, and its tests have their answers.
 
 use crate::common::published::{Aabb, Obb, Point, Triangle, moller, obb, sat};
-use crate::common::vector::{dot, minus, plus};
+use crate::common::vector::{cross, dot, minus, plus};
 use trivox::lattice::Triangle as LatticeTriangle;
 use trivox::predicate::touches;
 
@@ -27,6 +27,11 @@ fn in_floats(triangle: &LatticeTriangle) -> Triangle {
     triangle.map(|corner| corner.map(f64::from))
 }
 
+/// The lattice point of `p` where a unit of length is `units` lattice units.
+fn lattice(p: Point, units: f64) -> [i32; 3] {
+    p.map(|c| (c * units).round_ties_even() as i32)
+}
+
 const TRIANGLE: Triangle = [[-1.0, 5.0, 0.0], [2.0, 2.0, -3.0], [5.0, 5.0, 0.0]];
 
 /// Boxes, and whether `TRIANGLE` meets them.
@@ -38,6 +43,21 @@ const PUBLISHED: [(Aabb, bool); 6] = [
     (Aabb { center: [2.0, 2.0, 2.0], half: [1.0; 3] }, false),
     (Aabb { center: [-2.0, -2.0, -2.0], half: [1.0; 3] }, false),
 ];
+
+#[test]
+fn published_boxes_by_each_test_and_by_touches_where_the_box_is_a_cube() {
+    let triangle = TRIANGLE.map(|corner| lattice(corner, 2.0));
+    let mut cubes = 0;
+    for (aabb, overlap) in PUBLISHED {
+        assert_eq!(answers(&TRIANGLE, &aabb), [overlap; 3], "{aabb:?}");
+        if aabb.half == [aabb.half[0]; 3] {
+            let half = (aabb.half[0] * 2.0) as i32;
+            assert_eq!(touches(&triangle, lattice(aabb.center, 2.0), half), overlap, "{aabb:?}");
+            cubes += 1;
+        }
+    }
+    assert_eq!(cubes, 4);
+}
 
 const CASES: usize = 300_000;
 
@@ -162,7 +182,6 @@ const SEPARATED: LatticeTriangle = [[-2, 1, 1], [0, 0, 2], [1, 0, 2]];
 #[test]
 fn a_mistyped_axis_is_not_noticed_by_the_published_boxes_but_by_a_pair_that_it_alone_separates() {
     for (aabb, overlap) in PUBLISHED {
-        assert_eq!(answers(&TRIANGLE, &aabb), [overlap; 3], "{aabb:?}");
         assert_eq!(mistyped_overlaps(&TRIANGLE, &aabb), overlap, "{aabb:?}");
     }
     let triangle = in_floats(&SEPARATED);
@@ -178,6 +197,8 @@ fn a_mistyped_axis_is_not_noticed_by_the_published_boxes_but_by_a_pair_that_it_a
 #[test]
 fn a_box_around_a_corner_of_a_decimal_sliver_is_reported_apart() {
     let sliver = [[0.0, 0.0, 0.0], [3.8, 3.0, 3.6], [5.7, 4.5, 5.4]];
+    let seen_from_the_box = sliver.map(|corner| minus(corner, sliver[1]));
+    assert!(moller::plane_separates(&seen_from_the_box, [0.5; 3]));
     // The first projects all corners, and a wrong axis can only fail to separate.
     assert_eq!(answers(&sliver, &cube(sliver[1], 0.5)), [true, false, false]);
     let triangle = [[0, 0, 0], [38, 30, 36], [57, 45, 54]];
@@ -191,4 +212,26 @@ fn a_triangle_whose_area_underflows_is_reported_overlapping() {
     let tiny = in_floats(&SEPARATED).map(|corner| corner.map(|c| c * TINY));
     assert_eq!(answers(&tiny, &cube(ORIGIN, TINY)), [true; 3]);
     assert!(!touches(&SEPARATED, [0; 3], 1));
+}
+
+/// A triangle as wide as the lattice, and a box that its plane misses by almost nothing.
+#[test]
+fn a_clearance_of_one_is_rounded_away() {
+    const HALF: i32 = 1 << 15;
+    let triangle = [
+        [14_194_729, 9_753_958, 9_083_134],
+        [14_179_627, 1_447_791, 9_830_309],
+        [12_225_171, 6_652_889, 4_305_534],
+    ];
+    let center = [14_078_102, 8_127_720, 9_056_989];
+    // How far the plane is outside the box along the normal, exactly.
+    let [a, b, c] = triangle.map(|p| minus(p, center).map(i128::from));
+    let n = cross(minus(b, a), minus(c, b));
+    let clearance = dot(n, a).abs() - i128::from(HALF) * n.map(i128::abs).iter().sum::<i128>();
+    assert_eq!(clearance, 1);
+    let aabb = cube(center.map(f64::from), f64::from(HALF));
+    assert_eq!(answers(&in_floats(&triangle), &aabb), [true; 3]);
+    assert!(!touches(&triangle, center, HALF));
+    // A box wider by one unit does touch.
+    assert!(touches(&triangle, center, HALF + 1));
 }

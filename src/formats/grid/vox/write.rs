@@ -28,7 +28,10 @@ const CHUNK_HEAD: u64 = 12;
 pub fn write(grid: &VoxelGrid, options: &WriteOptions, out: &mut Out) -> Result<(), WriteError> {
     let grid = &*light::lit(grid);
     let voxels = IndexedVoxels::new(grid, options);
-    let models = Model::all(grid, voxels.labels);
+    let models = match voxels.labels {
+        Some(labels) if grid.occupied() > 0 => Model::labeled(grid, labels),
+        _ => Model::all(grid),
+    };
     let scene = if options.plain { Vec::new() } else { scene_graph(grid, &models) };
     let palette = voxels.palette_chunks();
     let children =
@@ -193,47 +196,53 @@ pub(super) fn parts_over_limit(grid: &VoxelGrid) -> Option<usize> {
 
 impl Model {
     /// The occupied boxes of [`MAX_MODEL`] voxels along each axis, or fewer at the end, `x`
-    /// fastest: of the whole grid, or of each label, -1 last, from its first voxel along each axis
-    /// to its last. Of an empty grid the first box.
-    fn all(grid: &VoxelGrid, labels: Option<&Channel>) -> Vec<Self> {
-        let whole = [[0; 3], grid.dims().map(|d| d - 1)];
-        let mut bounds: HashMap<Option<u32>, [[u32; 3]; 2]> = HashMap::from([(None, whole)]);
-        let mut counts: HashMap<(Option<u32>, [u32; 3]), u32> = HashMap::new();
-        if let Some(labels) = labels {
-            let voxels =
-                || grid.voxels().zip(labels.of_voxels(grid).map(|[label, ..]| Some(label)));
-            for (voxel, label) in voxels() {
-                let bounds = bounds.entry(label).or_insert([voxel; 2]);
-                *bounds = union_bounds(*bounds, [voxel; 2]);
+    /// fastest; of an empty grid the first box.
+    fn all(grid: &VoxelGrid) -> Vec<Self> {
+        let mut counts: BTreeMap<[u32; 3], u32> = BTreeMap::new();
+        let place_of = |key: BrickKey| {
+            let [x, y, z] = key.position().map(|b| b / (MAX_MODEL / BRICK));
+            [z, y, x]
+        };
+        let mut bricks = grid.bricks().peekable();
+        // One look-up for the bricks of a box that follow each other.
+        while let Some((key, mask)) = bricks.next() {
+            let (place, mut voxels) = (place_of(key), count(&mask));
+            while let Some((_, mask)) = bricks.next_if(|&(key, _)| place_of(key) == place) {
+                voxels += count(&mask);
             }
-            for (voxel, label) in voxels() {
-                let [first, _] = bounds[&label];
-                let [x, y, z] = array::from_fn(|a| (voxel[a] - first[a]) / MAX_MODEL);
-                *counts.entry((label, [z, y, x])).or_default() += 1;
-            }
-        } else {
-            let place_of = |key: BrickKey| {
-                let [x, y, z] = key.first_voxel().map(|c| c / MAX_MODEL);
-                [z, y, x]
-            };
-            let mut bricks = grid.bricks().peekable();
-            // One look-up for the bricks of a box that follow each other.
-            while let Some((key, mask)) = bricks.next() {
-                let (place, mut voxels) = (place_of(key), count(&mask));
-                while let Some((_, mask)) = bricks.next_if(|&(key, _)| place_of(key) == place) {
-                    voxels += count(&mask);
-                }
-                *counts.entry((None, place)).or_default() += voxels;
-            }
+            *counts.entry(place).or_default() += voxels;
         }
         if counts.is_empty() {
-            counts.insert((None, [0; 3]), 0);
+            counts.insert([0; 3], 0);
         }
-        let model = |((label, [z, y, x]), voxels): ((Option<u32>, [u32; 3]), u32)| {
+        let model = |([z, y, x], voxels): ([u32; 3], u32)| {
+            let base = [x, y, z].map(|place| place * MAX_MODEL);
+            let dims = array::from_fn(|a| MAX_MODEL.min(grid.dims()[a] - base[a]));
+            Self { label: None, base, frame: Frame { dims, up: grid.world.up }, voxels }
+        };
+        counts.into_iter().map(model).collect()
+    }
+
+    /// The models of each label, by label, -1 last: boxes from its first voxel along each axis to
+    /// its last.
+    fn labeled(grid: &VoxelGrid, labels: &Channel) -> Vec<Self> {
+        let voxels = || grid.voxels().zip(labels.of_voxels(grid).map(|[label, ..]| label));
+        let mut bounds: HashMap<u32, [[u32; 3]; 2]> = HashMap::new();
+        for (voxel, label) in voxels() {
+            let bounds = bounds.entry(label).or_insert([voxel; 2]);
+            *bounds = union_bounds(*bounds, [voxel; 2]);
+        }
+        let mut counts: HashMap<_, u32> = HashMap::new();
+        for (voxel, label) in voxels() {
+            let [first, _] = bounds[&label];
+            let [x, y, z] = array::from_fn(|a| (voxel[a] - first[a]) / MAX_MODEL);
+            *counts.entry((label, [z, y, x])).or_default() += 1;
+        }
+        let model = |((label, [z, y, x]), voxels): ((u32, [u32; 3]), u32)| {
             let ([first, last], place) = (bounds[&label], [x, y, z]);
             let base: [u32; 3] = array::from_fn(|a| first[a] + MAX_MODEL * place[a]);
             let dims = array::from_fn(|a| MAX_MODEL.min(last[a] + 1 - base[a]));
-            Self { label, base, frame: Frame { dims, up: grid.world.up }, voxels }
+            Self { label: Some(label), base, frame: Frame { dims, up: grid.world.up }, voxels }
         };
         BTreeMap::from_iter(counts).into_iter().map(model).collect()
     }

@@ -28,10 +28,10 @@ pub const SPEC: MeshSpec = MeshSpec {
 
 /// Bytes of memory independent of the file.
 const REST: u64 = 64 << 10;
-/// Most triangles that components and items may make of any file: a few kilobytes could ask for
-/// minutes of work.
+/// Most triangles of all copies that components and items place, in any file: a few kilobytes could
+/// ask for minutes of work.
 const MANY: u64 = 1 << 26;
-/// Most copies of each triangle in the file, above that.
+/// Most triangles of all copies per triangle in the file, if that allows more than [`MANY`].
 const MAX_COPIES: u64 = 256;
 
 fn read(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
@@ -39,6 +39,15 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
     memory.take(bytes.len() as u64 + REST)?;
     let package = Package::open(bytes)?;
     let model = Model::read(&package, &mut memory)?;
+    build(&model, options.appearance, memory)
+}
+
+/// The mesh of a model's build, in the model's unit.
+fn build(
+    model: &Model,
+    with_appearance: bool,
+    mut memory: Budget,
+) -> Result<LoadedMesh, ReadError> {
     let items = model.build.iter().map(|item| model.objects[item.object].counts);
     let Counts { vertices, triangles, meshes, .. } = items.fold(Counts::default(), Counts::plus);
     check_counts(vertices, triangles)?;
@@ -51,8 +60,8 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
         grouped(stored)
     );
     let is_painted = |object: &Object| !object.paints.is_empty();
-    let has_colors = options.appearance && model.objects.iter().any(is_painted);
-    // The mesh, and its rounded positions after it is placed.
+    let has_colors = with_appearance && model.objects.iter().any(is_painted);
+    // Positions in double precision and rounded, which exist at once, and triangles.
     memory.take((24 + 12) * vertices + 12 * triangles)?;
     if has_colors {
         let bases = model.bases.len() as u64 * size_of::<Material>() as u64;
@@ -71,7 +80,7 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
         materials.extend(model.bases.iter().map(base));
     }
     let mut build = Build {
-        model: &model,
+        model,
         has_colors,
         positions: Vec::with_capacity(vertices as usize),
         triangles: Vec::with_capacity(triangles as usize),

@@ -65,8 +65,8 @@ pub struct Batch {
     /// Items that are taken before the first of them is given.
     most: usize,
     count: usize,
-    /// The keys of items whose turn has not come, each with its mesh, on which the library works, or
-    /// with the exception of what is none.
+    /// Items without a returned result: the key of each, and its mesh, or the exception of an item
+    /// that is no mesh.
     entries: VecDeque<(Py<PyAny>, PyResult<Source>)>,
     /// What the items raised: it is raised after the results of the items before it.
     fault: Option<PyErr>,
@@ -77,7 +77,7 @@ pub struct Batch {
     /// The outcome that was received last, until it is returned.
     received: Option<Outcome>,
     job: Arc<Job>,
-    /// In use until the last result.
+    /// For all results: [`job::pool`] drops a pool that nobody holds.
     _pool: Arc<ThreadPool>,
     /// The process that made it: a forked one has none of its threads.
     process: u32,
@@ -126,8 +126,8 @@ impl Batch {
                 Box::new(many.map(move |((), result)| Ok(Made::Field(plan.field_of(result?)?))))
             }
         };
-        // It waits for results, so that the caller's thread can look for signals. Sending fails
-        // once the batch is gone.
+        // This thread waits for results, so that the caller's thread can look for signals. Sending
+        // fails once the batch is gone.
         job::start_thread(move || {
             for outcome in made {
                 if sender.send(outcome).is_err() {
@@ -272,7 +272,7 @@ impl Batch {
                 Ok(source) => match self.wait(py) {
                     Ok(outcome) => outcome.map_err(|failure| source.failure(failure).into()),
                     Err(signal) => {
-                        // The entry stays until its outcome is there.
+                        // The entry stays until its outcome arrives.
                         self.entries.push_front((key, Ok(source)));
                         return Err(signal);
                     }

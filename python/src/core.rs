@@ -43,10 +43,11 @@ impl Plan {
         Ok(voxelizer.pool(job::pool(self.threads)?).progress(Arc::<Job>::clone(job)))
     }
 
-    /// What `make` makes of a mesh, on a thread of its own, within the time limit.
+    /// Calls `make` with a voxelizer and the mesh in `source`, on a thread of its own, within the
+    /// time limit.
     ///
     /// # Errors
-    /// Those of [`job::run_on`], of the mesh's file.
+    /// Those of [`job::run_on`]; an error of `make` has the path of the mesh's file.
     pub fn run<T: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -61,7 +62,7 @@ impl Plan {
         })
     }
 
-    /// What Python gets of a result.
+    /// The grid of a result as Python has it, with its report and warnings.
     ///
     /// # Errors
     /// The solid is one that `strict` refuses.
@@ -74,7 +75,11 @@ impl Plan {
         })
     }
 
-    /// As [`grid_of`](Self::grid_of), with a warning of the options.
+    /// The distance field of a result as Python has it. Its warnings name the options without
+    /// effect.
+    ///
+    /// # Errors
+    /// Those of [`grid_of`](Self::grid_of).
     pub fn field_of(&self, found: Distances) -> Result<PyDistanceField, Failure> {
         job::pool(self.threads)?.install(|| {
             let warnings = found.warnings.iter().map(sentence);

@@ -160,7 +160,8 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Converts errors of the library; what is in a variant that is named is converted by itself.
+/// Converts errors of the library. After `::` is the name of a variant that wraps another error,
+/// which has a conversion of its own.
 macro_rules! from_library {
     ($($error:ident $(:: $variant:ident)?),+) => {
         $(

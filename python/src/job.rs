@@ -88,7 +88,7 @@ pub fn late() -> Failure {
     Failure::own("time_limit", message)
 }
 
-/// As [`run_off_pool`], on the process's pool.
+/// Does `work` as [`run_off_pool`] does, but in the process's thread pool.
 pub fn run<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(&Arc<Job>) -> Result<T, Failure> + Send + 'static,
@@ -96,7 +96,7 @@ pub fn run<T: Send + 'static>(
     run_off_pool(py, |job| pool(None)?.install(|| work(job)))
 }
 
-/// As [`run_on`], without a time limit.
+/// Does `work` as [`run_on`] does, without a path, a time limit or a receiver of progress.
 pub fn run_off_pool<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(&Arc<Job>) -> Result<T, Failure> + Send + 'static,

@@ -50,8 +50,8 @@ use crate::options::{array_of, named, rgba_rows, shaped, wrong_type};
 ///     Texture coordinates of each vertex, or of each corner of each triangle; ``v`` points up, as
 ///     in OpenGL, OBJ and trimesh.
 /// texture : array_like of uint8, shape (height, width, 3) or (height, width, 4), optional
-///     The image for `uv`, sRGB, rows from the top. It repeats, and its texels are squares unless the
-///     voxelizer's `filter` is "linear".
+///     The image for `uv`, sRGB, rows from the top. It repeats, and its texels are squares unless
+///     the voxelizer's `filter` is "linear".
 ///
 /// Raises
 /// ------
@@ -116,7 +116,7 @@ impl PyMesh {
         Ok(Self::new(mesh, vec![], None))
     }
 
-    /// Checks that there is memory for one mesh of these.
+    /// Checks that there is memory to join these parts to one mesh.
     fn check_join(parts: &[(String, Self)]) -> Result<(), Failure> {
         check_memory(parts.iter().map(|(_, part)| part.numbers()).sum(), 8)
     }
@@ -402,7 +402,7 @@ where
     Ok(rows(array, |index| u32::try_from(index).unwrap_or_default()))
 }
 
-/// The look of a mesh that these arrays give, if any of them is there.
+/// The appearance that these arrays give a mesh of so many `vertices` and `faces`, if any is given.
 fn appearance(
     [vertex_colors, face_colors, uv, texture]: [Option<&Bound<'_, PyAny>>; 4],
     [vertices, faces]: [usize; 2],

@@ -272,7 +272,7 @@ pub fn array_of<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntyped
     Ok(array.cast_into::<PyUntypedArray>()?)
 }
 
-/// The colours in rows of red, green, blue and perhaps opacity.
+/// The colours of an array whose last axis is red, green, blue and perhaps opacity.
 pub fn rgba_rows(array: ArrayView<'_, u8, impl Dimension>) -> Vec<Rgba> {
     let color =
         |row: ArrayView1<'_, u8>| [row[0], row[1], row[2], row.get(3).copied().unwrap_or(u8::MAX)];

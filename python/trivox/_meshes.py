@@ -299,5 +299,5 @@ def _texels(image: NDArray[Any]) -> NDArray[np.uint8]:
 
 
 def _flat(faces: Any, factor: NDArray[Any], mode: str = "OPAQUE", cutoff: float | None = None) -> dict[str, Any]:
-    """Faces of one colour, a factor of white."""
+    """Colours of faces that all have the colour `factor`, in linear light."""
     return {"face_colors": np.tile(_colored(WHITE, factor, mode, cutoff), (len(faces), 1))}

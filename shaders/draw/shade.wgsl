@@ -6,7 +6,7 @@
 // #import draw/hit
 // #import draw/ground
 
-// Shading of a face that is shared by all its samples.
+// The shading that all samples of a face share.
 struct Surface {
     // Identifies the face; 0 if there is none.
     key: vec2<u32>,

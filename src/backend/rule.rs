@@ -53,7 +53,8 @@ impl Rule {
         }
     }
 
-    /// 2 if crossings into a mesh and out of it are told apart, else 1.
+    /// The number of directions of crossings: 2, into the mesh and out of it, or 1 if the rule
+    /// ignores the direction.
     pub(crate) fn directions(self) -> u32 {
         if matches!(self, Self::Winding | Self::Crossings) { 2 } else { 1 }
     }

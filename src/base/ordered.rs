@@ -17,8 +17,8 @@ const STACK: usize = 8 << 20;
 /// Time between two looks at the pool of a thread that waits and has nothing to do.
 const IDLE: Duration = Duration::from_millis(1);
 
-/// The place of one result: it receives the result, the panic of the work, or nothing if there is
-/// no input.
+/// Receives the result of one input, or the panic of its work. The sender is dropped without a
+/// value if there is no further input.
 type Slot<R> = Receiver<thread::Result<R>>;
 
 /// A thread's work.
@@ -33,10 +33,10 @@ pub struct Ordered<R> {
 impl<R: Send> Ordered<R> {
     /// Applies `work` to each of `inputs` on `workers` threads, which take at most `most_ahead`
     /// inputs more than the caller has taken results, and one more while the caller waits for a
-    /// result. Places for `most_ahead` results are allocated at once. `spawn` starts a thread of its
-    /// own or of a scope, but none of a rayon pool: one that waits for a GPU must not hold up the
-    /// pool in which another computes. A scope's threads end once all results are taken and this is
-    /// dropped.
+    /// result. A queue of `most_ahead` slots is allocated at once. `spawn` starts a detached or a
+    /// scoped thread, not a job of a rayon pool: a worker that waits for a GPU must not hold up the
+    /// pool in which another computes. A scope waits for its threads: drop the results before its
+    /// end.
     ///
     /// # Errors
     /// The operating system refuses to start a thread.
@@ -53,11 +53,11 @@ impl<R: Send> Ordered<R> {
         let (inputs, work) = (Arc::new(Mutex::new(inputs)), Arc::new(work));
         let (sender, slots) = sync_channel(most_ahead);
         for _ in 0..workers {
-            let (inputs, work, slots) = (Arc::clone(&inputs), Arc::clone(&work), sender.clone());
+            let (inputs, work, sender) = (Arc::clone(&inputs), Arc::clone(&work), sender.clone());
             let worker = move || {
-                while let Some((input, result)) = take_input(&inputs, &slots) {
+                while let Some((input, reply)) = take_input(&inputs, &sender) {
                     // Fails once nobody takes results any more.
-                    _ = result.send(input.and_then(|input| caught(|| work(input))));
+                    _ = reply.send(input.and_then(|input| caught(|| work(input))));
                 }
             };
             spawn(Builder::new().stack_size(STACK), Box::new(worker))?;
@@ -66,18 +66,18 @@ impl<R: Send> Ordered<R> {
     }
 }
 
-/// Waits until a worker may take an input, and takes it with the sender of its result; `None` when
-/// there is no other, or nobody to take results.
+/// Waits for room in the queue of `slots`, and takes the next input with the sender of its result;
+/// `None` if there are no more inputs or the [`Ordered`] is dropped.
 fn take_input<T, R>(
     inputs: &Mutex<impl Iterator<Item = T>>,
     slots: &SyncSender<Slot<R>>,
 ) -> Option<(thread::Result<T>, SyncSender<thread::Result<R>>)> {
-    // Held until the input is taken: slots are in the order of the inputs.
+    // Locked until the input is taken, so that the slots are in the order of the inputs.
     let mut inputs = lock(inputs);
-    let (sender, slot) = sync_channel(1);
+    let (reply, slot) = sync_channel(1);
     slots.send(slot).ok()?;
     let input = caught(|| inputs.next()).transpose()?;
-    Some((input, sender))
+    Some((input, reply))
 }
 
 /// The result of `work`, or its panic.
@@ -85,8 +85,9 @@ fn caught<R>(work: impl FnOnce() -> R) -> thread::Result<R> {
     catch_unwind(AssertUnwindSafe(work))
 }
 
-/// Waits for a value; `None` if nobody sends one. A thread of a rayon pool works for its pool
-/// meanwhile: the workers compute in a pool, and could not if all of its threads waited here.
+/// Waits for a value; `None` if the sender is dropped without one. A thread of a rayon pool
+/// executes jobs of its pool meanwhile: workers may compute in this pool, and would wait forever if
+/// all of its threads waited here.
 fn received<T>(from: &Receiver<T>) -> Option<T> {
     loop {
         match from.try_recv() {
@@ -140,9 +141,9 @@ pub(crate) fn in_pool<T: Send, R: Send, E>(
             while slots.len() < 2 * threads
                 && let Some(item) = items.next()
             {
-                let (sender, slot) = sync_channel(1);
+                let (reply, slot) = sync_channel(1);
                 // Fails once nobody takes results any more.
-                scope.spawn_fifo(move |_| _ = sender.send(caught(|| work(item))));
+                scope.spawn_fifo(move |_| _ = reply.send(caught(|| work(item))));
                 slots.push_back(slot);
             }
             let Some(slot) = slots.pop_front() else { return Ok(()) };

@@ -3,7 +3,7 @@
 
 use std::ops::{Add, Mul, Sub};
 
-/// Three doubles.
+/// A vector of doubles.
 pub type Vector = [f64; 3];
 
 /// The sum, component by component.

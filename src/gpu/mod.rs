@@ -36,8 +36,8 @@ pub(crate) use pipeline::{Constants, Pipeline, group_layout};
 pub const GROUP: u32 = 256;
 /// Maximum workgroups per dispatch dimension: the WebGPU default limit.
 pub const MAX_GROUPS: u32 = 65_535;
-/// Bytes of workgroup memory that adapters must have: `voxel_rows` takes 13,864, and WebGPU has at
-/// least 16,384.
+/// Bytes of workgroup memory that adapters must have: the kernel `voxel_rows` takes 13,864, and
+/// WebGPU guarantees 16,384.
 pub const WORKGROUP_BYTES: u32 = 14 << 10;
 /// Words of a brick in a buffer: its key, then its mask.
 pub const BRICK_WORDS: usize = 18;

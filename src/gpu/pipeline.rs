@@ -94,7 +94,8 @@ impl Pipeline {
     }
 }
 
-/// The layout of one bind group, for these stages. Messages of wgpu have its `label`.
+/// The layout of bind group `group` of `bindings`, for the shader stages `visibility`. Errors of
+/// wgpu state its `label`.
 pub(crate) fn group_layout(
     device: &wgpu::Device,
     label: Option<&str>,

@@ -113,7 +113,7 @@ impl GridBuilder {
     /// Extra bytes per brick while bricks are sorted, besides the parts and the grid.
     pub(crate) const BYTES_TO_ADD: u64 = size_of::<BrickRef>() as u64;
 
-    /// An empty grid of `dims` voxels, which merges masks with the same key by `combine`.
+    /// A builder of a grid of `dims` voxels. Masks with the same key are merged by `combine`.
     ///
     /// # Errors
     /// A dimension of 0 or above [`MAX_DIM`].
@@ -259,8 +259,8 @@ impl GridBuilder {
         self.grid.bytes()
     }
 
-    /// The grid, for [`Combine::Winding`] with the statistics; for [`Combine::Crossings`] an empty
-    /// grid and the crossings.
+    /// The grid, with the winding statistics for [`Combine::Winding`]; an empty grid and the
+    /// crossings for [`Combine::Crossings`].
     pub(crate) fn finish_with_counts(mut self) -> (VoxelGrid, Option<Windings>, Option<Crossings>) {
         let windings = (self.combine == Combine::Winding).then_some(self.windings);
         let crossings = (self.combine == Combine::Crossings).then(|| {

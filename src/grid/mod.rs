@@ -229,6 +229,7 @@ impl VoxelGrid {
         Self::from_parts(dims, &[bricks])
     }
 
+    /// The union of the bricks of all `parts`.
     fn from_parts(dims: [u32; 3], parts: &[Vec<(BrickKey, Mask)>]) -> Result<Self, GridError> {
         let mut builder = GridBuilder::new(dims, Combine::Union)?;
         builder.append(parts)?;

@@ -103,9 +103,9 @@ impl Section<'_> {
                 (from[axis], to[axis]) = (brick, brick + 1);
             }
         }
-        let layer = layer(self.axis, (self.index % BRICK) as usize);
+        let layer_mask = layer(self.axis, (self.index % BRICK) as usize);
         let within = move |run: BrickRun| {
-            let mask = std::array::from_fn(|x| run.mask[x] & layer[x]);
+            let mask = std::array::from_fn(|x| run.mask[x] & layer_mask[x]);
             (!is_empty(&mask)).then_some(BrickRun { mask, ..run })
         };
         self.grid.brick_runs_in(from, to).filter_map(within)

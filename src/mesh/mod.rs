@@ -85,7 +85,7 @@ pub struct Mesh {
     labels: Option<Arc<Labels>>,
 }
 
-/// The triangles, the appearance and the objects of a mesh.
+/// The triangles, the appearance and the labels of a mesh, which its placements share.
 type Shared = (Arc<Vec<[u32; 3]>>, Option<Arc<Appearance>>, Option<Arc<Labels>>);
 
 impl Mesh {

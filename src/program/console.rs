@@ -14,18 +14,19 @@ use crate::cli::ReportArgs;
 use crate::inputs::with_stdin_named;
 use crate::text::escaped_except;
 
-/// An error as `--json` prints it, with its code: that of [`trivox::ErrorCode`], or one of the
-/// program itself.
+/// An error as `--json` prints it. Its code is that of [`trivox::ErrorCode`], or one of the program
+/// itself.
 #[derive(Debug, Serialize, thiserror::Error)]
 #[error("{error}")]
 pub struct CodedError {
-    /// The message; of an error that is printed, with those of its causes.
+    /// The message; after [`of`](Self::of), the messages of the error's causes follow it.
     pub error: String,
     pub code: &'static str,
 }
 
 impl CodedError {
-    /// The code is that of the outermost error that has one, else `other`.
+    /// The messages of `error` and its causes, with the code of the outermost of these errors that
+    /// has one, else `other`.
     pub fn of(error: &anyhow::Error) -> Self {
         let of_program = |error: &(dyn Error + 'static)| {
             error.downcast_ref().map(|CodedError { code, .. }| *code)

@@ -125,8 +125,8 @@ impl<'a> Report<'a> {
         if quiet || summary.refused && !force {
             return result;
         }
-        let is_said = |text: &&String| summary.refused && summary.doubts.contains(text);
-        let warnings = summary.warnings.iter().filter(|text| !is_said(text));
+        let is_in_refusal = |text: &&String| summary.refused && summary.doubts.contains(text);
+        let warnings = summary.warnings.iter().filter(|text| !is_in_refusal(text));
         let warnings: String = warnings.map(|text| format!("warning: {mesh}{text}\n")).collect();
         let notes = summary.notes.iter().filter(|_| is_block);
         let notes: String = notes.map(|text| format!("note: {mesh}{text}\n")).collect();

@@ -25,7 +25,7 @@ use crate::write::pictures::{preview, preview_options};
 use crate::write::sink::{Sink, StdoutClosedEarly, Written, refuse_sidecars};
 use crate::write::terminal;
 
-/// A comparison of backends, and the time that it took.
+/// A comparison of backends, and its duration.
 type TimedCheck = (Check, Duration);
 
 /// Bytes of a vertex: its position and colour.
@@ -147,7 +147,7 @@ impl Plan<'_> {
         }
     }
 
-    /// Compares the backends, which is timed, and measures the distances, if the job asks for it.
+    /// Compares the backends, and measures the distances, if the job asks for them.
     fn inspect(
         &self,
         voxelizer: &Voxelizer,

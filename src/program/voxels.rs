@@ -17,8 +17,8 @@ use crate::progress::TerminalProgress;
 use crate::text::{sentences, shown};
 use crate::write::sink::{Sink, refuse_sidecars};
 
-/// The grid in a file that is [checked](check_input), or the voxels of the mesh in it, and warnings.
-/// `sink`, the output if there is one, must be none of the mesh's sidecar files.
+/// Reads the grid in `file`, or voxelizes the mesh in it. Returns the grid, and warnings. The file
+/// must have passed [`check_input`]; the output, `sink`, must be none of the mesh's sidecar files.
 pub fn voxels(
     file: &Path,
     args: &SourceArgs,
@@ -38,7 +38,7 @@ pub fn voxels(
         .progress(progress.clone())
         .place_options(PlaceOptions::new(sizing.unwrap_or(DEFAULT_SIZING)));
     let voxelizer = args.voxels.apply_to(voxelizer).color(args.color.unwrap_or_default());
-    // As the main command does.
+    // The same steps as those of the main command.
     let named = || shown(file);
     let of_mesh = || {
         let placed = voxelizer.place(file).with_context(named)?;
@@ -54,8 +54,7 @@ pub fn voxels(
 pub fn check_input(file: &Path) -> Result<()> {
     let named = || shown(file);
     // A missing file is reported before an unknown format.
-    fs::metadata(file).with_context(named)?;
-    if file.is_dir() {
+    if fs::metadata(file).with_context(named)?.is_dir() {
         let why = "is a folder: name a file in it".to_owned();
         return Err(ReadError::Unsupported(why)).with_context(named);
     }

@@ -87,7 +87,7 @@ const MAX_LEAKED_FRACTION: f64 = 0.01;
 /// The result of a fill.
 struct Outcome {
     fill: Fill,
-    /// The reason for it, as a phrase.
+    /// The reason for this fill, as a phrase.
     reason: String,
     grid: VoxelGrid,
     findings: Findings,
@@ -169,6 +169,7 @@ struct OrientedSurface {
     topology: Topology,
     /// The boundary; `None` if it has too many edges.
     boundary: Option<Boundary>,
+    /// The flips. [`orient`](Self::orient) makes them, and takes their `is_flipped`.
     flips: Flips,
 }
 
@@ -353,8 +354,8 @@ async fn along_x(runner: &mut Runner<'_>, fill: Fill) -> Result<Outcome, Backend
 }
 
 async fn vote(runner: &mut Runner<'_>) -> Result<Outcome, BackendError> {
-    // Without it, columns that end there cannot be told from those that do not.
     let dims = runner.mesh.lattice().dims;
+    // Without room for flips beyond the grid, a column that ends there looks like an open one.
     if dims.contains(&MAX_DIM) {
         return Err(BackendError::VoteTooLarge);
     }

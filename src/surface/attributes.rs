@@ -262,13 +262,16 @@ struct Scratch {
     sums: Vec<AttributeSums>,
 }
 
-/// The index in the file, the number of copies and the unit normal of a triangle, and the plane
-/// between voxels that it lies in, if it does.
+/// The properties of a triangle that its parts share.
 #[derive(Default)]
 struct TriangleFacts {
+    /// The index in the file.
     source: u32,
+    /// The number of triangles with the same corners.
     copies: u32,
+    /// The unit normal, in parts of [`NORMAL_UNITS`].
     normal: [i64; 3],
+    /// The plane between voxels in which the triangle lies, as by [`plane_of`].
     plane: Option<(usize, i64)>,
 }
 
@@ -348,16 +351,15 @@ impl BrickWork for Sampler<'_> {
         count(&brick.mask).into()
     }
 
-    /// Of a solid few voxels are touched.
+    /// Triangles touch few voxels of a solid.
     fn fills_masks(&self) -> bool {
         !self.is_solid
     }
 
-    /// Of the columns and of the channels. Lists of bricks grow and are put in order.
+    /// The columns, the channels, and three times the bricks, whose lists grow and are sorted.
     fn bytes(&self, bricks: u64, voxels: u64) -> u64 {
         let channels = self.set.iter().map(|&of| Channel::bytes_of(of, bricks, voxels));
-        let components = self.set.iter().copied().map(stored_components).sum::<usize>();
-        let columns = voxels * (components * size_of::<u32>()) as u64;
+        let columns = voxels * (self.components() * size_of::<u32>()) as u64;
         3 * bricks * size_of::<SampledBrick>() as u64 + columns + channels.sum::<u64>()
     }
 
@@ -375,10 +377,9 @@ impl BrickWork for Sampler<'_> {
         }
         let Scratch { integrator, sums } = scratch;
         sums.resize(512, AttributeSums::default());
-        // Of a triangle that touches none of the voxels, they are not used.
-        let facts = touched.masks.iter().enumerate().map(|(index, mask)| match is_empty(mask) {
-            true => TriangleFacts::default(),
-            false => facts_of(brick, index),
+        // A triangle that touches none of the voxels has no parts: its facts are not used.
+        let facts = touched.masks.iter().enumerate().map(|(index, mask)| {
+            if is_empty(mask) { TriangleFacts::default() } else { facts_of(brick, index) }
         });
         let facts: Vec<TriangleFacts> = facts.collect();
         each_part(
@@ -389,8 +390,8 @@ impl BrickWork for Sampler<'_> {
             #[inline(always)]
             |part| {
                 let triangle = &facts[part.triangle];
-                let is_beyond = |plane| is_beyond(grid, brick.key, plane, part.voxel);
-                let halves = if triangle.plane.is_some_and(is_beyond) { 1 } else { 2 };
+                let is_shared = |plane| is_beyond(grid, brick.key, plane, part.voxel);
+                let halves = if triangle.plane.is_some_and(is_shared) { 1 } else { 2 };
                 sums[part.voxel].add(part, triangle, halves, brick.weights);
             },
         );
@@ -400,8 +401,7 @@ impl BrickWork for Sampler<'_> {
             samples.push(self.sample_of(&std::mem::take(&mut sums[voxel]), brick));
         }
         self.layers.set(simd, brick, &touched, integrator, &mut samples);
-        let components = set.iter().copied().map(stored_components).sum::<usize>();
-        let mut columns = Vec::with_capacity(samples.len() * components);
+        let mut columns = Vec::with_capacity(samples.len() * self.components());
         for &attribute in *set {
             let stored_components = stored_components(attribute);
             let bits = samples.iter().map(|sample| attribute.bits_of(sample));
@@ -412,6 +412,11 @@ impl BrickWork for Sampler<'_> {
 }
 
 impl Sampler<'_> {
+    /// The number of stored components of all attributes.
+    fn components(&self) -> usize {
+        self.set.iter().copied().map(stored_components).sum()
+    }
+
     /// A voxel's sample from its sums, without the attributes of [`Layers`].
     fn sample_of(&self, sums: &AttributeSums, brick: &BrickTriangles) -> VoxelSample {
         let (mesh, triangle) = (brick.distinct.mesh, sums.triangle as usize);

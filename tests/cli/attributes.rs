@@ -179,7 +179,7 @@ fn files_are_objects_of_one_grid_and_the_later_wins() {
     let attributes = grid.attributes.as_ref().unwrap();
     let count = |label| attributes.of_voxels(&grid).filter(|of| of.label == label).count();
     let voxels = |edge: usize| edge.pow(3);
-    // The one beside is in the large one by half of each edge.
+    // The overlap of `beside` and `large` has half the edge of `beside`.
     assert_eq!([0, 1, 2].map(count), [voxels(8) - voxels(4), voxels(16) - voxels(4), voxels(4)]);
     // An object in a later one, and one that is not closed.
     folder.write("open.obj", cube(0.0, 1.0).replace("f 5 6 8 7\n", ""));

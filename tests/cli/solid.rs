@@ -62,7 +62,8 @@ fn a_solid_says_how_it_was_filled_and_why() {
         "mesh_volume": 64.0,
     });
     let zeros = "open_edges non_manifold_edges inconsistent_edges odd_edges unbalanced_edges \
-                 flipped_triangles flipped_patches open_columns overlapping_columns opposed_columns";
+                 flipped_triangles flipped_patches open_columns overlapping_columns \
+                 opposed_columns";
     let nulls = "example boundary_loops uncertain_voxels caps empty_shells empty_shells_text \
                  pieces_text axis_disagreement enclosed leaked";
     for (fields, value) in [(zeros, json!(0)), (nulls, Value::Null)] {

@@ -61,7 +61,7 @@ pub const UNLIMITED: BatchLimits = BatchLimits {
     groups: u32::MAX,
 };
 
-/// The source of a module with its imports, such as `exact/touches`.
+/// The source, with its imports, of the shader module at `path`, such as `exact/touches`.
 pub fn module(path: &str) -> String {
     resolve(MODULES.iter().find(|file| file.path == path).expect("a module"))
 }
@@ -120,7 +120,7 @@ impl Kernel {
     }
 }
 
-/// The pipeline of the one stage in `source`.
+/// The pipeline of the only entry point in `source`; without a `layout`, wgpu derives it.
 pub fn pipeline(
     device: &Device,
     source: String,
@@ -140,7 +140,7 @@ pub fn pipeline(
     })
 }
 
-/// Runs it in so many workgroups with these groups bound.
+/// Runs `pipeline` in so many workgroups along each axis, with the bind groups `groups`.
 pub fn dispatch(
     device: &Device,
     pipeline: &wgpu::ComputePipeline,
@@ -156,7 +156,7 @@ pub fn dispatch(
     device.queue.submit([encoder.finish()]);
 }
 
-/// The first words of a buffer.
+/// The first `words` words of a buffer.
 pub fn read_buffer(device: &Device, buffer: &wgpu::Buffer, words: u64) -> Vec<u32> {
     let staging = device.buffer("staging", words, Usage::MAP_READ | Usage::COPY_DST);
     let mut encoder = device.device.create_command_encoder(&Default::default());

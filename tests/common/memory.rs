@@ -17,7 +17,7 @@ pub fn run_within(
     on_threads(threads, run).map(|run| run.grid)
 }
 
-/// Bytes that suffice for that with so many threads, as the refusal of none at all says.
+/// The memory in bytes that a run with so many threads needs, by the error of a run with none.
 pub fn memory_needed(threads: usize, mesh: &PlacedMesh, rule: Rule) -> u64 {
     match run_within(threads, 0, mesh, rule) {
         Err(BackendError::Memory { needed, allowed: 0 }) => needed,

@@ -3,7 +3,7 @@
 /// Red, green and blue in linear light, from 0 to 1.
 pub type Light = [f64; 3];
 
-/// The linear light, from 0 to 1, of a value in sRGB.
+/// The linear light, from 0 to 1, of an sRGB channel.
 pub fn light(value: u8) -> f64 {
     let c = f64::from(value) / 255.0;
     if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }

@@ -3,8 +3,9 @@
 
 use std::array::from_fn;
 
-/// A convex polygon, clipped to `low..=low + 1` on an axis.
+/// The part of a convex polygon with coordinates in `low..=low + 1` along `axis`.
 pub fn clip<const N: usize>(polygon: &[[f64; N]], axis: usize, low: f64) -> Vec<[f64; N]> {
+    // The part at heights of at least 0.
     let half = |polygon: &[[f64; N]], height: &dyn Fn([f64; N]) -> f64| {
         let mut part = Vec::new();
         for (i, &p) in polygon.iter().enumerate() {

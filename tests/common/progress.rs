@@ -38,7 +38,7 @@ impl Progress for Counts {
     }
 }
 
-/// `work` advances to its total, which is returned, and ends when it is cancelled.
+/// Asserts that `work` advances to its total, and stops if it is cancelled; returns the total.
 #[track_caller]
 pub fn checked_progress<T>(work: impl Fn(&Counts) -> Result<T, BackendError>) -> u64 {
     let progress = Counts::default();

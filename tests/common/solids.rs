@@ -142,7 +142,7 @@ pub fn first_triangles(mesh: &Mesh, count: usize) -> Mesh {
     with_triangles(mesh, mesh.triangles()[..count].to_vec())
 }
 
-/// `mesh` without the triangles that `is_lost` names by number.
+/// `mesh` without the triangles for whose index `is_lost` is true.
 pub fn without(mesh: &Mesh, is_lost: impl Fn(usize) -> bool) -> Mesh {
     let kept = mesh.triangles().iter().enumerate().filter(|(index, _)| !is_lost(*index));
     with_triangles(mesh, kept.map(|(_, &triangle)| triangle).collect())

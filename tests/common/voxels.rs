@@ -49,7 +49,7 @@ pub fn at_voxel_size(mesh: &Mesh, size: f64) -> PlacedMesh {
     place(mesh, &voxel_size(size)).unwrap()
 }
 
-/// `mesh` with so many voxels around it.
+/// `mesh`, placed by `options` with `pad` more voxels on all six sides.
 pub fn padded(mesh: &Mesh, options: PlaceOptions, pad: u32) -> PlacedMesh {
     place(mesh, &options.with_pad(pad)).unwrap()
 }
@@ -128,10 +128,10 @@ pub fn block(dims: [u32; 3], lo: [u32; 3], hi: [u32; 3]) -> VoxelGrid {
     VoxelGrid::from_voxels(dims, voxels_in(lo, hi)).unwrap()
 }
 
-/// The grid of the voxels for which `is_in` holds.
-pub fn grid_where(dims: [u32; 3], is_in: impl Fn([u32; 3]) -> bool + Sync) -> VoxelGrid {
-    let is_in = |voxel: &[u32; 3]| is_in(*voxel);
-    let slab = |x: u32| voxels_in([x, 0, 0], [x + 1, dims[1], dims[2]]).filter(is_in);
+/// The grid whose occupied voxels are those for which `is_occupied` is true.
+pub fn grid_where(dims: [u32; 3], is_occupied: impl Fn([u32; 3]) -> bool + Sync) -> VoxelGrid {
+    let is_occupied = |voxel: &[u32; 3]| is_occupied(*voxel);
+    let slab = |x: u32| voxels_in([x, 0, 0], [x + 1, dims[1], dims[2]]).filter(is_occupied);
     let voxels: Vec<[u32; 3]> = (0..dims[0]).into_par_iter().flat_map_iter(slab).collect();
     VoxelGrid::from_voxels(dims, voxels).unwrap()
 }

@@ -473,6 +473,7 @@ fn box_under_a_sheet(is_reversed: bool) -> PlacedMesh {
 
 #[test]
 fn surfaces_behind_others_are_not_seen() {
+    // By default, hidden surfaces count too.
     let default = ColorOptions::new(Mode::Surface).blend;
     assert_eq!((default, Blend::default()), (Blend::All, Blend::All));
     let top = |z: u32| (3..13).flat_map(move |x| (3..13).map(move |y| [x, y, z]));

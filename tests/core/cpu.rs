@@ -3,13 +3,13 @@
 use crate::common::memory::{memory_needed, run_within};
 use crate::common::prelude::*;
 
-/// The touched voxels, by so many threads in the least memory that is not refused.
+/// The touched voxels, by this number of threads, in the least memory that is not refused.
 fn in_least_memory(threads: usize, mesh: &PlacedMesh) -> VoxelGrid {
     let memory = memory_needed(threads, mesh, Rule::Conservative);
     run_within(threads, memory, mesh, Rule::Conservative).unwrap()
 }
 
-/// The touched voxels are those of the octree.
+/// Expects the touched voxels of the octree, and returns them.
 fn check(mesh: &PlacedMesh, what: &str) -> VoxelGrid {
     let grid = surface(mesh);
     assert_same(&grid, &oracle::voxelize_by_octree(mesh), what);

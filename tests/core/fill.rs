@@ -271,8 +271,8 @@ fn a_fill_in_other_dimensions_is_that_in_larger_ones_cut_off() {
         let dims = random_dims(rng);
         let grids = random_flips(rng, dims).each_ref().map(Dense::grid);
         let other = dims.map(|d| rng.u32(1..=2 * d));
-        let larger = [0, 1, 2].map(|a| dims[a].max(other[a]));
-        let larger = grids.each_ref().map(|g| VoxelGrid::from_voxels(larger, g.voxels()).unwrap());
+        let all = [0, 1, 2].map(|a| dims[a].max(other[a]));
+        let larger = grids.each_ref().map(|g| VoxelGrid::from_voxels(all, g.voxels()).unwrap());
         let cropped = |grid: VoxelGrid| grid.in_box([0; 3], other).unwrap();
         let (filled, open_columns) = filled_of(&larger[0]);
         let found = along_x(&grids[0], other, u64::MAX, &NoProgress).unwrap();
@@ -281,6 +281,10 @@ fn a_fill_in_other_dimensions_is_that_in_larger_ones_cut_off() {
         let found = vote(grids.each_ref(), other, u64::MAX, &NoProgress).unwrap();
         assert!(found == (cropped(voted), disagreement), "seed {seed}");
     }
+}
+
+#[test]
+fn fills_in_dimensions_that_no_grid_has_are_refused() {
     let one = block([1; 3], [0; 3], [1; 3]);
     for dims in [[0, 1, 1], [1, 65_537, 1], [u32::MAX, 2, 1]] {
         assert!(along_x(&one, dims, u64::MAX, &NoProgress).is_err(), "{dims:?}");

@@ -160,10 +160,9 @@ fn a_body_that_is_inside_out_is_reversed_where_bodies_are_joined() {
 fn a_joined_mesh_has_the_colours_of_its_parts() {
     let square = square(4.0, 0.5);
     let of_texture = |color: Rgba| {
-        let map = TextureRef { texture: 0, wrap: [Wrap::Repeat; 2], filter: Filter::Nearest };
-        let material = Material { texture: Some(map), ..Material::default() };
+        let texture = Texture::new([1, 1], vec![color]);
         let uvs = [[[0.0; 2], [1.0, 0.0], [1.0; 2]]; 2];
-        textured(square.clone(), material, Texture::new([1, 1], vec![color]), &uvs)
+        textured(square.clone(), Material::textured(0, &texture), texture, &uvs)
     };
     let has_vertex_colors = Material { has_vertex_colors: true, ..Material::default() };
     let look = Appearance {

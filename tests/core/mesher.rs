@@ -33,8 +33,8 @@ fn expected(grid: &VoxelGrid) -> BTreeMap<Face, Option<Rgba>> {
     faces
 }
 
-/// Whether a rectangle could be larger by faces that are `left`: it grows along the second axis
-/// across its normal, then along the first, up to the end of its tile.
+/// Whether a rectangle could have more of the faces `left`. Its first row of faces extends along
+/// `v`, then the whole rectangle along `u`, each up to the end of a tile.
 fn can_grow(rectangle: &Rectangle, left: &BTreeMap<Face, Option<Rgba>>) -> bool {
     let Rectangle { min, max, axis, color, .. } = *rectangle;
     let [u, v] = [[1, 2], [0, 2], [0, 1]][axis];
@@ -127,7 +127,7 @@ fn a_wrong_surface_is_noticed() {
         |all, i| all[i].color = Some([200, 9, 9, 255]),
         |all, i| all[i].color = None,
         |all, _| {
-            // One rectangle in two.
+            // Splits a rectangle in two.
             let large = all.iter().position(|rectangle| rectangle.faces() > 1).unwrap();
             let Rectangle { min, max, .. } = all[large];
             let axis = (0..3).find(|&a| max[a] - min[a] > 1).unwrap();

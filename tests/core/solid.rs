@@ -804,9 +804,9 @@ fn neither_padding_nor_bounds_change_the_solid_of_a_soup() {
             let (expected, filling) = solid(&place(&mesh, &options).unwrap(), fill);
             assert!(expected.occupied() > 1_000 && filling.flips.flipped_triangles > 0);
             for pad in [1, 3, 20] {
-                let (padded, _) = solid(&padded(&mesh, options, pad), fill);
-                let within = padded.in_box([i64::from(pad); 3], expected.dims()).unwrap();
-                assert!(within == expected, "{count}, {fill}, {pad}: {padded:?}, not {expected:?}");
+                let (found, _) = solid(&padded(&mesh, options, pad), fill);
+                let within = found.in_box([i64::from(pad); 3], expected.dims()).unwrap();
+                assert!(within == expected, "{count}, {fill}, {pad}: {found:?}, not {expected:?}");
             }
             for max in [[100.0, 50.0, 100.0], [31.0, 7.0, 64.0]] {
                 let bounds = Bounds { min: [0.0; 3], max };

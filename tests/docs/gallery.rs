@@ -33,7 +33,7 @@ fn committed_pictures_are_what_the_program_makes() {
 }
 
 #[test]
-fn drawn_verdicts_are_the_published_answers_and_what_is_wrong_in_floats_is_said() {
+fn drawn_verdicts_are_the_published_answers_and_wrong_tests_in_floats_are_named() {
     let answers = CASES.map(|case| case.overlaps());
     let published = [true, true, true, true, false, false];
     let traps = [true, false, true, true, false, true];
@@ -45,8 +45,8 @@ fn drawn_verdicts_are_the_published_answers_and_what_is_wrong_in_floats_is_said(
         assert_eq!(drawing.contains(">apart<"), !case.overlaps(), "{title}");
         // What they have in common is drawn, and of those that are apart nothing is.
         assert_eq!(drawing.contains(" common\""), case.overlaps(), "{title}");
-        // The tests of 1996 and 2001 are right but for two: a normal of rounding errors separates
-        // the box from its own centre, and a clearance of one unit is rounded away.
+        // In `f64`, the 13 axes (1996) and the test of 2001 are wrong in two cases: a normal of
+        // rounding errors separates the box from its own centre; a gap of one unit is rounded away.
         let wrong = drawing.split_once("f64 wrong: ").map(|(_, rest)| rest.split('<').next());
         let expected = match title {
             "Three points on a line, in tenths" => Some("test of 2001"),

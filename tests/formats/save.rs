@@ -1,4 +1,4 @@
-//! Files are replaced as a whole, or not at all.
+//! Saved files: what is refused before a file is made or replaced, and long names.
 
 use std::io::{self, Write};
 

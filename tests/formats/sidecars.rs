@@ -21,8 +21,8 @@ fn mtl(image: &str) -> String {
     format!("newmtl a\nmap_Kd {image}\n")
 }
 
-/// A square with the texture `image`, whose numbers are in the file `buffer`; and the bytes of
-/// that file.
+/// The glTF document of a square with the texture in the file `image` and the buffer in the file
+/// `buffer`, and the bytes of the latter.
 fn gltf(buffer: &str, image: &str) -> (String, Vec<u8>) {
     let (document, bytes) = without_buffer(&with_image(&format!(r#"{{"uri": "{image}"}}"#)));
     let of_file = format!(r#""buffers": [{{"uri": "{buffer}", "#);

@@ -122,7 +122,7 @@ fn kernels_have_the_entry_point_and_the_workgroup_of_the_registry() {
     }
 }
 
-/// Bytes of workgroup memory of a kernel.
+/// The bytes of workgroup memory that a kernel takes.
 fn workgroup_bytes(kernel: &Kernel) -> u32 {
     let (module, info) = validated(kernel.name(), &kernel.source());
     let mut sizes = naga::proc::Layouter::default();
@@ -138,7 +138,7 @@ fn workgroup_bytes(kernel: &Kernel) -> u32 {
 fn adapters_have_the_workgroup_memory_of_every_kernel() {
     let bytes = KERNELS.iter().map(|kernel| (workgroup_bytes(kernel), kernel.name()));
     let most = bytes.max().unwrap();
-    // The message states the limit that an adapter lacks: not far above what is needed.
+    // The error of an unsuitable adapter states the limit, which is at most 1 KiB above the need.
     let limit = gpu::WORKGROUP_BYTES;
     assert!((limit - 1023..=limit).contains(&most.0), "{most:?}");
 }
@@ -194,7 +194,8 @@ fn every_kernel_is_translated_to_hlsl_and_msl() {
     }
 }
 
-/// The result of `check.mjs`, written to `folder` as `script`, for the files in `sources`.
+/// The output of `check.mjs`, copied to `folder` as `script`, for the files in `sources`. `stages`
+/// holds the bits of the shader stages for scenes, if there are any.
 fn checked_by_tint(folder: &Path, script: &str, sources: &Path, stages: &[String]) -> Output {
     // Packages are looked for beside the script.
     let script = folder.join(script);

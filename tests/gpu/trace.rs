@@ -201,7 +201,8 @@ fn distances_of_hits_are_those_to_the_face_and_no_ray_begins_too_far_away() {
     assert_finds(STAGE_OF_DISTANCES, &grid, &expected);
 }
 
-/// A stage on [`scene_source`] finds these words on every adapter, one in each of 64 invocations.
+/// Asserts that a stage on [`scene_source`] writes these 64 words on every adapter, one word per
+/// invocation.
 fn assert_finds(stage: &str, grid: &VoxelGrid, expected: &[u32]) {
     let array = wgpu::BindingType::Buffer {
         ty: wgpu::BufferBindingType::Storage { read_only: false },
@@ -302,7 +303,7 @@ fn pictures_are_those_of_the_cpu() {
         });
         assert_ne!(drawn[0], drawn[5], "{label}: all pictures are the same");
     }
-    // More pixels than a submission has, and more rays of each kind.
+    // A picture of more than 2^20 pixels takes several submissions.
     let options = RenderOptions { samples: 1, ..without_background([1100, 1000]) };
     let expected = Renderer::new(&colored).render(&options, &NoProgress).unwrap();
     for (label, gpu) in gpus(fast_adapters().into_iter().take(1).collect()) {

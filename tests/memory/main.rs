@@ -1035,7 +1035,7 @@ fn attributes_take_no_more_memory_than_they_are_allowed() {
         };
         let (found, _, refusals) = made_as_it_asks(&format!("{mode:?}, {set:?}"), || (), run);
         assert_eq!(found.attributes.set(), attributes_of);
-        // The first refusal names the values of a surface, and the others lists of triangles.
+        // The first refusal counts the values of a surface; only lists of triangles cause others.
         assert!(mode != Mode::Surface || refusals < 100, "{set:?}: {refusals} refusals");
     }
 }

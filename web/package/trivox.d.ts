@@ -12,7 +12,7 @@ export interface NamedFile {
   bytes: ArrayBuffer | ArrayBufferView;
 }
 
-/** What holds memory of WebAssembly, until it is freed or collected. */
+/** An object that holds memory of WebAssembly until it is freed or collected. */
 declare class Owner {
   protected constructor();
   /** Frees its memory at once; an error while it is in use. */
@@ -173,8 +173,8 @@ export class Mesh extends Owner {
     options?: { colors?: boolean; attributes?: Attribute[] },
   ): Promise<Mesh>;
   /**
-   * The mesh of these arrays. Rejects indices of no vertex, coordinates that are not finite, also of textures, linear
-   * colours outside 0 to 1, a texture that is no image, and one whose bytes are no whole rows of `width` pixels.
+   * The mesh of these arrays. Rejects an index without a vertex, a position or a texture coordinate that is not finite,
+   * a linear colour outside 0 to 1, a texture that is no image, and bytes that are not whole rows of `width` pixels.
    */
   static of(arrays: MeshArrays): Promise<Mesh>;
   readonly triangles: number;
@@ -314,15 +314,15 @@ export interface ViewOptions {
   /** Above the horizon, in radians. */
   pitch: number;
   /**
-   * At 1 the grid just fits the picture, however it is turned by `yaw`; at 2 it is twice as large. Others than 0.1 to
-   * 10,000 are taken as the nearest of these.
+   * At 1 the grid just fits the picture, however it is turned by `yaw`; at 2 it is twice as large. Clamped to 0.1 to
+   * 10,000.
    */
   zoom: number;
   /** The pitch at which it fits; `pitch` by default, and then a change of `pitch` changes the size. */
   fitPitch?: number;
   /** The point in the middle, right and up from the grid's, in halves of the picture's shorter side at a zoom of 1. */
   pan: [number, number];
-  /** Rays along each side of a pixel: 1 to 8; others are taken as the nearest of these. */
+  /** Rays along each side of a pixel, clamped to 1 to 8. */
   samples: number;
   hasShadow: boolean;
   /** The axis that is cut, 0 to 2, and the last layer that is shown. */
@@ -375,5 +375,5 @@ export interface Format {
 export function shaders(): Promise<Record<string, string>>;
 export function version(): Promise<string>;
 
-// What has no `export` above is of this file only.
+// Without this line TypeScript would export `Owner`, too.
 export {};

@@ -87,14 +87,14 @@ const messages = {
     pending.delete(id);
   },
   failed({ id, message, fatal }) {
-    // Without an answer to `ready` nothing else is done.
+    // A failure of `ready` is fatal: no other request would be answered.
     if (!fatal && id !== 'ready') {
       pending.get(id)?.reject(new Error(message));
       pending.delete(id);
       return;
     }
     if (pending.has('ready')) {
-      // It did not start: nor would the next.
+      // This worker did not start, and neither would the next.
       const error = new Error(`WebAssembly did not start: ${message}`);
       pending.get('ready')?.reject(error);
       setBusy(false);
@@ -703,7 +703,7 @@ let mesh = null;
 let divider = 0.5;
 let isDividing = false;
 
-/** Has the mesh of the grid that is shown drawn from now on, if it is to be seen. */
+/** Loads the mesh of the grid that is shown into the picture of the mesh, unless only voxels are shown. */
 async function placeMesh() {
   if ($('show').value === 'voxels') return;
   const { shown } = state;
@@ -922,7 +922,7 @@ new ResizeObserver(() => {
   last.getContext('2d').drawImage(canvas, 0, 0);
   [canvas.width, canvas.height] = size;
   context.drawImage(last, 0, 0, canvas.width, canvas.height);
-  // Its memory at once: Safari limits that of all canvases, and collects them late.
+  // Frees its memory at once: Safari limits the memory of all canvases together, and collects them late.
   [last.width, last.height] = [0, 0];
   moved();
 }).observe(canvas);

@@ -1,6 +1,6 @@
 // What was dropped or chosen: files, with the path of each inside its folder.
 
-/** Bytes of a file, or of several together: WebAssembly has 4 GiB, in which the mesh is there as well. */
+/** The most bytes of a file, or of several together: WebAssembly has 4 GiB for the files and the mesh in them. */
 export const LARGEST = 1_000_000_000;
 
 export const grouped = (number) => number.toLocaleString('en');

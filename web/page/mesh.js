@@ -50,7 +50,7 @@ export class MeshPicture {
     const gl = this.canvas.getContext('webgl2', { preserveDrawingBuffer: true });
     if (!gl) throw new Error('this browser draws no mesh: it has no WebGL 2');
     this.gl = gl;
-    /** The result whose mesh it has, for the page. */
+    /** The result whose mesh this draws; the page sets it. */
     this.shown = null;
     this.program = gl.createProgram();
     for (const [type, source] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]]) {

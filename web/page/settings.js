@@ -1,12 +1,12 @@
 // The settings: from the form and into it, as options, as a link and as a command line.
 
 const form = document.getElementById('settings');
-// A browser may have filled it in as it was left.
+// A browser may have restored the values of the last visit.
 form.reset();
 const NAMES = [...new Set([...form.elements].map(({ name }) => name))].filter((name) => name && name !== 'one-color');
 const DEFAULTS = read();
 
-/** Whether one of those that are folded away at first is not the default. */
+/** Whether an option that is folded away at first differs from its default. */
 export const hasMore = (values) => [...document.querySelectorAll('#more [name]')].some(({ name }) => values[name] !== DEFAULTS[name]);
 
 export function read() {

@@ -263,7 +263,7 @@ onmessage = ({ data }) => {
       draw();
     }
   });
-  // That `ready` failed is posted below.
+  // The queue begins with `ready`, whose failure is posted below.
   queue.catch(() => {});
 };
 
@@ -326,7 +326,7 @@ const whole = ({ camera, size }) => ({ ...camera, size, rows: [0, size[1]], samp
 /** The voxel at a point of the canvas; nothing before the first picture. */
 const picked = ([x, y]) => (viewer && view ? viewer.pick(whole(view), x, y) : null);
 
-/** The pixels of rows as an image; `null`, and once a notice, where the browser has no memory for it. */
+/** The pixels of rows as an image. Without memory for it: `null`, and for the first of a grid a notice on the page. */
 async function imageOf(pixels, width) {
   try {
     return await createImageBitmap(new ImageData(pixels, width));
@@ -347,7 +347,7 @@ async function rowsOf(options) {
   return { image: await imageOf(pixels, options.size[0]), isPresented: false };
 }
 
-/** Hands rows of a picture to the page. `took` is the milliseconds of a whole one, and 0 of others. */
+/** Hands rows of a picture to the page. `took` is the time of a whole picture in milliseconds, 0 for a part of one. */
 function post(now, { size, rows }, { image, isPresented }, took) {
   if (!image) return;
   const camera = viewer.camera(whole(now));
@@ -387,4 +387,3 @@ async function sharpen(now) {
   }
   sharpened = now;
 }
-

@@ -7,7 +7,7 @@ use trivox::Progress;
 use wasm_bindgen::prelude::*;
 use web_time::{Duration, Instant};
 
-/// Messages of a step are at least so far apart.
+/// The shortest time between two messages of a step.
 const PAUSE: Duration = Duration::from_millis(80);
 
 thread_local! {
@@ -24,8 +24,8 @@ struct State {
     reported: Option<Instant>,
 }
 
-/// Has `callback(step, share)` called while something is computed: the share of the step that is
-/// done is from 0 to 1, or null where it is not known.
+/// Sets the `callback(step, share)` that is called during work. `share` is the part of the step
+/// that is done, from 0 to 1, or null where it is not known.
 #[wasm_bindgen(js_name = onProgress)]
 pub fn on_progress(callback: Function) {
     CALLBACK.with_borrow_mut(|own| *own = Some(callback));
@@ -35,6 +35,7 @@ pub fn on_progress(callback: Function) {
 #[derive(Debug)]
 pub struct Reporter;
 
+/// Changes the state, and calls the callback unless the last message of this step is too recent.
 fn report(change: impl FnOnce(&mut State)) {
     let due = STATE.with_borrow_mut(|state| {
         change(state);

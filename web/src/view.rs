@@ -110,15 +110,17 @@ fn linear(color: [u8; 3]) -> Vector {
 impl ViewCamera {
     fn new(scene: &Scene, options: ViewOptions) -> Self {
         let grid = scene.grid();
-        let of_world = |[right, up, front]: Vector| match grid.world.up {
+        // Of a vector along the right, the up and the front axis of the world.
+        let grid_from_world = |[right, up, front]: Vector| match grid.world.up {
             Up::Y => [right, up, front],
             Up::Z => [right, -front, up],
         };
         let ((sin_y, cos_y), (sin_p, cos_p)) = (options.yaw.sin_cos(), options.pitch.sin_cos());
-        let back = of_world([sin_y * cos_p, sin_p, cos_y * cos_p]);
-        let right = of_world([cos_y, 0.0, -sin_y]);
-        let up = of_world([-sin_y * sin_p, cos_p, -cos_y * sin_p]);
-        let sun = normalized(plus(of_world([0.25, 0.75, 0.2]), times(plus(back, right), 0.5)));
+        let back = grid_from_world([sin_y * cos_p, sin_p, cos_y * cos_p]);
+        let right = grid_from_world([cos_y, 0.0, -sin_y]);
+        let up = grid_from_world([-sin_y * sin_p, cos_p, -cos_y * sin_p]);
+        let camera_part = times(plus(back, right), 0.5);
+        let sun = normalized(plus(grid_from_world([0.25, 0.75, 0.2]), camera_part));
 
         let whole = [[0; 3], grid.dims().map(|d| d - 1)];
         let [lo, hi] = scene.bounds().unwrap_or(whole).map(|voxel| voxel.map(f64::from));
@@ -338,7 +340,7 @@ pub struct Viewer {
 }
 
 impl Viewer {
-    /// Draws on `gpu`, or on the CPU.
+    /// A viewer that draws on `gpu`, or without one on the CPU.
     pub(crate) fn new(grid: VoxelGrid, gpu: Option<&Gpu>) -> Result<Self, GpuError> {
         let scene = Scene::owning(grid);
         let gpu = gpu.map(|gpu| GpuView::new(gpu, &scene)).transpose()?;
@@ -364,8 +366,8 @@ impl Viewer {
         }
     }
 
-    /// The voxel that is seen at a point of the picture, in pixels from its top left corner, and its
-    /// colour, as JSON: null where none is seen.
+    /// The voxel that is seen at a point of the picture, in pixels from its top left corner, with
+    /// its colour, as JSON: null where none is seen.
     pub fn pick(&self, options: &str, x: f64, y: f64) -> Result<String, Failure> {
         let camera = self.camera_of(options)?;
         let shown = camera.first_shown(&self.scene, camera.towards([x, y]));

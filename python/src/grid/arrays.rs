@@ -29,7 +29,7 @@ fn new_array<'py, T: Element>(
     Ok(array)
 }
 
-/// A new array of so many rows of `N`; 1-D for rows of one element.
+/// A new array of so many rows of `N` elements; 1-D if `N` is 1.
 pub fn filled<'py, T: Element + bytemuck::Pod, const N: usize>(
     py: Python<'py>,
     rows: u64,
@@ -140,8 +140,8 @@ pub fn mesh<'py>(py: Python<'py>, grid: &VoxelGrid) -> PyResult<Bound<'py, PyTup
     (positions, faces, colors.transpose()?).into_pyobject(py)
 }
 
-/// Sets the elements to these values. `for_each` has the loops of the values in it, a `zip` calls
-/// `next` for each.
+/// Sets the elements to these values. `for_each` runs the nested loops inside the iterator; a `zip`
+/// would call `next` for each value, which is slower.
 fn set_all<T>(out: &mut [T], values: impl Iterator<Item = T>) {
     let mut out = out.iter_mut();
     values.for_each(|value| {

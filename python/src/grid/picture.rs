@@ -10,7 +10,7 @@ use crate::error::option_error;
 use crate::job;
 use crate::options::{parsed, whole, wholes};
 
-/// The picture of `grid` with the options of `Grid.render`.
+/// Draws `grid` with the options of `Grid.render`.
 #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
 pub fn picture(
     py: Python<'_>,

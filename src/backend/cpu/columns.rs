@@ -153,15 +153,15 @@ impl WithSimd for Solve<'_, '_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        /// Columns of a block. In smaller blocks most do not cross, and vectors compute the
-        /// addresses of all.
-        const LEAST: i32 = 6;
+        /// Columns of the smallest block that vectors process. Vectors compute the addresses of all
+        /// columns, and most columns of smaller blocks have no crossing.
+        const LEAST_COLUMNS: i32 = 6;
         let Self { columns, pairs, extent, addresses, bricks } = self;
         if pairs.is_empty() {
             return;
         }
         let crossings = pairs.solve(extent, columns.position);
-        if extent[0] * extent[1] < LEAST {
+        if extent[0] * extent[1] < LEAST_COLUMNS {
             columns.set_one_by_one(pairs, &crossings, bricks);
         } else {
             columns.set_by_vectors(pairs, extent, &crossings, addresses, bricks);
@@ -241,7 +241,7 @@ impl Columns {
         );
     }
 
-    /// As [`set_one_by_one`](Self::set_one_by_one).
+    /// Does the same as [`set_one_by_one`](Self::set_one_by_one). Vectors compute the addresses.
     #[inline(always)]
     fn set_by_vectors(
         &self,

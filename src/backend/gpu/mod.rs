@@ -322,7 +322,8 @@ impl Gpu {
         self.clock.get_or_init(|| Clock::new(&self.device, MAX_STEPS)).as_ref()
     }
 
-    /// Makes room for `batch`, in `slabs`: sizes are estimated from the mesh, and only grow.
+    /// Makes room for `batch` and for the bitmap of each of its `slabs`. Sizes are estimated from
+    /// the mesh, and only grow.
     fn fit(
         &self,
         workspace: &mut Workspace,

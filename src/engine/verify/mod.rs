@@ -233,7 +233,7 @@ pub fn verify(
     best.ok_or_else(|| refusal.expect("there is at least one placement").into())
 }
 
-/// A verdict, and how the exact grid was made.
+/// A verdict, with the backend, the fill and the warnings of the exact grid.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Verified {
@@ -248,8 +248,8 @@ pub struct Verified {
 }
 
 impl Voxelizer {
-    /// Verifies `grid`, made by any program, against the exact voxels of the mesh in `source`,
-    /// which is transformed first. The mesh is placed as `options` say, not as this voxelizer does.
+    /// Verifies `grid`, made by any program, against the exact voxels of the mesh in `source` after
+    /// this voxelizer's transform. The placement is that of `options`, not of this voxelizer.
     ///
     /// # Errors
     /// A file cannot be read; the mesh cannot be placed as stated; the backend failed; too little

@@ -273,13 +273,14 @@ struct Runs<'a, 'b> {
     out: &'a mut Out<'b>,
     /// The number of voxels added.
     end: u64,
-    /// The value and the length of the last run, which may still grow.
+    /// The value of the last run, which is not written yet.
     value: u8,
+    /// The length of the last run, in voxels.
     length: u64,
 }
 
 impl Runs<'_, '_> {
-    /// Adds voxels of one value up to `end`.
+    /// Adds voxels with `value`, up to the voxel before `end` in file order.
     fn extend(&mut self, value: u8, end: u64) -> io::Result<()> {
         if value != self.value && end > self.end {
             self.flush()?;

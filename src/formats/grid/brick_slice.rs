@@ -36,7 +36,7 @@ impl<T> BrickSlice<T> {
         self.values.len()
     }
 
-    /// Empties the slice: its values, each with the index of its brick, in the order of insertion.
+    /// Removes all values: returns each with the index of its brick, in the order of insertion.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = (usize, T)> {
         self.values.iter().for_each(|&(brick, _)| self.numbers[brick] = 0);
         self.values.drain(..)

@@ -77,7 +77,7 @@ impl<'a> Tokens<'a> {
         ReadError::Line { line: 1 + feeds + returns - pairs, what }
     }
 
-    /// The error of a token where `expected` belongs; without a token, of the end of the file.
+    /// The error of `token` in the place of `expected`; `None` is the end of the file.
     pub(crate) fn misplaced(&self, token: Option<&[u8]>, expected: &str) -> ReadError {
         self.error(match token {
             Some(token) => format!("{} where {expected} belongs", quoted(token)),

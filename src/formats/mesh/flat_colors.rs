@@ -23,7 +23,7 @@ pub(crate) fn lacks_color(triangle: [u32; 3], colors: &[Linear]) -> bool {
     triangle.iter().any(|&vertex| colors[vertex as usize] == NO_COLOR)
 }
 
-/// How the opacity of vertices counts. If all are fully transparent, it is none: a warning says so.
+/// The alpha mode of vertex colours. If all are fully transparent, it is opaque, with a warning.
 fn alpha_of(vertex_colors: &[Linear], warnings: &mut Vec<String>) -> Alpha {
     let alpha = Alpha::of_colors(vertex_colors);
     if alpha == Alpha::Opaque || vertex_colors.iter().any(|color| color[3] > 0) {
@@ -107,9 +107,9 @@ impl FlatColors {
         })
     }
 
-    /// All materials, of which the first shows the colours of vertices if there are any; each
-    /// change is a warning. If all colours are fully transparent, the last channel is not opacity:
-    /// they become opaque.
+    /// All materials, and a warning for each change of a colour. If there are vertex colours, the
+    /// first material shows them. If all colours are fully transparent, their last channel is not
+    /// opacity: they become opaque.
     pub(crate) fn finish(
         self,
         vertex_colors: &[Linear],

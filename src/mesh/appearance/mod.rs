@@ -80,8 +80,8 @@ impl Material {
         has_color_of_light: false,
     };
 
-    /// White with this texture, of this index, and its opacity. The texture repeats, and its texels
-    /// are squares.
+    /// White, with `texture`, number `index` of the appearance. The texture repeats, and is not
+    /// interpolated. The material blends if the texture has transparent texels.
     #[must_use]
     pub fn textured(index: u32, texture: &Texture) -> Self {
         let alpha = if texture.has_transparency() { Alpha::Blend } else { Alpha::Opaque };

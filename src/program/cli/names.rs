@@ -115,7 +115,7 @@ pub fn camera() -> impl TypedValueParser<Value = Projection> {
     })
 }
 
-/// The parser of `values` by their names, each with a line of help, which may be empty.
+/// The parser of `values` by their names. `help` is the line of help of a value; it may be empty.
 fn named<T>(values: &[T], help: fn(T) -> &'static str) -> impl TypedValueParser<Value = T> + use<T>
 where
     T: FromStr<Err = UnknownName> + Display + Copy + Send + Sync + 'static,
@@ -131,8 +131,9 @@ where
 mod tests {
     use super::*;
 
+    /// Matches on these enums need a wildcard arm, into which a new value would fall.
     #[test]
-    fn each_value_that_is_no_plain_word_has_a_line_of_help() {
+    fn each_mode_fill_backend_and_kernel_has_a_line_of_help() {
         fn assert_explained<T>(parser: impl TypedValueParser<Value = T>) {
             for value in parser.possible_values().into_iter().flatten() {
                 assert!(value.get_help().is_some(), "{}", value.get_name());

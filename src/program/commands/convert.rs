@@ -1,4 +1,4 @@
-//! `voxelize convert`: writes a grid in another format. `join` writes its grid alike.
+//! `voxelize convert`: writes a grid in another format. `voxelize join` shares [`write`].
 
 use std::path::{Path, PathBuf};
 use std::slice;
@@ -29,8 +29,9 @@ pub fn run(args: &ConvertArgs) -> Result<()> {
     write(slice::from_ref(&args.grid), None, to, &args.write, &args.report, read)
 }
 
-/// Writes the grid that `read` makes of the file or the `tiles` in `from`. Warnings are those of
-/// `read`, and name options without effect; notes say what the format does not hold.
+/// Writes the grid that `read` returns to the file `to`, and prints a report. `from` is the file of
+/// the grid, or the files of its tiles, whose number is `tiles`; `to` must be none of them. `read`
+/// also returns warnings, to which this adds the options without effect.
 pub fn write(
     from: &[PathBuf],
     tiles: Option<usize>,
@@ -55,19 +56,19 @@ pub fn write(
     report.print(&converted, &converted.warnings, || converted.text())
 }
 
-/// A file that was made of others.
+/// The report on a file that was converted, or joined from tiles.
 #[derive(Debug, Serialize)]
 struct Converted {
     /// The number of tiles that were joined.
     #[serde(skip_serializing_if = "Option::is_none")]
     tiles: Option<usize>,
-    /// The grid that was read; of tiles, the whole.
+    /// The grid that was read, or the whole that was joined.
     #[serde(flatten)]
     grid: GridSummary,
     #[serde(flatten)]
     written: Written,
     warnings: Vec<String>,
-    /// What the format does not hold.
+    /// Parts of the grid that the format cannot hold.
     notes: Vec<String>,
 }
 

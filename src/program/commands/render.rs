@@ -37,8 +37,8 @@ pub fn run(args: &RenderArgs) -> Result<()> {
     let chosen = backend(args)?;
 
     let progress = Arc::new(TerminalProgress::new(args.report.quiet));
-    let load = || voxels(&args.file, &args.source, Some(&output.sink), &progress);
-    let ((mut grid, mut warnings), load) = timed(load)?;
+    let read = || voxels(&args.file, &args.source, Some(&output.sink), &progress);
+    let ((mut grid, mut warnings), load) = timed(read)?;
     progress.finish();
     grid.world.up = args.up.unwrap_or(grid.world.up);
     if !is_mesh(&args.file) && grid.brick_count() == 0 {

@@ -47,7 +47,8 @@ fn folder(job: &Job, several: bool) -> Result<Option<&Path>> {
     }
     if job.label == Some(LabelBy::File) && is_folder(path) {
         bail!(
-            "{}: is a folder, but --label file makes one grid: name a file in it, such as parts.npz",
+            "{}: is a folder, but --label file makes one grid: name a file in it, such as \
+             parts.npz",
             shown(path)
         );
     }
@@ -67,7 +68,8 @@ fn folder(job: &Job, several: bool) -> Result<Option<&Path>> {
 /// Sets the output of each of `tasks`, if `job` has one: its file, device or standard output (`-`),
 /// or files in its folder, which is returned. A file in a folder lies in the mesh's folder below
 /// that, and has the mesh's name, the tile's suffix if any, and the extension of the format.
-/// Refuses two meshes with one output, and an output that is one of the meshes or the picture.
+/// Refuses two meshes with one output, and an output that is one of the meshes or the
+/// picture of `--preview`.
 pub fn assign<'a>(job: &'a Job, several: bool, tasks: &mut [Task]) -> Result<Option<&'a Path>> {
     let folder = folder(job, several)?;
     let Some(output) = &job.output else { return Ok(None) };

@@ -158,8 +158,8 @@ impl Written {
 }
 
 /// Refuses to replace a sidecar file of the meshes at `paths`, which `voxelizer` placed. If it read
-/// them without colours, the material files and images are looked for only if one of `sinks` may
-/// replace such a file: it exists, and its extension is not that of a grid.
+/// the meshes without colours, their material files and images are looked for only if a file of
+/// `sinks` may be one of them: if it exists, and its extension is not that of a grid.
 pub fn refuse_sidecars<'a>(
     sinks: &[&Sink],
     paths: impl Iterator<Item = &'a Path>,

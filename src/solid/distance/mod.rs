@@ -221,8 +221,8 @@ impl<'a> Work<'a> {
         BackendError::Memory { needed, allowed: self.memory }
     }
 
-    /// Bytes of memory: the clusters, at most one per triangle, and one thread's lists of them, one
-    /// per depth.
+    /// Maximum memory of the culling, in bytes: the clusters, at most one per triangle, and the
+    /// lists of clusters of one thread, one list per depth of the bisection.
     fn culling_bytes(mesh: &PlacedMesh) -> u64 {
         let bricks = Bricks::of_grid(mesh.lattice().dims);
         let depth: u32 = bricks.to.map(|d| 1 + d.next_power_of_two().ilog2()).into_iter().sum();

@@ -7,9 +7,9 @@ use crate::grid::{
     key_ranges,
 };
 
-/// The voxels of a grid of `dims` that a ray along `x` finds inside, given the flips along `x` in
-/// this grid, and perhaps beyond its end; and the number of columns that are inside after their
-/// last flip.
+/// Fills a grid of `dims` voxels by rays along `x`. Returns the voxels inside, and the number of
+/// columns that are inside after their last flip. `flips` are the flips along `x`; they may lie
+/// beyond the end of the filled grid.
 ///
 /// Takes at most `memory` bytes besides `flips`, including the result. The step `fill` of
 /// `progress` is in parts of `flips`, in two passes: one counts, one writes.

@@ -75,12 +75,12 @@ struct Node {
 
 #[derive(Clone, Copy)]
 enum Space {
-    /// Empty bricks; whether they were reached from outside.
+    /// Empty bricks, and whether they were reached from outside.
     Gap { is_open: bool },
     /// Full bricks.
     Solid,
-    /// A brick that is neither: whether it is queued, and the index of its mask, of which 2^32 would
-    /// take 275 GB.
+    /// A brick that is neither empty nor full: whether it is queued, and the index of its mask. The
+    /// index fits 32 bits: `2^32` masks would take 275 GB.
     Brick { is_queued: bool, index: u32 },
 }
 
@@ -150,7 +150,7 @@ fn for_each_node(surface: &VoxelGrid, rows: &Rows, mut each: impl FnMut(Node)) {
                 Space::Brick { is_queued: false, index: index - 1 }
             };
             each(Node { start: piece.start, len: piece.len, space });
-            next = piece.start.along_x(piece.len);
+            next = piece.end();
         }
         gap(next, end).into_iter().for_each(&mut each);
     }

@@ -23,10 +23,11 @@ const SLAB_BYTES: usize = 256 << 20;
 /// more for its work is refused earlier, with that amount.
 const MIN_CHECK_BYTES: u64 = 64 << 20;
 
-/// The voxels of a grid of `dims` that most of six rays find inside, given the flips of columns
-/// along `x`, `y` and `z` in this grid, and perhaps beyond its end: one ray from either end of the
-/// three columns through each voxel; and the disagreement of the rays. The two votes of a column
-/// with an odd number of flips cancel out. A tie counts as outside.
+/// Fills a grid of `dims` voxels by a vote of six rays for each voxel: one from either end of the
+/// three columns through it. Returns the voxels that most rays find inside, and the disagreement of
+/// the rays. The two votes of a column with an odd number of flips cancel out. A tie counts as
+/// outside. `flips` are the flips along `x`, `y` and `z`; they may lie beyond the end of the filled
+/// grid.
 ///
 /// Takes at most `memory` bytes besides `flips`, including the result; if that is refused, up to 64
 /// MiB are used to determine the amount needed. The step `fill` of `progress` is in layers of
@@ -93,7 +94,7 @@ fn ones(words: impl Iterator<Item = u64>) -> u64 {
 /// The bricks that hold all flips.
 struct Sweep<'a> {
     flips: [&'a VoxelGrid; 3],
-    /// Of the result.
+    /// The dimensions of the result, in voxels.
     dims: [u32; 3],
     /// The first and the last brick along each axis.
     bounds: [[u32; 3]; 2],
@@ -221,7 +222,7 @@ fn any(columns: &[BrickColumns]) -> bool {
 
 /// A row of bricks.
 struct Row<'a, 'b> {
-    /// Of the grid.
+    /// The dimensions of the result, in voxels.
     dims: [u32; 3],
     first: BrickKey,
     /// The columns along `x`.

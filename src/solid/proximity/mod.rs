@@ -79,8 +79,8 @@ pub struct Proximity {
     topology: Topology,
     /// The rule for inside, as that of a solid: parity, winding or vote.
     fill: Fill,
-    /// For the winding of a mesh with a boundary: inside is a generalized winding number of at
-    /// least 1/2, not any other than 0.
+    /// For generalized winding numbers, if the fill is winding and the mesh has a boundary: a point
+    /// is inside from 1/2. Without a field, it is inside at any winding number but 0.
     field: Option<Field>,
     arch: Arch,
 }

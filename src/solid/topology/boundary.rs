@@ -35,7 +35,7 @@ impl Boundary {
             }
         }
         edges.par_sort_unstable();
-        // The edges from each point that no loop has yet, in ascending order.
+        // For each point, the range of its outgoing edges that are in no loop yet.
         let (mut points, mut end) = (Vec::new(), 0);
         for edges_of_point in edges.chunk_by(|one, other| one.0[0] == other.0[0]) {
             points.push(end..end + edges_of_point.len());

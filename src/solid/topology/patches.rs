@@ -135,7 +135,8 @@ fn shell_bounds(matching: &Matching, roots: &[u32]) -> Vec<(u32, Aabb)> {
     bounds
 }
 
-/// The index of each triangle's patch, by the lowest triangle of the patch, and their number.
+/// The index of each triangle's patch, and the number of patches, from the lowest triangle of each
+/// triangle's patch.
 fn numbered(mut lowest: Vec<u32>) -> (Vec<u32>, usize) {
     let mut len = 0;
     for triangle in 0..lowest.len() {
@@ -154,8 +155,8 @@ fn numbered(mut lowest: Vec<u32>) -> (Vec<u32>, usize) {
 pub(super) struct Patches {
     /// The patch of each triangle. Patches are numbered in the order of their lowest triangles.
     indices: Vec<u32>,
-    /// Whether each triangle's orientation is opposite to that of its patch, which is that of most
-    /// of its area. False for each triangle of a one-sided patch.
+    /// Whether each triangle's orientation is opposite to that of its patch. A patch has the
+    /// orientation of most of its area. False for all triangles of a one-sided patch.
     is_flipped: Vec<bool>,
     len: usize,
 }
@@ -175,7 +176,7 @@ impl Patches {
         let roots = forest.roots();
         let is_one_sided = roots.chunks_exact(2).any(|sides| sides[0] == sides[1]);
         let (indices, len) = numbered(roots.iter().step_by(2).map(|root| root >> 1).collect());
-        // The orientation relative to the lowest triangle.
+        // At first, relative to the lowest triangle of the patch.
         let is_flipped = roots.iter().step_by(2).map(|root| root & 1 == 1).collect();
         let mut patches = Self { indices, is_flipped, len };
         if patches.is_flipped.contains(&true) {
@@ -187,7 +188,7 @@ impl Patches {
         (patches, unpaired == 0 && !is_one_sided)
     }
 
-    /// Patches of one orientation, by the lowest triangle of each triangle's patch.
+    /// Patches without flipped triangles, from the lowest triangle of each triangle's patch.
     fn consistent(lowest: Vec<u32>) -> Self {
         let is_flipped = vec![false; lowest.len()];
         let (indices, len) = numbered(lowest);

@@ -31,13 +31,13 @@ const PARALLEL_TRIANGLES: usize = 1 << 9;
 /// proportion to their numbers of triangles.
 pub(in crate::surface) const SHARES: u64 = 1 << 32;
 
-/// What is found in the bricks, with vector instructions.
+/// Work on each brick and its triangles, with vector instructions.
 pub(in crate::surface) trait BrickWork: Sync {
     /// Scratch memory of a task.
     type Scratch: Default;
+    /// The result for a brick.
     type Output: Send;
 
-    /// The result for a brick.
     fn of_brick<S: Simd>(
         &self,
         simd: S,
@@ -48,22 +48,21 @@ pub(in crate::surface) trait BrickWork: Sync {
     /// The number of voxels that have a value in a result.
     fn voxels(result: &Self::Output) -> u64;
 
-    /// Whether most voxels of a brick with a mask have a value: then the results of such bricks
-    /// count beforehand, so that a refusal names nearly all the memory that is needed.
+    /// Whether most occupied voxels of a brick with a mask have a value. If so, the results of all
+    /// these bricks count from the start, so that a refusal names nearly all the memory needed.
     fn fills_masks(&self) -> bool;
 
-    /// An upper estimate of the bytes of memory of the results for so many bricks with so many
-    /// voxels, until they are in the grid.
+    /// An upper estimate of the memory of results, in bytes, until they are in the grid: of this
+    /// number of bricks, with this number of voxels with a value.
     fn bytes(&self, bricks: u64, voxels: u64) -> u64;
 }
 
 /// The results of `work` for each brick of `grid` that distinct triangles touch and,
-/// `with_neighbors`, for the touched neighbours of its bricks: those of each task, in no order.
+/// `with_neighbors`, for the touched neighbours of its bricks: one list for each task, in no order.
 /// Progress advances by the shares of each task that ends, [`SHARES`] in all.
 ///
 /// # Errors
-/// The memory of the lists of triangles and of the results, if it exceeds `memory`, in bytes;
-/// cancellation.
+/// More than `memory` bytes for the lists of triangles and the results; cancellation.
 pub(in crate::surface) fn bricks<W: BrickWork>(
     work: &W,
     distinct: &Distinct,
@@ -90,8 +89,8 @@ pub(in crate::surface) fn bricks<W: BrickWork>(
     Ok(results)
 }
 
-/// The memory of the lists of triangles of all nodes that are being visited, of what `work` takes
-/// for those of a brick, and of its results, in bytes.
+/// Memory, in bytes: of the lists of triangles of all nodes on the way down, of the work on the
+/// current bricks, and of the results.
 struct ListMemory {
     allowed: u64,
     now: AtomicU64,

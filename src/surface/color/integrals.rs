@@ -34,9 +34,9 @@ pub(super) struct Target {
     pub(super) triangle: usize,
     /// The index of the voxel in its brick.
     pub(super) voxel: usize,
-    /// The weight of its mean.
+    /// The weight of the polygon's mean.
     pub(super) weight: u64,
-    /// The colour that multiplies its mean.
+    /// The colour that multiplies the polygon's mean.
     pub(super) color: Color,
 }
 
@@ -49,7 +49,7 @@ struct Queue {
     vertices: usize,
     /// In texels: from the corner of the first texel if it is a box, from its centre if a tent.
     points: [Point; MAX_POINTS],
-    /// The texel with the lowest indices.
+    /// The texel of each polygon with the lowest indices.
     first: [[i64; 2]; LANES],
     targets: [Target; LANES],
 }
@@ -79,9 +79,12 @@ impl Default for Queues {
 /// An integrated polygon.
 pub(super) struct Integrated<'a> {
     pub(super) target: &'a Target,
+    /// The weight of each texel, with one polygon per lane.
     weights: &'a Weights,
     lane: usize,
+    /// The texel with the lowest indices.
     first: [i64; 2],
+    /// The number of texels along each axis.
     texels: [usize; 2],
 }
 
@@ -144,7 +147,7 @@ impl Queues {
 }
 
 impl Integrated<'_> {
-    /// The mean over the texels that it covers, by their samples.
+    /// The mean of the samples of the texels, weighted by their integrals over the polygon.
     #[inline(always)]
     pub(super) fn mean(&self, sample: impl Fn([i64; 2]) -> Sample) -> Sample {
         let ([columns, rows], lane) = (self.texels, self.lane);
@@ -272,8 +275,8 @@ impl<const N: usize> StepSums<N> {
         *sum = *sum + value;
     }
 
-    /// The integrals of boxes by differences of those of steps, of tents by differences of those of
-    /// ramps.
+    /// Sets `weights` to the integrals of boxes, which are differences of integrals of steps, or of
+    /// tents, which are differences of integrals of ramps.
     #[inline(always)]
     #[expect(clippy::needless_range_loop, reason = "the indices are coordinates")]
     fn differences(&mut self, [columns, rows]: [usize; 2], weights: &mut Weights) {

@@ -108,14 +108,15 @@ impl Integrator {
     #[inline(always)]
     pub(super) fn add<S: Simd>(&mut self, simd: S, of: Shaded, wanted: &Mask) {
         self.sums.resize(512, Sums::default());
-        let own = |index: usize| -> Mask {
+        let own_of = |index: usize| -> Mask {
             let touched = &of.touched.masks[index];
             std::array::from_fn(|x| touched[x] & wanted[x])
         };
+        // The textured triangles, with the voxels in which rounding lost their polygons.
         let mut lost = Vec::new();
         for (index, shading) in of.shadings.iter().enumerate() {
             let Some(sampler) = shading.varying_texture() else { continue };
-            let own = own(index);
+            let own = own_of(index);
             if is_empty(&own) {
                 continue;
             }
@@ -125,7 +126,7 @@ impl Integrator {
             }
         }
         let is_plain = |&index: &usize| of.shadings[index].varying_texture().is_none();
-        let plain = (0..of.shadings.len()).filter(is_plain).map(|index| (index, own(index)));
+        let plain = (0..of.shadings.len()).filter(is_plain).map(|index| (index, own_of(index)));
         let Self { queues, sums, .. } = self;
         each_part(
             simd,
@@ -141,8 +142,8 @@ impl Integrator {
         queues.finish(simd, |integrated| add_mean(integrated, of.shadings, sums));
     }
 
-    /// Adds a triangle with a texture in its `own` voxels. Returns those in which rounding lost its
-    /// polygon.
+    /// Adds a textured triangle to the sums of its `own` voxels. Returns the voxels in which
+    /// rounding lost its polygon.
     #[inline(always)]
     fn add_textured<S: Simd>(
         &mut self,

@@ -42,8 +42,8 @@ impl BrickWork for Painter<'_> {
         true
     }
 
-    /// The colours of a solid are in three lists at once, and so are the keys of the neighbours of
-    /// bricks.
+    /// Bricks, colours and, for a solid, the keys of each brick and its six neighbours are in three
+    /// lists at once.
     fn bytes(&self, bricks: u64, voxels: u64) -> u64 {
         let keys = 3 * 7 * size_of::<BrickKey>();
         let brick_bytes =
@@ -84,7 +84,7 @@ impl BrickWork for Painter<'_> {
         }
         let triangles = brick.touched(simd, &wanted);
         let (shades, mut mixed) = by_shade(&shadings, &triangles.masks);
-        // By voxel; `None` if it is transparent.
+        // By voxel; `None` for a transparent voxel.
         let mut colors = [None; 512];
         for (shade, mask) in &shades {
             let (own, color) = (std::array::from_fn(|x| mask[x] & !mixed[x]), shade.color());
@@ -116,9 +116,9 @@ impl BrickWork for Painter<'_> {
         for voxel in voxels_of(&touched).filter(|&voxel| colors[voxel].is_some()) {
             visible[voxel / 64] |= 1 << (voxel % 64);
         }
-        let mut own = Vec::with_capacity(count(&visible) as usize);
-        own.extend(voxels_of(&visible).filter_map(|voxel| colors[voxel]));
-        ColoredBrick { key: brick.key, touched, visible, colors: own }
+        let mut visible_colors = Vec::with_capacity(count(&visible) as usize);
+        visible_colors.extend(voxels_of(&visible).filter_map(|voxel| colors[voxel]));
+        ColoredBrick { key: brick.key, touched, visible, colors: visible_colors }
     }
 }
 

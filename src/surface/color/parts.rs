@@ -34,8 +34,9 @@ pub(in crate::surface) struct Part {
     pub(in crate::surface) weights: [f64; 2],
 }
 
-/// Calls `each` with the part of each of `triangles`, given by its index and its corners, in each
-/// voxel of its mask. Corners are in voxels from the minimum corner of the brick.
+/// Calls `each` with the part of each triangle in each voxel of its mask. `triangles` has indices
+/// and masks; `corners_of` gives the corners of the triangle with an index, in voxels from the
+/// minimum corner of the brick.
 #[inline(always)]
 pub(in crate::surface) fn each_part<S: Simd>(
     simd: S,
@@ -86,11 +87,11 @@ fn sorted(corners: &[[f64; 3]; 3], plane: &Plane) -> [[f64; 3]; 3] {
     corners
 }
 
-/// Parts to be integrated.
+/// Parts to be integrated, one per lane.
 #[derive(Default)]
 struct Queue {
     len: usize,
-    /// `corners[corner][axis]`, as [`sorted`].
+    /// `corners[corner][axis]`, in the order of [`sorted`].
     corners: [[Lanes; 3]; 3],
     /// The minimum corner of the voxel along `u`, `v` and `w`.
     lowest: [Lanes; 3],
@@ -100,6 +101,7 @@ struct Queue {
 }
 
 impl Queue {
+    /// Calls `each` with the queued parts, and empties the queue.
     #[inline(always)]
     fn solve<S: Simd>(&mut self, simd: S, each: &mut impl FnMut(&Part)) {
         if self.len == 0 {

@@ -15,11 +15,11 @@ use crate::surface::color::polygon::{TexelPolygon, bounds};
 use crate::surface::color::sums::Sums;
 use crate::surface::color::texels::{Sampler, Sum};
 
-/// A [`Sample`] of a surface, scaled to 65,535.
+/// A [`Sample`] of a surface, in integers from 0 to 65,535.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shade(pub(super) [u16; 5]);
 
-/// The component that is the share of the surface that is not transparent.
+/// The index of the visible share in a [`Shade`]: of the area that is not fully transparent.
 pub(super) const VISIBLE: usize = 4;
 
 impl Shade {
@@ -60,14 +60,15 @@ pub(super) enum Layer {
     },
 }
 
-/// A material as a layer sees it.
+/// The properties of a material that a layer integrates.
 struct Look {
+    /// The factor of the texture.
     color: Linear,
-    /// Opaque with a cutoff of 0.
+    /// `Opaque` for a cutoff of 0.
     alpha: Alpha,
     has_vertex_colors: bool,
     texture: Option<TextureRef>,
-    /// An opaque material ignores its opacity map.
+    /// The opacity map; an opaque material ignores it.
     opacity: Option<TextureRef>,
     texel_alpha: TexelAlpha,
 }
@@ -151,7 +152,7 @@ impl PreparedMaterial {
 /// A texture that a material samples.
 enum Source {
     Image(TextureRef),
-    /// A base texture, or white, with its opacity multiplied by that of another.
+    /// A new texture: the base texture, or white, with its opacity multiplied by the opacity map.
     Made {
         base: Option<TextureRef>,
         opacity: TextureRef,
@@ -159,7 +160,7 @@ enum Source {
 }
 
 impl Source {
-    /// The base texture of a material, and its opacity map if that has other wrap modes.
+    /// The base texture of a material, and its opacity map if the wrap modes of the two differ.
     fn of(look: &Look) -> [Option<(Self, TexelAlpha)>; 2] {
         let texel_alpha = look.texel_alpha;
         match (look.texture, look.opacity) {
@@ -363,7 +364,7 @@ impl TriangleShading<'_> {
         self.shade(sample, color)
     }
 
-    /// The sampler of a texture, where the shade is not constant.
+    /// The sampler of the texture; `None` without a texture, or where the shade is constant.
     #[inline]
     pub(super) fn varying_texture(&self) -> Option<&Sampler> {
         self.sampler.filter(|_| self.uniform.is_none())

@@ -7,7 +7,7 @@ use crate::surface::color::shade::{Shade, VISIBLE};
 /// Weighted sums, over the clipped polygons of a voxel or over voxels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Sums {
-    /// Those of the components of a [`Shade`].
+    /// The weighted sums of the components of a [`Shade`].
     components: [u64; 5],
     weight: u64,
 }
@@ -65,8 +65,8 @@ impl Sums {
         let mut sums = Self::default();
         for &[r, g, b, opacity] in colors {
             let [r, g, b] = [r, g, b].map(linear_of);
-            // At least 1 of 255, in the mean opacity too, so that colours without opacity have a
-            // mean.
+            // An opacity of 0 counts as 1 of 255, in the mean opacity too, so that colours without
+            // opacity have a mean.
             sums.add(opacity.max(1).into(), &Shade([r, g, b, u16::MAX, 0]));
             sums.components[VISIBLE] += u64::from(u8::MAX) * u64::from(u16::MAX);
         }

@@ -95,7 +95,7 @@ impl Sampler {
         texels.all(|texel| Some(texel) == one)
     }
 
-    /// The mean over an integrated polygon.
+    /// The mean of the texture over an integrated polygon.
     #[inline(always)]
     pub(super) fn weighted(&self, integrated: &Integrated) -> Sample {
         let texel_alpha = self.pyramid.texel_alpha;
@@ -270,6 +270,7 @@ impl Sampler {
                 let column = strip(0, x);
                 let sample = match y {
                     AxisReduction::First => column.sample(0, [0, 0]),
+                    // Clamped to the last texel.
                     AxisReduction::Last => column.sample(0, [0, i64::MAX]),
                     AxisReduction::Mean => column.sample(u32::MAX, [0, 0]),
                 };

@@ -15,7 +15,7 @@ pub(super) struct Block {
     pub(super) edge: i32,
 }
 
-/// The boxes of each block that each of `triangles` touches: the masks of all blocks for the first
+/// The boxes of each block that each triangle touches: the masks of all blocks for the first
 /// triangle, then for the next. A box has edges of `2^box_bits` lattice units.
 #[inline(always)]
 pub(super) fn block_masks<S: Simd>(

@@ -87,7 +87,7 @@ impl GpuScene {
         self.untested_pixels(picture, progress).await
     }
 
-    /// [`pixels`](Self::pixels) by kernels that need not have passed their self-test.
+    /// [`pixels`](Self::pixels) without the self-test of the kernels.
     pub(super) async fn untested_pixels(
         &self,
         picture: &PictureParams,
@@ -166,8 +166,8 @@ impl GpuScene {
     }
 }
 
-/// The invocations of each submission of a stage that traces up to `rays` rays in each: whole
-/// workgroups, of at most [`MAX_PASS_RAYS`] together, but at least one.
+/// The invocations of each submission of a stage that traces up to `rays` rays per invocation:
+/// whole workgroups with at most [`MAX_PASS_RAYS`] rays together, but at least one workgroup.
 fn submissions(invocations: u32, rays: u32) -> impl Iterator<Item = Range<u32>> {
     let step = (MAX_PASS_RAYS / (rays * RAY_GROUP)).max(1) * RAY_GROUP;
     let part = move |first: u32| first..first.saturating_add(step).min(invocations);

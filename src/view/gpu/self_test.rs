@@ -159,7 +159,7 @@ fn built_in_rays() -> Vec<Ray> {
     rays
 }
 
-/// The mesh of a scene, and the capacity that it needs.
+/// The mesh of the scenes that are tested, and a sufficient capacity.
 fn built_in_mesh(has_colors: bool) -> (PlacedMesh, SceneCapacity) {
     let mesh = adversarial_solid(DIMS, &SIZES);
     let capacity = SceneCapacity {
@@ -271,10 +271,10 @@ mod tests {
         else {
             return;
         };
-        let mut passed = Vec::new();
+        let mut missed = Vec::new();
         let mut expect_refusal = |fault: Fault, tested: Result<(), String>| match tested {
             Err(error) if error.contains("compute wrong results") => {}
-            other => passed.push((fault, other)),
+            other => missed.push((fault, other)),
         };
         for fault in OF_RAYS {
             let device = faulty(&adapter, fault);
@@ -288,18 +288,19 @@ mod tests {
         let of_solids = OF_SOLIDS.map(|fault| (fault, SOLID, false));
         for (fault, mode, has_colors) in of_surfaces.into_iter().chain(of_solids) {
             let gpu = Gpu::on_device(faulty(&adapter, fault)).unwrap();
-            let made = |mode, has_colors| {
+            let build = |mode, has_colors| {
                 let (mesh, capacity) = built_in_mesh(has_colors);
-                let made = SceneBuilder::new(&gpu, mesh.lattice(), mode, capacity);
-                made.map(drop).map_err(|e| e.to_string())
+                let builder = SceneBuilder::new(&gpu, mesh.lattice(), mode, capacity);
+                builder.map(drop).map_err(|e| e.to_string())
             };
-            expect_refusal(fault, made(mode, has_colors));
+            let tested = build(mode, has_colors);
             if fault.0 == kernels::PARITY {
-                let refused = made(mode, has_colors).unwrap_err();
+                let refused = tested.as_ref().unwrap_err();
                 assert!(refused.contains("solid scenes"), "{refused}");
-                assert_eq!(made(Mode::Surface, false), Ok(()), "the kernels of another rule");
+                assert_eq!(build(Mode::Surface, false), Ok(()), "the kernels of another rule");
             }
+            expect_refusal(fault, tested);
         }
-        assert!(passed.is_empty(), "{passed:#?}");
+        assert!(missed.is_empty(), "{missed:#?}");
     }
 }

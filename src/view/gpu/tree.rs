@@ -32,7 +32,7 @@ pub(crate) struct Tree {
     pub(crate) scene: GpuScene,
     /// [`TreeParams`], a uniform.
     pub(crate) params: wgpu::Buffer,
-    /// Kernels, and the number of their invocations.
+    /// Each stage's kernel and number of invocations.
     stages: [(Kernel, u32); 3],
 }
 
@@ -82,14 +82,13 @@ impl Tree {
         let params =
             TreeParams { bricks: in_bricks, top, nodes, max_groups: MAX_GROUPS, padding: [0; 2] };
         let params = device.filled("params", bytemuck::bytes_of(&params), Usage::UNIFORM)?;
-        let stages = [
-            match is_solid {
-                true => (kernels::FILL_ROWS, in_bricks[1] * in_bricks[2]),
-                false => (kernels::TREE_FILL, capacity),
-            },
-            (kernels::TREE_COUNT, nodes),
-            (kernels::TREE_LINK, capacity.max(nodes)),
-        ];
+        let fill = if is_solid {
+            (kernels::FILL_ROWS, in_bricks[1] * in_bricks[2])
+        } else {
+            (kernels::TREE_FILL, capacity)
+        };
+        let link = (kernels::TREE_LINK, capacity.max(nodes));
+        let stages = [fill, (kernels::TREE_COUNT, nodes), link];
         Ok(Self { scene: GpuScene { device: device.clone(), buffers }, params, stages })
     }
 

@@ -75,7 +75,7 @@ impl<W: Write> fmt::Debug for PngAnimation<W> {
     }
 }
 
-/// Checks the size of the next frame.
+/// Refuses a frame that is not of the animation's size.
 pub(super) fn check_size(picture: &Picture, expected: [u32; 2]) -> io::Result<()> {
     match picture.size() {
         size if size == expected => Ok(()),

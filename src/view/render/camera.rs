@@ -1,5 +1,5 @@
-//! The camera: its view of a grid, projection and framing, a common one for all turns of a
-//! turntable.
+//! The camera: its view of a grid, projection and framing. All views of a turntable have the same
+//! framing.
 
 use std::collections::BTreeMap;
 use std::f64::consts::FRAC_1_SQRT_2;
@@ -59,7 +59,7 @@ named!(Projection, "camera", { Perspective = "perspective", Orthographic = "orth
 /// Sine of half the angle that the grid's bounding sphere subtends: about 30 degrees in total.
 const HALF_ANGLE_SINE: f64 = 0.26;
 
-/// Sides of the polygon circumscribed about a circle; its radius is 0.1 % larger.
+/// Sides of a polygon circumscribed about a circle; the radius to its corners is 0.1 % larger.
 const SIDES: u32 = 72;
 
 /// Cosine and sine of an angle.

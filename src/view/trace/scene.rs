@@ -257,8 +257,8 @@ impl Item {
 fn full_items([first, y, z]: [u32; 3], len: u32) -> impl Iterator<Item = Item> {
     let end = first + len;
     (first / BRICK..end.div_ceil(BRICK)).map(move |node| {
-        let (x, end) = (first.max(node * BRICK), end.min((node + 1) * BRICK));
-        Item { position: [x, y, z], child: None, len: end - x }
+        let (from, to) = (first.max(node * BRICK), end.min((node + 1) * BRICK));
+        Item { position: [from, y, z], child: None, len: to - from }
     })
 }
 

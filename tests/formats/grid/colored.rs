@@ -120,7 +120,7 @@ pub(crate) fn tiny_colored_bricks() -> Vec<u8> {
     with_crc(&bytes)
 }
 
-/// The values of the first array of a `.vti`, and the bytes of those after it.
+/// The values of the first array of a `.vti`, and the bytes of the arrays after it.
 fn vti_array(appended: &[u8]) -> (Vec<u8>, &[u8]) {
     let number = |n: usize| u64::from_le_bytes(*appended[8 * n..].first_chunk().unwrap());
     let blocks = number(0) as usize;

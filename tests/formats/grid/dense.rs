@@ -155,7 +155,7 @@ fn full_bricks_and_the_gaps_between_them_are_kept() {
     }
 }
 
-/// The voxels of a file that has a float for each, `x` fastest.
+/// The voxels of an array of a 32-bit float for each, `x` fastest.
 fn dense(values: &[u8], [nx, ny, _]: [u32; 3]) -> BTreeSet<[i64; 3]> {
     let is_set = |(_, value): &(usize, &[u8])| value.iter().any(|&byte| byte != 0);
     let set = values.chunks_exact(4).enumerate().filter(is_set);
@@ -358,8 +358,8 @@ pub(crate) fn lines(grid: &VoxelGrid) -> BTreeSet<String> {
     grid.voxels().map(|[x, y, z]| format!("{x} {y} {z}")).collect()
 }
 
-/// Formats of [`asymmetric`] with the module of Python's that reads it, how it makes an array
-/// `grid` of NumPy's, and the facts that it then prints.
+/// For each format the Python module that reads it, a script that prints facts about the file of
+/// [`asymmetric`] and makes a NumPy array `grid` of its voxels, and the facts expected.
 const READERS: [(GridFormat, &str, &str, &str); 5] = [
     (
         Npy,

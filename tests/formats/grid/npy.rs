@@ -55,7 +55,7 @@ fn malformed_npy_is_refused_with_the_reason() {
     ] {
         refused(Npy, &bytes, why);
     }
-    // The message is short, however long what it quotes.
+    // A message is short, however long a text it quotes.
     let long = "(".repeat(60_000);
     for bytes in [
         npy_of(&long, &[]),

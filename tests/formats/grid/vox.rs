@@ -7,7 +7,7 @@ use trivox::surface::palette::Palette;
 use super::colored::listed;
 use super::*;
 
-/// A file of the tiny grid whose voxels have these entries of the palette, from 1.
+/// The file of [`tiny`]: `entries` are the palette indices of its two voxels, counted from 1.
 fn tiny_file(entries: [u8; 2], palette: impl Iterator<Item = [u8; 3]>) -> Vec<u8> {
     let mut colors: Vec<u8> = palette.flat_map(|[r, g, b]| [r, g, b, 255]).collect();
     colors.resize(1024, 0);
@@ -16,7 +16,7 @@ fn tiny_file(entries: [u8; 2], palette: impl Iterator<Item = [u8; 3]>) -> Vec<u8
     file(&[
         // z is up: mesh z = 0 is the back.
         model([1, 3, 2], &[[0, 2, 0, first], [0, 0, 1, last]]),
-        // The root is in no layer, and its only frame says nothing.
+        // The root is in no layer, and its only frame has no attributes.
         node("nTRN", 0, &[("trivox", described)], &[ints(&[1, -1, -1, 1]), dict(&[])]),
         group(1, &[2]),
         // The pivot (0, 1, 1) lies at (0, 0, 1).
@@ -181,7 +181,8 @@ fn painted(grid: &VoxelGrid, hues: u32) -> VoxelGrid {
     painted_by(grid.clone(), [200, 100, 50, 255], |v| is_own(v).then(|| color(v)))
 }
 
-/// The tiny grid with a red voxel at the origin, and a grey one; and its file, with greys first.
+/// The tiny grid with a red voxel at the origin and a grey one, and its file, whose palette begins
+/// with greys.
 pub(crate) fn tiny_painted() -> (VoxelGrid, Vec<u8>) {
     let grid = painted_by(tiny(), [64, 64, 64, 255], |voxel| (voxel == [0; 3]).then_some(RED));
     (grid, tiny_file([2, 1], [[64; 3], [255, 0, 0]].into_iter()))

@@ -364,7 +364,7 @@ fn concave_polygons_far_away_or_tiny_are_covered_too() {
 }
 
 #[test]
-fn each_corner_of_a_polygon_is_in_a_triangle_and_these_are_less_than_twice_as_many() {
+fn each_corner_of_a_polygon_is_in_one_of_fewer_than_twice_as_many_triangles() {
     let mut rng = Rng::with_seed(1);
     for range in 1..=5 {
         let (mut text, mut ends) = (String::new(), vec![0]);
@@ -399,7 +399,7 @@ fn each_corner_of_a_polygon_is_in_a_triangle_and_these_are_less_than_twice_as_ma
 fn a_tangle_of_repeated_corners_is_a_fan_and_a_large_outline_with_holes_is_none() {
     let mut rng = Rng::with_seed(2);
     let points: Vec<[f64; 3]> = (0..1000).map(|_| [rng.f64(), rng.f64(), 0.0]).collect();
-    // Ear clipping takes minutes for it.
+    // Ear clipping of this polygon takes minutes.
     let tangle: Vec<[f64; 3]> = (0..150_000).map(|_| points[rng.usize(..1000)]).collect();
     let said = "1 polygon crosses itself or is far from planar: part of the area may be missing";
     assert_eq!(warned(read(polygon(&tangle)), said).triangles().len(), tangle.len() - 2);

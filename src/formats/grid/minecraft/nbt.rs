@@ -1,6 +1,6 @@
-//! A streaming writer and reader of named binary tags; numbers are big-endian. Files of them are
-//! compressed by gzip (L. P. Deutsch, *GZIP file format specification version 4.3*, RFC 1952,
-//! 1996), in parallel.
+//! A streaming writer and reader of named binary tags, with big-endian numbers, in files compressed
+//! by gzip (L. P. Deutsch, *GZIP file format specification version 4.3*, RFC 1952, 1996). Several
+//! threads compress.
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 
@@ -31,7 +31,7 @@ pub(super) const LONG_ARRAY: u8 = 12;
 /// Compounds and lists in each other, at most, as in the game.
 const MAX_DEPTH: u32 = 512;
 
-/// Writes a file with the tags that `write` writes.
+/// Writes a file: `write` writes its tags, which are compressed.
 pub(super) fn write_gzip(
     out: &mut Out,
     write: impl FnOnce(&mut Tags) -> io::Result<()>,
@@ -98,7 +98,8 @@ impl Tags<'_, '_> {
     }
 }
 
-/// Calls `take` with the tags in the root compound of `input`, a `what` file.
+/// Reads a file: `take` reads the tags of its root compound, to the compound's end. `what` is the
+/// format in messages.
 pub(super) fn read_gzip(
     input: &mut dyn BufRead,
     what: &str,
@@ -111,7 +112,7 @@ pub(super) fn read_gzip(
             Some((COMPOUND, _)) => take(&mut tags)?,
             _ => bail!("not a {what}: it does not begin with a compound"),
         }
-        // Reads to the end, where the checksum is.
+        // The decoder checks the checksum at the end of the stream.
         let is_end = tags.input.fill_buf()?.is_empty() && input.fill_buf()?.is_empty();
         ensure!(is_end, "there are more bytes after the schematic");
         Ok(())
@@ -128,7 +129,7 @@ pub(super) fn read_gzip(
     })
 }
 
-/// Reads the tags of a file.
+/// A reader of the tags of a compressed file.
 pub(super) struct TagReader<'a> {
     input: BufReader<GzDecoder<&'a mut (dyn BufRead + 'a)>>,
 }
@@ -172,8 +173,8 @@ impl TagReader<'_> {
         Ok(u64::try_from(self.int()?).unwrap_or(0))
     }
 
-    /// The bytes of an array of elements of `size` bytes, `most` bytes at most. The list grows while
-    /// it is read: a false length allocates nothing.
+    /// The bytes of an array with elements of `size` bytes; an error above `most` bytes. The list
+    /// grows with the bytes in the file: a false length allocates nothing.
     pub(super) fn bytes(
         &mut self,
         size: u64,
@@ -185,7 +186,7 @@ impl TagReader<'_> {
             length <= most,
             "there are {length} bytes of block numbers, but at most {most} are possible here"
         );
-        // Twice, while the buffer grows.
+        // A list that grows is copied to one of twice the size.
         memory.check(2 * length)?;
         let bytes = read_exactly(&mut self.input, length)?;
         memory.take(length)?;

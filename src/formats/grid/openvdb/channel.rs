@@ -46,7 +46,8 @@ impl<'a> Channel<'a> {
         all
     }
 
-    /// The distances of `field`, if those in world units are in the normal range of 32-bit floats.
+    /// The distances of `field`; an error if distances in world units exceed the range of normal
+    /// 32-bit floats.
     pub(in crate::formats::grid) fn of_distances(
         field: &'a DistanceField,
     ) -> Result<Self, WriteError> {
@@ -137,7 +138,8 @@ impl<'a> Channel<'a> {
             Self::Density | Self::Distance(_) => Vec::new(),
         };
         let last = if run.mask == FULL { Entry::Full } else { Entry::Node };
-        // The end of each part, and its entry.
+        // A brick with values of its own is a node, and ends a part of full bricks. Each part is
+        // given by its end and its entry.
         let ends = |key: BrickKey| [(key, Entry::Full), (key.along_x(1), Entry::Node)];
         let mut at = start;
         own.into_iter().flat_map(ends).chain([(end, last)]).filter_map(move |(stop, entry)| {
@@ -168,7 +170,8 @@ pub(super) fn rounded(value: u8) -> f32 {
     HALVES[usize::from(value)].to_f32()
 }
 
-/// [`float`] of each sRGB value, rounded; they are at least 9 steps of half floats apart.
+/// [`float`] of each sRGB value, rounded to a half float. Two sRGB values are at least 9 half-float
+/// steps apart.
 pub(super) const HALVES: [f16; 256] = {
     let mut halves = [f16::ZERO; 256];
     let mut value = 0;

@@ -51,7 +51,7 @@ impl Record {
         self.0.resize(self.0.len().next_multiple_of(unit), 0);
     }
 
-    /// The mask of the entries of a node for which `is_set` holds, lowest bit first.
+    /// Appends a mask of the entries of a node, lowest bit first: a bit is 1 where `is_set` holds.
     pub(super) fn mask(&mut self, entries: &[Entry], is_set: impl Fn(Entry) -> bool) {
         let bit = |(n, &entry): (u32, &Entry)| u8::from(is_set(entry)) << n;
         self.0.extend(entries.chunks(8).map(|eight| (0..).zip(eight).map(bit).sum::<u8>()));

@@ -55,7 +55,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Adds the entries of an upper node.
+    /// Adds the nodes and tiles below an upper node.
     fn add(&mut self, slots: &[Slot]) {
         for slot in slots {
             match slot.entry() {
@@ -76,7 +76,7 @@ impl Counts {
 pub(super) struct Upper {
     /// The minimum corner, in bricks.
     corner: [u32; 3],
-    /// A tile, active or not, or a node.
+    /// A node, or a tile: active or inside a level set.
     pub(super) entry: Entry,
     /// The bounds of the active voxels; `None` if there is none.
     pub(super) bounds: Option<Bounds>,
@@ -108,7 +108,7 @@ impl Slot {
     }
 }
 
-/// The slots of an upper node with these runs, in order.
+/// The slots of an upper node with these runs of bricks: one for each lower node, in file order.
 fn slots_of(parts: impl Iterator<Item = (BrickRun, Entry)>) -> Vec<Slot> {
     let mut slots = vec![Slot::default(); UPPER_SIZE];
     for (run, entry) in parts {

@@ -17,8 +17,8 @@ impl WorldFromIndex {
         Self { scale: voxel_size, translation: origin.map(|c| c + 0.5 * voxel_size) }
     }
 
-    /// The transform of a matrix, whose rows are the images of the axes, and a translation, if the
-    /// matrix is a valid uniform scale.
+    /// The transform by a matrix, whose rows are the images of the axes, and then a translation;
+    /// `None` if the matrix is not a valid uniform scale.
     pub(super) fn of_matrix(matrix: [[f64; 3]; 3], translation: [f64; 3]) -> Option<Self> {
         let scale = matrix[0][0];
         let is_possible = Place { origin: translation, voxel_size: scale }.is_possible();
@@ -30,7 +30,7 @@ impl WorldFromIndex {
     }
 }
 
-/// The matrix that scales the axes.
+/// The matrix with these scales of the axes.
 pub(super) fn diagonal([x, y, z]: [f64; 3]) -> [[f64; 3]; 3] {
     [[x, 0.0, 0.0], [0.0, y, 0.0], [0.0, 0.0, z]]
 }

@@ -59,7 +59,7 @@ const TAIL: &str = "\n  </AppendedData>\n</VTKFile>\n";
 /// Compressed bytes, for each thread, that are kept in memory.
 const KEPT: usize = 4 << 20;
 
-/// A cell array: its name, the type of its numbers, and how many a voxel has.
+/// The name of a channel's cell array, the type of its numbers, and their number per voxel.
 fn array_of(channel: Channel) -> (&'static str, &'static str, usize) {
     match channel {
         Channel::Density => (OCCUPIED, "UInt8", 1),
@@ -172,7 +172,7 @@ fn write_image(
     Ok(out.write_all(TAIL.as_bytes())?)
 }
 
-/// Everything before the arrays' bytes.
+/// The XML before the bytes of the arrays; `scalars` is the name of the active one.
 fn head(grid: &VoxelGrid, fields: &str, scalars: &str, elements: &str) -> String {
     let [nx, ny, nz] = grid.dims();
     let Place { origin: [x, y, z], voxel_size: s } = grid.world.place.unwrap_or_default();

@@ -28,8 +28,8 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
     let mut image = Image::parse(&bytes, limit)?;
     let (voxels, doubt) = image.take_voxels()?;
     let is_level_set = doubt.as_deref() == Some(SIGN_ONLY);
-    let found = image.grid(&voxels, is_level_set).map_err(|error| named(&voxels, error));
-    let (mut grid, distances) = found?;
+    let (mut grid, distances) =
+        image.grid(&voxels, is_level_set).map_err(|error| named(&voxels, error))?;
     image.memory.take(grid.bytes())?;
     grid.world = World { up: image.take_up()?, place: Some(image.place) };
     grid.colors = image.take_colors(&grid)?;
@@ -115,7 +115,8 @@ impl<'a> Image<'a> {
         Ok(values)
     }
 
-    /// The voxels that an array tells of, and the hash of distances.
+    /// The grid of the voxels that `array` marks as occupied and, of a level set, the hash of its
+    /// distances.
     fn grid(
         &self,
         array: &Array<'a>,
@@ -139,15 +140,15 @@ impl<'a> Image<'a> {
             |number| number != 0.0 && !number.is_nan()
         };
         let mut hasher = is_level_set.then(blake3::Hasher::new);
-        // Whether each of the next numbers counts as occupied, as bytes.
+        // A byte for each of the next numbers: 1 for an occupied voxel, 0 for an empty one.
         let mut flags = Joined::new(|| {
             let mut bytes = Vec::new();
             values.by_ref().take(4096 * element.bytes as u64).read_to_end(&mut bytes)?;
-            let numbers = bytes.chunks_exact(element.bytes).map(|bytes| element.number(bytes));
+            let numbers = bytes.chunks_exact(element.bytes).map(|chunk| element.number(chunk));
             if let Some(hasher) = &mut hasher {
-                // Equal distances of two types have one hash.
-                let bits: Vec<[u8; 8]> = numbers.clone().map(f64::to_le_bytes).collect();
-                hasher.update(bits.as_flattened());
+                // Equal distances have one hash whatever their type in the file.
+                let distances: Vec<[u8; 8]> = numbers.clone().map(f64::to_le_bytes).collect();
+                hasher.update(distances.as_flattened());
             }
             let flags: Vec<u8> = numbers.map(|number| is_set(number).into()).collect();
             Ok(Some(flags).filter(|flags| !flags.is_empty()))
@@ -244,9 +245,9 @@ impl<'a> Image<'a> {
         Ok(Channel::from_bricks(of, bricks))
     }
 
-    /// Calls `take` with each brick of `grid`, and the values of its voxels in the order of mask
-    /// words and of bits within a word, from an array of `size` bytes a voxel. The layers of a
-    /// brick are in memory. Returns the memory after it.
+    /// Calls `take` with each brick of `grid` and the values of its voxels, in the order of mask
+    /// words and of bits within a word, from an array of `size` bytes a voxel. Keeps eight layers
+    /// of voxels in memory. Returns the budget with all memory taken here and by `take`.
     fn each_brick(
         &self,
         array: &Array<'a>,

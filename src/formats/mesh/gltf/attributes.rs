@@ -15,6 +15,7 @@ use crate::mesh::appearance::Material;
 
 #[derive(Default)]
 pub(super) struct DocumentAppearance {
+    /// Whether the options ask for the appearance.
     is_read: bool,
     /// The document's materials.
     surfaces: Vec<Result<Surface, String>>,
@@ -70,8 +71,8 @@ impl Faults {
 }
 
 impl DocumentAppearance {
-    /// Parses the materials, if they are to be read; textures of metal, roughness and emission only
-    /// with `maps`.
+    /// Parses the materials, if `options` ask for the appearance, and textures of metal, roughness
+    /// and emission, if they ask for maps.
     pub(super) fn new(document: &Document, options: &ReadOptions) -> Self {
         let is_read = options.appearance;
         let (mut surfaces, clamped_factors) = surfaces(document.materials.filter(|_| is_read));

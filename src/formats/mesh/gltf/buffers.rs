@@ -124,7 +124,7 @@ fn find(uri: &str, sidecars: &Sidecars, finder: &mut Finder) -> Result<PathBuf, 
     })
 }
 
-/// The names that the file of a URI may have: some programs write them as they are.
+/// The possible file names of a URI: decoded, and as it is, since some programs do not encode it.
 pub(super) fn names_of(uri: &str) -> [Cow<'_, str>; 2] {
     [percent_decode_str(uri).decode_utf8_lossy(), uri.into()]
 }

@@ -48,7 +48,7 @@ impl Totals {
         let targets = part.primitive.targets.len() as u64;
         let poses = (1 + targets).saturating_mul(part.vertices);
         Self {
-            vertices: if part.shares.is_some() { 0 } else { part.vertices },
+            vertices: if part.shares_vertices_of.is_some() { 0 } else { part.vertices },
             triangles: part.triangles,
             steps: poses.saturating_add(part.indices).saturating_add(1),
             indices: part.indices,
@@ -159,7 +159,7 @@ impl<'a> Build<'a> {
         let mut placed: Vec<(usize, bool)> = Vec::with_capacity(parts.len());
         for part in parts {
             let error = |what: String| in_primitive(instance.mesh, part.index, &what);
-            let (first, is_mirror) = match part.shares {
+            let (first, is_mirror) = match part.shares_vertices_of {
                 Some(earlier) => placed[earlier],
                 None => {
                     let first = self.positions.len();

@@ -251,7 +251,7 @@ fn refuse_other_version(json: &[u8]) -> Result<(), ReadError> {
     let members: BTreeMap<String, &RawValue> = serde_json::from_slice(json).unwrap_or_default();
     let member = |name: &str| members.get(name).map(|value| value.get());
     let is_object = |name: &str| member(name).is_some_and(|value| value.starts_with('{'));
-    // In another version, it may have another form.
+    // The `asset` of another version may have another structure.
     match member("asset").and_then(|asset| serde_json::from_str::<Asset>(asset).ok()) {
         Some(asset) => refuse_version(&asset),
         None if is_object("meshes") || is_object("accessors") => Err(unsupported_version("1.0")),

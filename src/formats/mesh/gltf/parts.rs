@@ -31,8 +31,9 @@ pub(super) struct Part<'a> {
     pub(super) mode: Mode,
     pub(super) position: usize,
     pub(super) vertices: u64,
-    /// The earlier part of the mesh whose vertices it shares.
-    pub(super) shares: Option<usize>,
+    /// The first part of the mesh with the same vertices, by its place in the list of parts, if
+    /// that is an earlier part.
+    pub(super) shares_vertices_of: Option<usize>,
     pub(super) indices: u64,
     pub(super) triangles: u64,
     /// Sets of four joints that each vertex has.
@@ -41,7 +42,7 @@ pub(super) struct Part<'a> {
     pub(super) has_appearance: bool,
     /// The accessor of its colours.
     pub(super) color: Option<usize>,
-    /// The accessor of the texture coordinates that its material uses, and the first texture there.
+    /// The accessor of the texture coordinates of its material's first texture, and that texture.
     pub(super) texcoord: Option<(usize, PlacedTexture)>,
     /// The index of its material in the appearance.
     pub(super) material: u32,
@@ -105,15 +106,15 @@ pub(super) fn parts<'a>(
     let mut all = Vec::with_capacity(arrays.document.meshes.len());
     for (at, mesh) in arrays.document.meshes.iter().enumerate() {
         let mut parts: Vec<Part> = Vec::with_capacity(mesh.primitives.len());
-        let mut known = HashMap::new();
+        let mut first_of = HashMap::new();
         for (index, primitive) in mesh.primitives.iter().enumerate() {
             let part = part_of(arrays, index, primitive, skipped);
             let Some(mut part) = part.map_err(|what| in_primitive(at, index, &what))? else {
                 continue;
             };
             appearance.locate(arrays, at, &mut part);
-            let first = *known.entry(part.key()).or_insert(parts.len());
-            part.shares = (first < parts.len()).then_some(first);
+            let first = *first_of.entry(part.key()).or_insert(parts.len());
+            part.shares_vertices_of = (first < parts.len()).then_some(first);
             parts.push(part);
         }
         all.push(parts);
@@ -162,7 +163,7 @@ fn part_of<'a>(
         mode,
         position,
         vertices,
-        shares: None,
+        shares_vertices_of: None,
         indices,
         triangles: mode.triangles(corners),
         joint_sets: primitive.attributes.keys().filter(|n| n.starts_with("JOINTS_")).count(),

@@ -1,4 +1,4 @@
-//! The second pass: vertices, with their colours, and texture coordinates. Normals are only checked.
+//! The second pass: vertices, their colours and texture coordinates. Normals are only checked.
 
 use rayon::prelude::*;
 
@@ -87,9 +87,9 @@ impl Vertices {
         }
     }
 
-    /// The colours of all vertices in linear light, [`flat_colors::NO_COLOR`] for those without
-    /// one, and warnings. Empty if no vertex has a colour. In the file they are sRGB values from 0
-    /// to 1 or from 0 to 255.
+    /// Converts the colours of all vertices, sRGB values from 0 to 1 or from 0 to 255, to linear
+    /// light, with [`flat_colors::NO_COLOR`] for a vertex without a colour. Returns them, or none
+    /// if no vertex has a colour, and warnings.
     pub(super) fn linear_colors(&self) -> (Vec<Linear>, Vec<String>) {
         let colors = || self.colors.iter().flatten();
         let is_missing = |color: &[f64; 3]| color.iter().any(|value| value.is_nan());

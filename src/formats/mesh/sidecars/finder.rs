@@ -35,9 +35,9 @@ impl<'a> Finder<'a> {
         Self { sidecars, listings: HashMap::new(), ambiguous: NameCounts::default() }
     }
 
-    /// The file called `name`, which is looked for in each of `folders`: where the name says; there
-    /// in other cases of letters; without the folders that the name says, also in folders of the
-    /// names `inside`. A `?` in `name` stands for any character.
+    /// Finds the file `name`, a path relative to one of `folders`: first as it is written, then in
+    /// any case of letters, then by its last component, in `folders` and in their subfolders named
+    /// `inside`. A `?` in `name` stands for any character.
     pub(crate) fn find(
         &mut self,
         name: &str,

@@ -65,6 +65,7 @@ type Log = Arc<Mutex<BTreeMap<PathBuf, Sidecar>>>;
 
 #[derive(Debug, Clone)]
 enum Files {
+    /// With a log if the reader's caller asks for it.
     OnDisk(Option<Log>),
     /// By their normalized names: components separated by `/`, without `.` and `..`.
     InMemory(Arc<BTreeMap<String, Vec<u8>>>, Option<Missing>),
@@ -138,7 +139,7 @@ impl Sidecars {
         !self.is_confined || fs::canonicalize(&self.folder).is_ok_and(is_inside)
     }
 
-    /// Logs a file on disk.
+    /// Logs a file on disk, if there is a log; `is_used` as in [`Sidecar`].
     fn log(&self, path: &Path, modified: Option<SystemTime>, is_used: bool) {
         if let Files::OnDisk(Some(log)) = &self.files {
             let new = || Sidecar { path: path.to_owned(), modified, is_used };
@@ -146,16 +147,20 @@ impl Sidecars {
         }
     }
 
-    /// Logs a file on disk that is opened, if it may be.
+    /// Logs a file on disk before it is opened; an error if these sidecar files do not include it.
     fn log_opened(&self, path: &Path) -> io::Result<()> {
-        if !self.allows(path) {
-            return Err(io::Error::new(ErrorKind::NotFound, "it is outside the mesh's folder"));
-        }
-        self.log(path, modified(path), true);
-        Ok(())
+        let why = match self.files {
+            Files::InMemory(..) => "it is not among the given files",
+            Files::OnDisk(_) if !self.allows(path) => "it is outside the mesh's folder",
+            Files::OnDisk(_) => {
+                self.log(path, modified(path), true);
+                return Ok(());
+            }
+        };
+        Err(io::Error::new(ErrorKind::NotFound, why))
     }
 
-    /// The same files, of which none has been looked for.
+    /// The same files, with an empty log.
     pub(crate) fn with_new_log(&self) -> Self {
         let mut sidecars = self.without_log();
         if let Files::OnDisk(log) = &mut sidecars.files {
@@ -164,7 +169,7 @@ impl Sidecars {
         sidecars
     }
 
-    /// The same files, for a search that is not logged.
+    /// The same files, without a log.
     pub(super) fn without_log(&self) -> Self {
         let files = match &self.files {
             Files::OnDisk(_) => Files::OnDisk(None),
@@ -310,7 +315,7 @@ impl Sidecars {
         Ok(BufReader::new(File::open(path)?))
     }
 
-    /// The content of a file that is in memory already.
+    /// The content of a file in memory; `None` if it is on disk or unknown.
     pub(super) fn held(&self, path: &Path) -> Option<&[u8]> {
         match &self.files {
             Files::OnDisk(_) => None,

@@ -22,7 +22,7 @@ pub(super) fn check_start(start: &[u8]) -> Result<(), ReadError> {
     Ok(())
 }
 
-/// An archive, and its files by their names in lower case: their places and compression.
+/// An archive, and the place and compression of each file by its name in lower case.
 pub(super) struct Package<'a> {
     archive: ZipSliceArchive<&'a [u8]>,
     files: HashMap<String, (ZipArchiveEntryWayfinder, CompressionMethod)>,
@@ -70,7 +70,7 @@ impl<'a> Package<'a> {
             bail!("the package has no part {called}, to which it refers");
         };
         let damaged = |error: String| content(format!("{called} is cut off, or damaged: {error}"));
-        // As the directory states it.
+        // The length of the content, as the directory states it.
         let length = at.uncompressed_size_hint();
         memory.take(length)?;
         let entry = self.archive.get_entry(at).map_err(|error| damaged(error.to_string()))?;

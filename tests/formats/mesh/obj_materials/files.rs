@@ -129,7 +129,7 @@ fn images_are_found_however_they_are_named_beside_the_material_file_or_the_mesh(
     let folder = Folder::new().with("grün.png", png(&TEXELS));
     assert!(is_found(folder, "m.mtl", b"gr\xfcn.png"));
     let folder = Folder::new().with("mats/t.png", png(&TEXELS)).with("t.png", png(&[BLUE; 4]));
-    assert!(is_found(folder, "mats/m.mtl", "t.png"), "beside the materials first");
+    assert!(is_found(folder, "mats/m.mtl", "t.png"), "beside the material file first");
     let folder = Folder::new().with("GRÜN.png", png(&TEXELS));
     assert!(is_found(folder, "m.mtl", "grün.png"));
 }

@@ -32,6 +32,7 @@ const NODE_FLAG: u8 = 2;
 /// Minimum, maximum, mean and deviation of densities.
 const STATISTICS: [f32; 4] = [1.0, 1.0, 1.0, 0.0];
 
+/// Writes a file with one NanoVDB grid for each of `channels`.
 pub fn write(grid: &VoxelGrid, channels: &[Channel], out: &mut Out) -> Result<(), WriteError> {
     let planned = channels.iter().map(|&channel| {
         let tree = Tree::of(grid, channel);
@@ -260,7 +261,7 @@ fn put_root(head: &mut Record, tree: &Tree, layout: &Layout) {
 fn put_statistics(record: &mut Record, channel: Channel) {
     match channel {
         Channel::Density => record.each(STATISTICS, Record::f32),
-        // Not used.
+        // Minimum and maximum per component, mean and deviation: zero, and marked as not given.
         _ => record.f32s(&vec![0.0; 2 * channel.components() + 2]),
     }
 }

@@ -21,11 +21,12 @@ pub(super) const ACTIVE_MASK: u32 = 2;
 const BLOSC: u32 = 4;
 
 // Codes of the inactive values of a node.
-/// They equal the background and are not stored.
+
+/// All equal the background, and are not stored.
 pub(super) const BACKGROUND_ELSEWHERE: u8 = 0;
 const NEGATIVE_BACKGROUND: u8 = 1;
 const ONE_INACTIVE: u8 = 2;
-/// A mask of those that equal the background follows; the others are its negative.
+/// A mask follows: values at its bits equal the background, the others its negative.
 pub(super) const SELECTED_BACKGROUND: u8 = 3;
 const SELECTED_ONE: u8 = 4;
 const SELECTED_TWO: u8 = 5;

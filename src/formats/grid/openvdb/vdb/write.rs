@@ -26,9 +26,10 @@ const ONES: [[u8; 2]; 512] = [[0x00, 0x3c]; 512];
 const HALF: u64 = 2;
 /// Bytes of a float.
 const WHOLE: u64 = 4;
-/// Bytes of the corner of an entry of the root.
+/// Bytes of the minimum corner of a child or tile of the root: three 32-bit integers.
 const CORNER: u64 = 12;
 
+/// Writes a file with one OpenVDB grid for each of `channels`.
 pub fn write(grid: &VoxelGrid, channels: &[Channel], out: &mut Out) -> Result<(), WriteError> {
     let mut head = Record::default();
     head.bytes(&MAGIC);
@@ -180,7 +181,7 @@ fn topology_bytes(tree: &Tree) -> u64 {
     let node = |words: usize| masks * 8 * words as u64 + 1;
     let [whole, half] = [WHOLE, stored].map(|bytes| bytes * tree.channel.components() as u64);
     let Counts { lowers, leaves, leaf_tiles, lower_tiles, .. } = tree.counts;
-    // A tile of the root has a corner, a value, and whether it is active.
+    // A tile of the root has a corner, a value, and a byte that says whether it is active.
     let root = whole + 2 * size_of::<u32>() as u64 + tiles * (CORNER + whole + 1);
     let uppers = uppers * (CORNER + node(UPPER_WORDS)) + lower_tiles * half;
     let lowers = lowers * node(LOWER_WORDS) + leaf_tiles * half;

@@ -1,4 +1,4 @@
-//! `voxelize convert`: writes a grid in another format. `voxelize join` shares [`write`].
+//! `voxelize convert`: writes a grid in another format. `voxelize join` shares [`write()`].
 
 use std::path::{Path, PathBuf};
 use std::slice;

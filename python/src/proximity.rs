@@ -84,6 +84,9 @@ pub struct PyProximity {
     has_warned: AtomicBool,
 }
 
+/// A query of [`Proximity`], for many points.
+type Query<T> = fn(&Proximity, &[[f64; 3]], &dyn Progress) -> Result<Vec<T>, ProximityError>;
+
 impl PyProximity {
     /// Warns of doubtful signs once.
     fn warn_of_signs(&self, py: Python<'_>) -> PyResult<()> {
@@ -95,11 +98,7 @@ impl PyProximity {
     }
 
     /// The answers for all points.
-    fn ask<T: Send + 'static>(
-        &self,
-        points: &Bound<'_, PyAny>,
-        ask: fn(&Proximity, &[[f64; 3]], &dyn Progress) -> Result<Vec<T>, ProximityError>,
-    ) -> PyResult<Vec<T>> {
+    fn ask<T: Send + 'static>(&self, points: &Bound<'_, PyAny>, ask: Query<T>) -> PyResult<Vec<T>> {
         let (proximity, threads) = (Arc::clone(&self.proximity), self.threads);
         let rows = vectors("points", points)?;
         job::run_off_pool(points.py(), move |job| {

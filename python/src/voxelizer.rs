@@ -222,11 +222,8 @@ pub fn transform_of(scale: Option<f64>, rotate: &[String], center: bool) -> PyRe
             option_error("option.rotate", message)
         })
     };
-    let mut transform = Transform::default();
-    transform.scale = scale;
-    transform.rotations = rotate.iter().map(rotation).collect::<PyResult<_>>()?;
-    transform.center = center;
-    Ok(transform)
+    let rotations = rotate.iter().map(rotation).collect::<PyResult<_>>()?;
+    Ok(Transform { scale, rotations, center, ..Transform::default() })
 }
 
 /// Sets an option that was given.

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use crate::base::error_code::ErrorCode;
+use crate::base::numbers::short;
 use crate::base::vector::{minus, plus, rotated, sin_cos};
 use crate::lattice::{Bounds, PlaceOptions, Sizing};
 use crate::mesh::{Mesh, MeshError};
@@ -61,7 +62,7 @@ pub struct Rotation {
 #[non_exhaustive]
 pub enum TransformError {
     /// A scale that is not a positive finite number.
-    #[error("a scale of {0} is not possible: use a positive number")]
+    #[error("a scale of {} is not possible: use a positive number", short(.0))]
     Scale(f64),
     /// A [`Rotation`] about no axis.
     #[error("a rotation about the axis {0} is not possible: use 0, 1 or 2 for x, y or z")]

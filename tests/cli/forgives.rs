@@ -34,6 +34,7 @@ fn likely_mistakes_are_answered_with_what_was_likely_meant() {
         ("gone*.obj", "gone*.obj: no file matches this pattern"),
         ("mesh.obj --recursive", "--recursive is for folders"),
         ("mesh.obj --scale -1", "a scale of -1 is not possible: use a positive number"),
+        ("mesh.obj --scale=-1e-300", "a scale of -1e-300 is not possible: use a positive number"),
         ("- --res 8", "standard input: its format is not known"),
         ("mesh.obj --input-format obj", "--input-format is for standard input"),
         ("- --input-format a/b", "error: --input-format a/b is not read: see `voxelize formats`"),

@@ -285,6 +285,7 @@ fn options_that_are_not_possible_are_refused() {
         ),
         (RenderOptions { elevation: Some(f64::NAN), ..options }, "an elevation of NaN degrees"),
         (RenderOptions { zoom: 0.0, ..options }, "a zoom of 0 is not possible: use 0.01 to 100"),
+        (RenderOptions { zoom: 1e-300, ..options }, "a zoom of 1e-300 is"),
         (RenderOptions { zoom: f64::NAN, ..options }, "a zoom of NaN"),
         (
             RenderOptions { sun: Some([0.0, -1.0]), ..options },

@@ -29,7 +29,7 @@ use thiserror::Error;
 #[cfg(feature = "gpu")]
 use crate::backend::gpu::Gpu;
 use crate::base::error_code::ErrorCode;
-use crate::base::numbers::grouped;
+use crate::base::numbers::{grouped, short};
 use crate::base::progress::{Latch, NoProgress, Progress};
 use crate::base::srgb::Rgba;
 #[cfg(feature = "gpu")]
@@ -229,7 +229,8 @@ impl RenderOptions {
                 true => "a finite number".to_owned(),
                 false => format!("{least} to {most}"),
             };
-            check((least..=most).contains(&number), format!("{what} {number}{unit} is"), allowed)
+            let what = format!("{what} {}{unit} is", short(&number));
+            check((least..=most).contains(&number), what, allowed)
         })
     }
 }

@@ -251,7 +251,7 @@ fn random_pair(rng: &mut Rng) -> [([u32; 3], Set); 2] {
 
 #[test]
 fn set_operations_and_comparisons_are_those_of_sets_of_voxels() {
-    for seed in 0..400 {
+    for seed in 0..1000 {
         let mut rng = Rng::with_seed(seed);
         let pair = random_pair(&mut rng);
         let dims = std::array::from_fn(|i| pair[0].0[i].max(pair[1].0[i]));

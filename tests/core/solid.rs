@@ -793,7 +793,7 @@ fn columns_of_sight_are_not_refined_at_a_high_depth_complexity() {
 #[test]
 fn neither_padding_nor_bounds_change_the_solid_of_a_soup() {
     let mut rng = Rng::with_seed(4);
-    for count in [30, 80] {
+    for count in [30, 150] {
         // Corners up to 100: of size 1, the grid has 100 voxels an axis.
         let mut corner = || [0; 3].map(|_| 100.0 * rng.f64());
         let mut triangles: Vec<_> = (0..count).map(|_| [corner(), corner(), corner()]).collect();

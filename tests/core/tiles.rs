@@ -216,8 +216,8 @@ fn tiles_on_a_gpu_are_the_whole_on_the_cpu() {
     }
     let meshes = [
         ("lighthouse", asset("lighthouse.obj"), 64),
-        ("soup", soup(2, [128.0, 122.0, 127.0], 40), 128),
-        ("cube", cube([0.0; 3], 128.0), 128),
+        ("soup", soup(2, [256.0, 250.0, 255.0], 40), 256),
+        ("cube", cube([0.0; 3], 256.0), 256),
     ];
     for (name, mesh, n) in meshes {
         let lattice = Lattice::of(&mesh, &resolution(n)).unwrap();

@@ -248,28 +248,25 @@ fn all_48_symmetries_with_shifts_are_recognised() {
     ] {
         let (right, mut stated) = stated(&mesh, resolution, 0, mode);
         let shifts = [([0, 0, 0], 0), ([0, 1, 0], 2), ([2, 0, 1], 2), ([3, 9, 17], 40)];
-        for (n, symmetry) in all_symmetries().into_iter().enumerate() {
-            // A solid takes longest: each symmetry with one of the shifts.
-            let is_solid = mode != Mode::Surface;
-            let own = if is_solid { &shifts[(n + n / 8) % 4..][..1] } else { &shifts[..] };
-            for &(shift, room) in own {
-                let alignment = Alignment { shift, ..symmetry };
-                let grid = moved(&right, &alignment, room);
-                let verdict = judge_by(&right, &mesh, &grid, &stated);
-                assert!(verdict.is_right(), "{alignment}: {}", verdict.differing());
-                assert_eq!(moved(&right, &verdict.alignment, room), grid, "{alignment}");
-                if is_solid {
-                    continue;
-                }
-                assert_eq!(verdict.alignment, alignment);
-                let is_as_placed = verdict.differing_as_placed == 0;
-                assert_eq!(is_as_placed, alignment.is_identity(), "{alignment}");
-                stated.as_placed = true;
-                assert_eq!(judge(&mesh, &grid, &stated).is_right(), is_as_placed, "{alignment}");
-                stated.as_placed = false;
-                // As a foreign file has it: nobody says where anything is.
-                assert!(judge_unaided(&mesh, &grid).is_right(), "{alignment}");
+        for (symmetry, (shift, room)) in
+            all_symmetries().into_iter().flat_map(|symmetry| shifts.map(|shift| (symmetry, shift)))
+        {
+            let alignment = Alignment { shift, ..symmetry };
+            let grid = moved(&right, &alignment, room);
+            let verdict = judge_by(&right, &mesh, &grid, &stated);
+            assert!(verdict.is_right(), "{alignment}: {}", verdict.differing());
+            assert_eq!(moved(&right, &verdict.alignment, room), grid, "{alignment}");
+            if mode != Mode::Surface {
+                continue;
             }
+            assert_eq!(verdict.alignment, alignment);
+            let is_as_placed = verdict.differing_as_placed == 0;
+            assert_eq!(is_as_placed, alignment.is_identity(), "{alignment}");
+            stated.as_placed = true;
+            assert_eq!(judge(&mesh, &grid, &stated).is_right(), is_as_placed, "{alignment}");
+            stated.as_placed = false;
+            // As a foreign file has it: nobody says where anything is.
+            assert!(judge_unaided(&mesh, &grid).is_right(), "{alignment}");
         }
     }
 }

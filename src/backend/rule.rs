@@ -53,8 +53,7 @@ impl Rule {
         }
     }
 
-    /// The number of directions of crossings: 2, into the mesh and out of it, or 1 if the rule
-    /// ignores the direction.
+    /// Crossing directions: 2, into and out of the mesh; 1 for a rule that ignores them.
     pub(crate) fn directions(self) -> u32 {
         if matches!(self, Self::Winding | Self::Crossings) { 2 } else { 1 }
     }

@@ -85,7 +85,7 @@ pub struct Mesh {
     labels: Option<Arc<Labels>>,
 }
 
-/// The triangles, the appearance and the labels of a mesh, which its placements share.
+/// The triangles, appearance and labels of a mesh, shared with its placements.
 type Shared = (Arc<Vec<[u32; 3]>>, Option<Arc<Appearance>>, Option<Arc<Labels>>);
 
 impl Mesh {

@@ -14,12 +14,11 @@ use crate::cli::ReportArgs;
 use crate::inputs::with_stdin_named;
 use crate::text::escaped_except;
 
-/// An error as `--json` prints it. Its code is that of [`trivox::ErrorCode`], or one of the program
-/// itself.
+/// An error in JSON, for `--json`, with a code of [`trivox::ErrorCode`] or of the program.
 #[derive(Debug, Serialize, thiserror::Error)]
 #[error("{error}")]
 pub struct CodedError {
-    /// The message; after [`of`](Self::of), the messages of the error's causes follow it.
+    /// The message; by [`of`](Self::of), with the messages of the causes after it.
     pub error: String,
     pub code: &'static str,
 }

@@ -36,7 +36,7 @@ use crate::console::{CodedError, StdoutClosed, stdout_error};
 use crate::tips::refuse;
 
 fn main() -> ExitCode {
-    // Not from the parsed arguments: the error of arguments that cannot be parsed is JSON, too.
+    // Read before parsing: parse errors are printed as JSON, too.
     let is_json = env::args_os().take_while(|arg| arg != "--").any(|arg| arg == "--json");
     let status = match Cli::try_parse() {
         Ok(cli) => signals::handle(is_json).and_then(|()| run(cli)),

@@ -22,10 +22,10 @@ use crate::tips::nearest;
 use crate::write::sink::{refuse_folder, refuse_shared_stdout};
 use crate::write::terminal;
 
-/// The size of voxels if no option sets it.
+/// The voxel size by default.
 pub const DEFAULT_SIZING: Sizing = Sizing::Resolution(Sizing::DEFAULT_RESOLUTION);
 
-/// The size of voxels by `--res` or `--voxel-size`, of which at most one is given.
+/// The voxel size by `--res` or `--voxel-size`, which exclude each other; `None` by neither.
 pub fn sizing(res: Option<u32>, voxel_size: Option<f64>) -> Option<Sizing> {
     res.map(Sizing::Resolution).or(voxel_size.map(Sizing::VoxelSize))
 }

@@ -38,7 +38,7 @@ pub fn voxels(
         .progress(progress.clone())
         .place_options(PlaceOptions::new(sizing.unwrap_or(DEFAULT_SIZING)));
     let voxelizer = args.voxels.apply_to(voxelizer).color(args.color.unwrap_or_default());
-    // The same steps as those of the main command.
+    // The main command's steps, without its reports.
     let named = || shown(file);
     let of_mesh = || {
         let placed = voxelizer.place(file).with_context(named)?;

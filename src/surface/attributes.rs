@@ -271,7 +271,7 @@ struct TriangleFacts {
     copies: u32,
     /// The unit normal, in parts of [`NORMAL_UNITS`].
     normal: [i64; 3],
-    /// The plane between voxels in which the triangle lies, as by [`plane_of`].
+    /// The [`plane_of`] the triangle.
     plane: Option<(usize, i64)>,
 }
 
@@ -377,7 +377,7 @@ impl BrickWork for Sampler<'_> {
         }
         let Scratch { integrator, sums } = scratch;
         sums.resize(512, AttributeSums::default());
-        // A triangle that touches none of the voxels has no parts: its facts are not used.
+        // Only triangles that touch a voxel have parts; the facts of others are unused.
         let facts = touched.masks.iter().enumerate().map(|(index, mask)| {
             if is_empty(mask) { TriangleFacts::default() } else { facts_of(brick, index) }
         });

@@ -12,6 +12,13 @@ fn without_a_resolution_there_are_256_voxels_and_that_is_said() {
 }
 
 #[test]
+fn after_two_hyphens_an_argument_is_no_option() {
+    let output = folder().exits("-- --json", 2);
+    assert_eq!(stdout(&output), "");
+    assert!(stderr(&output).starts_with("error: --json: is neither a command nor a file"));
+}
+
+#[test]
 fn likely_mistakes_are_answered_with_what_was_likely_meant() {
     let folder = folder();
     let grid = "old.npy: is a grid of voxels, and not a mesh: use `voxelize convert`";

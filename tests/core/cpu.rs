@@ -9,7 +9,7 @@ fn in_least_memory(threads: usize, mesh: &PlacedMesh) -> VoxelGrid {
     run_within(threads, memory, mesh, Rule::Conservative).unwrap()
 }
 
-/// Expects the touched voxels of the octree, and returns them.
+/// Asserts that the CPU finds the octree's touched voxels; returns them.
 fn check(mesh: &PlacedMesh, what: &str) -> VoxelGrid {
     let grid = surface(mesh);
     assert_same(&grid, &oracle::voxelize_by_octree(mesh), what);

@@ -33,8 +33,8 @@ fn expected(grid: &VoxelGrid) -> BTreeMap<Face, Option<Rgba>> {
     faces
 }
 
-/// Whether a rectangle could have more of the faces `left`. Its first row of faces extends along
-/// `v`, then the whole rectangle along `u`, each up to the end of a tile.
+/// Whether a rectangle could be extended over faces that are `left`: its first row along `v`, then
+/// the rectangle along `u`, each up to the end of a tile.
 fn can_grow(rectangle: &Rectangle, left: &BTreeMap<Face, Option<Rgba>>) -> bool {
     let Rectangle { min, max, axis, color, .. } = *rectangle;
     let [u, v] = [[1, 2], [0, 2], [0, 1]][axis];

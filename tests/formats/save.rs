@@ -1,4 +1,4 @@
-//! Saved files: what is refused before a file is made or replaced, and long names.
+//! Saving files: refusals before a file is made or replaced, and long names.
 
 use std::io::{self, Write};
 

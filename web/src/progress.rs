@@ -24,8 +24,8 @@ struct State {
     reported: Option<Instant>,
 }
 
-/// Sets the `callback(step, share)` that is called during work. `share` is the part of the step
-/// that is done, from 0 to 1, or null where it is not known.
+/// Sets the progress callback, `callback(step, share)`. `share` is the completed fraction of the
+/// step, from 0 to 1, or null if it is unknown.
 #[wasm_bindgen(js_name = onProgress)]
 pub fn on_progress(callback: Function) {
     CALLBACK.with_borrow_mut(|own| *own = Some(callback));

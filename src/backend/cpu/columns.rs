@@ -153,8 +153,8 @@ impl WithSimd for Solve<'_, '_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        /// Columns of the smallest block that vectors process. Vectors compute the addresses of all
-        /// columns, and most columns of smaller blocks have no crossing.
+        /// Minimum number of columns for vectors, which compute the addresses of all columns: most
+        /// columns of smaller blocks have no crossing.
         const LEAST_COLUMNS: i32 = 6;
         let Self { columns, pairs, extent, addresses, bricks } = self;
         if pairs.is_empty() {

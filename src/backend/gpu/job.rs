@@ -182,7 +182,7 @@ impl SubBatch {
         }
     }
 
-    /// Words of the bitmap of its bricks, which has one bit per brick and direction of crossings.
+    /// Words of its brick bitmap: one bit per brick and crossing direction.
     pub(crate) fn bitmap_words(&self, rule: Rule) -> u32 {
         let bricks: u64 = self.bricks.extent().iter().map(|&n| n as u64).product();
         let bits = bricks * u64::from(rule.directions());
@@ -266,7 +266,7 @@ pub(crate) const BYTES_PER_BRICK: u64 =
     3 * size_of::<(BrickKey, Mask)>() as u64 + GridBuilder::BYTES_TO_ADD + GridBuilder::BYTES_KEPT;
 
 impl Results {
-    /// Drops all bricks if there are more than `room`, and from then on only counts them.
+    /// Above `room` bricks, drops them all, and counts without storing from then on.
     pub(crate) fn limit_to(&mut self, room: u64) {
         let bricks = (self.lists.keys.len() + self.lists.listed.len()) as u64;
         if self.dropped > 0 || bricks > room {

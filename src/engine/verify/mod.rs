@@ -249,7 +249,7 @@ pub struct Verified {
 
 impl Voxelizer {
     /// Verifies `grid`, made by any program, against the exact voxels of the mesh in `source` after
-    /// this voxelizer's transform. The placement is that of `options`, not of this voxelizer.
+    /// this voxelizer's transform. `options` place the mesh; this voxelizer's placement is ignored.
     ///
     /// # Errors
     /// A file cannot be read; the mesh cannot be placed as stated; the backend failed; too little

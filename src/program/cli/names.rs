@@ -131,7 +131,7 @@ where
 mod tests {
     use super::*;
 
-    /// Matches on these enums need a wildcard arm, into which a new value would fall.
+    /// A new value would fall into the wildcard arm of a match on its non-exhaustive enum.
     #[test]
     fn each_mode_fill_backend_and_kernel_has_a_line_of_help() {
         fn assert_explained<T>(parser: impl TypedValueParser<Value = T>) {

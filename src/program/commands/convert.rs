@@ -56,7 +56,7 @@ pub fn write(
     report.print(&converted, &converted.warnings, || converted.text())
 }
 
-/// The report on a file that was converted, or joined from tiles.
+/// The report of `convert` or `join`.
 #[derive(Debug, Serialize)]
 struct Converted {
     /// The number of tiles that were joined.

@@ -159,7 +159,7 @@ impl Written {
 
 /// Refuses to replace a sidecar file of the meshes at `paths`, which `voxelizer` placed. If it read
 /// the meshes without colours, their material files and images are looked for only if a file of
-/// `sinks` may be one of them: if it exists, and its extension is not that of a grid.
+/// `sinks` exists under an extension other than a grid's.
 pub fn refuse_sidecars<'a>(
     sinks: &[&Sink],
     paths: impl Iterator<Item = &'a Path>,

@@ -35,7 +35,7 @@ impl Boundary {
             }
         }
         edges.par_sort_unstable();
-        // For each point, the range of its outgoing edges that are in no loop yet.
+        // For each point, the range of its outgoing edges not yet in a loop.
         let (mut points, mut end) = (Vec::new(), 0);
         for edges_of_point in edges.chunk_by(|one, other| one.0[0] == other.0[0]) {
             points.push(end..end + edges_of_point.len());

@@ -135,8 +135,8 @@ fn shell_bounds(matching: &Matching, roots: &[u32]) -> Vec<(u32, Aabb)> {
     bounds
 }
 
-/// The index of each triangle's patch, and the number of patches, from the lowest triangle of each
-/// triangle's patch.
+/// Numbers the patches, given the lowest triangle of each triangle's patch. Returns each triangle's
+/// patch, and the number of patches.
 fn numbered(mut lowest: Vec<u32>) -> (Vec<u32>, usize) {
     let mut len = 0;
     for triangle in 0..lowest.len() {
@@ -188,7 +188,7 @@ impl Patches {
         (patches, unpaired == 0 && !is_one_sided)
     }
 
-    /// Patches without flipped triangles, from the lowest triangle of each triangle's patch.
+    /// Patches without flipped triangles, given the lowest triangle of each triangle's patch.
     fn consistent(lowest: Vec<u32>) -> Self {
         let is_flipped = vec![false; lowest.len()];
         let (indices, len) = numbered(lowest);

@@ -48,12 +48,12 @@ pub(in crate::surface) trait BrickWork: Sync {
     /// The number of voxels that have a value in a result.
     fn voxels(result: &Self::Output) -> u64;
 
-    /// Whether most occupied voxels of a brick with a mask have a value. If so, the results of all
-    /// these bricks count from the start, so that a refusal names nearly all the memory needed.
+    /// Whether most occupied voxels of bricks with masks get a value. Then the results of all these
+    /// bricks count from the start, so that a refusal names nearly all the memory needed.
     fn fills_masks(&self) -> bool;
 
-    /// An upper estimate of the memory of results, in bytes, until they are in the grid: of this
-    /// number of bricks, with this number of voxels with a value.
+    /// An upper estimate of the memory of results before they are in the grid, in bytes: `bricks`
+    /// with values for `voxels` in all.
     fn bytes(&self, bricks: u64, voxels: u64) -> u64;
 }
 

@@ -19,7 +19,7 @@ use crate::surface::color::texels::{Sampler, Sum};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shade(pub(super) [u16; 5]);
 
-/// The index of the visible share in a [`Shade`]: of the area that is not fully transparent.
+/// The component of a [`Shade`] with the share of the area that is not fully transparent.
 pub(super) const VISIBLE: usize = 4;
 
 impl Shade {
@@ -152,7 +152,7 @@ impl PreparedMaterial {
 /// A texture that a material samples.
 enum Source {
     Image(TextureRef),
-    /// A new texture: the base texture, or white, with its opacity multiplied by the opacity map.
+    /// The base texture, or white, with its opacity multiplied by the opacity map.
     Made {
         base: Option<TextureRef>,
         opacity: TextureRef,

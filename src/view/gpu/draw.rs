@@ -166,8 +166,8 @@ impl GpuScene {
     }
 }
 
-/// The invocations of each submission of a stage that traces up to `rays` rays per invocation:
-/// whole workgroups with at most [`MAX_PASS_RAYS`] rays together, but at least one workgroup.
+/// Divides the invocations of a stage, each of up to `rays` rays, into submissions: whole
+/// workgroups, at least one, of at most [`MAX_PASS_RAYS`] rays.
 fn submissions(invocations: u32, rays: u32) -> impl Iterator<Item = Range<u32>> {
     let step = (MAX_PASS_RAYS / (rays * RAY_GROUP)).max(1) * RAY_GROUP;
     let part = move |first: u32| first..first.saturating_add(step).min(invocations);

@@ -159,7 +159,7 @@ fn built_in_rays() -> Vec<Ray> {
     rays
 }
 
-/// The mesh of the scenes that are tested, and a sufficient capacity.
+/// The mesh of the self-test's scenes, and a sufficient capacity.
 fn built_in_mesh(has_colors: bool) -> (PlacedMesh, SceneCapacity) {
     let mesh = adversarial_solid(DIMS, &SIZES);
     let capacity = SceneCapacity {

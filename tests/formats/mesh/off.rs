@@ -148,6 +148,7 @@ fn colours_follow_normals_and_precede_texture_coordinates_in_any_order_of_the_le
 /// Files, `/` for line ends and `+` for the square's corners, and why they are refused.
 const BAD_FILES: &str = "
 PLY/ | not an OFF file: it does not begin with 'OFF'
+/ | line 1: the file ends where 'OFF' belongs: it is cut off
 OFF BINARY/+ | binary OFF is not read: save the mesh as text, or as PLY
 4OFF/+ | line 1: '4OFF': only vertices of three coordinates are read
 OFF/4 x 0/+ | line 2: 'x' where the number of faces belongs

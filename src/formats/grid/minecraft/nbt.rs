@@ -31,7 +31,7 @@ pub(super) const LONG_ARRAY: u8 = 12;
 /// Compounds and lists in each other, at most, as in the game.
 const MAX_DEPTH: u32 = 512;
 
-/// Writes a file: `write` writes its tags, which are compressed.
+/// Writes a gzip file of the tags that `write` writes.
 pub(super) fn write_gzip(
     out: &mut Out,
     write: impl FnOnce(&mut Tags) -> io::Result<()>,
@@ -98,8 +98,8 @@ impl Tags<'_, '_> {
     }
 }
 
-/// Reads a file: `take` reads the tags of its root compound, to the compound's end. `what` is the
-/// format in messages.
+/// Reads a gzip file: `take` reads the tags of the root compound, to its end. Messages name the
+/// format `what`.
 pub(super) fn read_gzip(
     input: &mut dyn BufRead,
     what: &str,
@@ -186,7 +186,7 @@ impl TagReader<'_> {
             length <= most,
             "there are {length} bytes of block numbers, but at most {most} are possible here"
         );
-        // A list that grows is copied to one of twice the size.
+        // Twice: a growing list is copied.
         memory.check(2 * length)?;
         let bytes = read_exactly(&mut self.input, length)?;
         memory.take(length)?;

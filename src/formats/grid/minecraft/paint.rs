@@ -157,7 +157,7 @@ impl<'a> Painter<'a> {
             let color = |&kind: &u16| self.palettes.colors[usize::from(kind) - 1];
             // A brick is there because it has a block.
             let kind = *occupied().next().unwrap_or(&1);
-            // A loop that ends at the first other kind would not be vectorized.
+            // Without an early exit, so that the loop is vectorized.
             let is_kind = kinds.iter().fold(true, |all, &k| all & ((k == kind) | (k == 0)));
             let run = if is_kind {
                 self.counts[usize::from(kind)] += u64::from(count(&mask));

@@ -138,8 +138,8 @@ impl<'a> Channel<'a> {
             Self::Density | Self::Distance(_) => Vec::new(),
         };
         let last = if run.mask == FULL { Entry::Full } else { Entry::Node };
-        // A brick with values of its own is a node, and ends a part of full bricks. Each part is
-        // given by its end and its entry.
+        // The end and the entry of each part: a brick with values of its own is a node, and ends a
+        // part of full bricks.
         let ends = |key: BrickKey| [(key, Entry::Full), (key.along_x(1), Entry::Node)];
         let mut at = start;
         own.into_iter().flat_map(ends).chain([(end, last)]).filter_map(move |(stop, entry)| {

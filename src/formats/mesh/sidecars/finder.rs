@@ -37,7 +37,7 @@ impl<'a> Finder<'a> {
 
     /// Finds the file `name`, a path relative to one of `folders`: first as it is written, then in
     /// any case of letters, then by its last component, in `folders` and in their subfolders named
-    /// `inside`. A `?` in `name` stands for any character.
+    /// `inside`. A `?` in `name` matches any character.
     pub(crate) fn find(
         &mut self,
         name: &str,

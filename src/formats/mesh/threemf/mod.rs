@@ -28,10 +28,10 @@ pub const SPEC: MeshSpec = MeshSpec {
 
 /// Bytes of memory independent of the file.
 const REST: u64 = 64 << 10;
-/// Most triangles of all copies that components and items place, in any file: a few kilobytes could
+/// Maximum number of triangles that components and items place, in any file: a few kilobytes could
 /// ask for minutes of work.
 const MANY: u64 = 1 << 26;
-/// Most triangles of all copies per triangle in the file, if that allows more than [`MANY`].
+/// Maximum number of placed triangles per triangle in the file, where that is above [`MANY`].
 const MAX_COPIES: u64 = 256;
 
 fn read(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
@@ -42,7 +42,7 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Result<LoadedMesh, ReadError> {
     build(&model, options.appearance, memory)
 }
 
-/// The mesh of a model's build, in the model's unit.
+/// Joins the build items of a model to a mesh, in the model's unit.
 fn build(
     model: &Model,
     with_appearance: bool,

@@ -26,7 +26,7 @@ const MAX_BYTES: u64 = MAX_VOLUME;
 /// Peak bytes per region besides its blocks: list entries, name and allocations.
 const REGION_BYTES: u64 = 3 * size_of::<Region>() as u64 + size_of::<Blocks>() as u64 + 160;
 
-/// Peak bytes per entry of a palette: a list that is full is copied to one of twice the size.
+/// Peak bytes per palette entry: a growing list is copied to one of twice the capacity.
 const ENTRY_BYTES: u64 = 3 * size_of::<u16>() as u64;
 
 /// Most entries of all palettes, which air alone could fill without end.
@@ -109,7 +109,7 @@ impl Schematic {
         let position = position.ok_or_else(|| missing("Position"))?.map(i64::from);
         let size = size.ok_or_else(|| missing("Size"))?;
         Ok(Region {
-            // Along an axis with a negative size, the position is that of the last block.
+            // With a negative size, the position is the maximum block along that axis.
             low: [0, 1, 2].map(|axis| position[axis] + (i64::from(size[axis]) + 1).min(0)),
             size: size.map(i32::unsigned_abs),
             palette: palette.ok_or_else(|| missing("BlockStatePalette"))?,

@@ -306,7 +306,7 @@ fn pictures_are_those_of_the_cpu() {
     // A picture of more than 2^20 pixels takes several submissions.
     let options = RenderOptions { samples: 1, ..without_background([1100, 1000]) };
     let expected = Renderer::new(&colored).render(&options, &NoProgress).unwrap();
-    for (label, gpu) in gpus(fast_adapters().into_iter().take(1).collect()) {
+    for (label, gpu) in gpus(fast_adapters()) {
         let drawn = Renderer::on_gpu(&colored, &gpu).unwrap();
         let drawn = drawn.render(&options, &NoProgress).unwrap();
         assert!(drawn.pixels() == expected.pixels(), "{label}");

@@ -4,13 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray1};
-use pyo3::exceptions::{PyException, PyMemoryError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use rayon::prelude::*;
 use trivox::formats::{
-    GridFormat, LoadedGrid, ReadOptions, SIGN_ONLY, read_grid_from, save_distances,
-    write_distances, write_grid,
+    GridFormat, LoadedGrid, ReadOptions, read_grid_from, save_distances, write_distances,
+    write_grid,
 };
 use trivox::grid::{BrickKey, mask_place};
 use trivox::solid::distance::check_width;
@@ -80,7 +79,7 @@ impl PyDistanceField {
         inside: &Bound<'_, PyGrid>,
         #[pyo3(from_py_with = named::width)] width: f32,
     ) -> PyResult<Self> {
-        field_of_arrays(coords, distances, &inside.get().grid, width, vec![])
+        field_of_arrays(coords, distances, &inside.get().grid, width)
     }
 
     /// Voxels along x, y and z.
@@ -361,7 +360,6 @@ fn field_of_arrays(
     distances: &Bound<'_, PyAny>,
     inside: &VoxelGrid,
     width: f32,
-    warnings: Vec<String>,
 ) -> PyResult<PyDistanceField> {
     check_width(width).map_err(Failure::from)?;
     let py = coords.py();
@@ -397,13 +395,15 @@ fn field_of_arrays(
         let distances = band.into_iter().map(|(_, distance)| distance).collect();
         let field = DistanceField::of_parts(width, grids, distances);
         let field = field.ok_or_else(|| Failure::bug("checked distances are no field"))?;
-        Ok(PyDistanceField::new(field, "{}".to_owned(), warnings))
+        Ok(PyDistanceField::new(field, "{}".to_owned(), vec![]))
     };
     job::try_on_pool::<_, Failure>(py, make)
 }
 
-/// Reads signed distances from an ``.npz`` file, as `DistanceField.save` and the program's
-/// ``--distance`` write it. The field equals the one that was saved.
+/// Reads signed distances from a ``.npz``, ``.vdb``, ``.nvdb`` or ``.vti`` file, as
+/// `DistanceField.save` and the program's ``--distance`` write it, or a level set of another
+/// program. The field equals the one that was saved; from formats in mesh units a distance may be
+/// the float32 next to it.
 ///
 /// Parameters
 /// ----------
@@ -422,34 +422,16 @@ fn field_of_arrays(
 ///     contradict each other.
 #[pyfunction]
 pub fn load_distances(py: Python<'_>, path: PathBuf) -> PyResult<PyDistanceField> {
-    if path.extension().is_none_or(|end| !end.eq_ignore_ascii_case("npz")) {
-        let message = "distances are read from .npz files only: save them as .npz";
-        return Err(Failure::own("read.unsupported", message).at(&path).into());
-    }
-    let LoadedGrid { grid: inside, mut warnings, .. } = read(py, path.clone())?;
-    warnings.retain(|warning| warning != SIGN_ONLY);
+    let LoadedGrid { distances, warnings, .. } = read(py, path.clone())?;
+    let Some(field) = distances else {
+        let why = match &warnings[..] {
+            [] => "it holds no distances: trivox.load reads its voxels".to_owned(),
+            why => why.join("; "),
+        };
+        return Err(Failure::own("read.content", why).at(&path).into());
+    };
     glue::warn(py, Some(&path), &warnings)?;
-    let refused = |message: String| PyErr::from(Failure::own("read.content", message).at(&path));
-    // A malformed file makes NumPy raise any kind of exception.
-    let malformed = |place: &str, error: PyErr| {
-        let is_other = error.is_instance_of::<PyOSError>(py)
-            || error.is_instance_of::<PyMemoryError>(py)
-            || !error.is_instance_of::<PyException>(py);
-        if is_other { error } else { refused(format!("{place}{}", error.value(py))) }
-    };
-    let arrays = PyModule::import(py, "numpy")?.call_method1("load", (&path,));
-    let arrays = arrays.map_err(|error| malformed("", error))?;
-    let array = |name: &str| {
-        if !arrays.contains(name)? {
-            return Err(refused(format!("there is no array {name}: trivox.load reads its voxels")));
-        }
-        arrays.get_item(name).map_err(|error| malformed(&format!("{name}.npy: "), error))
-    };
-    let (coords, distances, width) = (array("coords")?, array("distances")?, array("width")?);
-    arrays.call_method0("close")?;
-    let width = numbers("width", &width, &[]).map_err(|error| malformed("", error))?[0] as f32;
-    let field = field_of_arrays(&coords, &distances, &inside, width, warnings);
-    field.map_err(|error| malformed("", error))
+    job::on_pool(py, || PyDistanceField::new(field, "{}".to_owned(), warnings))
 }
 
 /// Makes a field of what pickling wrote.

@@ -154,8 +154,13 @@ def test_a_doubtful_inside_is_a_warning():
 
 def test_a_field_is_read_back_from_its_file_and_made_of_its_arrays(tmp_path, tetrahedron):
     field = trivox.Voxelizer(20, up="z").distances(tetrahedron, width=2)
-    field.save(tmp_path / "field.npz")
-    again = trivox.load_distances(tmp_path / "field.npz")
+    # A voxel is a quarter: distances in mesh units are exact, too.
+    assert np.log2(field.voxel_size) % 1 == 0
+    for format in ("vdb", "nvdb", "vti", "npz"):
+        field.save(tmp_path / f"field.{format}")
+        again = trivox.load_distances(tmp_path / f"field.{format}")
+        assert again == field and again.hash == field.hash and again.warnings == ()
+        assert again.up == "z" and np.array_equal(again.origin, field.origin)
     assert again == field and again.hash == field.hash and again.up == "z"
     assert np.array_equal(again.origin, field.origin) and again.voxel_size == field.voxel_size
     assert np.array_equal(again.sample([[1, 1, 1]]), field.sample([[1, 1, 1]]))
@@ -180,8 +185,8 @@ def test_a_field_is_read_back_from_its_file_and_made_of_its_arrays(tmp_path, tet
 def test_files_without_distances_are_refused(tmp_path, tetrahedron):
     grid = trivox.Voxelizer(8)(tetrahedron)
     for name, message in [
-        ("grid.npz", "there is no array coords: trivox.load"),
-        ("grid.vdb", "save them as .npz"),
+        ("grid.npz", "it holds no distances: trivox.load reads its voxels"),
+        ("grid.vdb", "it holds no distances: trivox.load reads its voxels"),
     ]:
         grid.save(tmp_path / name)
         with pytest.raises(trivox.ReadError, match=message):
@@ -189,27 +194,37 @@ def test_files_without_distances_are_refused(tmp_path, tetrahedron):
     field = trivox.Voxelizer(8).distances(tetrahedron, width=2)
     field.save(tmp_path / "field.npz")
     arrays = dict(np.load(tmp_path / "field.npz"))
+    belong = "they are distances.npy, floats of shape"
     for changed, message in [
-        ({"distances": -arrays["distances"]}, "other.npz: a distance of .* is not possible"),
-        ({"coords": arrays["coords"][1:]}, "other.npz: distances of shape"),
-        ({"distances": arrays["distances"].astype(str)}, "other.npz: distances takes numbers"),
-        ({"distances": arrays["distances"] + 1j}, "other.npz: distances takes numbers"),
-        ({"coords": arrays["coords"].astype(str)}, "other.npz: coords of type"),
-        ({"coords": arrays["coords"].astype(object)}, "other.npz: coords.npy: "),
-        ({"width": np.ones(2)}, "other.npz: width of shape"),
-        ({"width": np.array("2")}, "other.npz: width takes numbers"),
-        ({"width": np.array(2 + 1j)}, "other.npz: width takes numbers"),
-        ({"width": np.array(5000)}, "other.npz: a width of 5000"),
+        ({"distances": -arrays["distances"]}, "a distance of .* is not possible for voxel"),
+        ({"coords": arrays["coords"][1:]}, "coords.npy has .* rows, and distances.npy"),
+        ({"coords": arrays["coords"] + 99}, "coords.npy: .* outside"),
+        ({"coords": arrays["coords"][[0, *range(len(arrays["coords"]) - 1)]]}, "coords.npy has a voxel twice"),
+        ({"distances": arrays["distances"].astype(str)}, belong),
+        ({"distances": arrays["distances"] + 1j}, belong),
+        ({"coords": arrays["coords"].astype(str)}, belong),
+        ({"coords": arrays["coords"].astype(object)}, belong),
+        ({"coords": np.asfortranarray(arrays["coords"])}, belong),
+        ({"width": np.ones(2)}, belong),
+        ({"width": np.array("2")}, belong),
+        ({"width": np.array(2 + 1j)}, belong),
+        ({"width": np.array(1.0)}, "in a band of width 1"),
     ]:
         np.savez(tmp_path / "other.npz", **(arrays | changed))
-        with pytest.raises(trivox.ReadError, match=message):
+        with pytest.raises(trivox.ReadError, match=f"other.npz: its distances are not read, .*: {message}"):
             trivox.load_distances(tmp_path / "other.npz")
+        with pytest.warns(trivox.TrivoxWarning, match=message):
+            assert trivox.load(tmp_path / "other.npz") == field.inside()
+    order = np.random.default_rng(2).permutation(len(field))
+    wide = {name: arrays[name][order].astype(dtype) for name, dtype in [("coords", "i8"), ("distances", "f8")]}
+    np.savez(tmp_path / "other.npz", **(arrays | wide))
+    assert trivox.load_distances(tmp_path / "other.npz") == field
     for name in ("coords", "distances", "width"):
         for content in (b"", b"no array", b"\x93NUMPY\x01\x00\x06\x00({'a'\n", b"\x93NUMPY\x01\x00\x02\x00{}"):
             with zipfile.ZipFile(tmp_path / "field.npz") as whole, zipfile.ZipFile(tmp_path / "other.npz", "w") as other:
                 for member in whole.namelist():
                     other.writestr(member, content if member == f"{name}.npy" else whole.read(member))
-            with pytest.raises(trivox.ReadError, match=f"other.npz: {name}"):
+            with pytest.raises(trivox.ReadError, match="other.npz: "):
                 trivox.load_distances(tmp_path / "other.npz")
     del arrays["voxel_size"]
     np.savez(tmp_path / "other.npz", **arrays)

@@ -29,7 +29,7 @@ pub use crate::formats::read::{
     LoadedGrid, LoadedMesh, MeshFile, ReadOptions, read_grid, read_grid_from, read_grid_with,
     read_mesh, read_mesh_from, read_mesh_with,
 };
-pub use crate::formats::spec::{GridSpec, MeshSpec, SIGN_ONLY};
+pub use crate::formats::spec::{GridSpec, MeshSpec};
 pub use crate::formats::surface::Surface;
 pub use crate::formats::table::{
     GridFormat, MESH_FORMATS, check_known_extension, is_mesh, is_unread_mesh,

@@ -11,9 +11,10 @@ use crate::formats::io::bytes::{checked_bytes, refuse_stand_in};
 use crate::formats::io::reporting::INTERVAL;
 use crate::formats::table::grid_of_path;
 use crate::formats::{GridFormat, MeshSpec, ReadError, Reporting, Sidecar, Sidecars, is_mesh};
-use crate::grid::{ContentHash, VoxelGrid};
+use crate::grid::VoxelGrid;
 use crate::lattice::{PlaceOptions, Sizing, place};
 use crate::mesh::{Mesh, MeshError};
+use crate::solid::distance::DistanceField;
 use crate::solid::topology::Topology;
 
 /// Options of reading a mesh or a grid.
@@ -111,13 +112,22 @@ pub struct LoadedGrid {
     /// The names of the blocks of a schematic and their numbers, the most frequent first; empty for
     /// other formats.
     pub blocks: Vec<(String, u64)>,
-    /// The hash of the stored distances, if the file has any: comparable within one format.
-    pub distances: Option<ContentHash>,
+    /// The distances of a level set, of which `grid` is the solid inside. Of a file in mesh units
+    /// (`.vdb`, `.nvdb`, `.vti`) a distance may be the `f32` next to the one that was written.
+    pub distances: Option<DistanceField>,
 }
 
 impl LoadedGrid {
     pub(super) fn new(grid: VoxelGrid, warnings: Vec<String>) -> Self {
         Self { grid, warnings, blocks: Vec::new(), distances: None }
+    }
+
+    /// The grid and the warnings. One of them says that distances are left out.
+    #[must_use]
+    pub fn into_grid(mut self) -> (VoxelGrid, Vec<String>) {
+        let left_out = self.distances.map(|_| "of its distances only the solid inside is taken");
+        self.warnings.extend(left_out.map(str::to_owned));
+        (self.grid, self.warnings)
     }
 }
 

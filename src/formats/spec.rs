@@ -96,9 +96,6 @@ pub struct MeshSpec {
     pub(super) read: fn(Vec<u8>, &Sidecars, &ReadOptions) -> Result<LoadedMesh, ReadError>,
 }
 
-/// The warning of a reader of grids about a file of distances.
-pub const SIGN_ONLY: &str = "of its distances only the sign is read: the solid inside";
-
 /// The loss of a format without a world position.
 pub(super) fn lost_place(grid: &VoxelGrid) -> Option<String> {
     let lost = "where the grid lies, its voxel size and which axis is up are not kept";

@@ -53,12 +53,8 @@ impl Check {
 
     /// Compares the distances of two backends, whose voxels inside are the same.
     fn of_distances(one: &DistanceField, two: &DistanceField, backends: [String; 2]) -> Self {
-        let differs = |&(voxel, distance): &([u32; 3], f32)| distance != two.get(voxel);
-        // Voxels that only the other has in its band.
-        let is_new = |&(voxel, _): &([u32; 3], f32)| !one.band().contains(voxel);
-        let mut differing = one.distances().filter(differs).chain(two.distances().filter(is_new));
-        let voxels: Vec<_> =
-            differing.by_ref().take(NAMED).map(|(voxel, _)| (voxel, None)).collect();
+        let mut differing = one.differing_voxels(two);
+        let voxels: Vec<_> = differing.by_ref().take(NAMED).map(|voxel| (voxel, None)).collect();
         let differing = (voxels.len() + differing.count()) as u64;
         Self { backends, differing, voxels }
     }

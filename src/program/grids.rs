@@ -4,9 +4,9 @@ use std::iter;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use trivox::VoxelGrid;
 use trivox::grid::{ContentHash, Place};
 use trivox::solid::FillReport;
+use trivox::{DistanceField, VoxelGrid};
 
 use crate::text::{counted, escaped, grouped, path_text, sized};
 
@@ -29,7 +29,13 @@ pub struct GridSummary {
 
 impl GridSummary {
     pub fn new(path: &Path, grid: &VoxelGrid) -> Self {
-        let (dims, occupied, hash) = (grid.dims(), grid.occupied(), grid.hash());
+        Self::of_level_set(path, grid, None)
+    }
+
+    /// The summary of a grid that may be the solid inside `distances`.
+    pub fn of_level_set(path: &Path, grid: &VoxelGrid, distances: Option<&DistanceField>) -> Self {
+        let (dims, occupied) = (grid.dims(), grid.occupied());
+        let hash = distances.map_or_else(|| grid.hash(), DistanceField::hash);
         Self { file: path_text(path), contents: Contents { dims, occupied, hash } }
     }
 

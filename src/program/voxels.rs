@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use trivox::backend::BackendChoice;
-use trivox::formats::{GridFormat, LoadedGrid, ReadError, check_known_extension, is_mesh};
+use trivox::formats::{GridFormat, ReadError, check_known_extension, is_mesh};
 use trivox::{PlaceOptions, VoxelGrid, Voxelizer};
 
 use crate::cli::{SceneArgs, SourceArgs, VoxelArgs};
@@ -26,9 +26,7 @@ pub fn voxels(
     progress: &Arc<TerminalProgress>,
 ) -> Result<(VoxelGrid, Vec<String>)> {
     if !is_mesh(file) {
-        let LoadedGrid { grid, warnings, .. } =
-            progress.load(file, args.read.memory, args.scene)?;
-        return Ok((grid, warnings));
+        return Ok(progress.load(file, args.read.memory, args.scene)?.into_grid());
     }
     let memory = Memory::new(args.read.memory);
     let sizing = sizing(args.res, args.voxel_size);

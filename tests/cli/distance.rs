@@ -1,5 +1,7 @@
 //! `--distance`: signed distances instead of voxels.
 
+use trivox::Up;
+
 use super::*;
 
 fn with_tetrahedron() -> Folder {
@@ -31,6 +33,41 @@ fn distances_are_the_same_from_any_fill() {
         folder.succeeds(format!("solid.obj --res 50 --distance 3 -o other.vdb {args}"));
         assert!(folder.read("other.vdb") == folder.read("one.vdb"), "{args}");
     }
+}
+
+#[test]
+fn distances_are_converted_to_formats_that_hold_them_and_info_says_so() {
+    let folder = with_tetrahedron();
+    let run = folder.json("solid.obj --res 8 --distance 2.5 -o a.vdb");
+    for (from, to) in
+        [("a.vdb", "b.npz"), ("b.npz", "c.nvdb"), ("c.nvdb", "d.vti"), ("d.vti", "e.vdb")]
+    {
+        let converted = folder.json(format!("convert {from} {to}"));
+        assert_eq!([&converted["hash"], &converted["notes"]], [&run["hash"], &json!([])], "{to}");
+        let info = folder.json(format!("info {to}"));
+        assert_eq!([&info["hash"], &info["distances"]], [&run["hash"], &run["distances"]], "{to}");
+        let diff = folder.printed(format!("diff a.vdb {to} --exact"));
+        assert!(diff.ends_with("verdict   equal\n"), "{diff}");
+    }
+    assert!(folder.read("e.vdb") == folder.read("a.vdb"));
+    let info = folder.printed("info d.vti");
+    assert!(info.contains("\ndistances ") && info.contains(" voxels nearer than 2.5\n"), "{info}");
+    folder.succeeds("convert a.vdb dense.npy");
+    folder.refuses("info dense.npy", "of floats only 0 and 1 are read (distances are read from");
+    let lost = "the distances are not kept: the voxels are the solid inside";
+    let solid = folder.json("convert a.vdb solid.bricks");
+    assert_eq!(solid["notes"], json!([lost]));
+    folder.succeeds("convert a.vdb turned.npz --up z");
+    assert_eq!(folder.grid("turned.npz").world.up, Up::Z);
+    let diff = folder.printed("diff a.vdb turned.npz");
+    assert!(diff.ends_with("equal voxels, but up axes: A has y, B has z\n"), "{diff}");
+    // Neither the same width nor the same voxels.
+    folder.succeeds("solid.obj --res 8 --pad 3 --distance 2 -o other.npz");
+    let diff = folder.printed("diff a.vdb other.npz");
+    assert!(diff.contains("widths of bands: A has 2.5, B has 2; "), "{diff}");
+    assert!(diff.ends_with(" voxels of another distance, by at most 0.17945\n"), "{diff}");
+    folder
+        .says("render a.vdb --size 40 -o a.png", "of its distances only the solid inside is taken");
 }
 
 #[test]

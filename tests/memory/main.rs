@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::common::prelude::*;
 use peak_alloc::PeakAlloc;
 use trivox::Topology;
-use trivox::formats::{write_grid, write_grid_with};
+use trivox::formats::{write_distances, write_grid, write_grid_with};
 use trivox::grid::count;
 use trivox::solid::distance::distances;
 use trivox::solid::fill::{along_x, flood, vote};
@@ -790,6 +790,13 @@ fn reading_grids_takes_no_more_memory_than_it_may() {
             write_grid(grid, format, &mut bytes).unwrap();
             files.push((name, format, bytes));
         }
+    }
+    let voxelizer = Voxelizer::new().resolution(200).memory(256 << 20);
+    let field = voxelizer.distances(asset("torus-knot.obj"), 3.0).unwrap().field;
+    for format in [Npz, Vdb, Nvdb, Vti] {
+        let mut bytes = Vec::new();
+        write_distances(&field, format, &mut bytes).unwrap();
+        files.push(("distances", format, bytes));
     }
     for (name, format, bytes) in files {
         let read = |limit| {

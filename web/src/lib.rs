@@ -14,7 +14,7 @@ use std::io::{self, BufWriter, Cursor, Write};
 use std::mem::take;
 
 use serde_json::{Value, json};
-use trivox::formats::{self, GridFormat, LoadedGrid, MESH_FORMATS, WriteError, WriteOptions};
+use trivox::formats::{self, GridFormat, MESH_FORMATS, WriteError, WriteOptions};
 use trivox::gpu::kernels::KERNELS;
 use trivox::grid::{Attribute, DEFAULT_COLOR};
 use trivox::solid::distance::DistanceField;
@@ -230,7 +230,7 @@ impl Voxels {
             &formats::ReadOptions::default(),
         );
         let loaded = loaded.map_err(Failure::of_file(name))?;
-        let LoadedGrid { grid, warnings, .. } = loaded;
+        let (grid, warnings) = loaded.into_grid();
         let report = json!({
             "grid": name,
             "dims": grid.dims(),

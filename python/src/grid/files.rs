@@ -110,9 +110,9 @@ pub fn restore_grid(
 ///     A file that is malformed, or of a format that is not read.
 #[pyfunction]
 pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<PyGrid> {
-    let loaded = read(py, path.clone())?;
-    glue::warn(py, Some(&path), &loaded.warnings)?;
-    PyGrid::restored(py, loaded.grid, loaded.warnings)
+    let (grid, warnings) = read(py, path.clone())?.into_grid();
+    glue::warn(py, Some(&path), &warnings)?;
+    PyGrid::restored(py, grid, warnings)
 }
 
 /// The grid in the file at `path`.
@@ -160,6 +160,7 @@ pub fn load_bytes(
         let mut data = BufReader::new(Reporting::new(&data[..], &**job));
         Ok(read_grid_from(&mut data, format, &ReadOptions::default())?)
     })?;
-    glue::warn(py, None, &loaded.warnings)?;
-    PyGrid::restored(py, loaded.grid, loaded.warnings)
+    let (grid, warnings) = loaded.into_grid();
+    glue::warn(py, None, &warnings)?;
+    PyGrid::restored(py, grid, warnings)
 }

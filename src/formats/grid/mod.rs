@@ -7,6 +7,7 @@ pub(super) mod bricks;
 mod dense;
 mod description;
 mod layers;
+mod level_set;
 #[cfg(feature = "palette")]
 pub(super) mod minecraft;
 pub(super) mod mitsuba;

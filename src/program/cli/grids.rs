@@ -120,8 +120,7 @@ pub struct DiffArgs {
     #[command(flatten)]
     pub read: ReadArgs,
 
-    /// Exit with 1 also if only colours, attributes, positions or distances differ. Distances in
-    /// two formats are an error.
+    /// Exit with 1 also if only colours, attributes, positions or distances differ.
     #[arg(long)]
     pub exact: bool,
 

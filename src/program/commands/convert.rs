@@ -5,8 +5,7 @@ use std::slice;
 
 use anyhow::{Result, bail};
 use serde::Serialize;
-use trivox::VoxelGrid;
-use trivox::formats::LoadedGrid;
+use trivox::{DistanceField, VoxelGrid, World};
 
 use crate::cli::{ConvertArgs, ReportArgs, WriteArgs};
 use crate::grids::GridSummary;
@@ -21,37 +20,43 @@ pub fn run(args: &ConvertArgs) -> Result<()> {
     };
     args.scene.refuse_for_others(&args.grid)?;
     let read = |progress: &TerminalProgress| {
-        let LoadedGrid { mut grid, warnings, .. } =
-            progress.load(&args.grid, args.read.memory, args.scene)?;
-        grid.world.up = args.up.unwrap_or(grid.world.up);
-        Ok((grid, warnings))
+        let mut loaded = progress.load(&args.grid, args.read.memory, args.scene)?;
+        let world = World { up: args.up.unwrap_or(loaded.grid.world.up), ..loaded.grid.world };
+        let distances = loaded.distances.take().map(|field| field.with_world(world));
+        Ok((loaded.grid.with_world(world), distances, loaded.warnings))
     };
     write(slice::from_ref(&args.grid), None, to, &args.write, &args.report, read)
 }
 
 /// Writes the grid that `read` returns to the file `to`, and prints a report. `from` is the file of
 /// the grid, or the files of its tiles, whose number is `tiles`; `to` must be none of them. `read`
-/// also returns warnings, to which this adds the options without effect.
+/// also returns distances, which are written instead if the format holds them, and warnings, to
+/// which this adds the options without effect.
 pub fn write(
     from: &[PathBuf],
     tiles: Option<usize>,
     to: &Path,
     WriteArgs { format, palette }: &WriteArgs,
     report: &ReportArgs,
-    read: impl FnOnce(&TerminalProgress) -> Result<(VoxelGrid, Vec<String>)>,
+    read: impl FnOnce(&TerminalProgress) -> Result<(VoxelGrid, Option<DistanceField>, Vec<String>)>,
 ) -> Result<()> {
     refuse_shared_stdout(report.json, to)?;
     let options = palette.write_options()?;
     let inputs = Inputs::new(palette.files().chain(from.iter().map(PathBuf::as_path)));
     let output = Output::new(to, *format, &inputs)?;
     let progress = TerminalProgress::new(report.quiet);
-    let (grid, mut warnings) = read(&progress)?;
-    output.check_dims(grid.dims(), false, &options)?;
+    let (grid, distances, mut warnings) = read(&progress)?;
+    let kept = distances.as_ref().filter(|_| output.format.spec().has_distances());
+    output.check_dims(grid.dims(), kept.is_some(), &options)?;
     warnings.extend(palette.without_effect(Some(output.format), &grid));
-    let written = output.write(&grid, None, &options, &progress)?;
+    let written = output.write(&grid, kept, &options, &progress)?;
     progress.finish();
     let file = if tiles.is_some() { to } else { &from[0] };
-    let (notes, grid) = (output.format.lost(&grid, &options), GridSummary::new(file, &grid));
+    let mut notes = output.format.lost(&grid, &options);
+    if kept.is_none() && distances.is_some() {
+        notes.insert(0, "the distances are not kept: the voxels are the solid inside".to_owned());
+    }
+    let grid = GridSummary::of_level_set(file, &grid, distances.as_ref());
     let converted = Converted { tiles, grid, written, warnings, notes };
     report.print(&converted, &converted.warnings, || converted.text())
 }

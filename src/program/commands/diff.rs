@@ -1,19 +1,18 @@
 //! `voxelize diff`: compares two grids voxel by voxel.
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use serde::Serialize;
 use trivox::base::srgb::Rgba;
-use trivox::formats::GridFormat;
 use trivox::grid::compare::in_colors;
 use trivox::grid::{Attribute, Attributes};
 use trivox::view::render::{Background, Camera, Picture, RenderOptions, Renderer};
-use trivox::{Comparison, VoxelGrid, compare};
+use trivox::{Comparison, DistanceField, VoxelGrid, compare};
 
 use crate::ExitStatus;
 use crate::cli::{DiffArgs, SceneArgs};
 use crate::grids::{GridSummary, described};
 use crate::progress::TerminalProgress;
-use crate::text::{counted, escaped, of_file, range, ratio, shown};
+use crate::text::{counted, escaped, of_file, range, ratio, significant};
 use crate::write::pictures::{preview, preview_options};
 use crate::write::sink::{Inputs, Sink};
 
@@ -44,21 +43,6 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
     let (a, b) = (load(&args.a)?, load(&args.b)?);
     progress.finish();
     let found = compare(&a.grid, &b.grid, NAMED);
-    let distances = match [a.distances, b.distances] {
-        [Some(a), Some(b)]
-            if GridFormat::of_path(&args.a).ok() == GridFormat::of_path(&args.b).ok() =>
-        {
-            (a != b).then(|| "other distances".to_owned())
-        }
-        [Some(_), Some(_)] if args.exact => bail!(
-            "{} and {}: distances are compared in files of one format: write both in it, or leave \
-             --exact out",
-            shown(&args.a),
-            shown(&args.b)
-        ),
-        [Some(_), Some(_)] => Some("the distances of two formats are not compared".to_owned()),
-        distances => only(distances.map(|of| of.is_some()), "distances"),
-    };
     // Blocks of unknown colours are voxels of one colour.
     let have_blocks = !a.blocks.is_empty() && !b.blocks.is_empty();
     let has_others = have_blocks && found.is_equal() && a.blocks != b.blocks;
@@ -75,8 +59,8 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
     let preview = sink.map(draw).transpose()?;
     let named = |&(voxel, side): &([u32; 3], usize)| Differing { voxel, only_in: NAMES[side] };
     let report = DiffReport {
-        a: GridSummary::new(&args.a, &a.grid),
-        b: GridSummary::new(&args.b, &b.grid),
+        a: GridSummary::of_level_set(&args.a, &a.grid, a.distances.as_ref()),
+        b: GridSummary::of_level_set(&args.b, &b.grid, b.distances.as_ref()),
         equal: found.is_equal(),
         both: found.both,
         only_a: found.only[0],
@@ -85,7 +69,7 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
         bounds: found.bounds,
         other_colors: found.other_colors,
         besides: (besides(&a.grid, &b.grid, &found).into_iter())
-            .chain(distances)
+            .chain(other_distances([a.distances, b.distances]))
             .chain(other_blocks)
             .collect(),
         voxels: found.first.iter().map(named).collect(),
@@ -148,6 +132,25 @@ fn besides(a: &VoxelGrid, b: &VoxelGrid, found: &Comparison) -> Vec<String> {
     let [up_a, up_b] = [a.world.up, b.world.up];
     let up = (up_a != up_b).then(|| format!("up axes: A has {up_a}, B has {up_b}"));
     colors.into_iter().chain(attributes).chain(names).chain(place).chain(up).collect()
+}
+
+/// The differences of distances: the widths of their bands, and the voxels.
+fn other_distances(distances: [Option<DistanceField>; 2]) -> Vec<String> {
+    let [Some(a), Some(b)] = &distances else {
+        return Vec::from_iter(only(distances.map(|of| of.is_some()), "distances"));
+    };
+    let mut differences = Vec::new();
+    if a.width() != b.width() {
+        differences.push(format!("widths of bands: A has {}, B has {}", a.width(), b.width()));
+    }
+    if a.dims() == b.dims() {
+        let by = a.differing_voxels(b).map(|voxel| f64::from((a.get(voxel) - b.get(voxel)).abs()));
+        let (count, most) = by.fold((0, 0.0), |(n, most), by| (n + 1, f64::max(most, by)));
+        let other = counted(count, "voxel");
+        let other = format!("{other} of another distance, by at most {}", significant(most));
+        differences.extend((count > 0).then_some(other));
+    }
+    differences
 }
 
 #[derive(Debug, Serialize)]

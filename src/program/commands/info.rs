@@ -7,11 +7,13 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use serde_json::Value;
 use trivox::backend::{Rule, RunOptions};
+use trivox::engine::BandSummary;
 use trivox::formats::{GridFormat, LoadedGrid, MeshSpec, ReadOptions, is_mesh, read_mesh_with};
 use trivox::grid::{Attributes, ContentHash};
 use trivox::surface::palette::count_colors;
 use trivox::{
-    Backend, Cpu, Mesh, NoProgress, PlaceOptions, Sizing, Topology, VoxelGrid, VoxelizeError, place,
+    Backend, Cpu, DistanceField, Mesh, NoProgress, PlaceOptions, Sizing, Topology, VoxelGrid,
+    VoxelizeError, place,
 };
 
 use crate::cli::InfoArgs;
@@ -48,6 +50,10 @@ struct GridInfo {
     bricks: u64,
     /// Smallest and largest occupied voxel.
     bounds: Option<[[u32; 3]; 2]>,
+    /// The band of a level set, of which the voxels are the solid inside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distances: Option<BandSummary>,
+    /// The hash of the distances or, if there are none, of the voxels.
     hash: ContentHash,
     /// The number of distinct colours, if there are any.
     colors: Option<usize>,
@@ -64,14 +70,16 @@ struct GridInfo {
 
 impl GridInfo {
     fn new(loaded: LoadedGrid, path: &Path) -> Self {
-        let LoadedGrid { grid, warnings, blocks, .. } = loaded;
+        let LoadedGrid { grid, warnings, blocks, distances, .. } = loaded;
+        let hash = distances.as_ref().map_or_else(|| grid.hash(), DistanceField::hash);
         Self {
             format: GridFormat::of_path(path).map_or("", GridFormat::extension),
             dims: grid.dims(),
             occupied: grid.occupied(),
             bricks: grid.brick_count(),
             bounds: grid.occupied_bounds(),
-            hash: grid.hash(),
+            distances: distances.as_ref().map(BandSummary::of),
+            hash,
             colors: grid.colors.as_ref().map(|_| count_colors(&grid)),
             attributes: grid.attributes.iter().flat_map(|all| attributes(&grid, all)).collect(),
             blocks,
@@ -102,6 +110,9 @@ impl GridInfo {
             format!("colours   {}", self.colors.map_or("none".into(), |n| grouped(n as u64))),
             format!("world     {place}, {up} up"),
         ];
+        if let Some(BandSummary { width, voxels, .. }) = self.distances {
+            lines.push(format!("distances {} nearer than {width}", counted(voxels, "voxel")));
+        }
         lines.extend(self.attributes.iter().map(|(name, of)| format!("{name:9} {}", of.text())));
         let blocks = block_lines(&self.blocks);
         lines.extend(blocks.map(|(label, text)| format!("{label:<9} {text}")));

@@ -5,7 +5,6 @@ use std::mem::discriminant;
 use std::path::PathBuf;
 
 use anyhow::{Error, Result, bail};
-use trivox::formats::LoadedGrid;
 use trivox::{GridError, Tile, VoxelGrid};
 
 use crate::cli::{JoinArgs, SceneArgs};
@@ -20,8 +19,8 @@ pub fn run(args: &JoinArgs) -> Result<()> {
         refuse_missing(&args.grids)?;
         let (mut tiles, mut warnings) = (Vec::new(), Vec::new());
         for path in &args.grids {
-            let LoadedGrid { grid, warnings: of_grid, .. } =
-                progress.load(path, args.read.memory, SceneArgs::default())?;
+            let loaded = progress.load(path, args.read.memory, SceneArgs::default())?;
+            let (grid, of_grid) = loaded.into_grid();
             if grid.world.place.is_none() {
                 bail!(
                     "{}: does not say where it lies: join tiles in a format that does, such as \
@@ -40,7 +39,7 @@ pub fn run(args: &JoinArgs) -> Result<()> {
         })?;
         warnings.extend(gap(&grid, &tiles));
         warnings.extend(grid.left_out(&tiles));
-        Ok((grid, warnings))
+        Ok((grid, None, warnings))
     };
     write(&args.grids, Some(args.grids.len()), &args.output, &args.write, &args.report, read)
 }

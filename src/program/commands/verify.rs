@@ -47,15 +47,16 @@ pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
     let voxelizer = voxelizer.transform(args.transform.transform());
     voxelizer.check()?;
     let memory = Memory::new(compute.memory);
-    let grid = progress.load(&args.grid, compute.memory, SceneArgs::default())?;
+    let loaded = progress.load(&args.grid, compute.memory, SceneArgs::default())?;
+    let (grid, of_grid) = loaded.into_grid();
     let voxelizer = voxelizer.memory_from(move || memory.left());
-    let verified = voxelizer.verify(&args.mesh, &grid.grid, &options(args));
+    let verified = voxelizer.verify(&args.mesh, &grid, &options(args));
     progress.finish();
     let verified = verified.map_err(|error| memory.explain(error.into()));
     let verified = verified.with_context(|| shown(&args.mesh))?;
 
     let of_mesh = of_file(&args.mesh, sentences(&verified.warnings));
-    let of_grid = of_file(&args.grid, grid.warnings);
+    let of_grid = of_file(&args.grid, of_grid);
     let verdict = &verified.verdict;
     let contradiction = verdict.contradicted.as_ref().map(|place| {
         let stated = described(place);
@@ -65,7 +66,7 @@ pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
     let warnings = of_mesh.chain(of_grid).chain(contradiction).chain(unused);
     let report = VerifyReport {
         mesh: &args.mesh,
-        grid: GridSummary::new(&args.grid, &grid.grid),
+        grid: GridSummary::new(&args.grid, &grid),
         verified: &verified,
         warnings: warnings.collect(),
     };

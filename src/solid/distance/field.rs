@@ -156,6 +156,15 @@ impl DistanceField {
         })
     }
 
+    /// The voxels whose distance differs from that in `other`, of the same dimensions. Outside a
+    /// band it is plus or minus the width.
+    pub fn differing_voxels<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = [u32; 3]> + 'a {
+        // Voxels that only the other has in its band.
+        let is_new = |&(voxel, _): &([u32; 3], f32)| !self.band.contains(voxel);
+        let either = self.distances().chain(other.distances().filter(is_new));
+        either.map(|(voxel, _)| voxel).filter(|&voxel| self.get(voxel) != other.get(voxel))
+    }
+
     /// A function from the word and the bit of a voxel in a brick's mask to its signed distance,
     /// which outside the band is plus or minus the width.
     pub(crate) fn in_brick(&self, key: BrickKey) -> impl Fn(u32, u32) -> f32 {

@@ -209,21 +209,21 @@ fn thousands_of_instances_in_one_place_are_placed_in_seconds() {
 
 /// A part of it is read, and the rest is counted.
 #[test]
-fn a_vox_file_that_does_not_fit_the_memory_twice_is_refused_before_it_is_parsed() {
+fn a_vox_file_that_does_not_fit_the_memory_three_times_is_refused_before_it_is_parsed() {
     let bytes = [instances(&sparse(), 1, 1), vec![0; 100_000]].concat();
-    let twice = 2 * bytes.len() as u64;
+    let least = 3 * bytes.len() as u64;
     let read = |memory| {
         let options = ReadOptions { memory, ..ReadOptions::default() };
         read_grid_from(&mut &bytes[..], Vox, &options).unwrap_err()
     };
-    for memory in [0, 1000, twice - 2, twice - 1] {
+    for memory in [0, 1000, least - 2, least - 1] {
         match read(memory) {
-            ReadError::Memory { needed, limit } => assert_eq!((needed, limit), (twice, memory)),
+            ReadError::Memory { needed, limit } => assert_eq!((needed, limit), (least, memory)),
             error => panic!("{memory}: {error}"),
         }
     }
     // What follows the last chunk.
-    assert!(matches!(read(twice), ReadError::Content(_)));
+    assert!(matches!(read(least), ReadError::Content(_)));
 }
 
 #[test]

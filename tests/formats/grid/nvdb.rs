@@ -121,9 +121,16 @@ fn what_nanovdb_writes_is_read() {
     // A ball of radius 10 around the origin.
     let ball = load("level").unwrap();
     let squared = |voxel: &[u32; 3]| voxel.iter().map(|&c| (i64::from(c) - 16).pow(2)).sum::<i64>();
-    let expected = voxels_in([0; 3], [26; 3]).filter(|voxel| squared(voxel) < 100);
-    assert!(ball.grid == VoxelGrid::from_voxels([26; 3], expected).unwrap(), "{ball:?}");
-    assert!(ball.warnings[0].contains("only the sign"), "{:?}", ball.warnings);
+    let dims = ball.grid.dims();
+    let expected = voxels_in([0; 3], dims).filter(|voxel| squared(voxel) < 100);
+    assert!(ball.grid == VoxelGrid::from_voxels(dims, expected).unwrap(), "{ball:?}");
+    let field = ball.distances.unwrap();
+    assert_eq!((field.width(), ball.warnings), (3.0, vec![]));
+    assert!(field.distances().count() > 1000);
+    for (voxel, distance) in field.distances() {
+        let expected = (squared(&voxel) as f64).sqrt() - 10.0;
+        assert!((f64::from(distance) - expected).abs() < 1e-4, "{voxel:?}: {distance}");
+    }
 }
 
 #[test]

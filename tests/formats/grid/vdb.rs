@@ -272,6 +272,10 @@ holes = ball.deepCopy()
 holes.fill((0, 0, -8), (15, 15, -1), 1.5, False)
 holes.fill((-3, -3, -8), (20, 2, 20), -1.5, False)
 holes.fill((-35, 2, 3), (-30, 20, 30), -0.25, False)
+# Active, but a tile and a voxel beyond the background.
+far = ball.deepCopy()
+far.fill((64, 0, 0), (71, 7, 7), 1, True)
+far.fill((64, 16, 0), (64, 16, 0), 5, True)
 density = holes.deepCopy()
 density.name = 'density'
 half_ball = ball.deepCopy()
@@ -279,7 +283,7 @@ half_ball.saveFloatAsHalf = True
 random_values = pyopenvdb.FloatGrid()
 random_values.copyFromArray(random.random((64, 64, 64)).astype('float32') + 0.5)
 for name, grids in dict(float=[grid], half=[half], bool=[truths], turned=[turned], ball=[ball],
-        half_ball=[half_ball], holes=[holes], vector=[vectors], several=[vectors, truths, grid],
+        half_ball=[half_ball], holes=[holes], far=[far], vector=[vectors], several=[vectors, truths, grid],
         mixed=[ball, holes, truths, ball],
         named=[ball, density, truths], dense=[random_values]).items():
     pyopenvdb.write(name + '.vdb', grids)
@@ -292,6 +296,12 @@ for name, grid in ('ball', ball), ('holes', holes):
     grid.copyToArray(values, ijk=(-50, -50, -50))
     with open(name + '.txt', 'w') as out:
         for voxel in numpy.argwhere(values < 0) - 50: print(*voxel, *voxel, file=out)
+for name in 'ball', 'holes', 'half_ball':
+    [grid], _ = pyopenvdb.readAll(name + '.vdb')
+    with open(name + '.band', 'w') as out:
+        for item in grid.citerOnValues():
+            assert item.min == item.max
+            print(*item.min, item.value, file=out)
 ";
     let Some(_) = openvdb_python(script, folder.path()) else { return };
     let load = |name: &str| load(&folder, name, Vdb);
@@ -309,7 +319,6 @@ for name, grid in ('ball', ball), ('holes', holes):
     };
     let origin = [1.0 + (-128.5) * 0.25, 2.0 - 0.125, 3.0 + 15.5 * 0.25];
     let world = World::at(origin, 0.25, Up::Y);
-    let sign = "only the sign";
     for (name, voxels, base, said) in [
         ("float", "float", [-128, 0, 16], ""),
         ("half", "float", [-128, 0, 16], ""),
@@ -318,10 +327,11 @@ for name, grid in ('ball', ball), ('holes', holes):
         ("bool", "bool", [0; 3], ""),
         ("mixed", "bool", [0; 3], "only the grid"),
         ("dense", "dense", [0; 3], ""),
-        ("ball", "ball", [-40; 3], sign),
-        ("half_ball", "ball", [-40; 3], sign),
-        ("holes", "holes", [-40; 3], sign),
-        ("named", "holes", [-40; 3], "only the grid density is read"),
+        ("ball", "ball", [-48; 3], ""),
+        ("half_ball", "ball", [-48; 3], ""),
+        ("holes", "holes", [-48; 3], ""),
+        ("far", "ball", [-48; 3], "its band is without 513 active voxels: farther than the"),
+        ("named", "holes", [-48; 3], "only the grid density is read"),
     ] {
         let loaded = load(name).unwrap_or_else(|error| panic!("{name}: {error}"));
         let found = voxels_from(base, &loaded.grid);
@@ -331,7 +341,28 @@ for name, grid in ('ball', ball), ('holes', holes):
         match name {
             "float" | "half" => assert_eq!(loaded.grid.world, world),
             "turned" => assert_eq!(loaded.grid.world, World::default()),
-            _ => {}
+            "ball" | "half_ball" | "holes" => {
+                let path = folder.path().join(name).with_extension("band");
+                let text = fs::read_to_string(path).unwrap();
+                let expected: BTreeSet<[i64; 4]> = text
+                    .lines()
+                    .map(|line| {
+                        let (voxel, distance) = line.rsplit_once(' ').unwrap();
+                        let distance: f32 = distance.parse().unwrap();
+                        let [x, y, z] =
+                            <[f64; 3]>::try_from(numbers(voxel)).unwrap().map(|c| c as i64);
+                        [x, y, z, distance.to_bits().into()]
+                    })
+                    .collect();
+                let field = loaded.distances.unwrap();
+                let found = field.distances().map(|(voxel, distance)| {
+                    let [x, y, z] = plus(voxel.map(i64::from), base);
+                    [x, y, z, distance.to_bits().into()]
+                });
+                assert_eq!(field.width(), 3.0);
+                assert!(found.collect::<BTreeSet<_>>() == expected, "{name}");
+            }
+            _ => assert_eq!(loaded.distances.is_some(), ["far", "named"].contains(&name), "{name}"),
         }
     }
     for name in ["half", "bool", "several", "holes"] {

@@ -176,24 +176,35 @@ fn numbers_of_each_type_are_voxels_where_they_are_not_zero() {
         let text = of_array(kind, "distance", 1, values);
         let loaded = load_bytes(Vti, text.as_bytes()).unwrap();
         assert_eq!(voxel_set(&loaded.grid), [[0, 0, 0], [1, 0, 1]].into(), "{kind}");
-        assert_eq!(loaded.warnings, ["of its distances only the sign is read: the solid inside"]);
+        assert_eq!(loaded.warnings, Vec::<String>::new());
+        // The farthest voxels are outside the band. A voxel is half a unit.
+        let field = loaded.distances.unwrap();
+        let far: f32 = if kind == "Float64" || kind == "Float32" { -1.5 } else { -2.0 };
+        let expected = [[0, 0, 0], [1, 0, 0], [0, 0, 1], [1, 0, 1]].map(|v| field.get(v));
+        let last = if kind.starts_with("Int") { -2.0 } else { -0.0 };
+        assert_eq!((field.width(), expected), (4.0, [2.0 * far, 0.0, 4.0, last]), "{kind}");
+    }
+    for (values, why) in [("0 0 0 0", "0 is no width"), ("1 2 inf 3", "inf is no width")] {
+        let loaded = load_bytes(Vti, of_array("Float32", "distance", 1, values).as_bytes());
+        let LoadedGrid { distances, warnings, .. } = loaded.unwrap();
+        assert!(distances.is_none() && warnings.concat().contains(why), "{warnings:?}");
     }
 }
 
 #[test]
-fn equal_distances_have_one_hash_whatever_the_type_of_their_numbers() {
-    let hash = |kind: &str, values: &str| {
+fn equal_distances_are_one_field_whatever_the_type_of_their_numbers() {
+    let field = |kind: &str, values: &str| {
         let text = of_array(kind, "distance", 1, values);
         load_bytes(Vti, text.as_bytes()).unwrap().distances.expect("distances")
     };
-    let expected = hash("Float32", "-1.5 0 2 -0");
-    assert_eq!(hash("Float64", "-1.5 0 2 -0"), expected);
-    for other in ["-1.5 0 3 -0", "-1.5 0 2 0", "-1.5000000000000002 0 2 -0"] {
-        assert_ne!(hash("Float64", other), expected, "{other}");
+    let expected = field("Float32", "-1.5 0 2 -0");
+    assert_eq!(field("Float64", "-1.5 0 2 -0"), expected);
+    for other in ["-1.5 0 3 -0", "-1.5 0 2 0", "-1.5000001 0 2 -0"] {
+        assert_ne!(field("Float64", other), expected, "{other}");
     }
-    let whole = hash("Float32", "-2 0 2 1");
+    let whole = field("Float32", "-2 0 2 1");
     for kind in ["Float64", "Int8", "Int16", "Int32", "Int64"] {
-        assert_eq!(hash(kind, "-2 0 2 1"), whole, "{kind}");
+        assert_eq!(field(kind, "-2 0 2 1"), whole, "{kind}");
     }
 }
 

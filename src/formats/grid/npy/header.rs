@@ -216,12 +216,13 @@ impl Fields {
         is_integer.then_some(Coordinates { count, integer, is_fortran })
     }
 
-    /// Rows, if these are numbers of four bytes or texts, of shape `(n,)` or, in C order, `(n, 2)`
-    /// or `(n, 3)`.
+    /// Rows, if these are numbers of four or eight bytes or texts, of shape `(n,)` or, in C order,
+    /// `(n, 2)` or `(n, 3)`.
     pub(crate) fn rows(&self) -> Option<Rows> {
         let descr = self.get("descr")?;
-        let characters = match descr {
+        let words = match descr {
             "<f4" | "<i4" => 1,
+            "<f8" | "<i8" => 2,
             _ => descr.strip_prefix("<U")?.parse().ok().filter(|&length: &u32| length > 0)?,
         };
         let (count, columns) = match lengths(self.get("shape")?)?[..] {
@@ -229,7 +230,7 @@ impl Fields {
             [count, columns @ 2..=3] if self.get("fortran_order")? == "False" => (count, columns),
             _ => return None,
         };
-        let row = 4 * columns * u64::from(characters);
+        let row = 4 * columns * u64::from(words);
         Some(Rows { descr: descr.to_owned(), count, columns, row })
     }
 
@@ -237,8 +238,8 @@ impl Fields {
         let descr = self.required("descr")?;
         let element = Element::of(descr).ok_or_else(|| {
             content(format!(
-                "elements of type {} are not supported: use bool or uint8 (the solid inside \
-                 distances is read from .npz, .vti, .vdb and .nvdb)",
+                "elements of type {} are not supported: use bool or uint8 (distances are \
+                 read from .npz, .vti, .vdb and .nvdb)",
                 excerpt(descr)
             ))
         })?;

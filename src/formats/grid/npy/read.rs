@@ -70,8 +70,8 @@ fn zero_or_one(index: u64, value: f64) -> Result<u8, ReadError> {
         0.0 => Ok(0),
         1.0 => Ok(1),
         _ => bail!(
-            "element {index} is {value}, but of floats only 0 and 1 are read (the solid inside \
-             distances is read from .npz, .vti, .vdb and .nvdb)"
+            "element {index} is {value}, but of floats only 0 and 1 are read (distances are \
+             read from .npz, .vti, .vdb and .nvdb)"
         ),
     }
 }

@@ -8,16 +8,18 @@ use super::{
     COORDS, DISTANCES, OCCUPIED, ORIGIN, RGBA, UP, VOXEL_SIZE, WIDTH, descr_of, file_of,
     file_of_names, zip,
 };
+use crate::formats::grid::level_set;
 use crate::formats::grid::npy;
 use crate::formats::grid::npy::header::{Element, Fields, Rows};
 use crate::formats::grid::npy::rgba::ColorArray;
 use crate::formats::io::bytes::{Budget, ended, read_exactly};
-use crate::formats::spec::SIGN_ONLY;
 use crate::formats::{LoadedGrid, ReadError, check_memory, content, excerpt, stated_place};
 use crate::grid::{
-    Attribute, AttributeSet, Attributes, BRICK, Bits, BrickKey, Channel, ContentHash, Mask, Up,
-    VoxelGrid, brick_slot, own_values,
+    Attribute, AttributeSet, Attributes, BRICK, Bits, BrickKey, Channel, Mask, Up, VoxelGrid,
+    brick_slot, own_values,
 };
+use crate::lattice::MAX_DIM;
+use crate::solid::distance::DistanceField;
 
 /// Maximum bytes read of an array of the world position.
 const MAX_SMALL: u64 = 1 << 10;
@@ -37,11 +39,11 @@ struct Arrays {
     origin: Option<[f64; 3]>,
     voxel_size: Option<f64>,
     up: Option<Up>,
-    /// `coords`, attributes and names.
+    /// `coords`, `distances`, attributes and names.
     rows: BTreeMap<String, (Rows, Vec<u8>)>,
     row_bytes: u64,
-    /// A hasher of the distances.
-    distances: Option<blake3::Hasher>,
+    /// The width of the band of distances, in voxels.
+    width: Option<f64>,
     ignored: Vec<String>,
     /// Bytes of memory.
     limit: u64,
@@ -77,6 +79,12 @@ impl Arrays {
                 self.voxel_size = Some(size);
             }
             UP => self.up = Some(up(content).map_err(named)?),
+            WIDTH => match numbers(content, &["()", "(1,)"], "one number") {
+                Ok([width]) => self.width = Some(width),
+                // An array of another program.
+                Err(ReadError::Content(_)) => self.ignored.push(name.to_owned()),
+                Err(error) => return Err(error),
+            },
             RGBA => self.take_colors(content)?,
             _ => self.take_other(name, BufReader::new(content))?,
         }
@@ -93,16 +101,11 @@ impl Arrays {
         Ok(())
     }
 
-    /// Takes distances, rows, or else an array that may be of voxels.
+    /// Takes rows, or else an array that may be of voxels.
     fn take_other(&mut self, name: &str, mut content: impl BufRead) -> Result<(), ReadError> {
         let fields = Fields::read(&mut content);
         let rows = fields.as_ref().ok().and_then(Fields::rows);
         match rows {
-            Some(_) if name == DISTANCES => {
-                self.distances.get_or_insert_default().update_reader(content)?;
-                self.ignored.push(name.to_owned());
-                Ok(())
-            }
             Some(rows) if is_rows(name) => self.take_rows(name, rows, &mut content),
             _ => {
                 let limit = self.left();
@@ -176,20 +179,28 @@ impl Arrays {
         let (place, warning) = stated_place(self.origin, self.voxel_size, [ORIGIN, VOXEL_SIZE])?;
         grid.world.place = place;
         self.warnings.extend(warning);
-        let distances = self.distances.map(|mut hasher| {
-            hasher.update(self.rows.get(COORDS).map_or(&[], |(_, coords)| coords));
-            ContentHash::of(&hasher)
-        });
         let colors = grid.colors.as_ref().map_or(0, |colors| colors.bytes());
         let taken = self.row_bytes.saturating_add(grid.bytes() + colors);
-        grid.attributes = attributes(&grid, &mut self.rows, self.limit.saturating_sub(taken))?;
-        let mut warnings = self.warnings;
+        let left = self.limit.saturating_sub(taken);
+        let (mut ignored, mut warnings) = (self.ignored, self.warnings);
+        let has_distances =
+            self.rows.contains_key(DISTANCES) || ignored.iter().any(|name| name == DISTANCES);
+        let distances = match distances(&grid, &self.rows, self.width, left) {
+            _ if !has_distances => None,
+            Err(ReadError::Content(why)) => {
+                warnings.push(level_set::unread(&why));
+                None
+            }
+            field => Some(field?),
+        };
+        let taken = distances.as_ref().map_or(0, DistanceField::bytes);
+        grid.attributes = attributes(&grid, &mut self.rows, left.saturating_sub(taken))?;
         warnings.extend(doubt);
-        let mut ignored = self.ignored;
         ignored.extend(self.rows.into_keys());
-        if ignored.iter().any(|name| name == DISTANCES) {
+        if has_distances {
             ignored.retain(|name| ![COORDS, DISTANCES, WIDTH].contains(&&name[..]));
-            warnings.push(SIGN_ONLY.to_owned());
+        } else {
+            ignored.extend(self.width.map(|_| WIDTH.to_owned()));
         }
         let (rows, ignored): (Vec<_>, Vec<_>) = ignored.into_iter().partition(|name| is_rows(name));
         if !rows.is_empty() {
@@ -237,10 +248,64 @@ impl Arrays {
     }
 }
 
-/// Whether an array of this name may be of [`attributes`].
+/// Whether an array of this name may be of distances or of [`attributes`].
 fn is_rows(name: &str) -> bool {
     let mut all = Attribute::ALL.iter();
-    name == COORDS || all.any(|&of| name == file_of(of) || name == file_of_names(of))
+    [COORDS, DISTANCES].contains(&name)
+        || all.any(|&of| name == file_of(of) || name == file_of_names(of))
+}
+
+/// The field of the solid `inside`, of a band of this `width`, and of the arrays `coords` and
+/// `distances` of `rows`, within `limit` bytes of memory.
+fn distances(
+    inside: &VoxelGrid,
+    rows: &BTreeMap<String, (Rows, Vec<u8>)>,
+    width: Option<f64>,
+    limit: u64,
+) -> Result<DistanceField, ReadError> {
+    let array = |name: &str, columns: u64, is_float: bool| {
+        let (array, bytes) = rows.get(name)?;
+        let of = Element::of(&array.descr).filter(|of| of.is_float() == is_float)?;
+        (array.columns == columns).then_some((of, bytes, array.count as usize))
+    };
+    let arrays = array(COORDS, 3, false).zip(array(DISTANCES, 1, true)).zip(width);
+    let Some((((of_coords, coords, count), (of_distances, distances, same)), width)) = arrays
+    else {
+        bail!(
+            "they are {DISTANCES}, floats of shape (n,), with {COORDS}, integers of shape (n, 3) \
+             in C order, and the number {WIDTH}"
+        );
+    };
+    ensure!(count == same, "{COORDS} has {count} rows, and {DISTANCES} {same}");
+    let voxel_at = |row: usize| {
+        let integer = |axis| of_coords.integer(&coords[(3 * row + axis) * of_coords.bytes..]);
+        array::from_fn(|axis| u32::try_from(integer(axis)).unwrap_or(u32::MAX))
+    };
+    // As many bricks are listed, in a list that grows.
+    let key_of = |row| BrickKey::of_voxel(voxel_at(row).map(|c: u32| c.min(MAX_DIM - 1)));
+    let bricks = (0..count).filter(|&row| row == 0 || key_of(row) != key_of(row - 1)).count();
+    let listed = 3 * size_of::<(BrickKey, Mask)>() as u64 * bricks as u64;
+    check_memory(inside.bytes() + listed + size_of::<f32>() as u64 * count as u64, limit)?;
+    let band = VoxelGrid::from_voxels(inside.dims(), (0..count).map(voxel_at));
+    let band = band.map_err(|error| content(format!("{COORDS}: {error}")))?;
+    let order = order_of(&band, count, voxel_at, limit.saturating_sub(inside.bytes()))?;
+    let order = order.ok_or_else(|| content(format!("{COORDS} has a voxel twice")))?;
+    let (width, mut numbers) = (width as f32, Vec::with_capacity(count));
+    for (nth, voxel) in band.voxels().enumerate() {
+        let row = order.get(nth).copied().unwrap_or(nth);
+        let distance = of_distances.number(&distances[row * of_distances.bytes..]) as f32;
+        let is_inside = inside.contains(voxel);
+        let side = if is_inside { "inside" } else { "outside" };
+        ensure!(
+            distance.abs() < width && (distance == 0.0 || (distance < 0.0) == is_inside),
+            "a distance of {distance} is not possible for voxel {voxel:?}, which is {side}, in a \
+             band of width {width}"
+        );
+        numbers.push(distance);
+    }
+    let grids = [band.with_world(inside.world), inside.clone()];
+    let field = DistanceField::of_parts(width, grids, numbers);
+    field.ok_or_else(|| content(format!("a width of {width} voxels is not possible")))
 }
 
 /// Takes the attributes of `grid` from `rows`, within `limit` bytes of memory, if `coords` are its
@@ -261,7 +326,9 @@ fn attributes(
     let set: AttributeSet = Attribute::ALL.iter().copied().filter(|&of| is_own(of)).collect();
     let coords = rows.get(COORDS).filter(|array| has(array, "<i4", 3));
     let Some((_, coords)) = coords.filter(|_| !set.is_empty()) else { return Ok(None) };
-    let Some(order) = order_of(grid, coords.as_chunks().0, limit)? else { return Ok(None) };
+    let coords = coords.as_chunks::<12>().0;
+    let order = order_of(grid, coords.len(), |row| bits_of(&coords[row]), limit)?;
+    let Some(order) = order else { return Ok(None) };
     // The values, and one attribute in a list of twice the size of its values as it grows.
     let numbers: usize = set.iter().map(|of| of.components()).sum();
     let bytes = 4 * numbers + 2 * size_of::<Bits>();
@@ -302,20 +369,24 @@ fn bits_of(row: &[u8]) -> Bits {
 }
 
 /// The row of each voxel of `grid`, in the grid's order; empty if the rows have this order, `None`
-/// if those of `coords` are not its voxels, each once. Takes at most `limit` bytes of memory.
+/// if those of `voxel_at`, `count` in number, are not its voxels, each once. Takes at most `limit`
+/// bytes of memory.
 fn order_of(
     grid: &VoxelGrid,
-    coords: &[[u8; 12]],
+    count: usize,
+    voxel_at: impl Fn(usize) -> [u32; 3],
     limit: u64,
 ) -> Result<Option<Vec<usize>>, ReadError> {
-    let voxel_at = |row: usize| bits_of(&coords[row]);
+    if grid.occupied() != count as u64 {
+        return Ok(None);
+    }
     if (0..).zip(grid.voxels()).all(|(row, voxel)| voxel_at(row) == voxel) {
         return Ok(Some(Vec::new()));
     }
     // The order, and each row with its key while they are sorted.
     let key_bytes = size_of::<([u32; 3], usize, usize)>();
     check_memory(grid.occupied() * (key_bytes + size_of::<usize>()) as u64, limit)?;
-    let mut order: Vec<usize> = (0..coords.len()).collect();
+    let mut order: Vec<usize> = (0..count).collect();
     order.sort_by_cached_key(|&row| {
         let voxel @ [x, y, z] = voxel_at(row);
         ([z, y, x].map(|c| c / BRICK), brick_slot(voxel))

@@ -4,7 +4,7 @@ use half::f16;
 
 use crate::base::srgb::{Rgba, linear_of, srgb_of};
 use crate::formats::WriteError;
-use crate::formats::grid::openvdb::world::world_distance;
+use crate::formats::grid::level_set::world_distance;
 use crate::grid::Channel::{Scalar, Vector};
 use crate::grid::{
     self, Attribute, Bits, BrickKey, BrickRun, Colors, FULL, Overlap, VoxelGrid, VoxelValues,

@@ -29,7 +29,6 @@ mod world;
 
 pub(super) use channel::Channel;
 pub(super) use nodes::is_occupied;
-pub(super) use world::world_distance;
 
 /// The name of the density grid, as renderers expect it.
 const DENSITY: &str = "density";

@@ -1,18 +1,21 @@
 //! Reading: collects leaves and tiles, anywhere in index space, into a grid.
 
+use crate::base::numbers::counted;
 use crate::base::srgb::Rgba;
 use crate::formats::grid::brick_colors::{self, ColorRun, MaskColors};
 use crate::formats::grid::description::Description;
+use crate::formats::grid::level_set::{self, in_voxels};
 use crate::formats::grid::openvdb::DENSITY;
+use crate::formats::grid::openvdb::tree::set_indices;
 use crate::formats::grid::openvdb::world::WorldFromIndex;
 use crate::formats::io::bytes::Budget;
-use crate::formats::spec::SIGN_ONLY;
 use crate::formats::{LoadedGrid, ReadError, check_memory, checked_dims, content, excerpt};
 use crate::grid::{
-    BRICK, BrickKey, Colors, ContentHash, FULL, Mask, Place, VoxelGrid, World, count, in_order,
-    is_empty, run_bounds, union_bounds,
+    BRICK, BrickKey, Colors, FULL, Mask, Place, VoxelGrid, World, count, in_order, is_empty,
+    run_bounds, union_bounds,
 };
 use crate::lattice::MAX_DIM;
+use crate::solid::distance::DistanceField;
 
 /// A brick's edge in voxels, for signed positions.
 const BRICK_EDGE: i64 = BRICK as i64;
@@ -27,6 +30,10 @@ const TILE_BYTES: u64 = 3 * size_of::<Tile>() as u64;
 const LEAF_BYTES: u64 = 3 * size_of::<([i32; 3], Mask)>() as u64 + 72;
 /// Bytes of memory for the colour of a voxel: the list of all doubles, and both copies exist then.
 const COLOR_BYTES: u64 = 3 * size_of::<Rgba>() as u64;
+/// Bytes of memory for a leaf of a band: also in the list of its field, and in the copy of the solid.
+const BAND_LEAF_BYTES: u64 = LEAF_BYTES + 2 * 72;
+/// Bytes of memory for a distance: in a list that grows, and in the field.
+const DISTANCE_BYTES: u64 = 4 * size_of::<f32>() as u64;
 /// Most voxels with colours of their own in rows of full bricks where memory has no limit, 256 MiB:
 /// a file of a few KiB can encode more.
 const MAX_IN_RUNS: u64 = 1 << 26;
@@ -47,8 +54,8 @@ pub(super) struct Nodes {
     pub(super) colors: Vec<Rgba>,
     /// The colour outside leaves and tiles.
     pub(super) background: Rgba,
-    /// A hasher of the distances in leaves, in file order.
-    pub(super) distances: blake3::Hasher,
+    /// The band of a level set, unless the size of a voxel is unknown.
+    pub(super) band: Option<Band>,
 }
 
 /// Whether a voxel of this density, or of this distance in a level set, is occupied. A centre on
@@ -160,10 +167,10 @@ impl FoundGrid {
         limit: u64,
     ) -> Result<LoadedGrid, ReadError> {
         let Self { name, mut nodes, text, world_from_index, is_level_set } = self;
-        let distances = is_level_set.then(|| ContentHash::of(&nodes.distances));
-        let mut warnings = Vec::from_iter(is_level_set.then(|| SIGN_ONLY.to_owned()));
+        let mut warnings = Vec::new();
         if world_from_index.is_none() {
-            warnings.push("it is turned or stretched: where it lies is not known".to_owned());
+            let so = if is_level_set { ", nor are its distances read" } else { "" };
+            warnings.push(format!("it is turned or stretched: where it lies is not known{so}"));
         }
         if !others.is_empty() {
             let (name, others) = (excerpt(&name), excerpt(&others.join(", ")));
@@ -174,6 +181,8 @@ impl FoundGrid {
         let tiles = joined(std::mem::take(&mut nodes.tiles));
         let described = text.as_deref().and_then(Description::parse);
         let leaves = nodes.leaves.iter().map(|(at, mask)| leaf_bounds(*at, mask));
+        let of_band = nodes.band.iter().flat_map(|band| &band.leaves);
+        let leaves = leaves.chain(of_band.map(|(at, mask)| leaf_bounds(*at, mask)));
         let bounds = leaves.chain(tiles.iter().map(Tile::bounds)).reduce(union_bounds);
         let grid_box = match described {
             Some(Description { dims, .. }) if holds(dims, bounds) => GridBox { base: [0; 3], dims },
@@ -216,7 +225,89 @@ impl FoundGrid {
                 Err(why) => warnings.push(format!("its colours are not read: {why}")),
             }
         }
+        let distances = match nodes.band {
+            Some(band) => band.field(&grid_box, &grid, &mut warnings)?,
+            None => None,
+        };
         Ok(LoadedGrid { distances, ..LoadedGrid::new(grid, warnings) })
+    }
+}
+
+/// The active voxels of a level set that are not farther than its background.
+#[derive(Default)]
+pub(super) struct Band {
+    voxel_size: f64,
+    /// The distance outside, in world units.
+    pub(super) background: f64,
+    leaves: Vec<([i32; 3], Mask)>,
+    /// In voxels, without their signs, in the order of the leaves.
+    distances: Vec<f32>,
+    /// The number of active voxels that are not in it: farther, or in tiles.
+    far: u64,
+}
+
+impl Band {
+    pub(super) fn new(voxel_size: f64) -> Self {
+        Self { voxel_size, ..Self::default() }
+    }
+
+    /// In voxels.
+    fn width(&self) -> f32 {
+        (self.background / self.voxel_size) as f32
+    }
+
+    /// Adds a leaf's active voxels; `numbers` are their distances in world units.
+    pub(super) fn leaf(&mut self, at: [i32; 3], active: &Mask, numbers: impl Iterator<Item = f64>) {
+        let (width, mut mask) = (self.width(), *active);
+        for (place, number) in set_indices(active).zip(numbers) {
+            if number.abs() <= self.background {
+                self.distances.push(in_voxels(number, self.voxel_size, width));
+            } else {
+                mask[(place / 64) as usize] &= !(1 << (place % 64));
+                self.far += 1;
+            }
+        }
+        if !is_empty(&mask) {
+            self.leaves.push((at, mask));
+        }
+    }
+
+    /// Counts the active ones among a node's tiles of `edge` bricks.
+    pub(super) fn tiles(&mut self, active: &[u64], edge: u32) {
+        let count: u64 = active.iter().map(|word| u64::from(word.count_ones())).sum();
+        self.far = self.far.saturating_add(count * u64::from(edge * BRICK).pow(3));
+    }
+
+    /// The field of the solid `inside` in `grid_box`. Without a width there is none; `warnings` say
+    /// so.
+    fn field(
+        self,
+        grid_box: &GridBox,
+        inside: &VoxelGrid,
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<DistanceField>, ReadError> {
+        let (width, mut left) = (self.width(), &self.distances[..]);
+        let leaves = self.leaves.iter().map(|(at, mask)| {
+            let (own, after) = left.split_at(count(mask) as usize);
+            left = after;
+            (*at, mask, own)
+        });
+        let mut leaves = Vec::from_iter(leaves);
+        leaves.sort_unstable_by_key(|&(at, ..)| canonical(at));
+        check_apart(leaves.iter().map(|&(at, ..)| (at, 1)))?;
+        let bricks = leaves.iter().map(|&(at, mask, _)| (grid_box.key(at), *mask));
+        let distances = leaves.iter().flat_map(|&(.., own)| own).copied().collect();
+        let field = level_set::field(width, inside, &Vec::from_iter(bricks), distances);
+        if field.is_none() {
+            let Self { background, voxel_size, .. } = self;
+            let why = format!("a background of {background} is no width in voxels of {voxel_size}");
+            warnings.push(level_set::unread(&why));
+        } else if self.far > 0 {
+            let far = counted(self.far, "active voxel");
+            let why = "farther than the background, or in tiles";
+            warnings.push(format!("its band is without {far}: {why}"));
+        }
+        Ok(field)
     }
 }
 
@@ -231,9 +322,13 @@ impl Nodes {
         self.tiles.push(Tile { at, edge, len: edge, color });
     }
 
-    /// Bytes of memory of the leaves and their colours.
+    /// Bytes of memory of the leaves, their colours and their distances.
     pub(super) fn bytes(&self) -> u64 {
-        LEAF_BYTES * self.leaves.len() as u64 + COLOR_BYTES * self.colors.len() as u64
+        let of_band = self.band.as_ref().map_or(0, |band| {
+            BAND_LEAF_BYTES * band.leaves.len() as u64
+                + DISTANCE_BYTES * band.distances.len() as u64
+        });
+        LEAF_BYTES * self.leaves.len() as u64 + COLOR_BYTES * self.colors.len() as u64 + of_band
     }
 
     /// Checks the memory of leaves, their colours and `more` bytes.

@@ -1,7 +1,6 @@
 //! The transform from index space, where voxel centres are integers, to the world.
 
 use crate::grid::Place;
-use crate::solid::distance::DistanceField;
 
 /// `world = scale * index + translation`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,10 +32,4 @@ impl WorldFromIndex {
 /// The matrix with these scales of the axes.
 pub(super) fn diagonal([x, y, z]: [f64; 3]) -> [[f64; 3]; 3] {
     [[x, 0.0, 0.0], [0.0, y, 0.0], [0.0, 0.0, z]]
-}
-
-/// A distance of `field`, given in voxels, in world units.
-pub(in crate::formats::grid) fn world_distance(field: &DistanceField, voxels: f32) -> f32 {
-    let voxel_size = field.world().place.unwrap_or_default().voxel_size;
-    (f64::from(voxels) * voxel_size) as f32
 }

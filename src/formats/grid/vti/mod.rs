@@ -7,7 +7,8 @@
 //! colours, the cell array `color` has red, green, blue and opacity in sRGB, which VTK displays
 //! unmapped ("direct scalars"); zeros for empty voxels. Each attribute is a cell array of its name;
 //! in empty voxels -1 for indices, else 0. The field arrays `material_names` and `label_names` are
-//! the names by index. A file of distances has the cell array `distance` alone, in mesh units.
+//! the names by index. A file of distances has the cell array `distance` alone, in mesh units, and
+//! the field array `width`, in voxels.
 //!
 //! The XML has the place of each array, and an array begins with the lengths of its compressed
 //! blocks. Arrays are therefore compressed before the first byte is written, and once more where
@@ -27,7 +28,8 @@ use std::io::{self, Write};
 use self::blocks::{Blocks, LENGTHS, OnBlock};
 use crate::base::srgb::Rgba;
 use crate::formats::grid::dense;
-use crate::formats::grid::openvdb::{Channel, world_distance};
+use crate::formats::grid::level_set::world_distance;
+use crate::formats::grid::openvdb::Channel;
 use crate::formats::io::deflate::MAX_RATIO;
 use crate::formats::{GridSpec, Out, WriteError, assumed_place};
 use crate::grid::Channel::{Scalar, Vector};
@@ -52,6 +54,7 @@ pub const SPEC: GridSpec = GridSpec {
 const OCCUPIED: &str = "occupied";
 const COLOR: &str = "color";
 const DISTANCE: &str = "distance";
+const WIDTH: &str = "width";
 const UP: &str = "up";
 
 const TAIL: &str = "\n  </AppendedData>\n</VTKFile>\n";
@@ -119,7 +122,12 @@ pub fn write(grid: &VoxelGrid, out: &mut Out) -> Result<(), WriteError> {
 
 /// Writes `field` in mesh units; outside the band plus or minus its width.
 pub fn write_distances(field: &DistanceField, out: &mut Out) -> Result<(), WriteError> {
-    write_image(field.band(), &[Channel::of_distances(field)?], "", out)
+    let width = format!(
+        "      <DataArray type=\"Float32\" Name=\"{WIDTH}\" NumberOfTuples=\"1\" \
+         format=\"ascii\">{:?}</DataArray>\n",
+        field.width()
+    );
+    write_image(field.band(), &[Channel::of_distances(field)?], &width, out)
 }
 
 /// Writes an image of `channels`, the first one of them active; `fields` is XML.

@@ -5,10 +5,12 @@ use std::io::{BufRead, Read};
 
 use super::image::{Array, Image};
 use super::values::Values;
-use super::{COLOR, DISTANCE, OCCUPIED, UP, kind_of, name_of_names};
+use super::{COLOR, DISTANCE, OCCUPIED, UP, WIDTH, kind_of, name_of_names};
 use crate::base::srgb::Rgba;
+use crate::base::vector::minus;
 use crate::formats::grid::brick_colors::{self, COLOR_BYTES, ColorRun, RUN_BYTES};
 use crate::formats::grid::dense::volume;
+use crate::formats::grid::level_set::{self, in_mesh_units, in_voxels};
 use crate::formats::grid::npy;
 use crate::formats::grid::npy::header::Header;
 use crate::formats::grid::npz::{check_values, known_values};
@@ -16,22 +18,28 @@ use crate::formats::grid::openvdb::is_occupied;
 use crate::formats::io::bytes::{Budget, fill, read_whole};
 use crate::formats::io::joined::Joined;
 use crate::formats::io::warnings::NameCounts;
-use crate::formats::spec::SIGN_ONLY;
 use crate::formats::{LoadedGrid, ReadError, content, excerpt};
 use crate::grid::{
-    Attribute, Attributes, BRICK, Bits, BrickKey, Channel, Colors, ContentHash, Mask, Up,
-    VoxelGrid, World, mask_voxels,
+    Attribute, Attributes, BRICK, Bits, BrickKey, Channel, Colors, Mask, Up, VoxelGrid, World,
+    mask_below, mask_places, mask_voxels,
 };
+use crate::solid::distance::DistanceField;
 
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let bytes = read_whole(input, limit)?;
     let mut image = Image::parse(&bytes, limit)?;
-    let (voxels, doubt) = image.take_voxels()?;
-    let is_level_set = doubt.as_deref() == Some(SIGN_ONLY);
-    let (mut grid, distances) =
+    let (voxels, mut doubt) = image.take_voxels()?;
+    let is_level_set = voxels.name == DISTANCE && doubt.is_none();
+    let (mut grid, farthest) =
         image.grid(&voxels, is_level_set).map_err(|error| named(&voxels, error))?;
     image.memory.take(grid.bytes())?;
     grid.world = World { up: image.take_up()?, place: Some(image.place) };
+    let distances =
+        if is_level_set { image.take_distances(&voxels, &grid, farthest)? } else { None };
+    if is_level_set && distances.is_none() {
+        let why = format!("{farthest} is no width in voxels of {}", image.place.voxel_size);
+        doubt = Some(level_set::unread(&why));
+    }
     grid.colors = image.take_colors(&grid)?;
     grid.attributes = image.take_attributes(&grid)?;
     let mut others = NameCounts::default();
@@ -80,7 +88,7 @@ impl<'a> Image<'a> {
             array.name == DISTANCE && array.components == 1 && is_signed
         };
         if let Some(at) = cells.iter().position(is_distance) {
-            return Ok((cells.remove(at), Some(SIGN_ONLY.to_owned())));
+            return Ok((cells.remove(at), None));
         }
         if let Some(only) = cells.pop_if(|_| is_only) {
             let doubt = format!(
@@ -115,13 +123,9 @@ impl<'a> Image<'a> {
         Ok(values)
     }
 
-    /// The grid of the voxels that `array` marks as occupied and, of a level set, the hash of its
-    /// distances.
-    fn grid(
-        &self,
-        array: &Array<'a>,
-        is_level_set: bool,
-    ) -> Result<(VoxelGrid, Option<ContentHash>), ReadError> {
+    /// The grid of the voxels that `array` marks as occupied and, of a level set, the largest of its
+    /// distances without their signs.
+    fn grid(&self, array: &Array<'a>, is_level_set: bool) -> Result<(VoxelGrid, f64), ReadError> {
         let (n, element) = (array.components, array.element()?);
         ensure!(
             n == 1 && !array.is_text(),
@@ -132,29 +136,69 @@ impl<'a> Image<'a> {
         let mut values = self.values_of_voxels(array, element.bytes, &mut memory)?;
         let (header, left) = (Header::x_fastest(self.dims), memory.limit - memory.used);
         if element.bytes == 1 && !is_level_set {
-            return Ok((npy::read_grid(&mut values, &header, left)?, None));
+            return Ok((npy::read_grid(&mut values, &header, left)?, 0.0));
         }
         let is_set: fn(f64) -> bool = if is_level_set {
             |number| is_occupied(number, true)
         } else {
             |number| number != 0.0 && !number.is_nan()
         };
-        let mut hasher = is_level_set.then(blake3::Hasher::new);
+        let mut farthest = 0.0;
         // A byte for each of the next numbers: 1 for an occupied voxel, 0 for an empty one.
         let mut flags = Joined::new(|| {
             let mut bytes = Vec::new();
             values.by_ref().take(4096 * element.bytes as u64).read_to_end(&mut bytes)?;
             let numbers = bytes.chunks_exact(element.bytes).map(|chunk| element.number(chunk));
-            if let Some(hasher) = &mut hasher {
-                // Equal distances have one hash whatever their type in the file.
-                let distances: Vec<[u8; 8]> = numbers.clone().map(f64::to_le_bytes).collect();
-                hasher.update(distances.as_flattened());
-            }
+            farthest = numbers.clone().map(f64::abs).fold(farthest, f64::max);
             let flags: Vec<u8> = numbers.map(|number| is_set(number).into()).collect();
             Ok(Some(flags).filter(|flags| !flags.is_empty()))
         });
         let grid = npy::read_grid(&mut flags, &header, left)?;
-        Ok((grid, hasher.map(|hasher| ContentHash::of(&hasher))))
+        Ok((grid, farthest))
+    }
+
+    /// The field of the solid `inside` and of the distances in `array`, none of which is larger
+    /// than `farthest`. Without a width in the file, the farthest voxels are outside the band.
+    /// `None` without a width above 0.
+    fn take_distances(
+        &mut self,
+        array: &Array<'a>,
+        inside: &VoxelGrid,
+        farthest: f64,
+    ) -> Result<Option<DistanceField>, ReadError> {
+        let (element, voxel_size) = (array.element()?, self.place.voxel_size);
+        let stated = self.take_field(WIDTH, "Float32")?;
+        let stated = stated.and_then(|bytes| Some(f32::from_le_bytes(*bytes.as_array()?)));
+        let width = stated.unwrap_or((farthest / voxel_size) as f32);
+        // In mesh units.
+        let end = stated.map_or(farthest, |width| in_mesh_units(width, voxel_size).into());
+        let (mut bricks, mut distances) = (Vec::new(), Vec::new());
+        let dims = self.dims;
+        let edges = dims.map(|d| d.div_ceil(BRICK));
+        let keys = (0..edges[2])
+            .flat_map(|z| (0..edges[1]).map(move |y| (y, z)))
+            .flat_map(|(y, z)| (0..edges[0]).map(move |x| BrickKey::new([x, y, z])));
+        let all = keys.map(|key| (key, mask_below(minus(dims, key.first_voxel()))));
+        self.memory = self.each_brick(array, element.bytes, all, |memory, key, all, bytes| {
+            let (mut mask, before) = (Mask::default(), distances.len());
+            for ((x, bit), bytes) in mask_places(all).zip(bytes.chunks_exact(element.bytes)) {
+                let number = element.number(bytes);
+                if number.abs() < end {
+                    mask[x as usize] |= 1 << bit;
+                    distances.push(in_voxels(number, voxel_size, width));
+                }
+            }
+            if distances.len() > before {
+                // In lists that grow, and in the field.
+                let bytes =
+                    3 * size_of::<(BrickKey, Mask)>() + size_of::<(BrickKey, Mask, usize)>();
+                memory.take((bytes + 4 * size_of_val(&distances[before..])) as u64)?;
+                bricks.push((key, mask));
+            }
+            Ok(())
+        })?;
+        self.memory.take(inside.bytes())?;
+        Ok(level_set::field(width, inside, &bricks, distances))
     }
 
     fn take_up(&mut self) -> Result<Up, ReadError> {
@@ -183,7 +227,7 @@ impl<'a> Image<'a> {
         let Some(array) = array else { return Ok(None) };
         let mut runs: Vec<ColorRun> = Vec::new();
         let size = array.components as usize;
-        let memory = self.each_brick(&array, size, grid, |memory, key, mask, bytes| {
+        let memory = self.each_brick(&array, size, grid.bricks(), |memory, key, mask, bytes| {
             let color = |bytes: &[u8]| std::array::from_fn(|n| bytes.get(n).map_or(255, |&c| c));
             let colors: Vec<Rgba> = bytes.chunks_exact(size).map(color).collect();
             let run = ColorRun::of_brick(key, mask, colors);
@@ -228,7 +272,7 @@ impl<'a> Image<'a> {
     ) -> Result<Channel, ReadError> {
         let size = 4 * of.components();
         let mut bricks = Vec::new();
-        self.each_brick(array, size, grid, |memory, key, mask, bytes| {
+        self.each_brick(array, size, grid.bricks(), |memory, key, mask, bytes| {
             check_values(of, bytes, names).map_err(|(row, error)| {
                 let voxel = mask_voxels(key.first_voxel(), mask).nth(row).unwrap_or_default();
                 content(format!("voxel {voxel:?}: {error}"))
@@ -245,25 +289,25 @@ impl<'a> Image<'a> {
         Ok(Channel::from_bricks(of, bricks))
     }
 
-    /// Calls `take` with each brick of `grid` and the values of its voxels, in the order of mask
-    /// words and of bits within a word, from an array of `size` bytes a voxel. Keeps eight layers
+    /// Calls `take` with each of `bricks`, in canonical order, and the values of its voxels, in the
+    /// order of mask words and of bits within a word, from an array of `size` bytes a voxel. Keeps eight layers
     /// of voxels in memory. Returns the budget with all memory taken here and by `take`.
     fn each_brick(
         &self,
         array: &Array<'a>,
         size: usize,
-        grid: &VoxelGrid,
+        bricks: impl Iterator<Item = (BrickKey, Mask)>,
         mut take: impl FnMut(&mut Budget, BrickKey, Mask, &[u8]) -> Result<(), ReadError>,
     ) -> Result<Budget, ReadError> {
         let mut memory = self.memory;
-        let mut all = || {
+        let all = || {
             let mut input = self.values_of_voxels(array, size, &mut memory)?;
             let [nx, ny, nz] = self.dims;
             let slab_bytes = volume([nx, ny, nz.min(BRICK)]).saturating_mul(size as u64);
             memory.take(slab_bytes)?;
             let mut slab = vec![0; slab_bytes as usize];
             let layer = nx as usize * ny as usize * size;
-            let (mut bricks, mut values) = (grid.bricks().peekable(), Vec::new());
+            let (mut bricks, mut values) = (bricks.peekable(), Vec::new());
             for z in (0..nz).step_by(BRICK as usize) {
                 fill(&mut input, &mut slab[..layer * BRICK.min(nz - z) as usize], "the values")?;
                 while let Some((key, mask)) = bricks.next_if(|(key, _)| key.first_voxel()[2] == z) {

@@ -13,7 +13,7 @@ use crate::base::srgb::Rgba;
 use crate::formats::grid::openvdb::blosc;
 use crate::formats::grid::openvdb::channel::rgba_of;
 use crate::formats::grid::openvdb::nodes::{
-    FoundGrid, NO_COLOR, Nodes, Rank, SelectedGrids, is_occupied,
+    Band, FoundGrid, NO_COLOR, Nodes, Rank, SelectedGrids, is_occupied,
 };
 use crate::formats::grid::openvdb::source::Source;
 use crate::formats::grid::openvdb::tree::{
@@ -159,11 +159,12 @@ fn read_grid(input: impl Read, head: GridHead, limit: u64) -> Result<FoundGrid, 
     );
     check_version(&mut Source::new(version))?;
     let [bytes, blind] = [32, 640].map(|at| u64_at(&grid, at));
+    let world_from_index = world_from_index(&grid);
+    reader.nodes.band = world_from_index.filter(|_| is_level_set).map(|of| Band::new(of.scale));
     reader.tree(&grid)?;
     let Reader { mut source, nodes, .. } = reader;
     let text = read_text(&mut source, blind, u32_at(&grid, 648))?;
     source.skip_to(bytes, "the grid's end")?;
-    let world_from_index = world_from_index(&grid);
     Ok(FoundGrid { name: head.name, nodes, text, world_from_index, is_level_set })
 }
 
@@ -278,12 +279,18 @@ impl Reader<'_> {
         let mut root = vec![0; self.sizes.root];
         self.source.fill(&mut root, WHAT)?;
         self.nodes.background = self.decode(&root[28..]).unwrap_or(NO_COLOR);
+        if let Some(band) = &mut self.nodes.band {
+            band.background = f32::from_bits(u32_at(&root, 28)).abs().into();
+        }
         let mut children = Vec::new();
         for _ in 0..u32_at(&root, 24) {
             let entry: [u8; ROOT_ENTRY] = self.source.array(WHAT)?;
             let [key, child] = [0, 8].map(|at| u64_at(&entry, at));
             let corner = root_corner(key);
-            let is_active = u32_at(&entry, 16) != 0;
+            let is_active = u32_at(&entry, 16) != 0 && child == 0;
+            if let Some(band) = &mut self.nodes.band {
+                band.tiles(&[is_active.into()], UPPER_BRICKS);
+            }
             if child != 0 {
                 children.push(Child { at: at.wrapping_add(child), corner });
                 // The capacity is at most twice the length.
@@ -319,8 +326,13 @@ impl Reader<'_> {
         self.source.fill(&mut table, WHAT)?;
         let entry = |n| &table[n as usize * entry_bytes..][..entry_bytes];
         let corner_of = |n| child_corner(corner, n, edge);
-        let all = if self.is_level_set { u64::MAX } else { 0 };
-        tiles.iter_mut().zip(nodes).for_each(|(tiles, nodes)| *tiles = (*tiles | all) & !nodes);
+        tiles.iter_mut().zip(nodes).for_each(|(tiles, nodes)| *tiles &= !nodes);
+        if let Some(band) = &mut self.nodes.band {
+            band.tiles(&tiles, edge);
+        }
+        if self.is_level_set {
+            tiles = nodes.map(|nodes| !nodes);
+        }
         for n in set_indices(&tiles) {
             if let Some(value) = self.decode(entry(n)) {
                 self.nodes.tile(corner_of(n), edge, value);
@@ -337,8 +349,11 @@ impl Reader<'_> {
         let value_bytes = self.sizes.value;
         let (head, values) = bytes.split_at(bytes.len() - 512 * value_bytes);
         let mut mask = std::array::from_fn(|x| u64_at(head, 16 + 8 * x));
+        if let Some(band) = &mut self.nodes.band {
+            let number = |n| f32::from_bits(u32_at(values, 4 * n as usize)).into();
+            band.leaf(leaf.corner, &mask, set_indices(&mask).map(number));
+        }
         if self.is_level_set {
-            self.nodes.distances.update(values);
             mask = FULL;
         }
         for n in set_indices(&mask.clone()) {

@@ -12,11 +12,12 @@ use super::{
 };
 use crate::base::srgb::Rgba;
 use crate::formats::grid::description::Description;
+use crate::formats::grid::level_set::world_distance;
 use crate::formats::grid::openvdb::TEXT;
 use crate::formats::grid::openvdb::channel::{Channel, Entry, float};
 use crate::formats::grid::openvdb::record::Record;
 use crate::formats::grid::openvdb::tree::{Bounds, Tree, UPPER_VOXELS};
-use crate::formats::grid::openvdb::world::{WorldFromIndex, diagonal, world_distance};
+use crate::formats::grid::openvdb::world::{WorldFromIndex, diagonal};
 use crate::formats::io::checked::Checked;
 use crate::formats::{Out, WriteError};
 use crate::grid::{BrickKey, Mask, VoxelGrid, is_empty, mask_places, run_bounds};

@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use super::values::{Kind, Values};
 use super::{MAGIC, VERSION};
-use crate::formats::grid::openvdb::nodes::{FoundGrid, NO_COLOR, Nodes, SelectedGrids};
+use crate::formats::grid::openvdb::nodes::{Band, FoundGrid, NO_COLOR, Nodes, SelectedGrids};
 use crate::formats::grid::openvdb::source::Source;
 use crate::formats::grid::openvdb::tree::{
     LOWER, LOWER_WORDS, UPPER_BRICKS, UPPER_VOXELS, UPPER_WORDS, child_corner, set_indices,
@@ -130,7 +130,9 @@ fn read_grid(
     let world_from_index = read_transform(source)?;
     let is_level_set = class == "level set" && kind.is_float();
     let values = Values::new(kind, compression, is_level_set)?;
-    let nodes = Reader { source, values, nodes: Nodes::within(limit) }.tree()?;
+    let mut nodes = Nodes::within(limit);
+    nodes.band = world_from_index.filter(|_| is_level_set).map(|of| Band::new(of.scale));
+    let nodes = Reader { source, values, nodes }.tree()?;
     let (at, end) = (source.at(), descriptor.end);
     ensure!(!has_offsets || at == end, "the grid ends at byte {at}, but the file says {end}");
     Ok(FoundGrid { name, nodes, text, world_from_index, is_level_set })
@@ -175,10 +177,12 @@ impl Reader<'_, '_> {
         self.source.ensure(buffers == 1, too_many)?;
         self.root()?;
         for n in 0..self.nodes.leaves.len() {
-            let Nodes { leaves, colors, distances, .. } = &mut self.nodes;
-            self.values.leaf(self.source, &mut leaves[n].1, colors)?;
-            if self.values.is_level_set() {
-                distances.update(&self.values.bytes);
+            let Nodes { leaves, colors, band, .. } = &mut self.nodes;
+            let (at, mask) = &mut leaves[n];
+            let active = *mask;
+            self.values.leaf(self.source, mask, colors)?;
+            if let Some(band) = band {
+                band.leaf(*at, &active, self.values.numbers(&active));
             }
             self.nodes.check_memory(0)?;
         }
@@ -186,14 +190,20 @@ impl Reader<'_, '_> {
     }
 
     fn root(&mut self) -> Result<(), ReadError> {
-        let background = self.values.background(self.source)?;
-        self.nodes.background = background.unwrap_or(NO_COLOR);
+        let (number, color) = self.values.background(self.source)?;
+        self.nodes.background = color.unwrap_or(NO_COLOR);
+        if let Some(band) = &mut self.nodes.band {
+            band.background = number.abs();
+        }
         let tiles = self.source.u32("the root")?;
         let children = self.source.u32("the root")?;
         for _ in 0..tiles {
             let corner = self.corner()?;
             let value = self.values.whole(self.source, "a tile of the root")?;
             let is_active = self.source.u8("a tile of the root")? != 0;
+            if let Some(band) = &mut self.nodes.band {
+                band.tiles(&[is_active.into()], UPPER_BRICKS);
+            }
             if let Some(value) = value.filter(|_| is_active || self.values.is_level_set()) {
                 self.nodes.tile(corner, UPPER_BRICKS, value);
                 self.nodes.check_tiles()?;
@@ -236,6 +246,9 @@ impl Reader<'_, '_> {
         self.source.words(&mut children, "the masks of a node")?;
         self.source.words(&mut tiles, "the masks of a node")?;
         let nodes = &mut self.nodes;
+        if let Some(band) = &mut nodes.band {
+            band.tiles(&tiles, edge);
+        }
         self.values.node(self.source, &mut tiles, |place, value| {
             if children[place as usize / 64] >> (place % 64) & 1 == 0 {
                 nodes.tile(child_corner(corner, place, edge), edge, value);

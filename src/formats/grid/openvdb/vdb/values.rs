@@ -1,5 +1,4 @@
-//! The values of a node: decodes densities (only whether they are above 0), distances (only whether
-//! they are below 0) and colours.
+//! The values of a node: decodes densities (only whether they are above 0), distances and colours.
 
 use std::io::{Cursor, Read};
 
@@ -12,6 +11,7 @@ use crate::formats::grid::openvdb::blosc;
 use crate::formats::grid::openvdb::channel::rgba_of;
 use crate::formats::grid::openvdb::nodes::{NO_COLOR, is_occupied};
 use crate::formats::grid::openvdb::source::Source;
+use crate::formats::grid::openvdb::tree::set_indices;
 use crate::grid::{Mask, set_bits};
 
 // Compression flags.
@@ -82,7 +82,7 @@ pub(super) struct Values {
     level_set: Option<[bool; 2]>,
     /// The values of the node that was read last, as they are stored; at most those of an upper
     /// node, 384 KiB.
-    pub(super) bytes: Vec<u8>,
+    bytes: Vec<u8>,
     /// The mask of a node with two inactive values: set for the second of them.
     selected: Vec<u64>,
 }
@@ -100,12 +100,25 @@ impl Values {
         self.level_set.is_some()
     }
 
-    /// Reads the value of voxels in no node.
-    pub(super) fn background(&mut self, source: &mut Source) -> Result<Option<Rgba>, ReadError> {
+    /// The numbers of the `active` voxels of the leaf that was read last.
+    pub(super) fn numbers(&self, active: &Mask) -> impl Iterator<Item = f64> {
+        let of = self.kind.in_node;
+        // All are stored, or the active ones.
+        let is_dense = self.bytes.len() == 512 * of.bytes;
+        (0..).zip(set_indices(active)).map(move |(nth, index)| {
+            of.number(&self.bytes[if is_dense { index as usize } else { nth } * of.bytes..])
+        })
+    }
+
+    /// Reads the value of voxels in no node, as a number and as a colour.
+    pub(super) fn background(
+        &mut self,
+        source: &mut Source,
+    ) -> Result<(f64, Option<Rgba>), ReadError> {
         let bytes = self.single(source, "the background")?;
         let number = self.kind.alone.number(&bytes);
         self.level_set = self.level_set.map(|_| [is_occupied(number, true), number > 0.0]);
-        Ok(self.decode(self.kind.alone, &bytes))
+        Ok((number, self.decode(self.kind.alone, &bytes)))
     }
 
     /// Reads a single value outside nodes.

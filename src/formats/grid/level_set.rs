@@ -1,0 +1,48 @@
+//! The distances of a level set: in mesh units, as files have them, and in voxels.
+
+use crate::grid::{BrickKey, Mask, VoxelGrid, in_order};
+use crate::solid::distance::DistanceField;
+
+/// A distance in voxels of `voxel_size`, in mesh units.
+pub(super) fn in_mesh_units(distance: f32, voxel_size: f64) -> f32 {
+    (f64::from(distance) * voxel_size) as f32
+}
+
+/// A distance of `field` in mesh units.
+pub(super) fn world_distance(field: &DistanceField, distance: f32) -> f32 {
+    in_mesh_units(distance, field.world().place.unwrap_or_default().voxel_size)
+}
+
+/// A distance in mesh units, in voxels of `voxel_size` and without its sign: below `width`, as all
+/// distances of a band.
+///
+/// Of a normal number of [`in_mesh_units`] it is the same distance, or an `f32` next to it; and two
+/// that are stored as different numbers stay different, unless both become the last below `width`.
+///
+/// Proof: let `t` be the spacing of `f32` at
+/// the distance, and `u` that at the stored number, divided by `voxel_size`. The quotient is within
+/// `u / 2` of the distance. If `u < t`, it is rounded to the distance. If `u = t`, `voxel_size` is
+/// a power of two, and nothing is rounded. If `u > t`, no two quotients have one rounding; and as
+/// `u < 2 t`, each is within `t` of its distance.
+pub(super) fn in_voxels(number: f64, voxel_size: f64, width: f32) -> f32 {
+    ((number.abs() / voxel_size) as f32).min(width.next_down())
+}
+
+/// The field of the solid `inside` and of distances in voxels. `bricks` are those of the band, in
+/// canonical order. `None` if `width` is not above 0 and finite.
+pub(super) fn field(
+    width: f32,
+    inside: &VoxelGrid,
+    bricks: &[(BrickKey, Mask)],
+    distances: Vec<f32>,
+) -> Option<DistanceField> {
+    let band = in_order(inside.dims(), inside.world, &[()], |(), out| {
+        bricks.iter().for_each(|(key, mask)| out.push(*key, 1, mask));
+    });
+    DistanceField::of_parts(width, [band, inside.clone()], distances)
+}
+
+/// The warning about distances that are not read.
+pub(super) fn unread(why: &str) -> String {
+    format!("its distances are not read, only the solid inside: {why}")
+}

@@ -11,7 +11,6 @@ use trivox::formats::{
     GridFormat, LoadedGrid, ReadOptions, read_grid_from, save_distances, write_distances,
     write_grid,
 };
-use trivox::grid::{BrickKey, mask_place};
 use trivox::solid::distance::check_width;
 use trivox::{DistanceField, VoxelGrid};
 
@@ -366,35 +365,13 @@ fn field_of_arrays(
     let coords = indices(coords, "coords")?;
     let rows = coords.as_array();
     let distances = numbers("distances", distances, &[rows.nrows()])?;
-    let refused = |message: String| Failure::own("option.distances", message);
     let make = || {
         let dims = inside.dims();
-        let mut band = Vec::with_capacity(distances.len());
-        for (row, &distance) in rows.outer_iter().zip(&distances) {
-            let voxel = voxel_in(dims, row)?;
-            let distance = distance as f32;
-            let is_inside = inside.contains(voxel);
-            let is_below = distance.abs() < width;
-            if !is_below || distance != 0.0 && (distance < 0.0) != is_inside {
-                let side = if is_inside { "inside" } else { "outside" };
-                let [x, y, z] = voxel;
-                return Err(refused(format!(
-                    "a distance of {distance} is not possible for voxel ({x}, {y}, {z}), which is \
-                     {side}: use numbers of voxels below the width, {width}, negative inside"
-                )));
-            }
-            band.push((voxel, distance));
-        }
-        // In the order of a field: by brick, then in the order of its mask.
-        band.par_sort_unstable_by_key(|&(v, _)| (BrickKey::of_voxel(v), mask_place(v)));
-        if let Some(twice) = band.windows(2).find(|two| two[0].0 == two[1].0) {
-            return Err(refused(format!("voxel {:?} appears twice in coords", twice[0].0)));
-        }
-        let voxels = VoxelGrid::from_voxels(dims, band.iter().map(|&(voxel, _)| voxel))?;
-        let grids = [voxels.with_world(inside.world), inside.clone()];
-        let distances = band.into_iter().map(|(_, distance)| distance).collect();
-        let field = DistanceField::of_parts(width, grids, distances);
-        let field = field.ok_or_else(|| Failure::bug("checked distances are no field"))?;
+        let row = |(row, &distance)| Ok((voxel_in(dims, row)?, distance as f32));
+        let voxels = rows.outer_iter().zip(&distances).map(row);
+        let voxels: Vec<_> = voxels.collect::<Result<_, Failure>>()?;
+        let field = DistanceField::of_voxels(width, inside.clone(), voxels);
+        let field = field.map_err(|error| Failure::own("option.distances", error))?;
         Ok(PyDistanceField::new(field, "{}".to_owned(), vec![]))
     };
     job::try_on_pool::<_, Failure>(py, make)

@@ -198,8 +198,8 @@ def test_files_without_distances_are_refused(tmp_path, tetrahedron):
     for changed, message in [
         ({"distances": -arrays["distances"]}, "a distance of .* is not possible for voxel"),
         ({"coords": arrays["coords"][1:]}, "coords.npy has .* rows, and distances.npy"),
-        ({"coords": arrays["coords"] + 99}, "coords.npy: .* outside"),
-        ({"coords": arrays["coords"][[0, *range(len(arrays["coords"]) - 1)]]}, "coords.npy has a voxel twice"),
+        ({"coords": arrays["coords"] + 99}, "voxel .* lies outside a grid"),
+        ({"coords": arrays["coords"][[0, *range(len(arrays["coords"]) - 1)]]}, "voxel .* appears twice"),
         ({"distances": arrays["distances"].astype(str)}, belong),
         ({"distances": arrays["distances"] + 1j}, belong),
         ({"coords": arrays["coords"].astype(str)}, belong),
@@ -208,7 +208,8 @@ def test_files_without_distances_are_refused(tmp_path, tetrahedron):
         ({"width": np.ones(2)}, belong),
         ({"width": np.array("2")}, belong),
         ({"width": np.array(2 + 1j)}, belong),
-        ({"width": np.array(1.0)}, "in a band of width 1"),
+        ({"width": np.array(1.0)}, "below the width, 1"),
+        ({"width": np.array(-1)}, "a width of -1 voxels is not possible"),
     ]:
         np.savez(tmp_path / "other.npz", **(arrays | changed))
         with pytest.raises(trivox.ReadError, match=f"other.npz: its distances are not read, .*: {message}"):

@@ -60,6 +60,23 @@ fn distances_are_restored_from_their_parts() {
     }
     distances.pop();
     assert!(DistanceField::of_parts(field.width(), grids(), distances).is_none());
+    let voxels: Vec<([u32; 3], f32)> = field.distances().collect();
+    let made = |width, voxels| DistanceField::of_voxels(width, field.inside().clone(), voxels);
+    let reversed = voxels.iter().rev().copied().collect();
+    let again = made(field.width(), reversed).unwrap();
+    assert_eq!((again.hash(), again.world()), (field.hash(), field.world()));
+    let (voxel, distance) = voxels[9];
+    for (width, voxels, message) in [
+        (f32::NAN, vec![], "a width of NaN voxels is not possible"),
+        (2.5, vec![([0, 99, 0], 1.0)], "voxel (0, 99, 0) lies outside a grid"),
+        (2.5, vec![([1, 1, 1], 2.0); 2], "voxel (1, 1, 1) appears twice"),
+        (2.5, vec![(voxel, -distance)], "negative inside"),
+        (2.5, vec![(voxel, 2.5)], "a distance of 2.5 is not possible for voxel ("),
+        (2.5, vec![(voxel, f32::NAN)], "a distance of NaN is not possible for voxel ("),
+    ] {
+        let error = made(width, voxels).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
 }
 
 /// Cancels at these of its questions.

@@ -1,7 +1,9 @@
 //! The distances of a level set: in mesh units, as files have them, and in voxels.
 
+use std::fmt::Display;
+
 use crate::grid::{BrickKey, Mask, VoxelGrid, in_order};
-use crate::solid::distance::DistanceField;
+use crate::solid::distance::{DistanceField, FieldError};
 
 /// A distance in voxels of `voxel_size`, in mesh units.
 pub(super) fn in_mesh_units(distance: f32, voxel_size: f64) -> f32 {
@@ -28,21 +30,31 @@ pub(super) fn in_voxels(number: f64, voxel_size: f64, width: f32) -> f32 {
     ((number.abs() / voxel_size) as f32).min(width.next_down())
 }
 
+/// The width, in voxels, of a band with this distance in mesh units outside: of the `f32` that are
+/// stored as it, that with the fewest digits.
+pub(super) fn width_of(background: f64, voxel_size: f64) -> f32 {
+    let nearest = (background / voxel_size) as f32;
+    let is_stored_so = |&width: &f32| f64::from(in_mesh_units(width, voxel_size)) == background;
+    let all = [nearest, nearest.next_down(), nearest.next_up()].into_iter().filter(is_stored_so);
+    all.min_by_key(|width| width.to_string().len()).unwrap_or(nearest)
+}
+
 /// The field of the solid `inside` and of distances in voxels. `bricks` are those of the band, in
-/// canonical order. `None` if `width` is not above 0 and finite.
+/// canonical order. The warning of [`unread`] if `width` is not above 0 and finite.
 pub(super) fn field(
     width: f32,
     inside: &VoxelGrid,
     bricks: &[(BrickKey, Mask)],
     distances: Vec<f32>,
-) -> Option<DistanceField> {
+) -> Result<DistanceField, String> {
     let band = in_order(inside.dims(), inside.world, &[()], |(), out| {
         bricks.iter().for_each(|(key, mask)| out.push(*key, 1, mask));
     });
-    DistanceField::of_parts(width, [band, inside.clone()], distances)
+    let field = DistanceField::of_parts(width, [band, inside.clone()], distances);
+    field.ok_or_else(|| unread(FieldError::Width(width)))
 }
 
 /// The warning about distances that are not read.
-pub(super) fn unread(why: &str) -> String {
+pub(super) fn unread(why: impl Display) -> String {
     format!("its distances are not read, only the solid inside: {why}")
 }

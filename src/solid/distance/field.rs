@@ -3,10 +3,11 @@
 use std::fmt;
 
 use rayon::prelude::*;
+use thiserror::Error;
 
 use crate::grid::{
-    BRICK, BrickKey, BrickValues, ContentHash, VoxelGrid, World, count, mask_place, mask_places,
-    mask_voxels,
+    BRICK, BrickKey, BrickValues, ContentHash, GridError, VoxelGrid, World, count, mask_place,
+    mask_places, mask_voxels,
 };
 
 /// A narrow-band level set: signed distances from voxel centres to a surface, for the voxels nearer
@@ -29,6 +30,37 @@ pub struct DistanceField {
     starts: Vec<usize>,
     /// Without their signs: by brick, then in the order of its mask.
     distances: Vec<f32>,
+}
+
+/// Why voxels and distances are no field.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum FieldError {
+    /// A width that is not above 0 and finite.
+    #[error("a width of {0} voxels is not possible: use a number above 0")]
+    Width(f32),
+    /// A voxel outside of the grid.
+    #[error(transparent)]
+    Grid(#[from] GridError),
+    /// A voxel with two distances.
+    #[error("voxel ({}, {}, {}) appears twice", .0[0], .0[1], .0[2])]
+    Twice([u32; 3]),
+    /// A distance that is not below the width, or of the wrong sign.
+    #[error(
+        "a distance of {distance} is not possible for voxel ({}, {}, {}), which is {}: use numbers \
+         of voxels below the width, {width}, negative inside",
+        .voxel[0], .voxel[1], .voxel[2], if *.is_inside { "inside" } else { "outside" }
+    )]
+    Distance {
+        /// In voxels.
+        distance: f32,
+        /// Its voxel.
+        voxel: [u32; 3],
+        /// Whether the voxel's centre is inside.
+        is_inside: bool,
+        /// In voxels.
+        width: f32,
+    },
 }
 
 impl DistanceField {
@@ -63,6 +95,41 @@ impl DistanceField {
             && distances.iter().all(is_distance);
         let distances = distances.into_iter().map(f32::abs).collect();
         is_whole.then(|| Self::new(width, [band, inside], distances))
+    }
+
+    /// A field of the voxels `inside`, and of voxels and their signed distances, in any order.
+    ///
+    /// # Errors
+    /// A width that is not above 0 and finite; a voxel that is repeated or outside of the grid; a
+    /// distance that is not below the width, or whose sign contradicts `inside`.
+    pub fn of_voxels(
+        width: f32,
+        inside: VoxelGrid,
+        mut voxels: Vec<([u32; 3], f32)>,
+    ) -> Result<Self, FieldError> {
+        if !(width > 0.0 && width.is_finite()) {
+            return Err(FieldError::Width(width));
+        }
+        let dims = inside.dims();
+        let is_outside = |&&(voxel, _): &&([u32; 3], f32)| (0..3).any(|a| voxel[a] >= dims[a]);
+        if let Some(&(voxel, _)) = voxels.iter().find(is_outside) {
+            return Err(GridError::Outside { voxel, dims }.into());
+        }
+        voxels.par_sort_unstable_by_key(|&(v, _)| (BrickKey::of_voxel(v), mask_place(v)));
+        if let Some(twice) = voxels.windows(2).find(|two| two[0].0 == two[1].0) {
+            return Err(FieldError::Twice(twice[0].0));
+        }
+        let is_wrong = |&&(voxel, distance): &&([u32; 3], f32)| {
+            let is_contrary = distance != 0.0 && (distance < 0.0) != inside.contains(voxel);
+            is_contrary || !(distance.abs() < width)
+        };
+        if let Some(&(voxel, distance)) = voxels.par_iter().find_first(is_wrong) {
+            let is_inside = inside.contains(voxel);
+            return Err(FieldError::Distance { distance, voxel, is_inside, width });
+        }
+        let band = VoxelGrid::from_voxels(dims, voxels.iter().map(|&(voxel, _)| voxel))?;
+        let distances = voxels.iter().map(|(_, distance)| distance.abs()).collect();
+        Ok(Self::new(width, [band.with_world(inside.world), inside], distances))
     }
 
     /// Voxels along each axis.

@@ -22,7 +22,7 @@ mod field;
 pub mod gpu;
 mod nearest;
 
-pub use field::DistanceField;
+pub use field::{DistanceField, FieldError};
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

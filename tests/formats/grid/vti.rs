@@ -184,7 +184,9 @@ fn numbers_of_each_type_are_voxels_where_they_are_not_zero() {
         let last = if kind.starts_with("Int") { -2.0 } else { -0.0 };
         assert_eq!((field.width(), expected), (4.0, [2.0 * far, 0.0, 4.0, last]), "{kind}");
     }
-    for (values, why) in [("0 0 0 0", "0 is no width"), ("1 2 inf 3", "inf is no width")] {
+    for (values, why) in
+        [("0 0 0 0", "a width of 0 voxels"), ("1 2 inf 3", "a width of inf voxels")]
+    {
         let loaded = load_bytes(Vti, of_array("Float32", "distance", 1, values).as_bytes());
         let LoadedGrid { distances, warnings, .. } = loaded.unwrap();
         assert!(distances.is_none() && warnings.concat().contains(why), "{warnings:?}");

@@ -188,7 +188,7 @@ impl Arrays {
         let distances = match distances(&grid, &self.rows, self.width, left) {
             _ if !has_distances => None,
             Err(ReadError::Content(why)) => {
-                warnings.push(level_set::unread(&why));
+                warnings.push(level_set::unread(why));
                 None
             }
             field => Some(field?),
@@ -277,35 +277,21 @@ fn distances(
         );
     };
     ensure!(count == same, "{COORDS} has {count} rows, and {DISTANCES} {same}");
-    let voxel_at = |row: usize| {
+    let row = |row: usize| {
         let integer = |axis| of_coords.integer(&coords[(3 * row + axis) * of_coords.bytes..]);
-        array::from_fn(|axis| u32::try_from(integer(axis)).unwrap_or(u32::MAX))
+        let voxel = array::from_fn(|axis| u32::try_from(integer(axis)).unwrap_or(u32::MAX));
+        (voxel, of_distances.number(&distances[row * of_distances.bytes..]) as f32)
     };
-    // As many bricks are listed, in a list that grows.
-    let key_of = |row| BrickKey::of_voxel(voxel_at(row).map(|c: u32| c.min(MAX_DIM - 1)));
-    let bricks = (0..count).filter(|&row| row == 0 || key_of(row) != key_of(row - 1)).count();
-    let listed = 3 * size_of::<(BrickKey, Mask)>() as u64 * bricks as u64;
-    check_memory(inside.bytes() + listed + size_of::<f32>() as u64 * count as u64, limit)?;
-    let band = VoxelGrid::from_voxels(inside.dims(), (0..count).map(voxel_at));
-    let band = band.map_err(|error| content(format!("{COORDS}: {error}")))?;
-    let order = order_of(&band, count, voxel_at, limit.saturating_sub(inside.bytes()))?;
-    let order = order.ok_or_else(|| content(format!("{COORDS} has a voxel twice")))?;
-    let (width, mut numbers) = (width as f32, Vec::with_capacity(count));
-    for (nth, voxel) in band.voxels().enumerate() {
-        let row = order.get(nth).copied().unwrap_or(nth);
-        let distance = of_distances.number(&distances[row * of_distances.bytes..]) as f32;
-        let is_inside = inside.contains(voxel);
-        let side = if is_inside { "inside" } else { "outside" };
-        ensure!(
-            distance.abs() < width && (distance == 0.0 || (distance < 0.0) == is_inside),
-            "a distance of {distance} is not possible for voxel {voxel:?}, which is {side}, in a \
-             band of width {width}"
-        );
-        numbers.push(distance);
-    }
-    let grids = [band.with_world(inside.world), inside.clone()];
-    let field = DistanceField::of_parts(width, grids, numbers);
-    field.ok_or_else(|| content(format!("a width of {width} voxels is not possible")))
+    // The rows, as many bricks in a list that grows, the distances, and the copy of the solid.
+    let key_of = |at| BrickKey::of_voxel(row(at).0.map(|c: u32| c.min(MAX_DIM - 1)));
+    let bricks = (0..count).filter(|&at| at == 0 || key_of(at) != key_of(at - 1)).count();
+    let per_row = (size_of::<([u32; 3], f32)>() + size_of::<f32>()) as u64;
+    let per_brick = 3 * size_of::<(BrickKey, Mask)>() as u64;
+    let bytes = per_row * count as u64 + per_brick * bricks as u64;
+    check_memory(inside.bytes().saturating_add(bytes), limit)?;
+    let voxels = (0..count).map(row).collect();
+    let field = DistanceField::of_voxels(width as f32, inside.clone(), voxels);
+    field.map_err(|error| content(error.to_string()))
 }
 
 /// Takes the attributes of `grid` from `rows`, within `limit` bytes of memory, if `coords` are its
@@ -326,9 +312,7 @@ fn attributes(
     let set: AttributeSet = Attribute::ALL.iter().copied().filter(|&of| is_own(of)).collect();
     let coords = rows.get(COORDS).filter(|array| has(array, "<i4", 3));
     let Some((_, coords)) = coords.filter(|_| !set.is_empty()) else { return Ok(None) };
-    let coords = coords.as_chunks::<12>().0;
-    let order = order_of(grid, coords.len(), |row| bits_of(&coords[row]), limit)?;
-    let Some(order) = order else { return Ok(None) };
+    let Some(order) = order_of(grid, coords.as_chunks().0, limit)? else { return Ok(None) };
     // The values, and one attribute in a list of twice the size of its values as it grows.
     let numbers: usize = set.iter().map(|of| of.components()).sum();
     let bytes = 4 * numbers + 2 * size_of::<Bits>();
@@ -369,24 +353,20 @@ fn bits_of(row: &[u8]) -> Bits {
 }
 
 /// The row of each voxel of `grid`, in the grid's order; empty if the rows have this order, `None`
-/// if those of `voxel_at`, `count` in number, are not its voxels, each once. Takes at most `limit`
-/// bytes of memory.
+/// if those of `coords` are not its voxels, each once. Takes at most `limit` bytes of memory.
 fn order_of(
     grid: &VoxelGrid,
-    count: usize,
-    voxel_at: impl Fn(usize) -> [u32; 3],
+    coords: &[[u8; 12]],
     limit: u64,
 ) -> Result<Option<Vec<usize>>, ReadError> {
-    if grid.occupied() != count as u64 {
-        return Ok(None);
-    }
+    let voxel_at = |row: usize| bits_of(&coords[row]);
     if (0..).zip(grid.voxels()).all(|(row, voxel)| voxel_at(row) == voxel) {
         return Ok(Some(Vec::new()));
     }
     // The order, and each row with its key while they are sorted.
     let key_bytes = size_of::<([u32; 3], usize, usize)>();
     check_memory(grid.occupied() * (key_bytes + size_of::<usize>()) as u64, limit)?;
-    let mut order: Vec<usize> = (0..count).collect();
+    let mut order: Vec<usize> = (0..coords.len()).collect();
     order.sort_by_cached_key(|&row| {
         let voxel @ [x, y, z] = voxel_at(row);
         ([z, y, x].map(|c| c / BRICK), brick_slot(voxel))

@@ -4,7 +4,7 @@ use crate::base::numbers::counted;
 use crate::base::srgb::Rgba;
 use crate::formats::grid::brick_colors::{self, ColorRun, MaskColors};
 use crate::formats::grid::description::Description;
-use crate::formats::grid::level_set::{self, in_voxels};
+use crate::formats::grid::level_set::{self, in_voxels, width_of};
 use crate::formats::grid::openvdb::DENSITY;
 use crate::formats::grid::openvdb::tree::set_indices;
 use crate::formats::grid::openvdb::world::WorldFromIndex;
@@ -238,7 +238,9 @@ impl FoundGrid {
 pub(super) struct Band {
     voxel_size: f64,
     /// The distance outside, in world units.
-    pub(super) background: f64,
+    background: f64,
+    /// The same in voxels.
+    width: f32,
     leaves: Vec<([i32; 3], Mask)>,
     /// In voxels, without their signs, in the order of the leaves.
     distances: Vec<f32>,
@@ -251,17 +253,18 @@ impl Band {
         Self { voxel_size, ..Self::default() }
     }
 
-    /// In voxels.
-    fn width(&self) -> f32 {
-        (self.background / self.voxel_size) as f32
+    /// Takes the value outside, before any leaf.
+    pub(super) fn take_background(&mut self, number: f64) {
+        self.background = number.abs();
+        self.width = width_of(self.background, self.voxel_size);
     }
 
     /// Adds a leaf's active voxels; `numbers` are their distances in world units.
     pub(super) fn leaf(&mut self, at: [i32; 3], active: &Mask, numbers: impl Iterator<Item = f64>) {
-        let (width, mut mask) = (self.width(), *active);
+        let mut mask = *active;
         for (place, number) in set_indices(active).zip(numbers) {
             if number.abs() <= self.background {
-                self.distances.push(in_voxels(number, self.voxel_size, width));
+                self.distances.push(in_voxels(number, self.voxel_size, self.width));
             } else {
                 mask[(place / 64) as usize] &= !(1 << (place % 64));
                 self.far += 1;
@@ -286,7 +289,7 @@ impl Band {
         inside: &VoxelGrid,
         warnings: &mut Vec<String>,
     ) -> Result<Option<DistanceField>, ReadError> {
-        let (width, mut left) = (self.width(), &self.distances[..]);
+        let mut left = &self.distances[..];
         let leaves = self.leaves.iter().map(|(at, mask)| {
             let (own, after) = left.split_at(count(mask) as usize);
             left = after;
@@ -297,17 +300,13 @@ impl Band {
         check_apart(leaves.iter().map(|&(at, ..)| (at, 1)))?;
         let bricks = leaves.iter().map(|&(at, mask, _)| (grid_box.key(at), *mask));
         let distances = leaves.iter().flat_map(|&(.., own)| own).copied().collect();
-        let field = level_set::field(width, inside, &Vec::from_iter(bricks), distances);
-        if field.is_none() {
-            let Self { background, voxel_size, .. } = self;
-            let why = format!("a background of {background} is no width in voxels of {voxel_size}");
-            warnings.push(level_set::unread(&why));
-        } else if self.far > 0 {
+        let field = level_set::field(self.width, inside, &Vec::from_iter(bricks), distances);
+        if self.far > 0 && field.is_ok() {
             let far = counted(self.far, "active voxel");
             let why = "farther than the background, or in tiles";
             warnings.push(format!("its band is without {far}: {why}"));
         }
-        Ok(field)
+        Ok(field.map_err(|why| warnings.push(why)).ok())
     }
 }
 

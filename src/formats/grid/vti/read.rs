@@ -10,7 +10,7 @@ use crate::base::srgb::Rgba;
 use crate::base::vector::minus;
 use crate::formats::grid::brick_colors::{self, COLOR_BYTES, ColorRun, RUN_BYTES};
 use crate::formats::grid::dense::volume;
-use crate::formats::grid::level_set::{self, in_mesh_units, in_voxels};
+use crate::formats::grid::level_set::{self, in_mesh_units, in_voxels, width_of};
 use crate::formats::grid::npy;
 use crate::formats::grid::npy::header::Header;
 use crate::formats::grid::npz::{check_values, known_values};
@@ -34,11 +34,12 @@ pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError
         image.grid(&voxels, is_level_set).map_err(|error| named(&voxels, error))?;
     image.memory.take(grid.bytes())?;
     grid.world = World { up: image.take_up()?, place: Some(image.place) };
-    let distances =
-        if is_level_set { image.take_distances(&voxels, &grid, farthest)? } else { None };
-    if is_level_set && distances.is_none() {
-        let why = format!("{farthest} is no width in voxels of {}", image.place.voxel_size);
-        doubt = Some(level_set::unread(&why));
+    let mut distances = None;
+    if is_level_set {
+        match image.take_distances(&voxels, &grid, farthest)? {
+            Ok(field) => distances = Some(field),
+            Err(why) => doubt = Some(why),
+        }
     }
     grid.colors = image.take_colors(&grid)?;
     grid.attributes = image.take_attributes(&grid)?;
@@ -159,17 +160,17 @@ impl<'a> Image<'a> {
 
     /// The field of the solid `inside` and of the distances in `array`, none of which is larger
     /// than `farthest`. Without a width in the file, the farthest voxels are outside the band.
-    /// `None` without a width above 0.
+    /// The inner error is a warning.
     fn take_distances(
         &mut self,
         array: &Array<'a>,
         inside: &VoxelGrid,
         farthest: f64,
-    ) -> Result<Option<DistanceField>, ReadError> {
+    ) -> Result<Result<DistanceField, String>, ReadError> {
         let (element, voxel_size) = (array.element()?, self.place.voxel_size);
         let stated = self.take_field(WIDTH, "Float32")?;
         let stated = stated.and_then(|bytes| Some(f32::from_le_bytes(*bytes.as_array()?)));
-        let width = stated.unwrap_or((farthest / voxel_size) as f32);
+        let width = stated.unwrap_or_else(|| width_of(farthest, voxel_size));
         // In mesh units.
         let end = stated.map_or(farthest, |width| in_mesh_units(width, voxel_size).into());
         let (mut bricks, mut distances) = (Vec::new(), Vec::new());

@@ -280,7 +280,7 @@ impl Reader<'_> {
         self.source.fill(&mut root, WHAT)?;
         self.nodes.background = self.decode(&root[28..]).unwrap_or(NO_COLOR);
         if let Some(band) = &mut self.nodes.band {
-            band.background = f32::from_bits(u32_at(&root, 28)).abs().into();
+            band.take_background(f32::from_bits(u32_at(&root, 28)).into());
         }
         let mut children = Vec::new();
         for _ in 0..u32_at(&root, 24) {

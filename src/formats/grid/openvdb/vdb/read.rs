@@ -193,7 +193,7 @@ impl Reader<'_, '_> {
         let (number, color) = self.values.background(self.source)?;
         self.nodes.background = color.unwrap_or(NO_COLOR);
         if let Some(band) = &mut self.nodes.band {
-            band.background = number.abs();
+            band.take_background(number);
         }
         let tiles = self.source.u32("the root")?;
         let children = self.source.u32("the root")?;

@@ -1,5 +1,6 @@
 //! Signed distances around a surface.
 
+use std::iter;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -401,10 +402,9 @@ fn field_of_arrays(
 pub fn load_distances(py: Python<'_>, path: PathBuf) -> PyResult<PyDistanceField> {
     let LoadedGrid { distances, warnings, .. } = read(py, path.clone())?;
     let Some(field) = distances else {
-        let why = match &warnings[..] {
-            [] => "it holds no distances: trivox.load reads its voxels".to_owned(),
-            why => why.join("; "),
-        };
+        let none = "no distances are read from it: trivox.load reads its voxels";
+        let why = iter::once(none).chain(warnings.iter().map(String::as_str));
+        let why = why.collect::<Vec<_>>().join("; ");
         return Err(Failure::own("read.content", why).at(&path).into());
     };
     glue::warn(py, Some(&path), &warnings)?;

@@ -185,8 +185,8 @@ def test_a_field_is_read_back_from_its_file_and_made_of_its_arrays(tmp_path, tet
 def test_files_without_distances_are_refused(tmp_path, tetrahedron):
     grid = trivox.Voxelizer(8)(tetrahedron)
     for name, message in [
-        ("grid.npz", "it holds no distances: trivox.load reads its voxels"),
-        ("grid.vdb", "it holds no distances: trivox.load reads its voxels"),
+        ("grid.npz", "no distances are read from it: trivox.load reads its voxels"),
+        ("grid.vdb", "no distances are read from it: trivox.load reads its voxels"),
     ]:
         grid.save(tmp_path / name)
         with pytest.raises(trivox.ReadError, match=message):
@@ -194,27 +194,37 @@ def test_files_without_distances_are_refused(tmp_path, tetrahedron):
     field = trivox.Voxelizer(8).distances(tetrahedron, width=2)
     field.save(tmp_path / "field.npz")
     arrays = dict(np.load(tmp_path / "field.npz"))
-    belong = "they are distances.npy, floats of shape"
-    for changed, message in [
+    of_type = [
+        ({"distances": arrays["distances"].astype(str)}, "distances.npy is not float32 or float64 of shape"),
+        ({"distances": arrays["distances"] + 1j}, "distances.npy is not float32 or float64 of shape"),
+        ({"coords": arrays["coords"].astype(str)}, "coords.npy is not int32 or int64 of shape .* in C order"),
+        ({"coords": arrays["coords"].astype(object)}, "coords.npy is not int32 or int64 of shape .* in C order"),
+        ({"coords": np.asfortranarray(arrays["coords"])}, "coords.npy is not int32 or int64 of shape .* in C order"),
+        ({"width": np.ones(2)}, "width.npy is not one number"),
+        ({"width": np.array("2")}, "width.npy is not one number"),
+        ({"width": np.array(2 + 1j)}, "width.npy is not one number"),
+    ]
+    of_value = [
         ({"distances": -arrays["distances"]}, "a distance of .* is not possible for voxel"),
+        ({"distances": arrays["distances"] * np.nan}, "a distance of NaN is not possible for voxel"),
         ({"coords": arrays["coords"][1:]}, "coords.npy has .* rows, and distances.npy"),
-        ({"coords": arrays["coords"] + 99}, "voxel .* lies outside a grid"),
+        ({"coords": arrays["coords"] - [0, 5, 0]}, r"row .* of coords.npy, \[.*, -\d, .*\], lies outside a grid"),
         ({"coords": arrays["coords"][[0, *range(len(arrays["coords"]) - 1)]]}, "voxel .* appears twice"),
-        ({"distances": arrays["distances"].astype(str)}, belong),
-        ({"distances": arrays["distances"] + 1j}, belong),
-        ({"coords": arrays["coords"].astype(str)}, belong),
-        ({"coords": arrays["coords"].astype(object)}, belong),
-        ({"coords": np.asfortranarray(arrays["coords"])}, belong),
-        ({"width": np.ones(2)}, belong),
-        ({"width": np.array("2")}, belong),
-        ({"width": np.array(2 + 1j)}, belong),
         ({"width": np.array(1.0)}, "below the width, 1"),
         ({"width": np.array(-1)}, "a width of -1 voxels is not possible"),
-    ]:
+    ]
+    for changed, message in of_type + of_value:
         np.savez(tmp_path / "other.npz", **(arrays | changed))
-        with pytest.raises(trivox.ReadError, match=f"other.npz: its distances are not read, .*{message}"):
+        with pytest.raises(trivox.ReadError, match=f"other.npz: .*{message}"):
             trivox.load_distances(tmp_path / "other.npz")
-        with pytest.warns(trivox.TrivoxWarning, match=message):
+    for changed, message in of_value:
+        np.savez(tmp_path / "other.npz", **(arrays | changed))
+        with pytest.raises(trivox.ReadError, match=message):
+            trivox.load(tmp_path / "other.npz")
+    # Arrays of another program.
+    for changed, message in of_type:
+        np.savez(tmp_path / "other.npz", **(arrays | changed))
+        with pytest.warns(trivox.TrivoxWarning, match=f"its distances are not read .{message}"):
             assert trivox.load(tmp_path / "other.npz") == field.inside()
     order = np.random.default_rng(2).permutation(len(field))
     wide = {name: arrays[name][order].astype(dtype) for name, dtype in [("coords", "i8"), ("distances", "f8")]}

@@ -125,7 +125,8 @@ impl LoadedGrid {
     /// The grid and the warnings. One of them says that distances are left out.
     #[must_use]
     pub fn into_grid(mut self) -> (VoxelGrid, Vec<String>) {
-        let left_out = self.distances.map(|_| "of its distances only the solid inside is taken");
+        let left_out = "its distances are left out: the voxels are the solid inside";
+        let left_out = self.distances.map(|_| left_out);
         self.warnings.extend(left_out.map(str::to_owned));
         (self.grid, self.warnings)
     }

@@ -208,6 +208,12 @@ impl VoxelGrid {
         Self { dims, keys, masks, full, world: World::default(), colors: None, attributes: None }
     }
 
+    /// A copy without colours and attributes.
+    pub(crate) fn without_values(&self) -> Self {
+        let (keys, masks, full) = (self.keys.clone(), self.masks.clone(), self.full.clone());
+        Self { keys, masks, full, world: self.world, ..Self::of_dims(self.dims) }
+    }
+
     /// A grid of `dims` voxels, none occupied.
     ///
     /// # Errors

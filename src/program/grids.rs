@@ -61,8 +61,12 @@ pub fn described(place: &Place) -> String {
     format!("voxels of {voxel_size} from ({x}, {y}, {z})")
 }
 
-/// The report of a fill as lines of text, each with its label.
-pub fn fill_lines(fill: &FillReport) -> impl Iterator<Item = (&'static str, String)> {
+/// The report of a fill as lines of text, each with its label. Of voxels, with the options that
+/// help.
+pub fn fill_lines(
+    fill: &FillReport,
+    are_voxels: bool,
+) -> impl Iterator<Item = (&'static str, String)> {
     let topology = &fill.topology;
     let mut facts = vec![counted(topology.shells, "shell")];
     let faults = [
@@ -81,8 +85,12 @@ pub fn fill_lines(fill: &FillReport) -> impl Iterator<Item = (&'static str, Stri
     let is_one = fill.empty_shells.is_some_and(|empty| empty.count == 1);
     let them = if is_one { "it" } else { "them" };
     let empty = fill.empty_shells_text();
-    let empty = empty.map(|text| format!("{text}; --include-surface keeps {them}"));
-    let pieces = fill.pieces_text().map(|text| format!("{text}; --include-surface joins them"));
+    let helped = |text: String, verb: &str, them: &str| match are_voxels {
+        true => format!("{text}; --include-surface {verb} {them}"),
+        false => text,
+    };
+    let empty = empty.map(|text| helped(text, "keeps", them));
+    let pieces = fill.pieces_text().map(|text| helped(text, "joins", "them"));
     let more = iter::once(facts.join(", ")).chain(fill.caps_text()).chain(empty).chain(pieces);
     let first = ("fill", format!("{}: {}", fill.fill, fill.reason));
     iter::once(first).chain(more.map(|text| ("", text)))

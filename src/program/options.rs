@@ -378,7 +378,9 @@ fn read_blocks(path: &Path) -> Result<Blocks> {
         let [r, g, b, _] = css_color(color.trim()).with_context(|| {
             format!("line {number}: needs a block and a CSS colour, such as 'oak_planks #a2834f'")
         })?;
-        blocks.push((name.to_owned(), [r, g, b]));
+        let block = (name.to_owned(), [r, g, b]);
+        Blocks::new([block.clone()]).with_context(|| format!("line {number}"))?;
+        blocks.push(block);
     }
     Ok(Blocks::new(blocks)?)
 }

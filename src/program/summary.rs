@@ -224,7 +224,8 @@ impl MeshSummary {
             line("distances", format!("{} nearer than {width}", counted(voxels, "voxel")));
         }
         if let Some(fill) = &self.result.fill {
-            fill_lines(fill).for_each(|(label, text)| line(label, text));
+            let are_voxels = self.result.distances.is_none();
+            fill_lines(fill, are_voxels).for_each(|(label, text)| line(label, text));
         }
         if verbose {
             line("hash", self.hash.to_string());

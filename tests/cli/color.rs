@@ -240,10 +240,10 @@ fn blocks_can_be_given() {
     for (text, why) in [
         ("oak_planks nowhere\n", "bad.txt: line 1: needs a block and a CSS colour"),
         ("oak_plank\n", &*format!("{unknown} (similar: oak_planks")),
-        ("\nstone red\nOak red\n", "'Oak' is no name of a block"),
+        ("\nstone red\nOak red\n", "line 3: 'Oak' is no name of a block"),
         ("stone red\nminecraft:stone blue\n", "the block 'minecraft:stone' appears twice"),
         ("// None.\n", "a list of blocks has 1 to 255, but this has 0"),
-        ("stone #888\nair #fff\n", "'air' is no block to build of"),
+        ("stone #888\nair #fff\n", "line 2: 'air' is no block to build of"),
     ] {
         folder.write("bad.txt", text);
         folder.refuses("three.obj --res 9 --blocks bad.txt -o new.schem", why);

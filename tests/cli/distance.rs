@@ -54,9 +54,27 @@ fn distances_are_converted_to_formats_that_hold_them_and_info_says_so() {
     assert!(info.contains("\ndistances ") && info.contains(" voxels nearer than 2.5\n"), "{info}");
     folder.succeeds("convert a.vdb dense.npy");
     folder.refuses("info dense.npy", "of floats only 0 and 1 are read (distances are read from");
-    let lost = "the distances are not kept: the voxels are the solid inside";
+    let lost = "its distances are not kept: the voxels are the solid inside";
     let solid = folder.json("convert a.vdb solid.bricks");
     assert_eq!(solid["notes"], json!([lost]));
+    assert_eq!(solid["hash"], folder.json("info solid.bricks")["hash"]);
+    let extent = "Extent=\"0 2 0 1 0 1\"";
+    folder.write(
+        "colored.vti",
+        format!(
+            "<VTKFile type=\"ImageData\"><ImageData Whole{extent}><Piece {extent}><CellData>
+             <DataArray type=\"Float32\" Name=\"distance\">-1 2</DataArray>
+             <DataArray type=\"UInt8\" Name=\"color\" NumberOfComponents=\"3\">1 2 3 0 0 0</DataArray>
+             </CellData></Piece></ImageData></VTKFile>"
+        ),
+    );
+    let lost = "its colours and attributes are not kept beside distances";
+    for to in ["npz", "vdb", "nvdb", "vti"] {
+        let converted = folder.json(format!("convert colored.vti of_colored.{to}"));
+        assert_eq!(converted["notes"], json!([lost]), "{to}");
+    }
+    let converted = folder.json("convert colored.vti of_colored.bricks");
+    assert!(folder.grid("of_colored.bricks").colors.is_some(), "{converted}");
     folder.succeeds("convert a.vdb turned.npz --up z");
     assert_eq!(folder.grid("turned.npz").world.up, Up::Z);
     let diff = folder.printed("diff a.vdb turned.npz");
@@ -64,10 +82,23 @@ fn distances_are_converted_to_formats_that_hold_them_and_info_says_so() {
     // Neither the same width nor the same voxels.
     folder.succeeds("solid.obj --res 8 --pad 3 --distance 2 -o other.npz");
     let diff = folder.printed("diff a.vdb other.npz");
-    assert!(diff.contains("widths of bands: A has 2.5, B has 2; "), "{diff}");
-    assert!(diff.ends_with(" voxels of another distance, by at most 0.17945\n"), "{diff}");
-    folder
-        .says("render a.vdb --size 40 -o a.png", "of its distances only the solid inside is taken");
+    assert!(diff.contains("widths of bands: A has 2.5 voxels, B has 2; "), "{diff}");
+    assert!(
+        diff.ends_with(" voxels of another distance, by up to about 0.17945 voxels\n"),
+        "{diff}"
+    );
+    folder.says(
+        "render a.vdb --size 40 -o a.png",
+        "its distances are left out: the voxels are the solid inside",
+    );
+}
+
+#[test]
+fn the_report_on_the_inside_names_no_option_that_distances_refuse() {
+    let folder = folder();
+    let said = folder.says(format!("{LIGHTHOUSE} --res 32 --distance 2"), "shells have no voxel");
+    assert!(!said.contains("--include-surface"), "{said}");
+    folder.says(format!("{LIGHTHOUSE} --res 32 --mode solid"), "; --include-surface keeps them");
 }
 
 #[test]

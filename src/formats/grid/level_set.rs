@@ -1,7 +1,8 @@
 //! The distances of a level set: in mesh units, as files have them, and in voxels.
 
-use std::fmt::Display;
+use std::fmt::{Debug, Display};
 
+use crate::formats::{ReadError, content};
 use crate::grid::{BrickKey, Mask, VoxelGrid, in_order};
 use crate::solid::distance::{DistanceField, FieldError};
 
@@ -15,17 +16,14 @@ pub(super) fn world_distance(field: &DistanceField, distance: f32) -> f32 {
     in_mesh_units(distance, field.world().place.unwrap_or_default().voxel_size)
 }
 
-/// A distance in mesh units, in voxels of `voxel_size` and without its sign: below `width`, as all
-/// distances of a band.
+/// The distance of a number in mesh units: in voxels of `voxel_size`, without its sign, below
+/// `width`.
 ///
-/// Of a normal number of [`in_mesh_units`] it is the same distance, or an `f32` next to it; and two
-/// that are stored as different numbers stay different, unless both become the last below `width`.
-///
-/// Proof: let `t` be the spacing of `f32` at
-/// the distance, and `u` that at the stored number, divided by `voxel_size`. The quotient is within
-/// `u / 2` of the distance. If `u < t`, it is rounded to the distance. If `u = t`, `voxel_size` is
-/// a power of two, and nothing is rounded. If `u > t`, no two quotients have one rounding; and as
-/// `u < 2 t`, each is within `t` of its distance.
+/// Of a normal number of [`in_mesh_units`] it is the same distance or an `f32` next to it. Proof:
+/// let `t` be the spacing of `f32` at the distance, and `u` that at the number, divided by
+/// `voxel_size`. The quotient is within `u / 2` of the distance, and `2^-28 u` more, as product and
+/// quotient are rounded to `f64`. As `u` is below `2 t`, the `f32` nearest to it is at most `t`
+/// away. Distances next to each other may become one.
 pub(super) fn in_voxels(number: f64, voxel_size: f64, width: f32) -> f32 {
     ((number.abs() / voxel_size) as f32).min(width.next_down())
 }
@@ -50,11 +48,16 @@ pub(super) fn field(
     let band = in_order(inside.dims(), inside.world, &[()], |(), out| {
         bricks.iter().for_each(|(key, mask)| out.push(*key, 1, mask));
     });
-    let field = DistanceField::of_parts(width, [band, inside.clone()], distances);
+    let field = DistanceField::of_parts(width, [band, inside.without_values()], distances);
     field.ok_or_else(|| unread(FieldError::Width(width)))
+}
+
+/// The error of a voxel whose distance is not a number.
+pub(super) fn no_number(voxel: impl Debug) -> ReadError {
+    content(format!("the distance of voxel {voxel:?} is not a number: give it one, or remove it"))
 }
 
 /// The warning about distances that are not read.
 pub(super) fn unread(why: impl Display) -> String {
-    format!("its distances are not read, only the solid inside: {why}")
+    format!("its distances are not read ({why}): the voxels are the solid inside")
 }

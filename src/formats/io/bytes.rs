@@ -111,8 +111,8 @@ pub(crate) fn read_exactly(input: &mut (impl Read + ?Sized), len: u64) -> io::Re
     Ok(bytes)
 }
 
-/// All bytes of `input`, at most a third of `limit`: the buffer grows by doubling, during which both
-/// copies exist.
+/// All bytes of `input`, at most a third of `limit`: the buffer grows by doubling, during which
+/// both copies exist.
 pub(crate) fn read_whole(input: &mut dyn BufRead, limit: u64) -> Result<Vec<u8>, ReadError> {
     let (most, mut bytes) = (limit / 3, Vec::new());
     Read::take(&mut *input, most + 1).read_to_end(&mut bytes)?;

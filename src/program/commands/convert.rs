@@ -45,18 +45,24 @@ pub fn write(
     let inputs = Inputs::new(palette.files().chain(from.iter().map(PathBuf::as_path)));
     let output = Output::new(to, *format, &inputs)?;
     let progress = TerminalProgress::new(report.quiet);
-    let (grid, distances, mut warnings) = read(&progress)?;
+    let (mut grid, distances, mut warnings) = read(&progress)?;
     let kept = distances.as_ref().filter(|_| output.format.spec().has_distances());
     output.check_dims(grid.dims(), kept.is_some(), &options)?;
     warnings.extend(palette.without_effect(Some(output.format), &grid));
     let written = output.write(&grid, kept, &options, &progress)?;
     progress.finish();
     let file = if tiles.is_some() { to } else { &from[0] };
-    let mut notes = output.format.lost(&grid, &options);
-    if kept.is_none() && distances.is_some() {
-        notes.insert(0, "the distances are not kept: the voxels are the solid inside".to_owned());
-    }
-    let grid = GridSummary::of_level_set(file, &grid, distances.as_ref());
+    let notes = match &distances {
+        Some(_) if kept.is_none() => {
+            vec!["its distances are not kept: the voxels are the solid inside".to_owned()]
+        }
+        Some(_) if grid.colors.take().is_some() | grid.attributes.take().is_some() => {
+            vec!["its colours and attributes are not kept beside distances".to_owned()]
+        }
+        _ => Vec::new(),
+    };
+    let notes = notes.into_iter().chain(output.format.lost(&grid, &options)).collect();
+    let grid = GridSummary::of_level_set(file, &grid, kept);
     let converted = Converted { tiles, grid, written, warnings, notes };
     report.print(&converted, &converted.warnings, || converted.text())
 }

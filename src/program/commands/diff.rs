@@ -141,13 +141,15 @@ fn other_distances(distances: [Option<DistanceField>; 2]) -> Vec<String> {
     };
     let mut differences = Vec::new();
     if a.width() != b.width() {
-        differences.push(format!("widths of bands: A has {}, B has {}", a.width(), b.width()));
+        let [a, b] = [a.width(), b.width()];
+        differences.push(format!("widths of bands: A has {a} voxels, B has {b}"));
     }
     if a.dims() == b.dims() {
         let by = a.differing_voxels(b).map(|voxel| f64::from((a.get(voxel) - b.get(voxel)).abs()));
         let (count, most) = by.fold((0, 0.0), |(n, most), by| (n + 1, f64::max(most, by)));
         let other = counted(count, "voxel");
-        let other = format!("{other} of another distance, by at most {}", significant(most));
+        let other =
+            format!("{other} of another distance, by up to about {} voxels", significant(most));
         differences.extend((count > 0).then_some(other));
     }
     differences

@@ -164,7 +164,7 @@ impl VerifyReport<'_> {
         }
         line("backend", backend.to_string());
         if let Some(fill) = fill_report {
-            fill_lines(fill).for_each(|(label, text)| line(label, text));
+            fill_lines(fill, true).for_each(|(label, text)| line(label, text));
         }
         line("agreeing", counted(verdict.agreeing, "voxel"));
         line("missing", counted(verdict.missing, "voxel"));

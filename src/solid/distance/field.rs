@@ -37,7 +37,7 @@ pub struct DistanceField {
 #[non_exhaustive]
 pub enum FieldError {
     /// A width that is not above 0 and finite.
-    #[error("a width of {0} voxels is not possible: use a number above 0")]
+    #[error("a width of {0} voxels is not possible: use a finite number above 0")]
     Width(f32),
     /// A voxel outside of the grid.
     #[error(transparent)]
@@ -223,8 +223,8 @@ impl DistanceField {
         })
     }
 
-    /// The voxels whose distance differs from that in `other`, of the same dimensions. Outside a
-    /// band it is plus or minus the width.
+    /// The voxels of either band whose distances differ. `other` has the same dimensions. Outside
+    /// its band a voxel counts as plus or minus the width.
     pub fn differing_voxels<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = [u32; 3]> + 'a {
         // Voxels that only the other has in its band.
         let is_new = |&(voxel, _): &([u32; 3], f32)| !self.band.contains(voxel);

@@ -165,7 +165,6 @@ fn distances_are_read_as_they_were_written() {
             assert_eq!(again.world(), field.world(), "{name}, {format:?}");
             assert!(again.inside() == field.inside(), "{name}, {format:?}");
             assert!(again.band() == field.band(), "{name}, {format:?}");
-            let is_near = |a: f32, b: f32| a == b || a == b.next_up() || a == b.next_down();
             assert_eq!(again.width(), field.width(), "{name}, {format:?}");
             let differing: Vec<_> = field.differing_voxels(&again).collect();
             for &voxel in &differing {
@@ -182,33 +181,74 @@ fn distances_are_read_as_they_were_written() {
 }
 
 #[test]
+fn a_distance_that_is_no_number_is_an_error() {
+    let field = on_centres();
+    // A distance of the band, as the files hold it.
+    let (voxel, distance) = field.distances().find(|&(_, distance)| distance > 1.0).unwrap();
+    let size = field.world().place.unwrap().voxel_size;
+    let stored = ((f64::from(distance) * size) as f32).to_le_bytes();
+    let bytes = written(&field, Nvdb);
+    let at = bytes.windows(4).position(|four| four == stored).unwrap();
+    let mut changed = bytes.clone();
+    changed[at..at + 4].copy_from_slice(&f32::NAN.to_le_bytes());
+    // Without the checksum of the nodes.
+    let label = bytes.windows(7).position(|seven| seven == b" crc32=").unwrap();
+    changed[label..label + 7].copy_from_slice(b" other=");
+    let error = load_bytes(Nvdb, &changed).unwrap_err().to_string();
+    assert!(error.contains(&format!("the distance of voxel {voxel:?} is not a number")), "{error}");
+}
+
+#[test]
+fn no_distance_of_a_band_is_stored_as_its_width() {
+    let grid = |count: u32| {
+        let voxels = (0..count).map(|x| [x, 0, 0]);
+        let grid = VoxelGrid::from_voxels([8, 1, 1], voxels).unwrap();
+        grid.with_world(World::at([0.0; 3], 0.7, Up::Y))
+    };
+    let width = (1..1000).map(|n| f32::from_bits(3f32.to_bits() + n)).find(|width| {
+        let stored = |distance: f32| (f64::from(distance) * 0.7) as f32;
+        stored(*width) == stored(width.next_down())
+    });
+    let width = width.expect("two distances with one number");
+    let values = vec![1.0, width.next_down()];
+    let field = DistanceField::of_parts(width, [grid(2), grid(0)], values).unwrap();
+    for format in [Vti, Vdb, Nvdb] {
+        let again = reread(format, &written(&field, format));
+        assert!(again.band() == field.band(), "{format:?}");
+    }
+}
+
+#[test]
 fn damaged_distances_are_an_error_or_a_field() {
     for format in [Vdb, Nvdb, Npz, Vti] {
         read_with_changes(format, &written(&on_centres(), format));
     }
 }
 
+/// Whether a distance is another or an `f32` next to it.
+fn is_near(a: f32, b: f32) -> bool {
+    a == b || a == b.next_up() || a == b.next_down()
+}
+
 #[test]
-fn distances_in_mesh_units_stay_different() {
-    // Neighbours in voxels, at sizes whose products are rounded to both sides.
-    for size in [0.1, 0.7, 1.0, 1.1, 1.9, 3.0e5] {
+fn distances_in_mesh_units_are_read_as_themselves_or_as_their_neighbours() {
+    let mut random = fastrand::Rng::with_seed(8);
+    for _ in 0..40 {
+        let size = (1.0 + random.f64()) * 2f64.powi(random.i32(-30..30));
         let place = World::at([0.0; 3], size, Up::Y);
         let grid = |count: u32| {
             let voxels = (0..count).map(|x| [x, 0, 0]);
             VoxelGrid::from_voxels([512, 1, 1], voxels).unwrap().with_world(place)
         };
-        for first in [1.0_f32, 1.3, 1.999, 0.003] {
-            let values = (0..500).map(|n| f32::from_bits(first.to_bits() + n)).collect();
-            let field = DistanceField::of_parts(3.0, [grid(500), grid(0)], values).unwrap();
-            for format in [Vdb, Nvdb, Vti] {
-                let bytes = written(&field, format);
-                let of = |f: &DistanceField| f.distances().map(|(_, d)| d).collect::<Vec<f32>>();
-                let (own, read) = (of(&field), of(&reread(format, &bytes)));
-                let stored = |d: f32| (f64::from(d) * size) as f32;
-                for (two, read) in own.windows(2).zip(read.windows(2)) {
-                    let are_stored_alike = stored(two[0]) == stored(two[1]);
-                    assert_eq!(read[0] == read[1], are_stored_alike, "{size}, {two:?}, {read:?}");
-                }
+        // Neighbours, around a power of two in mesh units.
+        let power = 2f64.powi(size.log2() as i32 + random.i32(-6..1));
+        let first = ((power / size) as f32).to_bits() - 250;
+        let values = (0..500).map(|n| f32::from_bits(first + n)).collect();
+        let field = DistanceField::of_parts(3.0, [grid(500), grid(0)], values).unwrap();
+        for format in [Vdb, Nvdb, Vti] {
+            let again = reread(format, &written(&field, format));
+            for ((voxel, own), (_, read)) in field.distances().zip(again.distances()) {
+                assert!(is_near(own, read), "{size}, {format:?}, {voxel:?}: {own}, {read}");
             }
         }
     }

@@ -330,7 +330,7 @@ for name in 'ball', 'holes', 'half_ball':
         ("ball", "ball", [-48; 3], ""),
         ("half_ball", "ball", [-48; 3], ""),
         ("holes", "holes", [-48; 3], ""),
-        ("far", "ball", [-48; 3], "its band is without 513 active voxels: farther than the"),
+        ("far", "ball", [-48; 3], "its band leaves out 513 active voxels (farther than"),
         ("named", "holes", [-48; 3], "only the grid density is read"),
     ] {
         let loaded = load(name).unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -184,6 +184,18 @@ fn numbers_of_each_type_are_voxels_where_they_are_not_zero() {
         let last = if kind.starts_with("Int") { -2.0 } else { -0.0 };
         assert_eq!((field.width(), expected), (4.0, [2.0 * far, 0.0, 4.0, last]), "{kind}");
     }
+    let text = of_array("Float32", "distance", 1, "nan 1 -2 3");
+    let error = load_bytes(Vti, text.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("the distance of voxel [0, 0, 0] is not a number"), "{error}");
+    // The field data `up`, under another name and type.
+    let of_width = |number: &str| {
+        let text = of_array("Float32", "distance", 1, "0.5 1 -2 3").replace("\"up\"", "\"width\"");
+        let text = text.replacen("UInt8", "Float32", 1).replacen(">2<", &format!(">{number}<"), 1);
+        load_bytes(Vti, text.as_bytes())
+    };
+    assert_eq!(of_width("3").unwrap().distances.unwrap().band().occupied(), 2);
+    let error = of_width("3 4").unwrap_err().to_string();
+    assert!(error.contains("the array 'width' is not one number"), "{error}");
     for (values, why) in
         [("0 0 0 0", "a width of 0 voxels"), ("1 2 inf 3", "a width of inf voxels")]
     {

@@ -33,7 +33,7 @@ use crate::solid::distance::DistanceField;
 pub const SPEC: GridSpec = GridSpec {
     extension: "npy",
     name: "NumPy",
-    carries: "up to 65,536 voxels per axis; occupancy only; RGBA and coordinates are read",
+    carries: "up to 65,536 voxels per axis; occupancy, or distances; RGBA and coordinates are read",
     read: Some(|input, options| read(input, options.memory)),
     file_size: |dims| Some(dense::volume(dims) + header("|b1", &dims).len() as u64),
     lost: |grid, _| {

@@ -12,7 +12,7 @@
 //! `area`, `float32`. `material_names` and `label_names` are the names by index, in UTF-32. They
 //! are read if `coords` are the voxels in the order in which they are written.
 //!
-//! A file of distances has the arrays of [`write_distances`]; read as a grid, it is the solid
+//! A file of distances has the arrays of [`write_distances`], of which `occupied` is the solid
 //! inside.
 
 mod read;
@@ -36,8 +36,8 @@ pub(super) use read::{check_values, known_values};
 pub const SPEC: GridSpec = GridSpec {
     extension: "npz",
     name: "NumPy",
-    carries: "up to 65,536 voxels per axis; position, voxel size, up axis, RGBA and attributes as \
-              arrays",
+    carries: "up to 65,536 voxels per axis; position, voxel size, up axis, RGBA and attributes, or \
+              distances, as arrays",
     read: Some(|input, options| read(input, options.memory)),
     file_size: |dims| Some(dense::volume(dims) / MAX_RATIO),
     distances: Some(write_distances),

@@ -18,9 +18,10 @@ use crate::grid::{
     Attribute, AttributeSet, Attributes, BRICK, Bits, BrickKey, Channel, Mask, Up, VoxelGrid,
     brick_slot, own_values,
 };
-use crate::lattice::MAX_DIM;
 use crate::solid::distance::DistanceField;
 
+/// The first array that NumPy saves without a name.
+const UNNAMED: &str = "arr_0.npy";
 /// Maximum bytes read of an array of the world position.
 const MAX_SMALL: u64 = 1 << 10;
 
@@ -185,14 +186,13 @@ impl Arrays {
         let (mut ignored, mut warnings) = (self.ignored, self.warnings);
         let has_distances =
             self.rows.contains_key(DISTANCES) || ignored.iter().any(|name| name == DISTANCES);
-        let distances = match distances(&grid, &self.rows, self.width, left) {
-            _ if !has_distances => None,
-            Err(ReadError::Content(why)) => {
-                warnings.push(level_set::unread(why));
-                None
+        let mut distances = None;
+        if has_distances {
+            match self::distances(&grid, &self.rows, self.width, left)? {
+                Ok(field) => distances = Some(field),
+                Err(why) => warnings.push(level_set::unread(why)),
             }
-            field => Some(field?),
-        };
+        }
         let taken = distances.as_ref().map_or(0, DistanceField::bytes);
         grid.attributes = attributes(&grid, &mut self.rows, left.saturating_sub(taken))?;
         warnings.extend(doubt);
@@ -211,12 +211,13 @@ impl Arrays {
                  float32"
             ));
         }
-        if !ignored.is_empty() {
-            let n = ignored.len();
+        let (n, name) = (ignored.len(), excerpt(&name));
+        if n > 0 {
             warnings.push(format!(
-                "{n} more of its arrays are ignored: the voxels are those of {}",
-                excerpt(&name)
+                "{n} more of its arrays are ignored: the voxels are those of {name}"
             ));
+        } else if ![OCCUPIED, RGBA, UNNAMED].contains(&&name[..]) {
+            warnings.push(format!("the voxels are those of {name}: there is no {OCCUPIED}"));
         }
         Ok(LoadedGrid { distances, ..LoadedGrid::new(grid, warnings) })
     }
@@ -256,42 +257,53 @@ fn is_rows(name: &str) -> bool {
 }
 
 /// The field of the solid `inside`, of a band of this `width`, and of the arrays `coords` and
-/// `distances` of `rows`, within `limit` bytes of memory.
+/// `distances` of `rows`, within `limit` bytes of memory. The inner error says which array is of
+/// another type or shape, as of another program.
 fn distances(
     inside: &VoxelGrid,
     rows: &BTreeMap<String, (Rows, Vec<u8>)>,
     width: Option<f64>,
     limit: u64,
-) -> Result<DistanceField, ReadError> {
+) -> Result<Result<DistanceField, String>, ReadError> {
     let array = |name: &str, columns: u64, is_float: bool| {
         let (array, bytes) = rows.get(name)?;
         let of = Element::of(&array.descr).filter(|of| of.is_float() == is_float)?;
         (array.columns == columns).then_some((of, bytes, array.count as usize))
     };
-    let arrays = array(COORDS, 3, false).zip(array(DISTANCES, 1, true)).zip(width);
-    let Some((((of_coords, coords, count), (of_distances, distances, same)), width)) = arrays
-    else {
-        bail!(
-            "they are {DISTANCES}, floats of shape (n,), with {COORDS}, integers of shape (n, 3) \
-             in C order, and the number {WIDTH}"
-        );
+    let Some((of_distances, distances, count)) = array(DISTANCES, 1, true) else {
+        return Ok(Err(format!("{DISTANCES} is not float32 or float64 of shape (n,)")));
     };
-    ensure!(count == same, "{COORDS} has {count} rows, and {DISTANCES} {same}");
+    let Some((of_coords, coords, same)) = array(COORDS, 3, false) else {
+        return Ok(Err(format!("{COORDS} is not int32 or int64 of shape (n, 3) in C order")));
+    };
+    let Some(width) = width.map(|width| width as f32) else {
+        return Ok(Err(format!("{WIDTH} is not one number")));
+    };
+    ensure!(count == same, "{COORDS} has {same} rows, and {DISTANCES} {count}");
+    let integers = |row: usize| -> [i128; 3] {
+        array::from_fn(|axis| of_coords.integer(&coords[(3 * row + axis) * of_coords.bytes..]))
+    };
+    let dims = inside.dims().map(i128::from);
+    let is_outside = |row: &usize| (0..3).any(|a| !(0..dims[a]).contains(&integers(*row)[a]));
+    if let Some(row) = (0..count).find(is_outside) {
+        bail!("row {row} of {COORDS}, {:?}, lies outside a grid of {dims:?}", integers(row));
+    }
     let row = |row: usize| {
-        let integer = |axis| of_coords.integer(&coords[(3 * row + axis) * of_coords.bytes..]);
-        let voxel = array::from_fn(|axis| u32::try_from(integer(axis)).unwrap_or(u32::MAX));
-        (voxel, of_distances.number(&distances[row * of_distances.bytes..]) as f32)
+        let number = of_distances.number(&distances[row * of_distances.bytes..]);
+        // A float64 below the width stays below.
+        let most = if number.abs() < width.into() { width.next_down() } else { f32::INFINITY };
+        (integers(row).map(|c| c as u32), (number as f32).clamp(-most, most))
     };
     // The rows, as many bricks in a list that grows, the distances, and the copy of the solid.
-    let key_of = |at| BrickKey::of_voxel(row(at).0.map(|c: u32| c.min(MAX_DIM - 1)));
+    let key_of = |at| BrickKey::of_voxel(row(at).0);
     let bricks = (0..count).filter(|&at| at == 0 || key_of(at) != key_of(at - 1)).count();
     let per_row = (size_of::<([u32; 3], f32)>() + size_of::<f32>()) as u64;
     let per_brick = 3 * size_of::<(BrickKey, Mask)>() as u64;
     let bytes = per_row * count as u64 + per_brick * bricks as u64;
     check_memory(inside.bytes().saturating_add(bytes), limit)?;
     let voxels = (0..count).map(row).collect();
-    let field = DistanceField::of_voxels(width as f32, inside.clone(), voxels);
-    field.map_err(|error| content(error.to_string()))
+    let field = DistanceField::of_voxels(width, inside.without_values(), voxels);
+    Ok(Ok(field.map_err(|error| content(format!("{DISTANCES}: {error}")))?))
 }
 
 /// Takes the attributes of `grid` from `rows`, within `limit` bytes of memory, if `coords` are its

@@ -2,6 +2,7 @@
 
 use crate::base::numbers::counted;
 use crate::base::srgb::Rgba;
+use crate::base::vector::plus;
 use crate::formats::grid::brick_colors::{self, ColorRun, MaskColors};
 use crate::formats::grid::description::Description;
 use crate::formats::grid::level_set::{self, in_voxels, width_of};
@@ -30,8 +31,8 @@ const TILE_BYTES: u64 = 3 * size_of::<Tile>() as u64;
 const LEAF_BYTES: u64 = 3 * size_of::<([i32; 3], Mask)>() as u64 + 72;
 /// Bytes of memory for the colour of a voxel: the list of all doubles, and both copies exist then.
 const COLOR_BYTES: u64 = 3 * size_of::<Rgba>() as u64;
-/// Bytes of memory for a leaf of a band: also in the list of its field, and in the copy of the solid.
-const BAND_LEAF_BYTES: u64 = LEAF_BYTES + 2 * 72;
+/// Bytes of memory for a leaf of a band: in a list that grows, twice in sorted lists, in the grid.
+const BAND_LEAF_BYTES: u64 = LEAF_BYTES + 112;
 /// Bytes of memory for a distance: in a list that grows, and in the field.
 const DISTANCE_BYTES: u64 = 4 * size_of::<f32>() as u64;
 /// Most voxels with colours of their own in rows of full bricks where memory has no limit, 256 MiB:
@@ -41,7 +42,7 @@ const MAX_IN_RUNS: u64 = 1 << 26;
 /// compressed file can encode a thousand times as many.
 const MANY_TILES: usize = 1 << 20;
 
-/// The content of a tree of densities or colours. Positions are in bricks.
+/// The content of a tree of densities, distances or colours. Positions are in bricks.
 #[derive(Default)]
 pub(super) struct Nodes {
     pub(super) leaves: Vec<([i32; 3], Mask)>,
@@ -159,7 +160,8 @@ impl FoundGrid {
 
     /// The grid, with `colors` if there is a tree of them; `others` are the names of the grids that
     /// are not read. Its dimensions are those of the description; without one it spans from the
-    /// brick of the minimum voxel to the maximum voxel. All takes at most `limit` bytes of memory.
+    /// brick of the minimum voxel, occupied or in the band, to the maximum voxel. All takes at most
+    /// `limit` bytes of memory.
     fn into_grid(
         self,
         colors: Option<Self>,
@@ -208,9 +210,16 @@ impl FoundGrid {
         let mut grid = in_order(grid_box.dims, world, &[()], |(), out| {
             rows().for_each(|row| out.push(grid_box.key(row.at), row.len, row.mask));
         });
+        let taken = nodes.bytes() + full.len() as u64 * ROW_BYTES;
+        let mut distances = None;
+        if let Some(band) = nodes.band.take() {
+            // The copy of the solid.
+            check_memory(taken + grid.bytes(), limit)?;
+            distances = band.field(&grid_box, &grid, &mut warnings)?;
+        }
         if let Some(mut colors) = colors {
             // The leaves and rows of the voxels are still there.
-            let taken = nodes.bytes() + full.len() as u64 * ROW_BYTES;
+            let taken = taken + distances.as_ref().map_or(0, DistanceField::bytes);
             colors.nodes.limit = limit.saturating_sub(taken);
             let in_runs = if limit == u64::MAX { MAX_IN_RUNS } else { u64::MAX };
             let is_aligned =
@@ -225,10 +234,6 @@ impl FoundGrid {
                 Err(why) => warnings.push(format!("its colours are not read: {why}")),
             }
         }
-        let distances = match nodes.band {
-            Some(band) => band.field(&grid_box, &grid, &mut warnings)?,
-            None => None,
-        };
         Ok(LoadedGrid { distances, ..LoadedGrid::new(grid, warnings) })
     }
 }
@@ -237,7 +242,7 @@ impl FoundGrid {
 #[derive(Default)]
 pub(super) struct Band {
     voxel_size: f64,
-    /// The distance outside, in world units.
+    /// The distance outside, in mesh units.
     background: f64,
     /// The same in voxels.
     width: f32,
@@ -259,10 +264,20 @@ impl Band {
         self.width = width_of(self.background, self.voxel_size);
     }
 
-    /// Adds a leaf's active voxels; `numbers` are their distances in world units.
-    pub(super) fn leaf(&mut self, at: [i32; 3], active: &Mask, numbers: impl Iterator<Item = f64>) {
+    /// Adds a leaf's active voxels; `numbers` are their distances in mesh units.
+    pub(super) fn leaf(
+        &mut self,
+        at: [i32; 3],
+        active: &Mask,
+        numbers: impl Iterator<Item = f64>,
+    ) -> Result<(), ReadError> {
         let mut mask = *active;
         for (place, number) in set_indices(active).zip(numbers) {
+            if number.is_nan() {
+                let local = [place >> 6, place >> 3 & 7, place & 7].map(i64::from);
+                let voxel = plus(at.map(|c| i64::from(c) * BRICK_EDGE), local);
+                return Err(level_set::no_number(voxel));
+            }
             if number.abs() <= self.background {
                 self.distances.push(in_voxels(number, self.voxel_size, self.width));
             } else {
@@ -273,6 +288,7 @@ impl Band {
         if !is_empty(&mask) {
             self.leaves.push((at, mask));
         }
+        Ok(())
     }
 
     /// Counts the active ones among a node's tiles of `edge` bricks.
@@ -289,22 +305,16 @@ impl Band {
         inside: &VoxelGrid,
         warnings: &mut Vec<String>,
     ) -> Result<Option<DistanceField>, ReadError> {
-        let mut left = &self.distances[..];
-        let leaves = self.leaves.iter().map(|(at, mask)| {
-            let (own, after) = left.split_at(count(mask) as usize);
-            left = after;
-            (*at, mask, own)
-        });
-        let mut leaves = Vec::from_iter(leaves);
-        leaves.sort_unstable_by_key(|&(at, ..)| canonical(at));
+        let leaves = with_own(&self.leaves, &self.distances);
         check_apart(leaves.iter().map(|&(at, ..)| (at, 1)))?;
         let bricks = leaves.iter().map(|&(at, mask, _)| (grid_box.key(at), *mask));
-        let distances = leaves.iter().flat_map(|&(.., own)| own).copied().collect();
+        let mut distances = Vec::with_capacity(self.distances.len());
+        leaves.iter().for_each(|(.., own)| distances.extend_from_slice(own));
         let field = level_set::field(self.width, inside, &Vec::from_iter(bricks), distances);
         if self.far > 0 && field.is_ok() {
             let far = counted(self.far, "active voxel");
             let why = "farther than the background, or in tiles";
-            warnings.push(format!("its band is without {far}: {why}"));
+            warnings.push(format!("its band leaves out {far} ({why})"));
         }
         Ok(field.map_err(|why| warnings.push(why)).ok())
     }
@@ -357,20 +367,34 @@ impl Nodes {
         let (taken, limit) = (self.bytes(), self.limit);
         let rows = full_rows(&joined(self.tiles), limit.saturating_sub(taken))?;
         let taken = taken + rows.len() as u64 * ROW_BYTES;
-        let mut left = &self.colors[..];
-        let leaves = self.leaves.iter().map(|(at, mask)| {
-            let (own, after) = left.split_at(count(mask) as usize);
-            left = after;
-            Row { at: *at, len: 1, mask, colors: MaskColors::Each(own.into()) }
+        let leaves = with_own(&self.leaves, &self.colors).into_iter().map(|(at, mask, own)| Row {
+            at,
+            len: 1,
+            mask,
+            colors: MaskColors::Each(own.into()),
         });
-        let mut leaves: Vec<Row> = leaves.collect();
-        leaves.sort_unstable_by_key(|leaf| canonical(leaf.at));
+        let leaves: Vec<Row> = leaves.collect();
         let rows = || merged(leaves.iter().cloned(), &rows);
         check_apart(rows().map(|row| (row.at, row.len)))?;
         let color_runs = rows().filter_map(|row| grid_box.color_run(row));
         let memory = Budget { used: taken, limit };
         Ok(brick_colors::colors(grid, color_runs, self.background, memory, in_runs))
     }
+}
+
+/// Leaves with their own `values`, which are in the order of the leaves, in canonical order.
+fn with_own<'a, T>(
+    leaves: &'a [([i32; 3], Mask)],
+    mut values: &'a [T],
+) -> Vec<([i32; 3], &'a Mask, &'a [T])> {
+    let with_own = leaves.iter().map(|(at, mask)| {
+        let (own, after) = values.split_at(count(mask) as usize);
+        values = after;
+        (*at, mask, own)
+    });
+    let mut all: Vec<_> = with_own.collect();
+    all.sort_unstable_by_key(|&(at, ..)| canonical(at));
+    all
 }
 
 /// The sort key of a grid's canonical order.
@@ -475,8 +499,8 @@ impl GridBox {
     fn around(bounds: Option<Bounds>) -> Result<Self, ReadError> {
         let [lo, hi] = bounds.ok_or_else(|| {
             content(
-                "no voxel is active and above 0 (in a level set, below 0), and the file does not \
-                 say how large the grid is",
+                "no voxel is active and above 0 (in a level set, below 0 or in the band), and the \
+                 file does not say how large the grid is",
             )
         })?;
         // Voxel positions come from i32.

@@ -40,7 +40,7 @@ pub const SPEC: GridSpec = GridSpec {
     extension: "vti",
     name: "VTK",
     carries: "up to 65,536 voxels per axis, as bytes; position, voxel size and up axis; RGBA; \
-              attributes",
+              attributes; distances",
     read: Some(|input, options| read::read(input, options.memory)),
     file_size: |dims| Some(dense::volume(dims) / MAX_RATIO),
     lost: |grid, _| vec![assumed_place(grid)],
@@ -93,10 +93,18 @@ fn compress(grid: &VoxelGrid, channel: Channel, on_block: OnBlock) -> io::Result
                 Vector(values) => dense::rows(grid, values, of.none(), |bits| bits, put)?,
             }
         }
-        Channel::Distance(field) => dense::distance_rows(field, |row| {
-            let bytes = |&distance| world_distance(field, distance).to_le_bytes();
-            out.write_all(row.iter().map(bytes).collect::<Vec<_>>().as_flattened())
-        })?,
+        Channel::Distance(field) => {
+            // Only voxels outside the band have the width, also where a distance is rounded to it.
+            let most = world_distance(field, field.width()).next_down();
+            let stored = |&distance: &f32| match world_distance(field, distance) {
+                number if distance.abs() < field.width() => number.clamp(-most, most),
+                number => number,
+            };
+            let bytes = |distance: &f32| stored(distance).to_le_bytes();
+            dense::distance_rows(field, |row| {
+                out.write_all(row.iter().map(bytes).collect::<Vec<_>>().as_flattened())
+            })?;
+        }
     }
     out.finish()
 }

@@ -7,7 +7,7 @@ use super::image::{Array, Image};
 use super::values::Values;
 use super::{COLOR, DISTANCE, OCCUPIED, UP, WIDTH, kind_of, name_of_names};
 use crate::base::srgb::Rgba;
-use crate::base::vector::minus;
+use crate::base::vector::{minus, plus};
 use crate::formats::grid::brick_colors::{self, COLOR_BYTES, ColorRun, RUN_BYTES};
 use crate::formats::grid::dense::volume;
 use crate::formats::grid::level_set::{self, in_mesh_units, in_voxels, width_of};
@@ -28,25 +28,23 @@ use crate::solid::distance::DistanceField;
 pub fn read(input: &mut dyn BufRead, limit: u64) -> Result<LoadedGrid, ReadError> {
     let bytes = read_whole(input, limit)?;
     let mut image = Image::parse(&bytes, limit)?;
-    let (voxels, mut doubt) = image.take_voxels()?;
-    let is_level_set = voxels.name == DISTANCE && doubt.is_none();
+    let (voxels, doubt) = image.take_voxels()?;
+    let mut warnings = Vec::from_iter(doubt);
+    let is_level_set = voxels.name == DISTANCE && warnings.is_empty();
     let (mut grid, farthest) =
         image.grid(&voxels, is_level_set).map_err(|error| named(&voxels, error))?;
     image.memory.take(grid.bytes())?;
     grid.world = World { up: image.take_up()?, place: Some(image.place) };
     let mut distances = None;
     if is_level_set {
-        match image.take_distances(&voxels, &grid, farthest)? {
-            Ok(field) => distances = Some(field),
-            Err(why) => doubt = Some(why),
-        }
+        distances = image.take_distances(&voxels, &grid, farthest, &mut warnings)?;
     }
     grid.colors = image.take_colors(&grid)?;
     grid.attributes = image.take_attributes(&grid)?;
     let mut others = NameCounts::default();
     let Image { cells, points, fields, .. } = &image;
     cells.iter().chain(points).chain(fields).for_each(|array| others.add(&array.name));
-    let warnings = doubt.into_iter().chain(others.warning("arrays that are not read")).collect();
+    warnings.extend(others.warning("arrays that are not read"));
     Ok(LoadedGrid { distances, ..LoadedGrid::new(grid, warnings) })
 }
 
@@ -124,8 +122,8 @@ impl<'a> Image<'a> {
         Ok(values)
     }
 
-    /// The grid of the voxels that `array` marks as occupied and, of a level set, the largest of its
-    /// distances without their signs.
+    /// The grid of the voxels that `array` marks as occupied and, of a level set, the largest of
+    /// its distances without their signs.
     fn grid(&self, array: &Array<'a>, is_level_set: bool) -> Result<(VoxelGrid, f64), ReadError> {
         let (n, element) = (array.components, array.element()?);
         ensure!(
@@ -160,16 +158,20 @@ impl<'a> Image<'a> {
 
     /// The field of the solid `inside` and of the distances in `array`, none of which is larger
     /// than `farthest`. Without a width in the file, the farthest voxels are outside the band.
-    /// The inner error is a warning.
+    /// Without a possible width there is none; `warnings` say so.
     fn take_distances(
         &mut self,
         array: &Array<'a>,
         inside: &VoxelGrid,
         farthest: f64,
-    ) -> Result<Result<DistanceField, String>, ReadError> {
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<DistanceField>, ReadError> {
         let (element, voxel_size) = (array.element()?, self.place.voxel_size);
-        let stated = self.take_field(WIDTH, "Float32")?;
-        let stated = stated.and_then(|bytes| Some(f32::from_le_bytes(*bytes.as_array()?)));
+        let stated = self.take_field(WIDTH, "Float32")?.map(|bytes| {
+            let number = bytes.as_array().map(|&bytes| f32::from_le_bytes(bytes));
+            number.ok_or_else(|| content(format!("the array '{WIDTH}' is not one number")))
+        });
+        let stated = stated.transpose()?;
         let width = stated.unwrap_or_else(|| width_of(farthest, voxel_size));
         // In mesh units.
         let end = stated.map_or(farthest, |width| in_mesh_units(width, voxel_size).into());
@@ -180,10 +182,14 @@ impl<'a> Image<'a> {
             .flat_map(|z| (0..edges[1]).map(move |y| (y, z)))
             .flat_map(|(y, z)| (0..edges[0]).map(move |x| BrickKey::new([x, y, z])));
         let all = keys.map(|key| (key, mask_below(minus(dims, key.first_voxel()))));
-        self.memory = self.each_brick(array, element.bytes, all, |memory, key, all, bytes| {
+        let memory = self.each_brick(array, element.bytes, all, |memory, key, all, bytes| {
             let (mut mask, before) = (Mask::default(), distances.len());
             for ((x, bit), bytes) in mask_places(all).zip(bytes.chunks_exact(element.bytes)) {
                 let number = element.number(bytes);
+                if number.is_nan() {
+                    let local = [x, bit / 8, bit % 8];
+                    return Err(level_set::no_number(plus(key.first_voxel(), local)));
+                }
                 if number.abs() < end {
                     mask[x as usize] |= 1 << bit;
                     distances.push(in_voxels(number, voxel_size, width));
@@ -198,8 +204,11 @@ impl<'a> Image<'a> {
             }
             Ok(())
         })?;
-        self.memory.take(inside.bytes())?;
-        Ok(level_set::field(width, inside, &bricks, distances))
+        memory.check(inside.bytes())?;
+        let field = level_set::field(width, inside, &bricks, distances);
+        let field = field.map_err(|why| warnings.push(why)).ok();
+        self.memory.take(field.as_ref().map_or(0, DistanceField::bytes))?;
+        Ok(field)
     }
 
     fn take_up(&mut self) -> Result<Up, ReadError> {
@@ -291,8 +300,9 @@ impl<'a> Image<'a> {
     }
 
     /// Calls `take` with each of `bricks`, in canonical order, and the values of its voxels, in the
-    /// order of mask words and of bits within a word, from an array of `size` bytes a voxel. Keeps eight layers
-    /// of voxels in memory. Returns the budget with all memory taken here and by `take`.
+    /// order of mask words and of bits within a word, from an array of `size` bytes a voxel. Keeps
+    /// eight layers of voxels in memory. Returns the budget with all memory taken here and by
+    /// `take`.
     fn each_brick(
         &self,
         array: &Array<'a>,

@@ -22,7 +22,7 @@ pub const SPEC: GridSpec = GridSpec {
     extension: "nvdb",
     name: "NanoVDB",
     carries: "up to 65,536 voxels per axis; position and voxel size; up axis in custom blind data; \
-              RGB, attributes",
+              RGB, attributes; distances",
     read: Some(|input, options| read(input, options.memory)),
     write: |grid, _, out| write(grid, &Channel::all(grid), out),
     distances: Some(|field, out| write(field.band(), &[Channel::of_distances(field)?], out)),

@@ -351,7 +351,7 @@ impl Reader<'_> {
         let mut mask = std::array::from_fn(|x| u64_at(head, 16 + 8 * x));
         if let Some(band) = &mut self.nodes.band {
             let number = |n| f32::from_bits(u32_at(values, 4 * n as usize)).into();
-            band.leaf(leaf.corner, &mask, set_indices(&mask).map(number));
+            band.leaf(leaf.corner, &mask, set_indices(&mask).map(number))?;
         }
         if self.is_level_set {
             mask = FULL;

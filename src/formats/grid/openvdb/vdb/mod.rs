@@ -20,7 +20,7 @@ pub const SPEC: GridSpec = GridSpec {
     extension: "vdb",
     name: "OpenVDB",
     carries: "up to 65,536 voxels per axis; position and voxel size; up axis in custom metadata; \
-              RGB, attributes",
+              RGB, attributes; distances",
     read: Some(|input, options| read(input, options.memory)),
     lost: |grid, _| vec![lost_opacity(grid), lost_names(grid)],
     distances: Some(|field, out| write(field.band(), &[Channel::of_distances(field)?], out)),

@@ -182,7 +182,7 @@ impl Reader<'_, '_> {
             let active = *mask;
             self.values.leaf(self.source, mask, colors)?;
             if let Some(band) = band {
-                band.leaf(*at, &active, self.values.numbers(&active));
+                band.leaf(*at, &active, self.values.numbers(&active))?;
             }
             self.nodes.check_memory(0)?;
         }

@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use rayon::prelude::*;
 use trivox::formats::{
-    GridFormat, LoadedGrid, ReadOptions, read_grid_from, save_distances, write_distances,
-    write_grid,
+    GridFormat, LoadedGrid, ReadOptions, WriteOptions, read_grid_from, save_distances,
+    write_distances, write_grid,
 };
 use trivox::solid::distance::check_width;
 use trivox::{DistanceField, VoxelGrid};
@@ -19,10 +19,10 @@ use crate::error::Failure;
 use crate::glue;
 use crate::grid::arrays::{self, filled};
 use crate::grid::files::{bytes_of, check_room, grid_format, read};
-use crate::grid::make::{indices, voxel_in};
+use crate::grid::make::{indices, voxel_in, world_of};
 use crate::grid::{PyGrid, as_dtype};
 use crate::job;
-use crate::options::{named, numbers, vectors};
+use crate::options::{named, numbers, numbers_of, vectors};
 
 /// Signed distances from voxel centres to a surface, in a narrow band: a level set.
 ///
@@ -44,6 +44,16 @@ impl PyDistanceField {
     /// To be called on a pool: voxels are counted in parallel.
     pub fn new(field: DistanceField, report: String, warnings: Vec<String>) -> Self {
         Self { count: field.band().occupied(), field: Arc::new(field), report, warnings }
+    }
+
+    fn of_voxels(
+        width: f32,
+        inside: VoxelGrid,
+        voxels: Vec<([u32; 3], f32)>,
+    ) -> Result<Self, Failure> {
+        let field = DistanceField::of_voxels(width, inside, voxels);
+        let field = field.map_err(|error| Failure::own("option.distances", error))?;
+        Ok(Self::new(field, "{}".to_owned(), vec![]))
     }
 }
 
@@ -80,6 +90,57 @@ impl PyDistanceField {
         #[pyo3(from_py_with = named::width)] width: f32,
     ) -> PyResult<Self> {
         field_of_arrays(coords, distances, &inside.get().grid, width)
+    }
+
+    /// Makes a field of a dense array, such as that of `dense` or of another program.
+    ///
+    /// Parameters
+    /// ----------
+    /// distances : array_like of float, shape (nx, ny, nz)
+    ///     Signed distances by index ``[x, y, z]``, in voxels, negative inside, as float32. A zero
+    ///     is inside if it is -0.
+    /// width : float
+    ///     The band has the voxels that are nearer; at most 1024.
+    /// origin, voxel_size, up
+    ///     As in ``Grid.from_coords``.
+    ///
+    /// Returns
+    /// -------
+    /// DistanceField
+    ///
+    /// Raises
+    /// ------
+    /// OptionError
+    ///     An array of another shape; a distance that is not a number.
+    #[staticmethod]
+    #[pyo3(signature = (distances, width, *, origin=None, voxel_size=None, up="y"))]
+    fn from_dense(
+        distances: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = named::width)] width: f32,
+        origin: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = named::voxel_size)] voxel_size: Option<f64>,
+        #[pyo3(from_py_with = named::up)] up: &str,
+    ) -> PyResult<Self> {
+        check_width(width).map_err(Failure::from)?;
+        let world = world_of(origin, voxel_size, up)?;
+        let array = numbers_of("distances", distances, "(nx, ny, nz)", |shape| shape.len() == 3)?;
+        let view = array.as_array();
+        let dims = [0, 1, 2].map(|axis| u32::try_from(view.shape()[axis]).unwrap_or(u32::MAX));
+        let make = || {
+            let (mut inside, mut band) = (Vec::new(), Vec::new());
+            for (index, &number) in view.indexed_iter() {
+                let (voxel, distance) = ([0, 1, 2].map(|axis| index[axis] as u32), number as f32);
+                if number.is_nan() {
+                    let message = format!("the distance of voxel {voxel:?} is not a number");
+                    return Err(Failure::own("option.distances", message));
+                }
+                inside.extend((number <= 0.0 && number.is_sign_negative()).then_some(voxel));
+                band.extend((distance.abs() < width).then_some((voxel, distance)));
+            }
+            let inside = VoxelGrid::from_voxels(dims, inside)?.with_world(world);
+            Self::of_voxels(width, inside, band)
+        };
+        job::try_on_pool(distances.py(), make)
     }
 
     /// Voxels along x, y and z.
@@ -254,12 +315,20 @@ impl PyDistanceField {
     /// ------
     /// WriteError
     ///     Another extension.
+    ///
+    /// Warns
+    /// -----
+    /// TrivoxWarning
+    ///     The format does not hold where the field lies.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let field = Arc::clone(&self.field);
-        job::run(py, move |job| {
-            let saved = save_distances(&field, &path, &**job);
-            saved.map_err(|error| Failure::from(error).at(&path))
-        })
+        let format = GridFormat::of_path(&path).map_err(|error| Failure::from(error).at(&path))?;
+        let (field, file) = (Arc::clone(&self.field), path.clone());
+        let lost = job::run(py, move |job| {
+            let saved = save_distances(&field, &file, &**job);
+            saved.map_err(|error| Failure::from(error).at(&file))?;
+            Ok(format.lost(field.inside(), &WriteOptions::default()))
+        })?;
+        glue::warn(py, Some(&path), &lost)
     }
 
     /// The bytes of a file.
@@ -279,6 +348,11 @@ impl PyDistanceField {
     ///     Another format.
     /// MemoryLimitError
     ///     The bytes do not fit.
+    ///
+    /// Warns
+    /// -----
+    /// TrivoxWarning
+    ///     As `save`.
     fn to_bytes<'py>(
         &self,
         py: Python<'py>,
@@ -286,11 +360,13 @@ impl PyDistanceField {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let format = grid_format(format)?;
         let field = Arc::clone(&self.field);
-        let bytes = job::run(py, move |job| {
+        let (bytes, lost) = job::run(py, move |job| {
             format.check_distances()?;
             check_room(format.distances_size(field.dims()))?;
-            bytes_of(job, |out| write_distances(&field, format, out))
+            let bytes = bytes_of(job, |out| write_distances(&field, format, out))?;
+            Ok((bytes, format.lost(field.inside(), &WriteOptions::default())))
         })?;
+        glue::warn(py, None, &lost)?;
         glue::bytes(py, &bytes)
     }
 
@@ -371,11 +447,9 @@ fn field_of_arrays(
         let row = |(row, &distance)| Ok((voxel_in(dims, row)?, distance as f32));
         let voxels = rows.outer_iter().zip(&distances).map(row);
         let voxels: Vec<_> = voxels.collect::<Result<_, Failure>>()?;
-        let field = DistanceField::of_voxels(width, inside.clone(), voxels);
-        let field = field.map_err(|error| Failure::own("option.distances", error))?;
-        Ok(PyDistanceField::new(field, "{}".to_owned(), vec![]))
+        PyDistanceField::of_voxels(width, inside.clone(), voxels)
     };
-    job::try_on_pool::<_, Failure>(py, make)
+    job::try_on_pool(py, make)
 }
 
 /// Reads signed distances from a ``.npz``, ``.vdb``, ``.nvdb`` or ``.vti`` file, as

@@ -280,7 +280,7 @@ pub fn rgba_rows(array: ArrayView<'_, u8, impl Dimension>) -> Vec<Rgba> {
 }
 
 /// An array of numbers of a shape that `is_fit`, in C order; `wanted` names such shapes.
-fn numbers_of<'py>(
+pub fn numbers_of<'py>(
     name: &str,
     value: &Bound<'py, PyAny>,
     wanted: &str,

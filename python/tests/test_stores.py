@@ -289,6 +289,11 @@ def test_tiles_fill_one_zarr_in_any_order(tmp_path):
     for number in (3, 8, 1, 2, 7, 6, 5, 4):
         tile = trivox.Voxelizer(**options, tile=f"{number}/8")(octahedron())
         stores.save_zarr(tile, tmp_path / "a.zarr")
+        if number == 3:
+            with pytest.warns(trivox.TrivoxWarning, match="the tiles in the group leave 1,835,008 voxels empty"):
+                stores.load_zarr(tmp_path / "a.zarr")
+            # The box of the tile.
+            assert stores.load_zarr(tmp_path / "a.zarr", start=(0, 64, 0), stop=(64, 128, 64)).occupied == tile.occupied
     assert stores.load_zarr(tmp_path / "a.zarr") == whole
     group = zarr.open_group(str(tmp_path / "a.zarr"), mode="r")
     x, y, z = whole.coords().T
@@ -353,7 +358,8 @@ def test_a_tile_that_is_saved_again_leaves_nothing_of_before(tmp_path):
     stores.save_zarr(trivox.Voxelizer(256, tile="1/8", **options)(octahedron()), file)
     other = trivox.Voxelizer(256, mode="thin", tile="1/8")(octahedron())
     stores.save_zarr(other, file)
-    assert stores.load_zarr(file).occupied == other.occupied
+    with pytest.warns(trivox.TrivoxWarning, match="the tiles in the group leave"):
+        assert stores.load_zarr(file).occupied == other.occupied
     assert np.count_nonzero(zarr.open_group(str(file), mode="r")["rgba"][..., 3]) == other.occupied
 
 
@@ -476,3 +482,28 @@ def test_a_parquet_file_of_another_origin_is_refused(tmp_path):
     path.write_bytes(b"no such thing")
     with pytest.raises(trivox.ReadError, match="a.parquet: it is not a Parquet file"):
         stores.load_parquet(path)
+
+
+def test_what_is_no_grid_or_no_file_of_these_functions_is_said(tmp_path):
+    dense = np.eye(4, dtype=bool)[None]
+    grid = trivox.Grid.from_dense(dense)
+    for save in (stores.save_zarr, stores.save_safetensors, lambda of, path: stores.save_parquet([("a", of)], path)):
+        with pytest.raises(TypeError, match="ndarray is no Grid or DistanceField"):
+            save(dense, tmp_path / "a")
+    for grids in ([grid], {"ab": grid}, [("a", grid, 1)]):
+        with pytest.raises(TypeError, match="grids takes pairs of an id and a Grid"):
+            stores.save_parquet(grids, tmp_path / "a.parquet")
+    assert not os.listdir(tmp_path)
+    safetensors.save_file({"weights": np.zeros(3)}, tmp_path / "other.safetensors")
+    (tmp_path / "broken.safetensors").write_bytes(b"no tensors")
+    for name, message in [("other", "it has no tensors coords, dims"), ("broken", "it is not a safetensors file, or damaged")]:
+        with pytest.raises(trivox.ReadError, match=f"{name}.safetensors: {message}") as caught:
+            stores.load_safetensors(tmp_path / f"{name}.safetensors")
+        assert caught.value.code == "read.content"
+    tile = trivox.Voxelizer(128, tile="1/8")(octahedron())
+    stores.save_zarr(tile, tmp_path / "tiles.zarr")
+    # The note of a tile is none of the group's members.
+    assert sorted(zarr.open_group(str(tmp_path / "tiles.zarr"), mode="r").array_keys()) == ["occupied", "rgba"]
+    zarr.open_group(str(tmp_path / "other.zarr"), mode="w")
+    with pytest.raises(trivox.ReadError, match="the group has no array 'occupied'"):
+        stores.load_zarr(tmp_path / "other.zarr")

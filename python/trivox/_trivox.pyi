@@ -217,6 +217,15 @@ class DistanceField:
     def from_coords(
         coords: ArrayLike, distances: ArrayLike, inside: Grid, width: float
     ) -> DistanceField: ...
+    @staticmethod
+    def from_dense(
+        distances: ArrayLike,
+        width: float,
+        *,
+        origin: ArrayLike | None = None,
+        voxel_size: float | None = None,
+        up: _Up = "y",
+    ) -> DistanceField: ...
     @property
     def dims(self) -> tuple[int, int, int]: ...
     @property

@@ -26,6 +26,7 @@ import re
 import shutil
 import time
 import uuid
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -34,7 +35,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ._errors import OptionError, ReadError
+from ._errors import OptionError, ReadError, TrivoxWarning
 from ._glue import _values
 from ._trivox import DistanceField, Grid
 
@@ -111,6 +112,7 @@ def save_zarr(grid: Grid | DistanceField, store: Any, *, shard: int = 64) -> Non
     """
     import zarr
 
+    _check(grid)
     shard = operator.index(shard)
     if isinstance(store, os.PathLike):
         store = os.fspath(store)
@@ -180,8 +182,38 @@ def save_zarr(grid: Grid | DistanceField, store: Any, *, shard: int = 64) -> Non
         _check_same(_settled(lambda: zarr.open_group(store, mode="r").attrs), attributes)
         for name in names:
             _settled(partial(_array, group, name, shape, shard))
+        _gather([_mark(arrays[names[0]][0], [*at, *grid.dims])])
     else:
         del group.attrs["incomplete"]
+
+
+async def _mark(array: Any, tile: list[int]) -> None:
+    """Notes that a tile, of this first voxel and these dimensions, is complete."""
+    from zarr.core.buffer import default_buffer_prototype
+
+    content = default_buffer_prototype().buffer.from_bytes(b"complete")
+    await array.store.set(f"{array.path}/tiles/{'-'.join(map(str, tile))}", content)
+
+
+def _left_out(array: Any, begin: tuple[int, ...], end: tuple[int, ...]) -> int:
+    """How many voxels of a box no complete tile has; 0 of an array without notes."""
+
+    async def noted() -> list[str]:
+        return [key async for key in array.store.list_prefix(f"{array.path}/tiles/")]
+
+    if not array.store.supports_listing or not (keys := _gather([noted()])[0]):
+        return 0
+    left = math.prod(b - a for a, b in zip(begin, end))
+    for numbers in ([int(n) for n in key.rsplit("/", 1)[1].split("-")] for key in keys):
+        sides = zip(begin, end, numbers[:3], numbers[3:])
+        left -= math.prod(max(0, min(b, at + size) - max(a, at)) for a, b, at, size in sides)
+    return max(0, left)
+
+
+def _check(grid: object) -> None:
+    if not isinstance(grid, (Grid, DistanceField)):
+        message = "is no Grid or DistanceField: make one of an array by from_dense or from_coords"
+        raise TypeError(f"{type(grid).__name__} {message}")
 
 
 def _each(grid: Grid) -> NDArray[np.bool_]:
@@ -263,7 +295,12 @@ def load_zarr(store: Any, *, start: tuple[int, int, int] | None = None,
     OptionError
         A box that is empty, or not inside the grid.
     ReadError
-        `save_zarr` was interrupted while it wrote the group.
+        `save_zarr` was interrupted while it wrote the group, or did not write it.
+
+    Warns
+    -----
+    TrivoxWarning
+        A tile is missing.
     """
     import zarr
 
@@ -272,12 +309,17 @@ def load_zarr(store: Any, *, start: tuple[int, int, int] | None = None,
         raise ReadError("the group is incomplete, as save_zarr was interrupted: save the grid again", "read.grid")
     is_field = "distance" in group
     voxels = "inside" if is_field else "occupied"
+    if voxels not in group:
+        raise ReadError(f"the group has no array '{voxels}': load_zarr reads groups of save_zarr", "read.content")
     shape = group[voxels].shape
     begin = (0, 0, 0) if start is None else tuple(map(operator.index, start))
     end = shape if stop is None else tuple(map(operator.index, stop))
     if not all(0 <= a < b <= d for a, b, d in zip(begin, end, shape, strict=True)):
         message = f"there is no box from {begin} to {end} in a grid of {tuple(shape)} voxels"
         raise OptionError(message, "option.box")
+    if "lattice" in group.attrs and (left_out := _left_out(group[voxels], begin, end)):
+        message = f"the tiles in the group leave {left_out:,} voxels empty: save the missing ones with save_zarr"
+        warnings.warn(message, TrivoxWarning, stacklevel=2)
     place: dict[str, Any] = {}
     if "origin" in group.attrs:
         size = float(group.attrs["voxel_size"])
@@ -358,6 +400,7 @@ def save_safetensors(grid: Grid | DistanceField, path: str | os.PathLike[str]) -
     """
     from safetensors.numpy import save_file
 
+    _check(grid)
     metadata = {"up": grid.up, "hash": grid.hash}
     tensors: Values = {"coords": grid.coords(), "dims": np.asarray(grid.dims, np.int32), **_values(grid)}
     if isinstance(grid, DistanceField):
@@ -383,12 +426,25 @@ def load_safetensors(path: str | os.PathLike[str]) -> Grid | DistanceField:
     -------
     Grid or DistanceField
         What the file has.
-    """
-    from safetensors import safe_open
 
-    with safe_open(os.fspath(path), framework="numpy") as file:
-        tensors = {name: file.get_tensor(name) for name in file.keys()}
-        metadata = file.metadata() or {}
+    Raises
+    ------
+    ReadError
+        A file that `save_safetensors` did not write.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(os.fspath(path), framework="numpy") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}
+            metadata = file.metadata() or {}
+    except SafetensorError as error:
+        raise ReadError(f"it is not a safetensors file, or damaged ({error})", "read.content", os.fspath(path)) from error
+    needed = {"coords", "dims"} | ({"inside", "width"} if "distances" in tensors else set())
+    if not needed <= tensors.keys():
+        missing = ", ".join(sorted(needed - tensors.keys()))
+        message = f"it has no tensors {missing}: load_safetensors reads files of save_safetensors"
+        raise ReadError(message, "read.content", os.fspath(path))
     place: dict[str, Any] = {}
     if "origin" in tensors:
         place = {"origin": tensors["origin"], "voxel_size": float(tensors["voxel_size"][0])}
@@ -548,10 +604,14 @@ def _write_bricks(grids: Iterable[tuple[Any, Grid | DistanceField]], file: Any) 
     schema = pa.schema(types)
     places: dict[str, Any] = {}
     with pq.ParquetWriter(file, schema, compression="zstd", use_dictionary=["id"]) as writer:
-        for key, grid in grids:
+        for pair in grids:
+            if not isinstance(pair, tuple) or len(pair) != 2:
+                raise TypeError("grids takes pairs of an id and a Grid or DistanceField, as Voxelizer.many yields them")
+            key, grid = pair
             name = _escaped(str(key))
             if isinstance(grid, Exception):
                 raise grid
+            _check(grid)
             if name in places:
                 raise OptionError(f"two grids have the id '{name}': give each one of its own", "option.id")
             place = places[name] = {"dims": list(grid.dims), "hash": grid.hash}

@@ -104,6 +104,8 @@ pub(crate) struct Rows {
     pub(crate) columns: u64,
     /// Bytes of a row.
     pub(crate) row: u64,
+    /// Whether columns follow each other, as `numpy.argwhere` makes them.
+    pub(crate) is_fortran: bool,
 }
 
 impl Header {
@@ -216,8 +218,8 @@ impl Fields {
         is_integer.then_some(Coordinates { count, integer, is_fortran })
     }
 
-    /// Rows, if these are numbers of four or eight bytes or texts, of shape `(n,)` or, in C order,
-    /// `(n, 2)` or `(n, 3)`.
+    /// Rows, if these are numbers of four or eight bytes or texts, of shape `(n,)`, `(n, 2)` or
+    /// `(n, 3)`.
     pub(crate) fn rows(&self) -> Option<Rows> {
         let descr = self.get("descr")?;
         let words = match descr {
@@ -227,11 +229,12 @@ impl Fields {
         };
         let (count, columns) = match lengths(self.get("shape")?)?[..] {
             [count] => (count, 1),
-            [count, columns @ 2..=3] if self.get("fortran_order")? == "False" => (count, columns),
+            [count, columns @ 2..=3] => (count, columns),
             _ => return None,
         };
         let row = 4 * columns * u64::from(words);
-        Some(Rows { descr: descr.to_owned(), count, columns, row })
+        let is_fortran = columns > 1 && self.get("fortran_order")? == "True";
+        Some(Rows { descr: descr.to_owned(), count, columns, row, is_fortran })
     }
 
     pub(crate) fn grid(&self) -> Result<Header, ReadError> {

@@ -268,20 +268,23 @@ fn distances(
     let array = |name: &str, columns: u64, is_float: bool| {
         let (array, bytes) = rows.get(name)?;
         let of = Element::of(&array.descr).filter(|of| of.is_float() == is_float)?;
-        (array.columns == columns).then_some((of, bytes, array.count as usize))
+        (array.columns == columns).then_some((of, bytes, array))
     };
-    let Some((of_distances, distances, count)) = array(DISTANCES, 1, true) else {
+    let Some((of_distances, distances, Rows { count, .. })) = array(DISTANCES, 1, true) else {
         return Ok(Err(format!("{DISTANCES} is not float32 or float64 of shape (n,)")));
     };
-    let Some((of_coords, coords, same)) = array(COORDS, 3, false) else {
-        return Ok(Err(format!("{COORDS} is not int32 or int64 of shape (n, 3) in C order")));
+    let Some((of_coords, coords, rows)) = array(COORDS, 3, false) else {
+        return Ok(Err(format!("{COORDS} is not int32 or int64 of shape (n, 3)")));
     };
     let Some(width) = width.map(|width| width as f32) else {
         return Ok(Err(format!("{WIDTH} is not one number")));
     };
-    ensure!(count == same, "{COORDS} has {same} rows, and {DISTANCES} {count}");
+    ensure!(rows.count == *count, "{COORDS} has {} rows, and {DISTANCES} {count}", rows.count);
+    let count = *count as usize;
+    let [of_row, of_axis] = if rows.is_fortran { [1, count] } else { [3, 1] };
     let integers = |row: usize| -> [i128; 3] {
-        array::from_fn(|axis| of_coords.integer(&coords[(3 * row + axis) * of_coords.bytes..]))
+        let at = |axis| (row * of_row + axis * of_axis) * of_coords.bytes;
+        array::from_fn(|axis| of_coords.integer(&coords[at(axis)..]))
     };
     let dims = inside.dims().map(i128::from);
     let is_outside = |row: &usize| (0..3).any(|a| !(0..dims[a]).contains(&integers(*row)[a]));
@@ -314,8 +317,9 @@ fn attributes(
     limit: u64,
 ) -> Result<Option<Attributes>, ReadError> {
     let has = |(array, _): &(Rows, Vec<u8>), descr: &str, columns: usize| {
-        let Rows { count, columns: found, .. } = *array;
-        array.descr == descr && count == grid.occupied() && found == columns as u64
+        let Rows { count, columns: found, is_fortran, .. } = *array;
+        let is_own = count == grid.occupied() && found == columns as u64 && !is_fortran;
+        array.descr == descr && is_own
     };
     let is_own = |of: Attribute| {
         let array = rows.get(&file_of(of));

@@ -121,7 +121,7 @@ impl DistanceField {
         }
         let is_wrong = |&&(voxel, distance): &&([u32; 3], f32)| {
             let is_contrary = distance != 0.0 && (distance < 0.0) != inside.contains(voxel);
-            is_contrary || !(distance.abs() < width)
+            is_contrary || distance.is_nan() || distance.abs() >= width
         };
         if let Some(&(voxel, distance)) = voxels.par_iter().find_first(is_wrong) {
             let is_inside = inside.contains(voxel);

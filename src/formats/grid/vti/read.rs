@@ -168,8 +168,8 @@ impl<'a> Image<'a> {
     ) -> Result<Option<DistanceField>, ReadError> {
         let (element, voxel_size) = (array.element()?, self.place.voxel_size);
         let stated = self.take_field(WIDTH, "Float32")?.map(|bytes| {
-            let number = bytes.as_array().map(|&bytes| f32::from_le_bytes(bytes));
-            number.ok_or_else(|| content(format!("the array '{WIDTH}' is not one number")))
+            let number = <[u8; 4]>::try_from(&bytes[..]).map(f32::from_le_bytes);
+            number.map_err(|_| content(format!("the array '{WIDTH}' is not one number")))
         });
         let stated = stated.transpose()?;
         let width = stated.unwrap_or_else(|| width_of(farthest, voxel_size));

@@ -61,8 +61,8 @@ pub fn described(place: &Place) -> String {
     format!("voxels of {voxel_size} from ({x}, {y}, {z})")
 }
 
-/// The report of a fill as lines of text, each with its label. Of voxels, with the options that
-/// help.
+/// The report of a fill as lines of text, each with its label. Lines about voxels name the options
+/// that help; distances refuse these.
 pub fn fill_lines(
     fill: &FillReport,
     are_voxels: bool,

@@ -67,10 +67,12 @@ impl Job {
         if !self.attributes.is_empty() {
             let options = WriteOptions { points: self.palette.points, ..WriteOptions::default() };
             let set = self.attributes.iter().copied().collect();
-            // Unless points are written, the message ends with the advice to do so.
+            // Unless points are written, the error ends with the advice to do so.
             let option = if self.palette.points { "" } else { " (--points)" };
+            let convert = "; `voxelize convert` makes other formats of these, without it";
             let checked = format.check_attributes(&set, &options);
-            checked.map_err(|error| WriteError::Unsupported(format!("{error}{option}")))?;
+            checked
+                .map_err(|error| WriteError::Unsupported(format!("{error}{option}{convert}")))?;
         }
         Ok(())
     }

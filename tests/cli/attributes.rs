@@ -23,7 +23,7 @@ fn attributes_are_written_and_formats_without_them_are_refused_before_any_work()
     }
     let cannot = "files cannot hold the attribute 'normal': use one of .npz, .vti, .vdb, .nvdb";
     folder.each("three.obj --attributes normal -o out._").refuses(&[
-        ("npy", &format!("{cannot}, or .ply as points (--points)")),
+        ("npy", &format!("{cannot}, or .ply as points (--points); `voxelize convert` makes other")),
         ("ply", &format!("{cannot}, or .ply as points (--points)")),
         ("vox --points", &format!("{cannot}, .ply")),
     ]);

@@ -77,6 +77,12 @@ impl Element {
 
     /// The float nearest to the number at the beginning of `bytes`.
     pub(crate) fn number(self, bytes: &[u8]) -> f64 {
+        // Most numbers, in half the time.
+        if let (Self { kind: Kind::Float, bytes: 4, is_big: false }, Some(&four)) =
+            (self, bytes.first_chunk())
+        {
+            return f32::from_le_bytes(four).into();
+        }
         let bits = self.integer(bytes);
         match (self.kind, self.bytes) {
             (Kind::Float, 2) => half::f16::from_bits(bits as u16).to_f64(),

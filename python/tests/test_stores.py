@@ -152,6 +152,15 @@ def test_an_interrupted_save_leaves_no_grid(tmp_path, monkeypatch):
     monkeypatch.undo()
     with pytest.raises(trivox.ReadError, match="the group is incomplete"):
         stores.load_zarr(tmp_path / "g.zarr")
+    for number in (1, 2):
+        stores.save_zarr(trivox.Voxelizer(128, tile=f"{number}/2x1x1")(octahedron()), tmp_path / "tiles.zarr")
+    assert stores.load_zarr(tmp_path / "tiles.zarr") == trivox.Voxelizer(128)(octahedron())
+    monkeypatch.setattr(stores, "_batches", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        stores.save_zarr(trivox.Voxelizer(128, tile="2/2x1x1")(octahedron()), tmp_path / "tiles.zarr")
+    monkeypatch.undo()
+    with pytest.warns(trivox.TrivoxWarning, match="the tiles in the group leave 1,048,576 voxels empty"):
+        stores.load_zarr(tmp_path / "tiles.zarr")
 
 
 @pytest.mark.parametrize("is_solid", [False, True])

@@ -160,6 +160,10 @@ def save_zarr(grid: Grid | DistanceField, store: Any, *, shard: int = 64) -> Non
         names += [n for n in _LAYERS if n not in names and _settled(partial(group.__contains__, n))]
     arrays = {name: _settled(partial(_array, group, name, shape, shard)) for name in names}
     box = [range(a // shard, -(-(a + d) // shard)) for a, d in zip(at, grid.dims)]
+    if tile:
+        complete = _note_of_tile(arrays[names[0]][0], [*at, *grid.dims])
+        # A save that is interrupted leaves no note of an earlier one.
+        _gather([arrays[names[0]][0].store.delete(complete)])
     # Chunks of an earlier save of this tile; a new array has none here.
     stale = {name: set() if is_new else _stored(array, box) for name, (array, is_new) in arrays.items()}
     blocks = itertools.chain.from_iterable(_blocks(part, shard, values) for part, values in parts)
@@ -182,17 +186,20 @@ def save_zarr(grid: Grid | DistanceField, store: Any, *, shard: int = 64) -> Non
         _check_same(_settled(lambda: zarr.open_group(store, mode="r").attrs), attributes)
         for name in names:
             _settled(partial(_array, group, name, shape, shard))
-        _gather([_mark(arrays[names[0]][0], [*at, *grid.dims])])
+        _gather([_mark(arrays[names[0]][0].store, complete)])
     else:
         del group.attrs["incomplete"]
 
 
-async def _mark(array: Any, tile: list[int]) -> None:
-    """Notes that a tile, of this first voxel and these dimensions, is complete."""
+def _note_of_tile(array: Any, tile: list[int]) -> str:
+    """The key of the note that a tile, of this first voxel and these dimensions, is complete."""
+    return f"{array.path}/tiles/{'-'.join(map(str, tile))}"
+
+
+async def _mark(store: Any, key: str) -> None:
     from zarr.core.buffer import default_buffer_prototype
 
-    content = default_buffer_prototype().buffer.from_bytes(b"complete")
-    await array.store.set(f"{array.path}/tiles/{'-'.join(map(str, tile))}", content)
+    await store.set(key, default_buffer_prototype().buffer.from_bytes(b"complete"))
 
 
 def _left_out(array: Any, begin: tuple[int, ...], end: tuple[int, ...]) -> int:

@@ -235,7 +235,7 @@ def test_files_without_distances_are_refused(tmp_path, tetrahedron):
         ({"coords": arrays["coords"] - [0, 5, 0]}, r"row .* of coords.npy, \[.*, -\d, .*\], lies outside a grid"),
         ({"coords": arrays["coords"][[0, *range(len(arrays["coords"]) - 1)]]}, "voxel .* appears twice"),
         ({"width": np.array(1.0)}, "below the width, 1"),
-        ({"width": np.array(-1)}, "a width of -1 voxels is not possible"),
+        ({"width": np.array(-1)}, "width.npy: a width of -1 voxels is not possible"),
     ]
     for changed, message in of_type + of_value:
         np.savez(tmp_path / "other.npz", **(arrays | changed))

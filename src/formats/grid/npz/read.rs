@@ -18,7 +18,7 @@ use crate::grid::{
     Attribute, AttributeSet, Attributes, BRICK, Bits, BrickKey, Channel, Mask, Up, VoxelGrid,
     brick_slot, own_values,
 };
-use crate::solid::distance::DistanceField;
+use crate::solid::distance::{DistanceField, FieldError};
 
 /// The first array that NumPy saves without a name.
 const UNNAMED: &str = "arr_0.npy";
@@ -256,9 +256,9 @@ fn is_rows(name: &str) -> bool {
         || all.any(|&of| name == file_of(of) || name == file_of_names(of))
 }
 
-/// The field of the solid `inside`, of a band of this `width`, and of the arrays `coords` and
-/// `distances` of `rows`, within `limit` bytes of memory. The inner error says which array is of
-/// another type or shape, as of another program.
+/// The distance field of a solid, from `width` and the arrays `coords` and `distances` in `rows`,
+/// within `limit` bytes of memory. The inner error, a warning, names an array of unsuitable type or
+/// shape: other programs use these names too.
 fn distances(
     inside: &VoxelGrid,
     rows: &BTreeMap<String, (Rows, Vec<u8>)>,
@@ -306,7 +306,11 @@ fn distances(
     check_memory(inside.bytes().saturating_add(bytes), limit)?;
     let voxels = (0..count).map(row).collect();
     let field = DistanceField::of_voxels(width, inside.without_values(), voxels);
-    Ok(Ok(field.map_err(|error| content(format!("{DISTANCES}: {error}")))?))
+    let field = field.map_err(|error| {
+        let array = if matches!(error, FieldError::Width(_)) { WIDTH } else { DISTANCES };
+        content(format!("{array}: {error}"))
+    });
+    Ok(Ok(field?))
 }
 
 /// Takes the attributes of `grid` from `rows`, within `limit` bytes of memory, if `coords` are its

@@ -92,7 +92,7 @@ impl PyDistanceField {
         field_of_arrays(coords, distances, &inside.get().grid, width)
     }
 
-    /// Makes a field of a dense array, such as that of `dense` or of another program.
+    /// Makes a field from a dense array, such as `dense` returns.
     ///
     /// Parameters
     /// ----------

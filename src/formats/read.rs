@@ -112,8 +112,8 @@ pub struct LoadedGrid {
     /// The names of the blocks of a schematic and their numbers, the most frequent first; empty for
     /// other formats.
     pub blocks: Vec<(String, u64)>,
-    /// The distances of a level set, of which `grid` is the solid inside. Of a file in mesh units
-    /// (`.vdb`, `.nvdb`, `.vti`) a distance may be the `f32` next to the one that was written.
+    /// The signed distances of a level set; `grid` is then the solid inside. Formats in mesh units
+    /// (`.vdb`, `.nvdb`, `.vti`) round: a distance may be one step of `f32` off.
     pub distances: Option<DistanceField>,
 }
 

@@ -64,7 +64,8 @@ fn distances_are_converted_to_formats_that_hold_them_and_info_says_so() {
         format!(
             "<VTKFile type=\"ImageData\"><ImageData Whole{extent}><Piece {extent}><CellData>
              <DataArray type=\"Float32\" Name=\"distance\">-1 2</DataArray>
-             <DataArray type=\"UInt8\" Name=\"color\" NumberOfComponents=\"3\">1 2 3 0 0 0</DataArray>
+             <DataArray type=\"UInt8\" Name=\"color\" NumberOfComponents=\"3\">
+             1 2 3 0 0 0</DataArray>
              </CellData></Piece></ImageData></VTKFile>"
         ),
     );

@@ -6,7 +6,7 @@ use crate::formats::{ReadError, content};
 use crate::grid::{BrickKey, Mask, VoxelGrid, in_order};
 use crate::solid::distance::{DistanceField, FieldError};
 
-/// A distance in voxels of `voxel_size`, in mesh units.
+/// Converts a distance from voxels of this edge to mesh units.
 pub(super) fn in_mesh_units(distance: f32, voxel_size: f64) -> f32 {
     (f64::from(distance) * voxel_size) as f32
 }
@@ -16,11 +16,10 @@ pub(super) fn world_distance(field: &DistanceField, distance: f32) -> f32 {
     in_mesh_units(distance, field.world().place.unwrap_or_default().voxel_size)
 }
 
-/// The distance of a number in mesh units: in voxels of `voxel_size`, without its sign, below
-/// `width`.
+/// Converts a distance from mesh units to voxels of this edge, without its sign and below `width`.
 ///
-/// Of a normal number of [`in_mesh_units`] it is the same distance or an `f32` next to it. Proof:
-/// let `t` be the spacing of `f32` at the distance, and `u` that at the number, divided by
+/// The inverse of [`in_mesh_units`] to one step of `f32`, for normal numbers. Proof: let `t` be the
+/// spacing of `f32` at the distance in voxels, and `u` that at the number in mesh units, divided by
 /// `voxel_size`. The quotient is within `u / 2` of the distance, and `2^-28 u` more, as product and
 /// quotient are rounded to `f64`. As `u` is below `2 t`, the `f32` nearest to it is at most `t`
 /// away. Distances next to each other may become one.
@@ -28,8 +27,8 @@ pub(super) fn in_voxels(number: f64, voxel_size: f64, width: f32) -> f32 {
     ((number.abs() / voxel_size) as f32).min(width.next_down())
 }
 
-/// The width, in voxels, of a band with this distance in mesh units outside: of the `f32` that are
-/// stored as it, that with the fewest digits.
+/// Converts the width of a band from mesh units to voxels: of the `f32` with this number in mesh
+/// units, the one with the fewest digits.
 pub(super) fn width_of(background: f64, voxel_size: f64) -> f32 {
     let nearest = (background / voxel_size) as f32;
     let is_stored_so = |&width: &f32| f64::from(in_mesh_units(width, voxel_size)) == background;
@@ -37,8 +36,8 @@ pub(super) fn width_of(background: f64, voxel_size: f64) -> f32 {
     all.min_by_key(|width| width.to_string().len()).unwrap_or(nearest)
 }
 
-/// The field of the solid `inside` and of distances in voxels. `bricks` are those of the band, in
-/// canonical order. The warning of [`unread`] if `width` is not above 0 and finite.
+/// The distance field of a solid: `bricks` are the band, in canonical order, and `distances` its
+/// distances in voxels. The error, a `width` that is not above 0 and finite, is a warning.
 pub(super) fn field(
     width: f32,
     inside: &VoxelGrid,

@@ -50,7 +50,7 @@ struct GridInfo {
     bricks: u64,
     /// Smallest and largest occupied voxel.
     bounds: Option<[[u32; 3]; 2]>,
-    /// The band of a level set, of which the voxels are the solid inside.
+    /// The band of a level set; the voxels are then the solid inside.
     #[serde(skip_serializing_if = "Option::is_none")]
     distances: Option<BandSummary>,
     /// The hash of the distances or, if there are none, of the voxels.

@@ -97,7 +97,8 @@ impl DistanceField {
         is_whole.then(|| Self::new(width, [band, inside], distances))
     }
 
-    /// A field of the voxels `inside`, and of voxels and their signed distances, in any order.
+    /// A field from the solid `inside` and the band's voxels with their signed distances, in any
+    /// order.
     ///
     /// # Errors
     /// A width that is not above 0 and finite; a voxel that is repeated or outside of the grid; a

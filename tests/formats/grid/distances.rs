@@ -225,7 +225,7 @@ fn damaged_distances_are_an_error_or_a_field() {
     }
 }
 
-/// Whether a distance is another or an `f32` next to it.
+/// Whether `a` is `b` or an `f32` next to it.
 fn is_near(a: f32, b: f32) -> bool {
     a == b || a == b.next_up() || a == b.next_down()
 }

@@ -283,7 +283,8 @@ half_ball.saveFloatAsHalf = True
 random_values = pyopenvdb.FloatGrid()
 random_values.copyFromArray(random.random((64, 64, 64)).astype('float32') + 0.5)
 for name, grids in dict(float=[grid], half=[half], bool=[truths], turned=[turned], ball=[ball],
-        half_ball=[half_ball], holes=[holes], far=[far], vector=[vectors], several=[vectors, truths, grid],
+        half_ball=[half_ball], holes=[holes], far=[far],
+        vector=[vectors], several=[vectors, truths, grid],
         mixed=[ball, holes, truths, ball],
         named=[ball, density, truths], dense=[random_values]).items():
     pyopenvdb.write(name + '.vdb', grids)

@@ -12,8 +12,7 @@
 //! `area`, `float32`. `material_names` and `label_names` are the names by index, in UTF-32. They
 //! are read if `coords` are the voxels in the order in which they are written.
 //!
-//! A file of distances has the arrays of [`write_distances`], of which `occupied` is the solid
-//! inside.
+//! A file of distances has the arrays of [`write_distances`]; `occupied` is then the solid inside.
 
 mod read;
 mod zip;

@@ -297,8 +297,8 @@ impl Band {
         self.far = self.far.saturating_add(count * u64::from(edge * BRICK).pow(3));
     }
 
-    /// The field of the solid `inside` in `grid_box`. Without a width there is none; `warnings` say
-    /// so.
+    /// The distance field of a solid in `grid_box`. Without a possible width there is no field, and
+    /// a warning.
     fn field(
         self,
         grid_box: &GridBox,

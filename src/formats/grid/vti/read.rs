@@ -156,9 +156,9 @@ impl<'a> Image<'a> {
         Ok((grid, farthest))
     }
 
-    /// The field of the solid `inside` and of the distances in `array`, none of which is larger
-    /// than `farthest`. Without a width in the file, the farthest voxels are outside the band.
-    /// Without a possible width there is none; `warnings` say so.
+    /// The distance field of a solid, from the distances in `array`, at most `farthest`. Without a
+    /// width in the file, the farthest voxels are outside the band. Without a possible width there
+    /// is no field, and a warning.
     fn take_distances(
         &mut self,
         array: &Array<'a>,

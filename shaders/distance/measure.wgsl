@@ -67,8 +67,8 @@ struct Cluster {
 @group(0) @binding(3) var<storage, read> clusters: array<Cluster>;
 // Nine coordinates each.
 @group(0) @binding(4) var<storage, read> triangles: array<i32>;
-// By slot, brick and voxel: the complement of the bits of a distance, the larger the nearer; 0 for
-// none.
+// By slot, brick and voxel, or by rows: the complement of the bits of a distance, the larger the
+// nearer; 0 for none.
 @group(0) @binding(5) var<storage, read_write> found_bits: array<atomic<u32>>;
 
 // The bits of an upper bound of D or, if that is less, of the width: beyond it, width + r is less
@@ -197,10 +197,12 @@ fn measure(
     }
     let p = vec3<i32>((2u * voxel + 1u) << vec3<u32>(params.fraction_bits - 1u));
     let found = ~nearest_listed(p);
-    if found > 0u {
-        let brick = place_in(voxel / BRICK, BLOCK);
-        let place = place_in(voxel, BRICK);
-        let first = (item.slot * BLOCK * BLOCK * BLOCK + brick) * BRICK_VOXELS;
-        atomicMax(&found_bits[first + place], found);
+    if found == 0u {
+        return;
     }
+    let brick = place_in(voxel / BRICK, BLOCK);
+    let place = place_in(voxel, BRICK);
+    let first = (item.slot * BLOCK * BLOCK * BLOCK + brick) * BRICK_VOXELS;
+    let in_rows = voxel.x + params.row * (voxel.y + params.dims.y * voxel.z);
+    atomicMax(&found_bits[select(in_rows, first + place, params.row == 0u)], found);
 }

@@ -15,6 +15,11 @@ struct Params {
     bricks: u32,
     // Workgroups per dispatch dimension.
     max_groups: u32,
+    // Words of a row of voxels along x in `found_bits`; 0 if it holds the blocks of a batch.
+    row: u32,
+    // The first word of `found_bits` that `texels` converts.
+    first: u32,
+    padding: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;

@@ -94,6 +94,7 @@ kernels! {
     MARK_CROSSINGS = "voxelize/mark_crossings";
     MEASURE = "distance/measure";
     COMPACT = "distance/compact";
+    TEXELS = "distance/texels";
     FIRST_HITS = "trace/first_hits";
     QUANTIZE = "scene/quantize";
     RESERVE_COLORS = "scene/reserve_colors";

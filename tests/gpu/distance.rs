@@ -6,6 +6,8 @@ use crate::common::distances::{Fraction, SCALE_BITS, is_nearest, random_mesh, sc
 use crate::common::prelude::*;
 use rayon::prelude::*;
 use trivox::solid::distance::{DistanceField, distances};
+use trivox::view::gpu::distance_texture;
+use wgpu::BufferUsages as Usage;
 
 /// A point and a triangle, in voxels of `2^fraction_bits`.
 #[derive(Debug, Clone, Copy)]
@@ -107,6 +109,86 @@ fn fields_are_those_of_the_cpu_on_every_adapter() {
             assert!(found == expected, "{name} on {label}: {found:?}, {expected:?}");
         }
     }
+}
+
+/// The texels of a texture, by x, then y, then z.
+fn texels(gpu: &Gpu, texture: &wgpu::Texture) -> Vec<u32> {
+    let (device, size) = (gpu.device(), texture.size());
+    let row = size.width.next_multiple_of(64);
+    let words = u64::from(row) * u64::from(size.height) * u64::from(size.depth_or_array_layers);
+    let staging = device.buffer("staging", words, Usage::MAP_READ | Usage::COPY_DST);
+    let layout = wgpu::TexelCopyBufferLayout {
+        offset: 0,
+        bytes_per_row: Some(4 * row),
+        rows_per_image: Some(size.height),
+    };
+    let mut encoder = device.device.create_command_encoder(&Default::default());
+    let target = wgpu::TexelCopyBufferInfo { buffer: &staging, layout };
+    encoder.copy_texture_to_buffer(texture.as_image_copy(), target, size);
+    let words = device.submit_and_read(encoder, &staging).unwrap();
+    words.chunks(row as usize).flat_map(|row| &row[..size.width as usize]).copied().collect()
+}
+
+/// The texels of a field.
+fn texels_of(field: &DistanceField) -> Vec<u32> {
+    let [nx, ny, nz] = field.dims();
+    let row = |(y, z)| (0..nx).map(move |x| field.get([x, y, z]).to_bits());
+    (0..nz).flat_map(|z| (0..ny).map(move |y| (y, z))).flat_map(row).collect()
+}
+
+/// Any solid.
+fn some_inside(dims: [u32; 3]) -> VoxelGrid {
+    let mut rng = Rng::with_seed(dims[0].into());
+    let voxels = (0..2000).map(|_| dims.map(|d| rng.u32(0..d)));
+    VoxelGrid::from_voxels(dims, voxels).unwrap()
+}
+
+#[test]
+fn textures_hold_the_fields_of_the_cpu_on_every_adapter() {
+    let gpus: Vec<_> = gpus(adapters()).collect();
+    for (name, mesh, width) in meshes() {
+        let inside = some_inside(mesh.lattice().dims);
+        let field = distances(&Cpu, &mesh, inside.clone(), width, u64::MAX, &NoProgress).unwrap();
+        let expected = texels_of(&field);
+        for (label, gpu) in &gpus {
+            let counts = Counts::default();
+            let texture = distance_texture(gpu, &mesh, &inside, width, u64::MAX, &counts).unwrap();
+            let found = texels(gpu, &texture);
+            let wrong = found.iter().zip(&expected).position(|(a, b)| a != b);
+            assert_eq!((found.len(), wrong), (expected.len(), None), "{name} on {label}");
+            assert_eq!(counts.total.into_inner(), counts.done.into_inner(), "{name} on {label}");
+        }
+    }
+}
+
+#[test]
+fn textures_of_several_submissions_are_whole_and_what_cannot_be_one_is_an_error() {
+    let Some(gpu) = fast_gpu() else { return };
+    let mesh = mesh_of(&[[[0.0; 3], [170.0, 60.0, 150.0], [20.0, 150.0, 150.0]]]);
+    let mesh = at_voxel_size(&mesh, 1.0);
+    let texture = |mesh: &PlacedMesh, width, memory, progress: &Counts| {
+        let inside = some_inside(mesh.lattice().dims);
+        distance_texture(&gpu, mesh, &inside, width, memory, progress)
+    };
+    let field =
+        distances(&Cpu, &mesh, some_inside(mesh.lattice().dims), 3.0, u64::MAX, &NoProgress);
+    let found = texture(&mesh, 3.0, u64::MAX, &Counts::default()).unwrap();
+    // Rows of 192 words, more than the 2^22 of a submission.
+    assert!(found.size().width > 128 && texels(&gpu, &found) == texels_of(&field.unwrap()));
+
+    let error = |mesh, width, memory, progress: Counts| {
+        texture(mesh, width, memory, &progress).expect_err("no texture").to_string()
+    };
+    let of_width = error(&mesh, 0.0, u64::MAX, Counts::default());
+    assert_eq!(of_width, "a width of 0 voxels is not possible: use more than 0, at most 1024");
+    assert!(error(&mesh, 3.0, 1 << 20, Counts::default()).contains("needs at least"));
+    assert_eq!(error(&mesh, 3.0, u64::MAX, Counts::cancelled_at(0)), "cancelled");
+    let most = gpu.device().device.limits().max_texture_dimension_3d;
+    let line = mesh_of(&[[[0.0; 3], [f64::from(most), 0.5, 0.5], [1.0, 1.0, 1.0]]]);
+    let too_long = error(&at_voxel_size(&line, 0.5), 1.0, u64::MAX, Counts::default());
+    let limit =
+        format!("the limit of texels along an axis of a 3D texture is {most}, but at least");
+    assert!(too_long.contains(&limit), "{too_long}");
 }
 
 #[test]

@@ -277,7 +277,7 @@ fn host_structs_are_laid_out_as_in_the_shaders() {
         sky_sets sun sun_light sky_light
     };
     let measure = fields_of! { MeasureParams:
-        dims fraction_bits width width_bits items bricks max_groups
+        dims fraction_bits width width_bits items bricks max_groups row first padding
     };
     let item = fields_of! { Item: xy z slot bounding bounding_end step first end };
     for (file, name, host) in [

@@ -10,7 +10,7 @@ use crate::backend::{BackendError, check_cancelled};
 use crate::base::progress::{NoProgress, Progress};
 use crate::gpu::{Device, MAX_GROUPS, Mapping, kernels};
 use crate::grid::{BRICK, BrickKey, Mask, count};
-use crate::lattice::{PlacedMesh, Triangle};
+use crate::lattice::{Lattice, PlacedMesh, Triangle};
 use crate::solid::distance::bricks::Bricks;
 pub use crate::solid::distance::clusters::TRIANGLES as CLUSTER_TRIANGLES;
 use crate::solid::distance::{BandBrick, Work};
@@ -50,7 +50,9 @@ pub struct MeasureParams {
     pub items: u32,
     pub bricks: u32,
     pub max_groups: u32,
-    padding: [u32; 3],
+    pub row: u32,
+    pub first: u32,
+    pub padding: u32,
 }
 
 /// `Item` in `shaders/distance/measure.wgsl`, which documents the fields.
@@ -117,48 +119,57 @@ fn measured_bricks(
     memory: u64,
     progress: &dyn Progress,
 ) -> Result<Vec<BandBrick>, BackendError> {
-    let words = mesh.len() * size_of::<Triangle>() / size_of::<u32>();
-    let triangles = device.checked_buffer("triangles", words as u64, Usage::STORAGE)?;
-    // Bytes of a triangle and its cluster, and their copies for the upload; a block may be near to
-    // all.
-    let of_triangle = 2 * (size_of::<Triangle>() + size_of::<Cluster>() + size_of::<u32>());
-    let taken = (mesh.len() * of_triangle) as u64 + BATCH_BYTES;
-    let work = Work::new(mesh, width, memory, taken, progress)?;
-    let in_order = work.clusters.all_triangles.par_iter();
-    let corners: Vec<Triangle> = in_order.map(|&index| mesh.triangle(index as usize)).collect();
-    device.queue.write_buffer(&triangles, 0, bytemuck::cast_slice(&corners));
-    drop(corners);
-    let cluster = |cluster| {
-        let (bounds, range) = (work.clusters.bounds(cluster), work.clusters.range(cluster));
-        Cluster { lo: bounds.lo, first: range.start, hi: bounds.hi, end: range.end }
-    };
-    let boxes: Vec<Cluster> = (0..work.clusters.len()).map(cluster).collect();
-    let clusters = device.filled("clusters", bytemuck::cast_slice(&boxes), Usage::STORAGE)?;
-    drop(boxes);
-    let grid = Bricks::of_grid(mesh.lattice().dims);
-    let bricks = u64::from(BLOCK_BRICKS) * grid.blocks(BLOCK).min(BATCH_BLOCKS);
+    let work = work(mesh, width, memory, progress)?;
+    let blocks = Bricks::of_grid(mesh.lattice().dims).blocks(BLOCK);
+    let bricks = u64::from(BLOCK_BRICKS) * blocks.min(BATCH_BLOCKS);
     let words = bricks * u64::from(BRICK_VOXELS);
     let buffer = |label, words| device.checked_buffer(label, words, Usage::STORAGE);
+    let found_bits = buffer("found bits", words)?;
     let records = bricks * (size_of::<Record>() / size_of::<u32>()) as u64;
-    let mut measuring = Measuring {
-        work: &work,
-        device,
-        triangles,
-        clusters,
-        found_bits: buffer("found bits", words)?,
+    let list = BandList {
         counts: buffer("counts", COUNT_WORDS)?,
         records: buffer("records", records)?,
         values: buffer("values", words)?,
-        record_staging: device.staging(COUNT_WORDS + records),
-        value_staging: device.staging(words),
-        batch: Batch::default(),
-        in_flight: None,
+        staging: device.staging(words),
         bricks: Vec::new(),
     };
-    measuring.visit(grid, work.all())?;
-    measuring.submit()?;
-    measuring.receive()?;
-    Ok(measuring.bricks)
+    let staging = device.staging(COUNT_WORDS + records);
+    let mut measuring = Measuring::new(device, &work, found_bits, staging)?;
+    measuring.list = Some(list);
+    measuring.run()?;
+    Ok(measuring.list.map(|list| list.bricks).unwrap_or_default())
+}
+
+/// Measures distances into `found_bits`, which is zeroed and has `row` words for each row of voxels
+/// along x: the complements of their bits, or 0 outside the band.
+///
+/// # Errors
+/// As [`bricks`].
+pub(crate) fn measure_rows(
+    device: &Device,
+    (found_bits, row): (&wgpu::Buffer, u32),
+    mesh: &PlacedMesh,
+    width: f32,
+    memory: u64,
+    progress: &dyn Progress,
+) -> Result<(), BackendError> {
+    let work = work(mesh, width, memory, progress)?;
+    let mut measuring = Measuring::new(device, &work, found_bits.clone(), device.staging(1))?;
+    measuring.row = row;
+    measuring.run()
+}
+
+/// The work on a mesh, less the memory of the batches.
+fn work<'a>(
+    mesh: &'a PlacedMesh,
+    width: f32,
+    memory: u64,
+    progress: &'a dyn Progress,
+) -> Result<Work<'a>, BackendError> {
+    // Bytes of a triangle and its cluster, and their copies for the upload; a block may be near to
+    // all.
+    let of_triangle = 2 * (size_of::<Triangle>() + size_of::<Cluster>() + size_of::<u32>());
+    Work::new(mesh, width, memory, (mesh.len() * of_triangle) as u64 + BATCH_BYTES, progress)
 }
 
 /// Words of the numbers of records and of values.
@@ -200,19 +211,67 @@ struct Measuring<'a> {
     triangles: wgpu::Buffer,
     clusters: wgpu::Buffer,
     found_bits: wgpu::Buffer,
+    /// Words of a row of `found_bits` along x; 0 if it holds the blocks of a batch.
+    row: u32,
+    /// Reads the bricks of each batch back.
+    list: Option<BandList>,
+    /// Of a batch: for the counts and the records, if bricks are read back.
+    staging: wgpu::Buffer,
+    batch: Batch,
+    /// The blocks of the submitted batch, and the mapping of its staging buffer.
+    in_flight: Option<(Vec<Bricks>, Mapping<'a>)>,
+}
+
+/// The bricks of the band, and the buffers of those of a batch.
+struct BandList {
     counts: wgpu::Buffer,
     records: wgpu::Buffer,
     values: wgpu::Buffer,
-    /// For the counts and the records.
-    record_staging: wgpu::Buffer,
-    value_staging: wgpu::Buffer,
-    batch: Batch,
-    /// The blocks of the submitted batch, and the mapping of its records.
-    in_flight: Option<(Vec<Bricks>, Mapping<'a>)>,
+    /// For the values.
+    staging: wgpu::Buffer,
     bricks: Vec<BandBrick>,
 }
 
-impl Measuring<'_> {
+impl<'a> Measuring<'a> {
+    fn new(
+        device: &'a Device,
+        work: &'a Work<'a>,
+        found_bits: wgpu::Buffer,
+        staging: wgpu::Buffer,
+    ) -> Result<Self, BackendError> {
+        let mesh = work.mesh;
+        let words = mesh.len() * size_of::<Triangle>() / size_of::<u32>();
+        let triangles = device.checked_buffer("triangles", words as u64, Usage::STORAGE)?;
+        let in_order = work.clusters.all_triangles.par_iter();
+        let corners: Vec<Triangle> = in_order.map(|&index| mesh.triangle(index as usize)).collect();
+        device.queue.write_buffer(&triangles, 0, bytemuck::cast_slice(&corners));
+        drop(corners);
+        let cluster = |cluster| {
+            let (bounds, range) = (work.clusters.bounds(cluster), work.clusters.range(cluster));
+            Cluster { lo: bounds.lo, first: range.start, hi: bounds.hi, end: range.end }
+        };
+        let boxes: Vec<Cluster> = (0..work.clusters.len()).map(cluster).collect();
+        let clusters = device.filled("clusters", bytemuck::cast_slice(&boxes), Usage::STORAGE)?;
+        Ok(Self {
+            work,
+            device,
+            triangles,
+            clusters,
+            found_bits,
+            row: 0,
+            list: None,
+            staging,
+            batch: Batch::default(),
+            in_flight: None,
+        })
+    }
+
+    fn run(&mut self) -> Result<(), BackendError> {
+        self.visit(Bricks::of_grid(self.work.mesh.lattice().dims), self.work.all())?;
+        self.submit()?;
+        self.receive()
+    }
+
     /// Culls `bricks`, which only the clusters `near` are near, and submits the batches that they
     /// fill.
     fn visit(&mut self, bricks: Bricks, near: Vec<u32>) -> Result<(), BackendError> {
@@ -249,8 +308,10 @@ impl Measuring<'_> {
         let bricks = blocks.len() as u32 * BLOCK_BRICKS;
         let near = device.filled("near clusters", bytemuck::cast_slice(&near), Usage::STORAGE)?;
         let mut encoder = device.encoder();
-        encoder.clear_buffer(&self.found_bits, 0, Some(4 * u64::from(bricks * BRICK_VOXELS)));
-        encoder.clear_buffer(&self.counts, 0, None);
+        if let Some(list) = &self.list {
+            encoder.clear_buffer(&self.found_bits, 0, Some(4 * u64::from(bricks * BRICK_VOXELS)));
+            encoder.clear_buffer(&list.counts, 0, None);
+        }
         let mut clusters = 0;
         let share_a_submission = |item: &Item, _: &Item| {
             clusters += (item.end - item.first) as usize;
@@ -263,41 +324,27 @@ impl Measuring<'_> {
             let full = std::mem::replace(&mut encoder, device.encoder());
             device.queue.submit([full.finish()]);
         }
-        let params = self.params(0, bricks)?;
-        let buffers = [
-            ("params", &params),
-            ("found_bits", &self.found_bits),
-            ("counts", &self.counts),
-            ("records", &self.records),
-            ("values", &self.values),
-        ];
-        device.record(&mut encoder, kernels::COMPACT, &buffers, bricks)?;
-        let (counts, bytes) = (4 * COUNT_WORDS, record_bytes(&blocks));
-        encoder.copy_buffer_to_buffer(&self.counts, 0, &self.record_staging, 0, counts);
-        encoder.copy_buffer_to_buffer(
-            &self.records,
-            0,
-            &self.record_staging,
-            counts,
-            bytes - counts,
-        );
-        let mapping = device.submit(encoder, &self.record_staging, bytes);
+        let mut bytes = 4;
+        if let Some(list) = &self.list {
+            bytes = record_bytes(&blocks);
+            let params = self.params(0, bricks)?;
+            list.record(device, &mut encoder, [&params, &self.found_bits], bricks)?;
+            let counts = 4 * COUNT_WORDS;
+            encoder.copy_buffer_to_buffer(&list.counts, 0, &self.staging, 0, counts);
+            let (records, size) = (&list.records, bytes - counts);
+            encoder.copy_buffer_to_buffer(records, 0, &self.staging, counts, size);
+        }
+        let mapping = device.submit(encoder, &self.staging, bytes);
         self.in_flight = Some((blocks, mapping));
         Ok(())
     }
 
     fn params(&self, items: u32, bricks: u32) -> Result<wgpu::Buffer, BackendError> {
-        let lattice = self.work.mesh.lattice();
-        let width = self.work.width;
         let params = MeasureParams {
-            dims: lattice.dims,
-            fraction_bits: lattice.fraction_bits,
-            width: (width * lattice.units_per_voxel() as f32).next_up(),
-            width_bits: width.to_bits(),
             items,
             bricks,
-            max_groups: MAX_GROUPS,
-            padding: [0; 3],
+            row: self.row,
+            ..MeasureParams::new(self.work.mesh.lattice(), self.work.width)
         };
         Ok(self.device.filled("params", bytemuck::bytes_of(&params), Usage::UNIFORM)?)
     }
@@ -323,36 +370,84 @@ impl Measuring<'_> {
         Ok(device.record(encoder, kernels::MEASURE, &buffers, groups)?)
     }
 
-    /// Waits for the batch in flight, if there is one, and adds its bricks.
+    /// Waits for the batch in flight, if there is one, and adds its bricks to the list.
     fn receive(&mut self) -> Result<(), BackendError> {
         let Some((blocks, mapping)) = self.in_flight.take() else {
             return Ok(());
         };
         let (device, work) = (self.device, self.work);
         device.block_on(mapping)?;
-        let (records, values) =
-            device.mapped(&self.record_staging, record_bytes(&blocks), read_records)?;
-        let records = checked(records, values, &blocks).ok_or_else(|| {
-            BackendError::Failed("the bricks of the band do not match their distances".into())
-        })?;
-        if values > 0 {
-            let bytes = 4 * u64::from(values);
-            let mut encoder = device.encoder();
-            encoder.copy_buffer_to_buffer(&self.values, 0, &self.value_staging, 0, bytes);
-            device.block_on(device.submit(encoder, &self.value_staging, bytes))?;
-            let brick = |record: &Record, values: &[u8]| {
-                let own = &values[4 * record.first as usize..][..4 * record.values() as usize];
-                work.claim(record.key(&blocks), record.mask(), bytemuck::pod_collect_to_vec(own))
-            };
-            let bricks: Result<Vec<_>, _> =
-                device.mapped(&self.value_staging, bytes, |values| {
-                    let kept = |record| brick(record, values).transpose();
-                    records.par_iter().filter_map(kept).collect()
-                })?;
-            self.bricks.extend(bricks?);
+        match &mut self.list {
+            Some(list) => list.receive(device, work, &self.staging, &blocks)?,
+            None => self.staging.unmap(),
         }
         blocks.iter().for_each(|block| work.finish(block));
         Ok(())
+    }
+}
+
+impl BandList {
+    /// Records the compaction of a batch of `bricks`.
+    fn record(
+        &self,
+        device: &Device,
+        encoder: &mut wgpu::CommandEncoder,
+        [params, found_bits]: [&wgpu::Buffer; 2],
+        bricks: u32,
+    ) -> Result<(), BackendError> {
+        let buffers = [
+            ("params", params),
+            ("found_bits", found_bits),
+            ("counts", &self.counts),
+            ("records", &self.records),
+            ("values", &self.values),
+        ];
+        Ok(device.record(encoder, kernels::COMPACT, &buffers, bricks)?)
+    }
+
+    /// Adds the bricks of `blocks`, whose counts and records are in `staging`, which is mapped.
+    fn receive(
+        &mut self,
+        device: &Device,
+        work: &Work,
+        staging: &wgpu::Buffer,
+        blocks: &[Bricks],
+    ) -> Result<(), BackendError> {
+        let (records, values) = device.mapped(staging, record_bytes(blocks), read_records)?;
+        let records = checked(records, values, blocks).ok_or_else(|| {
+            BackendError::Failed("the bricks of the band do not match their distances".into())
+        })?;
+        if values == 0 {
+            return Ok(());
+        }
+        let bytes = 4 * u64::from(values);
+        let mut encoder = device.encoder();
+        encoder.copy_buffer_to_buffer(&self.values, 0, &self.staging, 0, bytes);
+        device.block_on(device.submit(encoder, &self.staging, bytes))?;
+        let brick = |record: &Record, values: &[u8]| {
+            let own = &values[4 * record.first as usize..][..4 * record.values() as usize];
+            work.claim(record.key(blocks), record.mask(), bytemuck::pod_collect_to_vec(own))
+        };
+        let bricks: Result<Vec<_>, _> = device.mapped(&self.staging, bytes, |values| {
+            let kept = |record| brick(record, values).transpose();
+            records.par_iter().filter_map(kept).collect()
+        })?;
+        self.bricks.extend(bricks?);
+        Ok(())
+    }
+}
+
+impl MeasureParams {
+    /// Without items, bricks and rows.
+    pub(crate) fn new(lattice: &Lattice, width: f32) -> Self {
+        Self {
+            dims: lattice.dims,
+            fraction_bits: lattice.fraction_bits,
+            width: (width * lattice.units_per_voxel() as f32).next_up(),
+            width_bits: width.to_bits(),
+            max_groups: MAX_GROUPS,
+            ..Self::zeroed()
+        }
     }
 }
 
@@ -459,7 +554,7 @@ mod tests {
         ("first += 32u", "first += 64u"),
         // One of two almost equal distances is dropped.
         ("!is_same(squared, (*nearest).squared)", "false"),
-        ("found_bits[first + place]", "found_bits[place]"),
+        ("first + place, params.row", "place, params.row"),
     ];
     /// Faults planted in the kernel that compacts.
     const COMPACTING_FAULTS: [(&str, &str); 4] = [

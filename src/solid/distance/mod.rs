@@ -24,6 +24,7 @@ mod nearest;
 
 pub use field::{DistanceField, FieldError};
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pulp::Arch;
@@ -118,15 +119,23 @@ pub(crate) fn band(
     memory: u64,
     progress: &dyn Progress,
 ) -> Result<Vec<BandBrick>, BackendError> {
-    check_width(width)?;
-    if mesh.window().is_some() {
-        return Err(NOT_IN_TILES);
-    }
-    let mesh = &*Distinct::of(mesh, false).into_mesh();
+    let mesh = &*checked(mesh, width)?;
     match backend {
         #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
         Backend::Gpu(gpu) => self::gpu::bricks(gpu.device(), mesh, width, memory, progress),
         _ => Work::new(mesh, width, memory, 0, progress)?.bricks(),
+    }
+}
+
+/// The mesh without repeated triangles.
+///
+/// # Errors
+/// A width out of range; a mesh in a window.
+pub(crate) fn checked(mesh: &PlacedMesh, width: f32) -> Result<Cow<'_, PlacedMesh>, BackendError> {
+    check_width(width)?;
+    match mesh.window() {
+        Some(_) => Err(NOT_IN_TILES),
+        None => Ok(Distinct::of(mesh, false).into_mesh()),
     }
 }
 

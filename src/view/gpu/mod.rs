@@ -16,6 +16,8 @@ pub mod draw;
 mod scene_builder;
 mod self_test;
 pub mod tree;
+#[cfg(not(target_arch = "wasm32"))]
+mod volume;
 
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
@@ -31,6 +33,8 @@ use crate::view::trace::{Face, Hit, Ray};
 pub use scene_builder::{
     MeshBuffers, SceneBuilder, SceneCapacity, SceneFailure, SceneStatus, Source,
 };
+#[cfg(not(target_arch = "wasm32"))]
+pub use volume::distance_texture;
 
 /// The version of the layout.
 pub const SCENE_VERSION: u32 = 1;

@@ -1,0 +1,176 @@
+//! Distances in a 3D texture: a signed distance field for renderers and physics, which never leaves
+//! the GPU.
+
+use bytemuck::bytes_of;
+use wgpu::BufferUsages as Usage;
+
+use crate::backend::BackendError;
+use crate::backend::cpu::Cpu;
+use crate::backend::gpu::{Gpu, adversarial_mesh};
+use crate::base::progress::{NoProgress, Progress};
+use crate::gpu::{Device, GROUP, GpuError, kernels};
+use crate::grid::VoxelGrid;
+use crate::lattice::PlacedMesh;
+use crate::solid::distance::gpu::{MeasureParams, measure_rows};
+use crate::solid::distance::{checked, distances};
+use crate::view::gpu::GpuScene;
+use crate::view::trace::Scene;
+
+/// Texels of a unit of a row: WebGPU copies rows of a multiple of 256 bytes from a buffer.
+const ROW_TEXELS: u32 = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT / 4;
+
+/// Maximum texels per submission: at ten million a second, far below the time-outs of drivers.
+const MAX_PASS_TEXELS: u32 = 1 << 22;
+
+/// The signed distances of [`distances`](fn@crate::solid::distance::distances) in a 3D texture of
+/// the format `R32Float`, with a texel per voxel, in voxels, negative where `inside` has the voxel.
+/// Outside the band they are plus or minus `width`, as
+/// [`DistanceField::get`](crate::solid::distance::DistanceField::get) gives them, to the bit. They
+/// are not read back. `memory` is the host's, in bytes, beside the mesh and `inside`; the texture
+/// and a buffer of its size are the GPU's.
+///
+/// # Errors
+/// A width that is not above 0, or above [`MAX_WIDTH`](crate::solid::distance::MAX_WIDTH); a grid
+/// larger than a texture or a buffer of the device; a mesh in a window; too little memory;
+/// cancelled; the kernels fail their self-test, which precedes their first use; the device fails.
+///
+/// # Panics
+/// `inside` has other dimensions than the grid.
+pub fn distance_texture(
+    gpu: &Gpu,
+    mesh: &PlacedMesh,
+    inside: &VoxelGrid,
+    width: f32,
+    memory: u64,
+    progress: &dyn Progress,
+) -> Result<wgpu::Texture, BackendError> {
+    let mesh = &*checked(mesh, width)?;
+    let device = gpu.device();
+    let texture = || {
+        let test = async { passes_self_test(device) };
+        device.block_on(device.self_test("distance textures", test))?;
+        let [width_texels, height, depth_or_array_layers] = mesh.lattice().dims;
+        let size = wgpu::Extent3d { width: width_texels, height, depth_or_array_layers };
+        let most = device.device.limits().max_texture_dimension_3d;
+        if let Some(needs) = mesh.lattice().dims.into_iter().find(|&texels| texels > most) {
+            let (adapter, what) = (device.label(), "texels along an axis of a 3D texture");
+            let (has, needs) = (most.into(), needs.into());
+            return Err(GpuError::Unsuitable { adapter, what, has, needs }.into());
+        }
+        let texels = texels(device, mesh, inside, width, memory, progress)?;
+        let usage = wgpu::TextureUsages::COPY_DST | wgpu::TextureUsages::COPY_SRC;
+        let texture = device.device.create_texture(&wgpu::TextureDescriptor {
+            label: Some("distances"),
+            size,
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D3,
+            format: wgpu::TextureFormat::R32Float,
+            usage: usage | wgpu::TextureUsages::TEXTURE_BINDING,
+            view_formats: &[],
+        });
+        let bytes_per_row = Some(4 * row_of(mesh));
+        let layout =
+            wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row, rows_per_image: Some(height) };
+        let source = wgpu::TexelCopyBufferInfo { buffer: &texels, layout };
+        let mut encoder = device.encoder();
+        encoder.copy_buffer_to_texture(source, texture.as_image_copy(), size);
+        device.queue.submit([encoder.finish()]);
+        Ok(texture)
+    };
+    device.in_scopes(texture)?
+}
+
+/// Words of a row of texels.
+fn row_of(mesh: &PlacedMesh) -> u32 {
+    mesh.lattice().dims[0].next_multiple_of(ROW_TEXELS)
+}
+
+/// The texels of [`distance_texture`] in rows of [`row_of`], by kernels that need not have passed
+/// their self-test.
+fn texels(
+    device: &Device,
+    mesh: &PlacedMesh,
+    inside: &VoxelGrid,
+    width: f32,
+    memory: u64,
+    progress: &dyn Progress,
+) -> Result<wgpu::Buffer, BackendError> {
+    let (lattice, row) = (mesh.lattice(), row_of(mesh));
+    assert_eq!(lattice.dims, inside.dims(), "the grid of voxels inside");
+    let words = [row, lattice.dims[1], lattice.dims[2]].map(u64::from).iter().product();
+    let texels = device.checked_buffer("distances", words, Usage::STORAGE)?;
+    measure_rows(device, (&texels, row), mesh, width, memory, progress)?;
+    let inside = GpuScene::upload(device, &Scene::new(inside))?;
+    // The buffer could be made, so that they are below 2^32.
+    let words = words as u32;
+    for first in (0..words).step_by(MAX_PASS_TEXELS as usize) {
+        let params = MeasureParams { row, first, ..MeasureParams::new(lattice, width) };
+        let params = device.filled("params", bytes_of(&params), Usage::UNIFORM)?;
+        let own = [("params", &params), ("found_bits", &texels)];
+        let buffers = [&own[..], &inside.buffers().named()].concat();
+        let mut encoder = device.encoder();
+        let groups = (words - first).min(MAX_PASS_TEXELS).div_ceil(GROUP);
+        device.record(&mut encoder, kernels::TEXELS, &buffers, groups)?;
+        device.queue.submit([encoder.finish()]);
+    }
+    Ok(texels)
+}
+
+/// Whether the texels of a built-in mesh are the CPU's distances.
+fn passes_self_test(device: &Device) -> Result<bool, BackendError> {
+    let mesh = adversarial_mesh([28, 29, 30], &[(24, 8), (4, 55)]);
+    let dims = mesh.lattice().dims;
+    let is_inside = |&[x, y, z]: &[u32; 3]| (x + 2 * y + 3 * z) % 7 < 3;
+    let all = (0..dims[0])
+        .flat_map(|x| (0..dims[1]).flat_map(move |y| (0..dims[2]).map(move |z| [x, y, z])));
+    let inside = VoxelGrid::from_voxels(dims, all.clone().filter(is_inside))?;
+    let words = match texels(device, &mesh, &inside, 5.0, u64::MAX, &NoProgress) {
+        Err(BackendError::Failed(_)) => return Ok(false),
+        texels => device.block_on(device.contents(&texels?))?,
+    };
+    let known = distances(&Cpu, &mesh, inside, 5.0, u64::MAX, &NoProgress)?;
+    let mut all = all;
+    Ok(all.all(|[x, y, z]| {
+        let word = words[(x + row_of(&mesh) * (y + dims[1] * z)) as usize];
+        word == known.get([x, y, z]).to_bits()
+    }))
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::gpu::{Kernel, promised};
+
+    const FAULTS: [(Kernel, &str, &str); 5] = [
+        (kernels::MEASURE, "params.row * (voxel.y", "params.row * (voxel.x"),
+        (kernels::MEASURE, "first + place, params.row == 0u", "first + place, true"),
+        (kernels::TEXELS, ", params.width_bits)", ", params.width_bits + 1u)"),
+        (kernels::TEXELS, " | sign;", ";"),
+        (kernels::TEXELS, "row / params.dims.y)", "row / params.dims.x)"),
+    ];
+
+    #[test]
+    fn a_kernel_that_computes_wrong_texels_is_refused() {
+        let adapters = promised().into_iter();
+        let Some(adapter) = adapters.max_by_key(|adapter| adapter.label().contains("llvmpipe"))
+        else {
+            return;
+        };
+        let mesh = adversarial_mesh([9, 8, 7], &[(4, 9)]);
+        let inside = VoxelGrid::empty([9, 8, 7]).unwrap();
+        let texture = |device: Device| {
+            let gpu = Gpu::on_device(device).unwrap();
+            distance_texture(&gpu, &mesh, &inside, 2.0, u64::MAX, &NoProgress)
+        };
+        texture(adapter.open().unwrap()).unwrap();
+        for (kernel, right, wrong) in FAULTS {
+            let device = adapter.open().unwrap();
+            device.plant(kernel, &[], right, wrong);
+            let refused = texture(device).unwrap_err();
+            let is_refused = matches!(refused, BackendError::Gpu(GpuError::SelfTest { .. }));
+            assert!(is_refused, "{right}: {refused}");
+        }
+    }
+}

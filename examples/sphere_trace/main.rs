@@ -1,53 +1,45 @@
-//! Sphere tracing (J. C. Hart, 1996) of a mesh: its signed distances are measured into a 3D texture,
-//! which stays on the GPU. The field gives the surface without facets of voxels, its normals, soft
-//! shadows and ambient occlusion.
+//! Sphere tracing (J. C. Hart, 1996) of a mesh by its signed distances in a 3D texture, which stays
+//! on the GPU. The shader interpolates the distances: the surface is smooth, and its normals, soft
+//! shadows and ambient occlusion follow from them.
 //!
 //! `cargo run --release --example sphere_trace -- assets/lighthouse.obj 64 picture.png`
 
+use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use image::RgbImage;
 use trivox::gpu::Adapter;
-use trivox::solid::Solid;
-use trivox::view::gpu::distance_texture;
 use trivox::wgpu::{self, BindingResource, BufferUsages as Usage};
-use trivox::{ColorSource, Gpu, Mode, NoProgress, Voxelizer};
+use trivox::{Gpu, Voxelizer};
 
-/// Memory of the host, in bytes.
-const MEMORY: u64 = 1 << 30;
+/// Pixels along an edge of a workgroup's tile.
+const TILE: u32 = 8;
 
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [mesh, resolution, picture] = &args[..] else { bail!("use MESH RESOLUTION PICTURE.png") };
     let resolution = resolution.parse().context("RESOLUTION is a number of voxels")?;
     let gpu = Arc::new(Gpu::new(&Adapter::find(None)?)?);
-    draw(gpu, mesh, resolution, 480)?.save(picture).context(picture.clone())
+    draw(&gpu, mesh, resolution, 480)?.save(picture).context(picture.clone())
 }
 
-/// A picture of `side` pixels a side, a multiple of 8.
-pub(crate) fn draw(gpu: Arc<Gpu>, mesh: &str, resolution: u32, side: u32) -> Result<RgbImage> {
-    // The band has half-shadows and occlusion in it.
-    let width = resolution.div_ceil(4);
-    let voxelizer = Voxelizer::new()
-        .gpu(gpu.clone())
-        .resolution(resolution)
-        .pad(width)
-        .mode(Mode::Solid(Solid { include_surface: false, ..Solid::default() }))
-        .color(ColorSource::None);
-    let placed = voxelizer.place(mesh)?;
-    let voxelized = voxelizer.voxelize(&placed)?;
-    for warning in &voxelized.warnings {
+/// A picture of `side` pixels a side, in whole tiles.
+pub(crate) fn draw(gpu: &Arc<Gpu>, mesh: &str, resolution: u32, side: u32) -> Result<RgbImage> {
+    ensure!(side.is_multiple_of(TILE), "{side} pixels are not in whole tiles");
+    // Shadows and occlusion are found within the band, which also pads the grid.
+    let width = resolution.div_ceil(4).max(2);
+    let voxelizer = Voxelizer::new().resolution(resolution);
+    let distances = voxelizer.distance_texture(gpu, Path::new(mesh), width as f32)?;
+    for warning in &distances.warnings {
         eprintln!("{warning}");
     }
-    let (mesh, inside) = (&placed.mesh, &voxelized.grid);
-    let field = distance_texture(&gpu, mesh, inside, width as f32, MEMORY, &NoProgress)?;
 
     let device = gpu.device();
     let words = u64::from(side * side);
     let pixels = device.buffer("pixels", words, Usage::STORAGE | Usage::COPY_SRC);
     let pipeline = pipeline(&device.device);
-    let view = field.create_view(&Default::default());
+    let view = distances.texture.create_view(&Default::default());
     let group = device.device.create_bind_group(&wgpu::BindGroupDescriptor {
         label: None,
         layout: &pipeline.get_bind_group_layout(0),
@@ -60,13 +52,13 @@ pub(crate) fn draw(gpu: Arc<Gpu>, mesh: &str, resolution: u32, side: u32) -> Res
     let mut pass = encoder.begin_compute_pass(&Default::default());
     pass.set_pipeline(&pipeline);
     pass.set_bind_group(0, &group, &[]);
-    pass.dispatch_workgroups(side / 8, side / 8, 1);
+    pass.dispatch_workgroups(side / TILE, side / TILE, 1);
     drop(pass);
     let staging = device.buffer("staging", words, Usage::MAP_READ | Usage::COPY_DST);
     encoder.copy_buffer_to_buffer(&pixels, 0, &staging, 0, 4 * words);
-    let pixels = device.submit_and_read(encoder, &staging)?;
-    let rgb = pixels.iter().flat_map(|pixel| pixel.to_le_bytes().into_iter().take(3));
-    RgbImage::from_raw(side, side, rgb.collect()).context("a pixel for each invocation")
+    let colors = device.submit_and_read(encoder, &staging)?;
+    let rgb = colors.iter().flat_map(|color| color.to_le_bytes().into_iter().take(3));
+    RgbImage::from_raw(side, side, rgb.collect()).context("a colour for each pixel")
 }
 
 fn pipeline(device: &wgpu::Device) -> wgpu::ComputePipeline {

@@ -15,7 +15,7 @@ fn texels(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let word = params.first + GROUP * (group.y * params.max_groups + group.x) + lane;
+    let word = params.first + GROUP * group.x + lane;
     if word >= arrayLength(&found_bits) {
         return;
     }

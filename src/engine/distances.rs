@@ -1,17 +1,23 @@
 //! Distances instead of voxels.
 
+#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+use crate::backend::gpu::Gpu;
 use crate::backend::{BackendChoice, BackendError, Chosen, UsedBackend};
 use crate::base::timed;
 use crate::engine::{
-    ColorSource, MeshSource, Timings, VoxelizeError, Voxelized, Voxelizer, Warning,
+    ColorSource, MeshSource, Placed, Timings, VoxelizeError, Voxelized, Voxelizer, Warning,
 };
 use crate::grid::VoxelGrid;
 use crate::lattice::{Lattice, PlacedMesh};
 use crate::solid::distance::{DistanceField, NOT_IN_TILES, band, check_width, field_of};
 use crate::solid::mode::Mode;
 use crate::solid::{Fill, FillReport, Solid};
+#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+use crate::view::gpu::distance_texture;
 
 /// The distances around the surface of a mesh.
 #[derive(Debug, Clone)]
@@ -31,6 +37,22 @@ pub struct Distances {
     pub warnings: Vec<Warning>,
     /// Durations of the steps.
     pub timings: Timings,
+}
+
+/// The distances around the surface of a mesh, in the memory of a GPU.
+#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct DistanceTexture {
+    /// A 3D texture of the format `R32Float`: the signed distance of each voxel, in voxels.
+    pub texture: wgpu::Texture,
+    /// The lattice of the mesh. [`voxels_from_mesh`](Lattice::voxels_from_mesh), divided by the
+    /// dimensions, gives texture coordinates.
+    pub lattice: Lattice,
+    /// How the inside was found.
+    pub fill_report: Option<FillReport>,
+    /// Unexpected properties of the result.
+    pub warnings: Vec<Warning>,
 }
 
 /// The result of [`Voxelizer::measure`].
@@ -73,6 +95,44 @@ impl Voxelizer {
         source: impl Into<MeshSource<'a>>,
         width: f32,
     ) -> Result<Distances, VoxelizeError> {
+        let (voxelizer, placed, voxelized) = self.with_inside(source.into(), width)?;
+        let Voxelized { grid, lattice, triangles, fill_report, backend, .. } = voxelized;
+        let measured = voxelizer.measure(&placed.mesh, grid, width, &backend)?;
+        let Measured { field, backend, warnings, time } = measured;
+        let warnings = voxelized.warnings.into_iter().chain(warnings).collect();
+        let timings = Timings { distance: Some(time), ..voxelized.timings };
+        Ok(Distances { field, lattice, triangles, fill_report, backend, warnings, timings })
+    }
+
+    /// The same distances in a 3D texture of `gpu`, as
+    /// [`distance_texture`](crate::view::gpu::distance_texture) makes it, which are not read back.
+    ///
+    /// # Errors
+    /// As [`distances`](Self::distances); the device has no texture or buffer so large.
+    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+    pub fn distance_texture<'a>(
+        &self,
+        gpu: &Arc<Gpu>,
+        source: impl Into<MeshSource<'a>>,
+        width: f32,
+    ) -> Result<DistanceTexture, VoxelizeError> {
+        let voxelizer = self.clone().gpu(Arc::clone(gpu));
+        let (voxelizer, placed, voxelized) = voxelizer.with_inside(source.into(), width)?;
+        let Voxelized { grid, lattice, fill_report, mut warnings, .. } = voxelized;
+        let (mesh, memory) = (&placed.mesh, (voxelizer.memory)());
+        let work = |_: &_| distance_texture(gpu, mesh, &grid, width, memory, &*voxelizer.progress);
+        let (texture, _) = voxelizer.run_on(Chosen::gpu(Arc::clone(gpu), "asked for"), work)?;
+        warnings.extend(voxelizer.install(|| Warning::of_distances(mesh, width))?);
+        Ok(DistanceTexture { texture, lattice, fill_report, warnings })
+    }
+
+    /// The mesh for distances of this width, and the voxels inside it, by the voxelizer that made
+    /// them.
+    fn with_inside(
+        &self,
+        source: MeshSource,
+        width: f32,
+    ) -> Result<(Self, Placed, Voxelized), VoxelizeError> {
         check_width(width)?;
         if self.tile.is_some() || self.window.is_some() {
             return Err(NOT_IN_TILES.into());
@@ -88,12 +148,7 @@ impl Voxelizer {
         }
         let placed = voxelizer.place(source)?;
         let voxelized = voxelizer.voxelize(&placed)?;
-        let Voxelized { grid, lattice, triangles, fill_report, backend, .. } = voxelized;
-        let measured = voxelizer.measure(&placed.mesh, grid, width, &backend)?;
-        let Measured { field, backend, warnings, time } = measured;
-        let warnings = voxelized.warnings.into_iter().chain(warnings).collect();
-        let timings = Timings { distance: Some(time), ..voxelized.timings };
-        Ok(Distances { field, lattice, triangles, fill_report, backend, warnings, timings })
+        Ok((voxelizer, placed, voxelized))
     }
 
     /// Measures the distances around the surface of `mesh`; `inside` is its solid. The backend is

@@ -29,6 +29,8 @@ use crate::mesh::appearance::FilterChoice;
 use crate::solid::mode::Mode;
 use crate::surface::color::Blend;
 
+#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+pub use crate::engine::distances::DistanceTexture;
 pub use crate::engine::distances::{Distances, Measured};
 pub use crate::engine::error::{VoxelizeError, code_of};
 pub use crate::engine::estimate::Estimate;

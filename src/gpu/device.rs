@@ -230,8 +230,8 @@ impl Device {
         self.buffer("staging", words, Usage::MAP_READ | Usage::COPY_DST)
     }
 
-    /// Submits `encoder`. The future completes when it is executed and `staging[..bytes]` is
-    /// mapped.
+    /// Submits `encoder`, which writes `staging`. The future completes when it is executed and
+    /// `staging[..bytes]` is mapped.
     pub(crate) fn submit(
         &self,
         encoder: wgpu::CommandEncoder,
@@ -430,9 +430,11 @@ impl Device {
     }
 }
 
-/// The largest buffer that a kernel reads or writes, in bytes.
+/// The largest buffer that a kernel reads or writes, in bytes: below 2^31 on every system, so that
+/// kernels can count its bytes.
 pub(crate) fn buffer_limit(limits: &wgpu::Limits) -> u64 {
-    limits.max_storage_buffer_binding_size.min(limits.max_buffer_size)
+    let most = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+    most.min(i32::MAX as u64)
 }
 
 /// Dispatches `groups` workgroups, two-dimensional if there are more than `most`. The linear index

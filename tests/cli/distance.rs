@@ -95,6 +95,34 @@ fn distances_are_converted_to_formats_that_hold_them_and_info_says_so() {
 }
 
 #[test]
+fn level_sets_are_compared_within_a_tolerance() {
+    let folder = with_tetrahedron();
+    // Voxels whose size is no power of two: mesh units are rounded.
+    folder.succeeds("solid.obj --res 50 --distance 2 -o a.npz");
+    folder.succeeds("convert a.npz b.vdb");
+    let report = folder.json("diff a.npz b.vdb --tolerance 0.000001");
+    let differs = |args: &str| stdout(&folder.exits(args, 1));
+    let largest = report["distances"]["largest"].as_f64().unwrap();
+    assert!(largest > 0.0 && largest < 1e-6, "{report}");
+    assert!(report["distances"]["differing"].as_u64().unwrap() > 0);
+    let said = folder.printed("diff a.npz b.vdb --tolerance 0.000001");
+    assert!(said.ends_with("verdict   distances are equal within 0.000001 voxels\n"), "{said}");
+    let said = differs("diff a.npz b.vdb --tolerance 0");
+    assert!(said.contains("verdict   distances differ by up to about "), "{said}");
+    // Other dimensions.
+    folder.succeeds("solid.obj --res 50 --distance 2 --pad 4 -o wide.npz");
+    let said = differs("diff a.npz wide.npz --tolerance 1");
+    assert!(said.contains("different dimensions"), "{said}");
+    folder.succeeds("solid.obj --res 50 --mode solid -o solid.vox");
+    let refused = "--tolerance is for distances, and solid.vox has none: leave it out";
+    folder.refuses("diff a.npz solid.vox --tolerance 1", refused);
+    for wrong in ["-1", "nan", "inf", "1mm"] {
+        let diff = format!("diff a.npz a.npz --tolerance={wrong}");
+        folder.fails(diff, "at least 0, such as 0.001");
+    }
+}
+
+#[test]
 fn the_report_on_the_inside_names_no_option_that_distances_refuse() {
     let folder = folder();
     let said = folder.says(format!("{LIGHTHOUSE} --res 32 --distance 2"), "shells have no voxel");

@@ -79,6 +79,29 @@ fn distances_are_restored_from_their_parts() {
     }
 }
 
+#[test]
+fn distances_differ_in_the_bands_and_in_their_signs_beyond() {
+    let grid = |voxels: &[[u32; 3]]| VoxelGrid::from_voxels([9; 3], voxels.to_vec()).unwrap();
+    let (near, far, inside) = ([1, 2, 3], [8, 0, 8], [4, 4, 4]);
+    let field = |width, band: &[[u32; 3]], solid: &[[u32; 3]], distance| {
+        let distances = vec![distance; band.len()];
+        DistanceField::of_parts(width, [grid(band), grid(solid)], distances).unwrap()
+    };
+    let one = field(2.0, &[near, inside], &[inside], 0.5);
+    for (other, differing) in [
+        (one.clone(), vec![]),
+        (field(2.0, &[near, inside], &[near, inside], 0.5), vec![near]),
+        (field(2.0, &[inside], &[inside], 0.5), vec![near]),
+        (field(2.0, &[near, inside, far], &[inside], 0.5), vec![far]),
+        // Beyond the bands.
+        (field(2.0, &[near, inside], &[inside, far], 0.5), vec![far]),
+        (field(3.0, &[near, inside], &[inside], 0.5), vec![]),
+    ] {
+        assert!(one.differing_voxels(&other).eq(differing.clone()), "{differing:?}");
+        assert!(other.differing_voxels(&one).eq(differing.clone()), "{differing:?}");
+    }
+}
+
 /// Cancels at these of its questions.
 #[derive(Debug)]
 struct Cancel {

@@ -136,11 +136,13 @@ fn texels_of(field: &DistanceField) -> Vec<u32> {
     (0..nz).flat_map(|z| (0..ny).map(move |y| (y, z))).flat_map(row).collect()
 }
 
-/// Any solid.
+/// A solid with full bricks and others.
 fn some_inside(dims: [u32; 3]) -> VoxelGrid {
     let mut rng = Rng::with_seed(dims[0].into());
-    let voxels = (0..2000).map(|_| dims.map(|d| rng.u32(0..d)));
-    VoxelGrid::from_voxels(dims, voxels).unwrap()
+    let block = (0..16).flat_map(|x| (0..16).flat_map(move |y| (0..16).map(move |z| [x, y, z])));
+    let block = block.filter(|voxel| (0..3).all(|a| voxel[a] < dims[a]));
+    let others: Vec<_> = (0..2000).map(|_| dims.map(|d| rng.u32(0..d))).collect();
+    VoxelGrid::from_voxels(dims, block.chain(others)).unwrap()
 }
 
 #[test]
@@ -164,31 +166,59 @@ fn textures_hold_the_fields_of_the_cpu_on_every_adapter() {
 #[test]
 fn textures_of_several_submissions_are_whole_and_what_cannot_be_one_is_an_error() {
     let Some(gpu) = fast_gpu() else { return };
-    let mesh = mesh_of(&[[[0.0; 3], [170.0, 60.0, 150.0], [20.0, 150.0, 150.0]]]);
+    // Near all blocks, more than those of a batch.
+    let mesh = mesh_of(&[[[0.0; 3], [210.0, 10.0, 20.0], [20.0, 210.0, 210.0]]]);
     let mesh = at_voxel_size(&mesh, 1.0);
     let texture = |mesh: &PlacedMesh, width, memory, progress: &Counts| {
         let inside = some_inside(mesh.lattice().dims);
         distance_texture(&gpu, mesh, &inside, width, memory, progress)
     };
-    let field =
-        distances(&Cpu, &mesh, some_inside(mesh.lattice().dims), 3.0, u64::MAX, &NoProgress);
-    let found = texture(&mesh, 3.0, u64::MAX, &Counts::default()).unwrap();
-    // Rows of 192 words, more than the 2^22 of a submission.
-    assert!(found.size().width > 128 && texels(&gpu, &found) == texels_of(&field.unwrap()));
+    let inside = some_inside(mesh.lattice().dims);
+    let field = distances(&Cpu, &mesh, inside.clone(), 190.0, u64::MAX, &NoProgress).unwrap();
+    let counts = Counts::default();
+    let found = texture(&mesh, 190.0, u64::MAX, &counts).unwrap();
+    assert!(texels(&gpu, &found) == texels_of(&field));
+    let bricks: u64 = mesh.lattice().dims.map(|d| u64::from(d.div_ceil(8))).iter().product();
+    assert_eq!((counts.total.into_inner(), counts.done.into_inner()), (bricks, bricks));
+    let size = found.size();
+    let words = size.width.next_multiple_of(64) * size.height * size.depth_or_array_layers;
+    assert!(words > 2 << 22, "{words} words in one submission");
 
     let error = |mesh, width, memory, progress: Counts| {
         texture(mesh, width, memory, &progress).expect_err("no texture").to_string()
     };
     let of_width = error(&mesh, 0.0, u64::MAX, Counts::default());
     assert_eq!(of_width, "a width of 0 voxels is not possible: use more than 0, at most 1024");
-    assert!(error(&mesh, 3.0, 1 << 20, Counts::default()).contains("needs at least"));
-    assert_eq!(error(&mesh, 3.0, u64::MAX, Counts::cancelled_at(0)), "cancelled");
+    // Enough for neither the solid nor a batch.
+    for memory in [256 * inside.brick_count() - 1, 1 << 20] {
+        assert!(error(&mesh, 3.0, memory, Counts::default()).contains("needs at least"));
+    }
+    let cancelled = Counts::cancelled_at(bricks / 4);
+    assert_eq!(error(&mesh, 190.0, u64::MAX, cancelled), "cancelled");
     let most = gpu.device().device.limits().max_texture_dimension_3d;
     let line = mesh_of(&[[[0.0; 3], [f64::from(most), 0.5, 0.5], [1.0, 1.0, 1.0]]]);
     let too_long = error(&at_voxel_size(&line, 0.5), 1.0, u64::MAX, Counts::default());
     let limit =
         format!("the limit of texels along an axis of a 3D texture is {most}, but at least");
     assert!(too_long.contains(&limit), "{too_long}");
+}
+
+#[test]
+fn a_voxelizer_has_the_texels_and_the_warnings_of_its_distances() {
+    let Some(gpu) = fast_gpu().map(Arc::new) else { return };
+    let mesh = octahedron(1.0);
+    let whole = Voxelizer::new().resolution(20);
+    let cut = whole.clone().bounds([[-1.0; 3], [1.0, 0.5, 1.0]]);
+    for (voxelizer, warnings) in [(whole, 0), (cut, 1)] {
+        let expected = voxelizer.distances(&mesh, 2.5).unwrap();
+        let found = voxelizer.distance_texture(&gpu, &mesh, 2.5).unwrap();
+        assert!(texels(&gpu, &found.texture) == texels_of(&expected.field));
+        assert_eq!(found.lattice, expected.lattice);
+        assert_eq!(found.fill_report, expected.fill_report);
+        assert_eq!((found.warnings.len(), &found.warnings), (warnings, &expected.warnings));
+    }
+    let error = Voxelizer::new().distance_texture(&gpu, &mesh, 2000.0).unwrap_err();
+    assert!(error.to_string().contains("a width of 2000 voxels is not possible"), "{error}");
 }
 
 #[test]

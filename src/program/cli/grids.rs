@@ -6,7 +6,7 @@ use clap::{ArgGroup, Args};
 use trivox::Up;
 use trivox::formats::GridFormat;
 
-use crate::cli::parse::{parse_count, parse_in};
+use crate::cli::parse::{parse_count, parse_in, parse_tolerance};
 use crate::cli::{
     Input, PaletteArgs, ReadArgs, ReportArgs, SceneArgs, SourceArgs, first_or_hidden, names,
 };
@@ -123,6 +123,11 @@ pub struct DiffArgs {
     /// Exit with 1 also if only colours, attributes, positions or distances differ.
     #[arg(long)]
     pub exact: bool,
+
+    /// Compare the distances of two level sets: exit with 1 if one differs by more than so many
+    /// voxels, and with 0 if none does, whatever else differs.
+    #[arg(long, value_name = "VOXELS", value_parser = parse_tolerance, conflicts_with = "exact")]
+    pub tolerance: Option<f64>,
 
     /// Draw a picture of both, a .png: voxels in both grey, only in A orange, only in B blue. Those
     /// that differ show through the grey ones.

@@ -117,6 +117,11 @@ pub fn parse_number(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "use a number without a unit, such as 0.5".to_owned())
 }
 
+pub fn parse_tolerance(text: &str) -> Result<f64, String> {
+    let tolerance = text.parse().ok().filter(|&voxels: &f64| voxels >= 0.0 && voxels.is_finite());
+    tolerance.ok_or_else(|| "use a number of voxels, at least 0, such as 0.001".to_owned())
+}
+
 pub fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().filter(|&seconds: &f64| seconds > 0.0);
     let limit = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());

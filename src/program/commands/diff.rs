@@ -1,6 +1,6 @@
 //! `voxelize diff`: compares two grids voxel by voxel.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use serde::Serialize;
 use trivox::base::srgb::Rgba;
 use trivox::grid::compare::in_colors;
@@ -12,7 +12,7 @@ use crate::ExitStatus;
 use crate::cli::{DiffArgs, SceneArgs};
 use crate::grids::{GridSummary, described};
 use crate::progress::TerminalProgress;
-use crate::text::{counted, escaped, of_file, range, ratio, significant};
+use crate::text::{counted, escaped, of_file, range, ratio, shown, significant};
 use crate::write::pictures::{preview, preview_options};
 use crate::write::sink::{Inputs, Sink};
 
@@ -42,6 +42,11 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
     let load = |path| progress.load(path, args.read.memory, SceneArgs::default());
     let (a, b) = (load(&args.a)?, load(&args.b)?);
     progress.finish();
+    for (path, of) in [(&args.a, &a.distances), (&args.b, &b.distances)] {
+        if args.tolerance.is_some() && of.is_none() {
+            bail!("--tolerance is for distances, and {} has none: leave it out", shown(path));
+        }
+    }
     let found = compare(&a.grid, &b.grid, NAMED);
     // Blocks of unknown colours are voxels of one colour.
     let have_blocks = !a.blocks.is_empty() && !b.blocks.is_empty();
@@ -58,6 +63,7 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
     };
     let preview = sink.map(draw).transpose()?;
     let named = |&(voxel, side): &([u32; 3], usize)| Differing { voxel, only_in: NAMES[side] };
+    let distances = DistanceErrors::of(a.distances.as_ref(), b.distances.as_ref());
     let report = DiffReport {
         a: GridSummary::of_level_set(&args.a, &a.grid, a.distances.as_ref()),
         b: GridSummary::of_level_set(&args.b, &b.grid, b.distances.as_ref()),
@@ -69,15 +75,20 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
         bounds: found.bounds,
         other_colors: found.other_colors,
         besides: (besides(&a.grid, &b.grid, &found).into_iter())
-            .chain(other_distances([a.distances, b.distances]))
+            .chain(other_distances([a.distances, b.distances], distances))
             .chain(other_blocks)
             .collect(),
+        distances,
+        tolerance: args.tolerance,
         voxels: found.first.iter().map(named).collect(),
         preview,
         warnings,
     };
     args.report.print_verdict(&report, &report.warnings, || report.text())?;
-    let is_same = report.equal && (!args.exact || report.besides.is_empty());
+    let is_same = match report.is_within_tolerance() {
+        Some(is_within) => is_within,
+        None => report.equal && (!args.exact || report.besides.is_empty()),
+    };
     Ok(if is_same { ExitStatus::Done } else { ExitStatus::Differs })
 }
 
@@ -135,7 +146,10 @@ fn besides(a: &VoxelGrid, b: &VoxelGrid, found: &Comparison) -> Vec<String> {
 }
 
 /// The differences of distances: the widths of their bands, and the voxels.
-fn other_distances(distances: [Option<DistanceField>; 2]) -> Vec<String> {
+fn other_distances(
+    distances: [Option<DistanceField>; 2],
+    errors: Option<DistanceErrors>,
+) -> Vec<String> {
     let [Some(a), Some(b)] = &distances else {
         return Vec::from_iter(only(distances.map(|of| of.is_some()), "distances"));
     };
@@ -144,15 +158,35 @@ fn other_distances(distances: [Option<DistanceField>; 2]) -> Vec<String> {
         let [a, b] = [a.width(), b.width()];
         differences.push(format!("widths of bands: A has {a} voxels, B has {b}"));
     }
-    if a.dims() == b.dims() {
-        let by = a.differing_voxels(b).map(|voxel| f64::from((a.get(voxel) - b.get(voxel)).abs()));
-        let (count, most) = by.fold((0, 0.0), |(n, most), by| (n + 1, f64::max(most, by)));
-        let other = counted(count, "voxel");
-        let other =
-            format!("{other} of another distance, by up to about {} voxels", significant(most));
-        differences.extend((count > 0).then_some(other));
-    }
+    let other = errors.filter(|errors| errors.differing > 0).map(|errors| {
+        let (other, most) = (counted(errors.differing, "voxel"), significant(errors.largest));
+        format!("{other} of another distance, by up to about {most} voxels")
+    });
+    differences.extend(other);
     differences
+}
+
+/// How far the distances of two fields of the same dimensions are apart.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct DistanceErrors {
+    /// The number of voxels of another distance.
+    differing: u64,
+    /// The largest difference, in voxels.
+    largest: f64,
+}
+
+impl DistanceErrors {
+    fn of(a: Option<&DistanceField>, b: Option<&DistanceField>) -> Option<Self> {
+        let (a, b) = (a?, b?);
+        let error = |voxel| (f64::from(a.get(voxel)) - f64::from(b.get(voxel))).abs();
+        (a.dims() == b.dims()).then(|| {
+            let none = Self { differing: 0, largest: 0.0 };
+            a.differing_voxels(b).map(error).fold(none, |Self { differing, largest }, error| Self {
+                differing: differing + 1,
+                largest: largest.max(error),
+            })
+        })
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -173,6 +207,12 @@ struct DiffReport {
     /// The differences besides voxels: a phrase each for colours, attributes, placement, distances
     /// and blocks.
     besides: Vec<String>,
+    /// Of two level sets of the same dimensions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distances: Option<DistanceErrors>,
+    /// The tolerance of distances in voxels, if requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tolerance: Option<f64>,
     /// The first differing voxels.
     voxels: Vec<Differing>,
     /// The picture of both, if requested.
@@ -215,14 +255,27 @@ impl DiffReport {
             let preview = escaped(preview);
             line("drew", format!("{preview}: in both grey, only in A orange, only in B blue"));
         }
-        if !self.besides.is_empty() && !self.equal {
+        if !self.besides.is_empty() && (!self.equal || self.tolerance.is_some()) {
             line("besides", self.besides.join("; "));
         }
         line("verdict", self.verdict());
         lines.join("\n")
     }
 
+    /// Whether the distances are; `None` without a tolerance.
+    fn is_within_tolerance(&self) -> Option<bool> {
+        let most = self.tolerance?;
+        Some(self.distances.is_some_and(|errors| errors.largest <= most))
+    }
+
     fn verdict(&self) -> String {
+        if let (Some(most), Some(errors)) = (self.tolerance, self.distances) {
+            let largest = significant(errors.largest);
+            return match errors.largest <= most {
+                true => format!("distances are equal within {most} voxels"),
+                false => format!("distances differ by up to about {largest} voxels, over {most}"),
+            };
+        }
         let voxels = match (self.equal, self.a.contents.dims == self.b.contents.dims) {
             (true, _) if self.besides.is_empty() => "equal",
             (true, _) => return format!("equal voxels, but {}", self.besides.join("; ")),

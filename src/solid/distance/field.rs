@@ -224,13 +224,18 @@ impl DistanceField {
         })
     }
 
-    /// The voxels of either band whose distances differ. `other` has the same dimensions. Outside
-    /// its band a voxel counts as plus or minus the width.
+    /// The voxels whose distances differ. `other` has the same dimensions. Outside its band a voxel
+    /// counts as plus or minus the width; outside both bands only the signs are compared.
     pub fn differing_voxels<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = [u32; 3]> + 'a {
         // Voxels that only the other has in its band.
         let is_new = |&(voxel, _): &([u32; 3], f32)| !self.band.contains(voxel);
         let either = self.distances().chain(other.distances().filter(is_new));
-        either.map(|(voxel, _)| voxel).filter(|&voxel| self.get(voxel) != other.get(voxel))
+        let differ = |&voxel: &[u32; 3]| self.get(voxel) != other.get(voxel);
+        let in_bands = either.map(|(voxel, _)| voxel).filter(differ);
+        let is_outside =
+            |voxel: &[u32; 3]| !self.band.contains(*voxel) && !other.band.contains(*voxel);
+        let signs = self.inside.differing_voxels(&other.inside).map(|(voxel, _)| voxel);
+        in_bands.chain(signs.filter(is_outside))
     }
 
     /// A function from the word and the bit of a voxel in a brick's mask to its signed distance,

@@ -104,11 +104,15 @@ pub(crate) fn bricks(
     progress: &dyn Progress,
 ) -> Result<Vec<BandBrick>, BackendError> {
     let bricks = || {
-        let test = async { passes_self_test(device) };
-        device.block_on(device.self_test("distances", test))?;
+        self_test(device)?;
         measured_bricks(device, mesh, width, memory, progress)
     };
     device.in_scopes(bricks)?
+}
+
+/// Tests the kernels that measure distances, unless they are tested.
+pub(crate) fn self_test(device: &Device) -> Result<(), BackendError> {
+    device.block_on(device.self_test("distances", async { passes_self_test(device) }))
 }
 
 /// [`bricks`] by kernels that need not have passed their self-test.
@@ -215,7 +219,8 @@ struct Measuring<'a> {
     row: u32,
     /// Reads the bricks of each batch back.
     list: Option<BandList>,
-    /// Of a batch: for the counts and the records, if bricks are read back.
+    /// The counts and the records of a batch; one word if bricks are not read back. It can be
+    /// mapped after the batch.
     staging: wgpu::Buffer,
     batch: Batch,
     /// The blocks of the submitted batch, and the mapping of its staging buffer.
@@ -324,15 +329,17 @@ impl<'a> Measuring<'a> {
             let full = std::mem::replace(&mut encoder, device.encoder());
             device.queue.submit([full.finish()]);
         }
-        let mut bytes = 4;
-        if let Some(list) = &self.list {
-            bytes = record_bytes(&blocks);
-            let params = self.params(0, bricks)?;
-            list.record(device, &mut encoder, [&params, &self.found_bits], bricks)?;
-            let counts = 4 * COUNT_WORDS;
-            encoder.copy_buffer_to_buffer(&list.counts, 0, &self.staging, 0, counts);
-            let (records, size) = (&list.records, bytes - counts);
-            encoder.copy_buffer_to_buffer(records, 0, &self.staging, counts, size);
+        let bytes = self.list.as_ref().map_or(4, |_| record_bytes(&blocks));
+        match &self.list {
+            Some(list) => {
+                let params = self.params(0, bricks)?;
+                list.record(device, &mut encoder, [&params, &self.found_bits], bricks)?;
+                let counts = 4 * COUNT_WORDS;
+                encoder.copy_buffer_to_buffer(&list.counts, 0, &self.staging, 0, counts);
+                let (records, size) = (&list.records, bytes - counts);
+                encoder.copy_buffer_to_buffer(records, 0, &self.staging, counts, size);
+            }
+            None => encoder.clear_buffer(&self.staging, 0, None),
         }
         let mapping = device.submit(encoder, &self.staging, bytes);
         self.in_flight = Some((blocks, mapping));

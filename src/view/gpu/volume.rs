@@ -4,14 +4,14 @@
 use bytemuck::bytes_of;
 use wgpu::BufferUsages as Usage;
 
-use crate::backend::BackendError;
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{Gpu, adversarial_mesh};
+use crate::backend::{BackendError, check_cancelled, check_memory};
 use crate::base::progress::{NoProgress, Progress};
-use crate::gpu::{Device, GROUP, GpuError, kernels};
+use crate::gpu::{Device, GROUP, GpuError, MAX_GROUPS, kernels};
 use crate::grid::VoxelGrid;
 use crate::lattice::PlacedMesh;
-use crate::solid::distance::gpu::{MeasureParams, measure_rows};
+use crate::solid::distance::gpu::{MeasureParams, measure_rows, self_test};
 use crate::solid::distance::{checked, distances};
 use crate::view::gpu::GpuScene;
 use crate::view::trace::Scene;
@@ -19,15 +19,24 @@ use crate::view::trace::Scene;
 /// Texels of a unit of a row: WebGPU copies rows of a multiple of 256 bytes from a buffer.
 const ROW_TEXELS: u32 = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT / 4;
 
-/// Maximum texels per submission: at ten million a second, far below the time-outs of drivers.
+/// Maximum texels per submission: half a second at ten million a second.
 const MAX_PASS_TEXELS: u32 = 1 << 22;
+// Dispatches are one-dimensional.
+const _: () = assert!(MAX_PASS_TEXELS / GROUP <= MAX_GROUPS);
+
+/// Bytes of the host for each brick of the solid: of its scene, and twice for the upload.
+const SCENE_BYTES: u64 = 256;
 
 /// The signed distances of [`distances`](fn@crate::solid::distance::distances) in a 3D texture of
 /// the format `R32Float`, with a texel per voxel, in voxels, negative where `inside` has the voxel.
 /// Outside the band they are plus or minus `width`, as
 /// [`DistanceField::get`](crate::solid::distance::DistanceField::get) gives them, to the bit. They
-/// are not read back. `memory` is the host's, in bytes, beside the mesh and `inside`; the texture
-/// and a buffer of its size are the GPU's.
+/// are not read back. A bind group layout of it has the sample type `Float { filterable: false }`
+/// unless the device has the feature `FLOAT32_FILTERABLE`.
+///
+/// `memory` is the host's, in bytes, beside the mesh and `inside`. The GPU takes as much as for the
+/// texture once more, in rows of a multiple of 64 texels; that buffer bounds the grid: 320 voxels
+/// along each axis with the default limits of wgpu.
 ///
 /// # Errors
 /// A width that is not above 0, or above [`MAX_WIDTH`](crate::solid::distance::MAX_WIDTH); a grid
@@ -44,20 +53,23 @@ pub fn distance_texture(
     memory: u64,
     progress: &dyn Progress,
 ) -> Result<wgpu::Texture, BackendError> {
+    let (device, dims) = (gpu.device(), mesh.lattice().dims);
+    assert_eq!(dims, inside.dims(), "the grid of voxels inside");
+    let most = device.device.limits().max_texture_dimension_3d;
+    if let Some(needs) = dims.into_iter().find(|&texels| texels > most) {
+        let (adapter, what) = (device.label(), "texels along an axis of a 3D texture");
+        let (has, needs) = (most.into(), needs.into());
+        return Err(GpuError::Unsuitable { adapter, what, has, needs }.into());
+    }
+    check_memory(SCENE_BYTES * inside.brick_count(), memory)?;
     let mesh = &*checked(mesh, width)?;
-    let device = gpu.device();
     let texture = || {
+        self_test(device)?;
         let test = async { passes_self_test(device) };
         device.block_on(device.self_test("distance textures", test))?;
-        let [width_texels, height, depth_or_array_layers] = mesh.lattice().dims;
-        let size = wgpu::Extent3d { width: width_texels, height, depth_or_array_layers };
-        let most = device.device.limits().max_texture_dimension_3d;
-        if let Some(needs) = mesh.lattice().dims.into_iter().find(|&texels| texels > most) {
-            let (adapter, what) = (device.label(), "texels along an axis of a 3D texture");
-            let (has, needs) = (most.into(), needs.into());
-            return Err(GpuError::Unsuitable { adapter, what, has, needs }.into());
-        }
         let texels = texels(device, mesh, inside, width, memory, progress)?;
+        let [width, height, depth_or_array_layers] = dims;
+        let size = wgpu::Extent3d { width, height, depth_or_array_layers };
         let usage = wgpu::TextureUsages::COPY_DST | wgpu::TextureUsages::COPY_SRC;
         let texture = device.device.create_texture(&wgpu::TextureDescriptor {
             label: Some("distances"),
@@ -69,7 +81,7 @@ pub fn distance_texture(
             usage: usage | wgpu::TextureUsages::TEXTURE_BINDING,
             view_formats: &[],
         });
-        let bytes_per_row = Some(4 * row_of(mesh));
+        let bytes_per_row = Some(4 * row_of(dims));
         let layout =
             wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row, rows_per_image: Some(height) };
         let source = wgpu::TexelCopyBufferInfo { buffer: &texels, layout };
@@ -82,8 +94,8 @@ pub fn distance_texture(
 }
 
 /// Words of a row of texels.
-fn row_of(mesh: &PlacedMesh) -> u32 {
-    mesh.lattice().dims[0].next_multiple_of(ROW_TEXELS)
+fn row_of(dims: [u32; 3]) -> u32 {
+    dims[0].next_multiple_of(ROW_TEXELS)
 }
 
 /// The texels of [`distance_texture`] in rows of [`row_of`], by kernels that need not have passed
@@ -96,15 +108,16 @@ fn texels(
     memory: u64,
     progress: &dyn Progress,
 ) -> Result<wgpu::Buffer, BackendError> {
-    let (lattice, row) = (mesh.lattice(), row_of(mesh));
-    assert_eq!(lattice.dims, inside.dims(), "the grid of voxels inside");
+    let lattice = mesh.lattice();
+    let row = row_of(lattice.dims);
     let words = [row, lattice.dims[1], lattice.dims[2]].map(u64::from).iter().product();
     let texels = device.checked_buffer("distances", words, Usage::STORAGE)?;
     measure_rows(device, (&texels, row), mesh, width, memory, progress)?;
     let inside = GpuScene::upload(device, &Scene::new(inside))?;
-    // The buffer could be made, so that they are below 2^32.
+    // Below 2^29: the buffer could be made.
     let words = words as u32;
     for first in (0..words).step_by(MAX_PASS_TEXELS as usize) {
+        check_cancelled(progress)?;
         let params = MeasureParams { row, first, ..MeasureParams::new(lattice, width) };
         let params = device.filled("params", bytes_of(&params), Usage::UNIFORM)?;
         let own = [("params", &params), ("found_bits", &texels)];
@@ -117,22 +130,20 @@ fn texels(
     Ok(texels)
 }
 
-/// Whether the texels of a built-in mesh are the CPU's distances.
+/// Whether the texels of a built-in mesh are the CPU's distances. The solid has bricks that are
+/// full, empty or neither, below two levels of nodes.
 fn passes_self_test(device: &Device) -> Result<bool, BackendError> {
-    let mesh = adversarial_mesh([28, 29, 30], &[(24, 8), (4, 55)]);
-    let dims = mesh.lattice().dims;
-    let is_inside = |&[x, y, z]: &[u32; 3]| (x + 2 * y + 3 * z) % 7 < 3;
-    let all = (0..dims[0])
-        .flat_map(|x| (0..dims[1]).flat_map(move |y| (0..dims[2]).map(move |z| [x, y, z])));
+    let dims = [70, 29, 30];
+    let mesh = adversarial_mesh(dims, &[(24, 8), (4, 55)]);
+    let is_inside = |&[x, y, z]: &[u32; 3]| x < 24 || (x > 40 && (x + 2 * y + 3 * z) % 7 < 3);
+    let row = |(y, z)| (0..dims[0]).map(move |x| [x, y, z]);
+    let mut all = (0..dims[2]).flat_map(|z| (0..dims[1]).map(move |y| (y, z))).flat_map(row);
     let inside = VoxelGrid::from_voxels(dims, all.clone().filter(is_inside))?;
-    let words = match texels(device, &mesh, &inside, 5.0, u64::MAX, &NoProgress) {
-        Err(BackendError::Failed(_)) => return Ok(false),
-        texels => device.block_on(device.contents(&texels?))?,
-    };
+    let texels = texels(device, &mesh, &inside, 5.0, u64::MAX, &NoProgress)?;
+    let words = device.block_on(device.contents(&texels))?;
     let known = distances(&Cpu, &mesh, inside, 5.0, u64::MAX, &NoProgress)?;
-    let mut all = all;
     Ok(all.all(|[x, y, z]| {
-        let word = words[(x + row_of(&mesh) * (y + dims[1] * z)) as usize];
+        let word = words[(x + row_of(dims) * (y + dims[1] * z)) as usize];
         word == known.get([x, y, z]).to_bits()
     }))
 }
@@ -143,12 +154,14 @@ mod tests {
     use super::*;
     use crate::gpu::{Kernel, promised};
 
-    const FAULTS: [(Kernel, &str, &str); 5] = [
+    const FAULTS: [(Kernel, &str, &str); 7] = [
         (kernels::MEASURE, "params.row * (voxel.y", "params.row * (voxel.x"),
         (kernels::MEASURE, "first + place, params.row == 0u", "first + place, true"),
         (kernels::TEXELS, ", params.width_bits)", ", params.width_bits + 1u)"),
         (kernels::TEXELS, " | sign;", ";"),
         (kernels::TEXELS, "row / params.dims.y)", "row / params.dims.x)"),
+        (kernels::TEXELS, "cell.kind == FULL", "false"),
+        (kernels::TEXELS, "level > 0u; level--", "level > 1u; level--"),
     ];
 
     #[test]

@@ -104,8 +104,8 @@ impl Voxelizer {
         Ok(Distances { field, lattice, triangles, fill_report, backend, warnings, timings })
     }
 
-    /// The same distances in a 3D texture of `gpu`, as
-    /// [`distance_texture`](crate::view::gpu::distance_texture) makes it, which are not read back.
+    /// The same distances in a 3D texture of `gpu`, as [`distance_texture`] makes it. They are not
+    /// read back.
     ///
     /// # Errors
     /// As [`distances`](Self::distances); the device has no texture or buffer so large.

@@ -196,7 +196,7 @@ fn distances_are_not_called_equal() {
     folder.succeeds("convert a.npz v.bricks");
     folder.succeeds("cube.obj --res 10 --pad 2 --distance 2 -o g.vdb");
     folder.succeeds("cube.obj --res 10 --pad 2 --distance 2 -o h.npz");
-    let widths = "widths of bands: A has 2 voxels, B has 3; ";
+    let widths = "widths of bands: A has 2 voxels, B has 3\n";
     for (grids, differ, code) in [
         ("a.npz b.npz", widths, 1),
         ("c.vdb d.vdb", widths, 1),

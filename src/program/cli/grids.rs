@@ -125,8 +125,10 @@ pub struct DiffArgs {
     pub exact: bool,
 
     /// Compare the distances of two level sets: exit with 1 if one differs by more than so many
-    /// voxels, and with 0 if none does, whatever else differs.
+    /// voxels, and with 0 if none does, whatever else differs. They are compared by their positions,
+    /// if both files have one, and within the narrower band.
     #[arg(long, value_name = "VOXELS", value_parser = parse_tolerance, conflicts_with = "exact")]
+    #[arg(allow_negative_numbers = true)]
     pub tolerance: Option<f64>,
 
     /// Draw a picture of both, a .png: voxels in both grey, only in A orange, only in B blue. Those

@@ -112,7 +112,8 @@ pub enum Command {
     /// differ; with --exact these count too.
     ///
     /// Exit codes: 0 equal, 1 different dimensions or voxels (with --exact also colours,
-    /// attributes, positions or distances), 2 bad usage or input.
+    /// attributes, positions, distances or blocks; with --tolerance only distances), 2 bad usage or
+    /// input.
     Diff(DiffArgs),
     /// Check a voxel grid, made by any program, against the exact voxels of its mesh.
     ///

@@ -49,6 +49,9 @@ pub fn write(
     let kept = distances.as_ref().filter(|_| output.format.spec().has_distances());
     output.check_dims(grid.dims(), kept.is_some(), &options)?;
     warnings.extend(palette.without_effect(Some(output.format), &grid));
+    if grid.occupied() == 0 && kept.is_none() {
+        warnings.push("no voxel is occupied".to_owned());
+    }
     let written = output.write(&grid, kept, &options, &progress)?;
     progress.finish();
     let file = if tiles.is_some() { to } else { &from[0] };

@@ -1,6 +1,8 @@
 //! `voxelize diff`: compares two grids voxel by voxel.
 
-use anyhow::{Result, bail};
+use std::borrow::Cow;
+
+use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use trivox::base::srgb::Rgba;
 use trivox::grid::compare::in_colors;
@@ -42,11 +44,24 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
     let load = |path| progress.load(path, args.read.memory, SceneArgs::default());
     let (a, b) = (load(&args.a)?, load(&args.b)?);
     progress.finish();
-    for (path, of) in [(&args.a, &a.distances), (&args.b, &b.distances)] {
-        if args.tolerance.is_some() && of.is_none() {
-            bail!("--tolerance is for distances, and {} has none: leave it out", shown(path));
+    let distances = match (&a.distances, &b.distances, args.tolerance) {
+        (Some(a), Some(b), Some(tolerance)) => {
+            let (fields, first) = aligned([a, b])?;
+            Some(DistanceErrors::of(fields.each_ref().map(|field| &**field), first, tolerance))
         }
-    }
+        (Some(a), Some(b), None) if a.dims() == b.dims() => {
+            Some(DistanceErrors::of([a, b], [0; 3], 0.0))
+        }
+        (_, _, None) => None,
+        (of_a, ..) => {
+            let (path, of) = if of_a.is_none() { (&args.a, &a) } else { (&args.b, &b) };
+            let why = match &of.warnings[..] {
+                [] => "leave it out".to_owned(),
+                warnings => warnings.join("; "),
+            };
+            bail!("--tolerance is for distances, and {} has none: {why}", shown(path));
+        }
+    };
     let found = compare(&a.grid, &b.grid, NAMED);
     // Blocks of unknown colours are voxels of one colour.
     let have_blocks = !a.blocks.is_empty() && !b.blocks.is_empty();
@@ -63,7 +78,6 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
     };
     let preview = sink.map(draw).transpose()?;
     let named = |&(voxel, side): &([u32; 3], usize)| Differing { voxel, only_in: NAMES[side] };
-    let distances = DistanceErrors::of(a.distances.as_ref(), b.distances.as_ref());
     let report = DiffReport {
         a: GridSummary::of_level_set(&args.a, &a.grid, a.distances.as_ref()),
         b: GridSummary::of_level_set(&args.b, &b.grid, b.distances.as_ref()),
@@ -75,20 +89,22 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
         bounds: found.bounds,
         other_colors: found.other_colors,
         besides: (besides(&a.grid, &b.grid, &found).into_iter())
-            .chain(other_distances([a.distances, b.distances], distances))
+            .chain(other_distances(
+                [a.distances, b.distances],
+                distances.filter(|_| args.tolerance.is_none()),
+            ))
             .chain(other_blocks)
             .collect(),
         distances,
+        within_tolerance: args.tolerance.zip(distances).map(|(most, by)| by.largest <= most),
         tolerance: args.tolerance,
         voxels: found.first.iter().map(named).collect(),
         preview,
         warnings,
     };
     args.report.print_verdict(&report, &report.warnings, || report.text())?;
-    let is_same = match report.is_within_tolerance() {
-        Some(is_within) => is_within,
-        None => report.equal && (!args.exact || report.besides.is_empty()),
-    };
+    let is_same = report.equal && (!args.exact || report.besides.is_empty());
+    let is_same = report.within_tolerance.unwrap_or(is_same);
     Ok(if is_same { ExitStatus::Done } else { ExitStatus::Differs })
 }
 
@@ -166,27 +182,64 @@ fn other_distances(
     differences
 }
 
-/// How far the distances of two fields of the same dimensions are apart.
+/// The differences between the distances of two fields.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct DistanceErrors {
-    /// The number of voxels of another distance.
+    /// The number of voxels whose distances differ by more than the tolerance.
     differing: u64,
     /// The largest difference, in voxels.
     largest: f64,
+    /// Its voxel, by the indices of A.
+    at: Option<[i64; 3]>,
 }
 
 impl DistanceErrors {
-    fn of(a: Option<&DistanceField>, b: Option<&DistanceField>) -> Option<Self> {
-        let (a, b) = (a?, b?);
-        let error = |voxel| (f64::from(a.get(voxel)) - f64::from(b.get(voxel))).abs();
-        (a.dims() == b.dims()).then(|| {
-            let none = Self { differing: 0, largest: 0.0 };
-            a.differing_voxels(b).map(error).fold(none, |Self { differing, largest }, error| Self {
-                differing: differing + 1,
-                largest: largest.max(error),
-            })
-        })
+    /// Of fields of the same dimensions, whose first voxel has the indices `first` in A. Beyond the
+    /// narrower band only the signs are compared.
+    fn of([a, b]: [&DistanceField; 2], first: [i64; 3], tolerance: f64) -> Self {
+        let width = a.width().min(b.width());
+        let at = |field: &DistanceField, voxel| f64::from(field.get(voxel).clamp(-width, width));
+        let mut errors = Self { differing: 0, largest: 0.0, at: None };
+        for voxel in a.differing_voxels(b) {
+            let error = (at(a, voxel) - at(b, voxel)).abs();
+            errors.differing += u64::from(error > tolerance);
+            if error > errors.largest {
+                errors.largest = error;
+                errors.at = Some([0, 1, 2].map(|i| first[i] + i64::from(voxel[i])));
+            }
+        }
+        errors
     }
+}
+
+/// Both fields, A and B, on the smallest grid that holds them, and its first voxel by the indices
+/// of A. They lie by their places, if both have one and voxels of one size, and else by indices.
+fn aligned<'a>(fields: [&'a DistanceField; 2]) -> Result<([Cow<'a, DistanceField>; 2], [i64; 3])> {
+    let [a, b] = fields.map(DistanceField::dims);
+    let shift = match fields.map(|field| field.world().place) {
+        [Some(a), Some(b)] if (a.voxel_size / b.voxel_size - 1.0).abs() < 1e-6 => {
+            [0, 1, 2].map(|i| {
+                let voxels = (b.origin[i] - a.origin[i]) / a.voxel_size;
+                voxels.round().clamp(-1e9, 1e9) as i64
+            })
+        }
+        _ => [0; 3],
+    };
+    if a == b && shift == [0; 3] {
+        return Ok((fields.map(Cow::Borrowed), shift));
+    }
+    let first = shift.map(|shift| shift.min(0));
+    let dims = [0, 1, 2].map(|i| i64::from(a[i]).max(shift[i] + i64::from(b[i])) - first[i]);
+    let dims = dims.map(|d| d as u32);
+    let moved = |field: &DistanceField, by: [i64; 3]| {
+        let to = |voxel: [u32; 3]| [0, 1, 2].map(|i| (i64::from(voxel[i]) + by[i]) as u32);
+        let inside = VoxelGrid::from_voxels(dims, field.inside().voxels().map(to));
+        let inside = inside.context("the places of the grids are too far apart")?;
+        let voxels = field.distances().map(|(voxel, distance)| (to(voxel), distance)).collect();
+        anyhow::Ok(Cow::Owned(DistanceField::of_voxels(field.width(), inside, voxels)?))
+    };
+    let to_b = [0, 1, 2].map(|i| shift[i] - first[i]);
+    Ok(([moved(fields[0], first.map(|c| -c))?, moved(fields[1], to_b)?], first))
 }
 
 #[derive(Debug, Serialize)]
@@ -210,7 +263,9 @@ struct DiffReport {
     /// Of two level sets of the same dimensions.
     #[serde(skip_serializing_if = "Option::is_none")]
     distances: Option<DistanceErrors>,
-    /// The tolerance of distances in voxels, if requested.
+    /// Whether they differ by no more than the tolerance, which is in voxels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    within_tolerance: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tolerance: Option<f64>,
     /// The first differing voxels.
@@ -262,19 +317,18 @@ impl DiffReport {
         lines.join("\n")
     }
 
-    /// Whether the distances are; `None` without a tolerance.
-    fn is_within_tolerance(&self) -> Option<bool> {
-        let most = self.tolerance?;
-        Some(self.distances.is_some_and(|errors| errors.largest <= most))
-    }
-
     fn verdict(&self) -> String {
         if let (Some(most), Some(errors)) = (self.tolerance, self.distances) {
-            let largest = significant(errors.largest);
-            return match errors.largest <= most {
-                true => format!("distances are equal within {most} voxels"),
-                false => format!("distances differ by up to about {largest} voxels, over {most}"),
+            let DistanceErrors { differing, largest, at } = errors;
+            let Some([x, y, z]) = at.filter(|_| differing > 0) else {
+                return format!("distances are equal within {most} voxels");
             };
+            return format!(
+                "{} whose distances differ by more than {most} voxels, by up to about {} at \
+                 ({x}, {y}, {z}) of A",
+                counted(differing, "voxel"),
+                significant(largest)
+            );
         }
         let voxels = match (self.equal, self.a.contents.dims == self.b.contents.dims) {
             (true, _) if self.besides.is_empty() => "equal",

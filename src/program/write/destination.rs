@@ -144,8 +144,8 @@ fn way_out(one: &Path, other: &Path) -> &'static str {
     match one.parent() == other.parent() {
         true => "leave one out, by a pattern such as '*.glb', or rename one",
         false => {
-            "name a folder that holds both, with --recursive, to keep the folders below it, or use \
-             two runs"
+            "name a folder that holds both, with --recursive, to keep the folders below it, or \
+             write to two folders"
         }
     }
 }

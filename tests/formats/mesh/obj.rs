@@ -227,7 +227,7 @@ fn a_file_of_another_kind_is_refused_by_its_start() {
         ("off", "not an OFF file: it does not begin with 'OFF'"),
         ("gltf", "not a glTF file: it begins with neither '{' nor 'glTF'"),
         ("glb", "not a glTF file: it begins with neither '{' nor 'glTF'"),
-        ("stl", "the header (bytes 80 to 83) says that 4,294,967,295 triangles follow"),
+        ("stl", "the header (bytes 80 to 83) says that it holds 4,294,967,295 triangles"),
     ] {
         let path = folder.path().join("other").with_extension(extension);
         // 2 GB, of which none is on the disk: to read it all takes memory and seconds.

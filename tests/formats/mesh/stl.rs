@@ -35,7 +35,7 @@ fn binary_files_are_read_also_if_they_begin_as_text_does() {
     for header in ["some program", "solid", "solid part\nfacet normal 0 0 0\nouter loop\n"] {
         assert_eq!(triangles(read(file(header.as_bytes(), 2, &SQUARE))), SQUARE);
         let said = fault(read(file(header.as_bytes(), 3, &SQUARE)));
-        assert!(said.contains("says that 3 triangles follow, but there is room for 2"), "{said}");
+        assert!(said.contains("says that it holds 3 triangles, but there is room for 2"), "{said}");
     }
 }
 
@@ -135,10 +135,10 @@ fn bad_text_is_named_by_line() {
 #[test]
 fn counts_that_lie_are_refused_or_said() {
     let said = |count| fault(read(file(b"", count, &SQUARE)));
-    let cut_off = "the header (bytes 80 to 83) says that 3 triangles follow, but there is room for \
+    let cut_off = "the header (bytes 80 to 83) says that it holds 3 triangles, but there is room for \
                    2: the file is cut off, or no STL file";
     assert_eq!(said(3), cut_off);
-    assert!(said(u32::MAX).contains("4,294,967,295 triangles follow"));
+    assert!(said(u32::MAX).contains("says that it holds 4,294,967,295 triangles"));
     let none = "the header says that there are no triangles, but 100 bytes follow, which would be \
                 2: write the number into bytes 80 to 83, little-endian";
     assert_eq!(said(0), none);

@@ -79,7 +79,7 @@ fn check_start(start: &[u8], len: Option<u64>) -> Result<(), ReadError> {
 
 fn too_short(count: usize, room: u64) -> ReadError {
     content(format!(
-        "the header (bytes 80 to 83) says that {} follow, but there is room for {}: the file \
+        "the header (bytes 80 to 83) says that it holds {}, but there is room for {}: the file \
          is cut off, or no STL file",
         counted(count as u64, "triangle"),
         grouped(room)

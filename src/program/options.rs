@@ -15,7 +15,9 @@ use trivox::{
 };
 
 use crate::cli::parse::css_color;
-use crate::cli::{ComputeArgs, Job, LabelBy, PaletteArgs, Strict, TransformArgs, VoxelArgs};
+use crate::cli::{
+    ComputeArgs, LabelBy, PaletteArgs, Strict, TransformArgs, VoxelArgs, VoxelizeArgs,
+};
 use crate::inputs::read_bounded;
 use crate::text::shown;
 use crate::tips::nearest;
@@ -30,7 +32,7 @@ pub fn sizing(res: Option<u32>, voxel_size: Option<f64>) -> Option<Sizing> {
     res.map(Sizing::Resolution).or(voxel_size.map(Sizing::VoxelSize))
 }
 
-impl Job {
+impl VoxelizeArgs {
     /// The size of voxels, if an option sets it.
     fn sizing(&self) -> Option<Sizing> {
         let along = self.up.sizings([self.height, self.width, self.length]);

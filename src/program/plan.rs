@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use trivox::Lattice;
 use trivox::formats::WriteOptions;
 
-use crate::cli::{Job, LabelBy};
+use crate::cli::{LabelBy, VoxelizeArgs};
 use crate::console::print_warnings;
 use crate::inputs::{self, Task};
 use crate::memory::Memory;
@@ -17,13 +17,13 @@ use crate::write::terminal;
 
 /// A run, before it starts.
 pub struct Plan<'a> {
-    pub job: &'a Job,
+    pub job: &'a VoxelizeArgs,
     /// In the order given.
     pub tasks: Vec<Task>,
     /// The number of meshes of all shards.
     pub total_meshes: usize,
-    /// Whether the run is one of several meshes by its arguments, however many there are, so that a
-    /// script gets output of one shape.
+    /// Whether the arguments can name several meshes, such as a folder or a list, even if they name
+    /// one: reports then have the form of a batch, on which a script can rely.
     pub is_batch: bool,
     /// The files that all tasks read.
     pub inputs: Inputs,
@@ -37,7 +37,7 @@ impl<'a> Plan<'a> {
     /// Determines the tasks of `job`, reads the files that options name, and creates the output
     /// folders if nothing is refused. Prints warnings about meshes that are left out and about
     /// `--show`.
-    pub fn new(job: &'a Job, lattice: Option<&Lattice>) -> Result<Self> {
+    pub fn new(job: &'a VoxelizeArgs, lattice: Option<&Lattice>) -> Result<Self> {
         refuse_likely_mistakes(job)?;
         let (mut tasks, has_list, unread) = inputs::meshes(&job.meshes, job.recursive)?;
         let is_several = tasks.len() > 1 || has_list || job.shard.is_some();

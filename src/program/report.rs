@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::Result;
 
 use crate::ExitStatus;
-use crate::cli::Job;
+use crate::cli::VoxelizeArgs;
 use crate::console::{CodedError, StdoutClosed, print_error, print_json};
 use crate::inputs::Task;
 use crate::plan::Plan;
@@ -109,7 +109,7 @@ impl<'a> Report<'a> {
     /// The error if nothing is kept. Else warnings, then the summary or an error in its place; then
     /// notes, unless each mesh has one line.
     fn description(&self, summary: &MeshSummary) -> String {
-        let Job { quiet, verbose, force, .. } = *self.plan.job;
+        let VoxelizeArgs { quiet, verbose, force, .. } = *self.plan.job;
         let several = self.plan.is_batch;
         let mesh = if several { format!("{}: ", escaped(&summary.mesh)) } else { String::new() };
         if let Some(check) = summary.check.as_ref().filter(|_| summary.differs()) {
@@ -153,7 +153,7 @@ impl<'a> Report<'a> {
     fn failures(&self) -> String {
         /// Most names.
         const MOST: usize = 20;
-        let (Job { output, check, json, verbose, .. }, failed) =
+        let (VoxelizeArgs { output, check, json, verbose, .. }, failed) =
             (self.plan.job, &self.totals.failed);
         let named = listed(&failed[..failed.len().min(MOST)], failed.len() as u64);
         let failed = if failed.is_empty() { String::new() } else { format!("failed: {named}\n") };

@@ -17,7 +17,7 @@ use trivox::{
 };
 
 use crate::check::Check;
-use crate::cli::Job;
+use crate::cli::VoxelizeArgs;
 use crate::console::CodedError;
 use crate::grids::{Contents, block_lines, fill_lines};
 use crate::inputs::Task;
@@ -308,7 +308,7 @@ fn colorless_as(format: GridFormat, blocks: &[(String, u64)]) -> Option<String> 
 }
 
 /// The note that the grid is larger than `--bounds`, as it has whole voxels.
-fn past_bounds(job: &Job, Voxelized { lattice, .. }: &Voxelized) -> Option<String> {
+fn past_bounds(job: &VoxelizeArgs, Voxelized { lattice, .. }: &Voxelized) -> Option<String> {
     let Lattice { origin, voxel_size, dims, .. } = *lattice;
     let end = [0, 1, 2].map(|a| origin[a] + f64::from(dims[a]) * voxel_size);
     let is_past = |bounds: &Bounds| (0..3).any(|a| end[a] - bounds.max[a] > voxel_size / 100.0);
@@ -319,7 +319,7 @@ fn past_bounds(job: &Job, Voxelized { lattice, .. }: &Voxelized) -> Option<Strin
 }
 
 /// The note that the mesh emits light, which colours leave out.
-fn light_left_out(job: &Job, mesh: &PlacedMesh, grid: &VoxelGrid) -> Option<String> {
+fn light_left_out(job: &VoxelizeArgs, mesh: &PlacedMesh, grid: &VoxelGrid) -> Option<String> {
     let mut materials = mesh.appearance()?.materials.iter();
     let is_kept =
         grid.attributes.as_ref().is_some_and(|all| all.set().contains(&Attribute::Emission));

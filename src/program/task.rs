@@ -13,7 +13,7 @@ use trivox::{
 };
 
 use crate::check::Check;
-use crate::cli::{Job, LabelBy, Strict};
+use crate::cli::{LabelBy, Strict, VoxelizeArgs};
 use crate::grids::Contents;
 use crate::inputs::Task;
 use crate::plan::Plan;
@@ -24,9 +24,6 @@ use crate::write::output::Output;
 use crate::write::pictures::{preview, preview_options};
 use crate::write::sink::{Sink, StdoutClosedEarly, Written, refuse_sidecars};
 use crate::write::terminal;
-
-/// A comparison of backends, and its duration.
-type TimedCheck = (Check, Duration);
 
 /// Bytes of a vertex: its position and colour.
 const BYTES_A_VERTEX: usize = 24 + 8;
@@ -125,7 +122,7 @@ impl Plan<'_> {
     /// The destinations of the voxels of `task`, or its distances, and of their picture, checked
     /// before the work begins.
     fn targets(&self, task: &Task) -> Result<(Option<Output>, Option<Sink>)> {
-        let Job { format, preview: picture, .. } = self.job;
+        let VoxelizeArgs { format, preview: picture, .. } = self.job;
         let inputs = &self.inputs.with(task.meshes());
         let output = |path| {
             let output = Output::new(path, *format, inputs)?;
@@ -147,13 +144,14 @@ impl Plan<'_> {
         }
     }
 
-    /// Compares the backends, and measures the distances, if the job asks for them.
+    /// Compares the backends, with the duration, and measures the distances, if the job asks for
+    /// them.
     fn inspect(
         &self,
         voxelizer: &Voxelizer,
         placed: &Placed,
         voxels: &Voxelized,
-    ) -> Result<(Option<TimedCheck>, Option<Measured>)> {
+    ) -> Result<(Option<(Check, Duration)>, Option<Measured>)> {
         let check = || timed(|| Check::of_voxels(voxelizer, placed, voxels));
         let mut check = self.job.check.then(check).transpose()?;
         let differs = check.as_ref().is_some_and(|(check, _)| check.differing > 0);

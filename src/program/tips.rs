@@ -8,7 +8,7 @@ use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use trivox::formats::{GridFormat, is_mesh};
 use trivox::grid::Attribute;
 
-use crate::cli::{Cli, Job};
+use crate::cli::{Cli, VoxelizeArgs};
 use crate::console::{CodedError, print_json};
 use crate::inputs::is_read_grid;
 use crate::text::shown;
@@ -193,7 +193,7 @@ fn is_new_grid(path: &Path) -> bool {
 
 /// Refuses a mistyped command, a grid in place of a mesh, and an attribute, output or resolution
 /// without its option.
-pub fn refuse_likely_mistakes(job: &Job) -> Result<()> {
+pub fn refuse_likely_mistakes(job: &VoxelizeArgs) -> Result<()> {
     let [first, others @ ..] = &job.meshes[..] else { return Ok(()) };
     let is_attribute = |path: &&PathBuf| {
         !job.attributes.is_empty()

@@ -1,6 +1,6 @@
 //! `voxelize convert`: what it writes, warns of and refuses.
 
-use trivox::{Up, World};
+use trivox::{Up, VoxelGrid, World};
 
 use super::*;
 
@@ -132,4 +132,17 @@ fn what_cannot_be_converted_is_refused_and_changes_nothing() {
         ("grid.vol b.npy", "grid.vol: .vol files are written, but not read"),
     ]);
     folder.exits("convert long.npy", 2);
+}
+
+#[test]
+fn a_conversion_of_no_voxels_says_so() {
+    let folder = folder();
+    let none = VoxelGrid::empty([3, 4, 5]).unwrap();
+    let mut file = Vec::new();
+    trivox::formats::write_grid(&none, trivox::formats::GridFormat::Npy, &mut file).unwrap();
+    folder.write("none.npy", file);
+    for to in ["none.obj", "none.npz"] {
+        let report = folder.json(format!("convert none.npy {to}"));
+        assert_eq!(report["warnings"], json!(["no voxel is occupied"]), "{to}");
+    }
 }

@@ -28,7 +28,8 @@ pub(super) struct EvictionBudget {
 }
 
 impl EvictionBudget {
-    /// For 0 bricks, in batches of `batch_len`.
+    /// A budget of 0 bricks, until [`begin`](Self::begin) sets it. Threads take `batch_len` bricks
+    /// at a time.
     pub(super) fn new(batch_len: u64) -> Self {
         let zero = || AtomicU64::new(0);
         let (left, evicted, dropped) = (zero(), zero(), zero());

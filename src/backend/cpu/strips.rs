@@ -5,7 +5,8 @@
 //! projected triangle is an intersection of half-planes `slope . p + constant >= 0`, and so is the
 //! set of points where its plane is within a range of heights. The strip is clipped by one
 //! half-plane at a time, to the interval of first coordinates at which one of its points is in the
-//! half-plane. So a vertex in the strip leaves a few columns too many, and none is lost.
+//! half-plane. Where a vertex of the triangle lies in the strip, the interval has a few columns too
+//! many, and never too few.
 
 use std::ops::Range;
 

@@ -32,13 +32,6 @@ impl Sizes {
         (0..LEVELS as u32).map(|level| u64::from(self.pairs_on(level))).sum()
     }
 
-    pub(crate) fn capacity(&self, output: OutputList) -> u32 {
-        match output {
-            OutputList::Bricks => self.bricks,
-            OutputList::Crossings => self.crossings,
-        }
-    }
-
     /// Blocks of the bitmap.
     pub(crate) fn blocks(&self) -> u32 {
         self.bitmap.div_ceil(BLOCK_WORDS)
@@ -115,10 +108,11 @@ impl Buffers {
         }
     }
 
-    pub(crate) fn list(&self, output: OutputList) -> &wgpu::Buffer {
+    /// The buffer of a list, and its capacity.
+    pub(crate) fn list(&self, output: OutputList) -> (&wgpu::Buffer, u32) {
         match output {
-            OutputList::Bricks => &self.bricks,
-            OutputList::Crossings => &self.crossings,
+            OutputList::Bricks => (&self.bricks, self.sizes.bricks),
+            OutputList::Crossings => (&self.crossings, self.sizes.crossings),
         }
     }
 

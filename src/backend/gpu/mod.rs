@@ -5,10 +5,11 @@
 //!
 //! A level takes (triangle, node) pairs, expands each to the child nodes within the triangle's
 //! bounds, tests one child per invocation, and appends those touched to the pairs of the level
-//! below. The candidates of the pairs that a workgroup appends get whole workgroups, which balances
-//! the load. The last level sets or flips bits in bricks. A bitmap of the bricks of the region
-//! gives them their indices, in canonical order. Only these are read back, with the counters: a run
-//! is one submission and one wait, and the grid of one run needs no sorting.
+//! below. The candidates of the pairs that a workgroup appends are padded to whole workgroups. The
+//! next level is dispatched over candidates, not pairs, so that its load is balanced. The last level
+//! sets or flips bits in bricks. A bitmap of the bricks of the region gives them their indices, in
+//! canonical order. Only these are read back, with the counters: a run is one submission and one
+//! wait, and the grid of one run needs no sorting.
 //!
 //! Winding numbers need the number of crossings of a voxel by direction. A brick has a key for each
 //! direction; bits mark the first crossing of a voxel, and a list takes the others, which the host

@@ -109,7 +109,8 @@ impl Workspace {
         results: &mut Results,
     ) -> Result<(), GpuError> {
         let Results { lists, report, .. } = results;
-        let room = range.end.saturating_add(range.end / 8).min(self.buffers.sizes.capacity(output));
+        let (_, capacity) = self.buffers.list(output);
+        let room = range.end.saturating_add(range.end / 8).min(capacity);
         self.readback.grow(device, output, room)?;
         let len = range.len();
         let read = |staging: &[u8]| lists.extend(output, staging, len);
@@ -120,7 +121,7 @@ impl Workspace {
     /// Records of an output list: its buffer, and where they are in it, in bytes.
     fn records(&self, output: OutputList, range: Range<u32>) -> (&wgpu::Buffer, Range<u64>) {
         let [start, end] = [range.start, range.end].map(|i| u64::from(i) * output.bytes());
-        (self.buffers.list(output), start..end)
+        (self.buffers.list(output).0, start..end)
     }
 }
 

@@ -27,7 +27,7 @@ use crate::cli::parse::{
 pub use crate::cli::grids::{ConvertArgs, DiffArgs, InfoArgs, JoinArgs, SliceArgs, WriteArgs};
 pub use crate::cli::render::RenderArgs;
 pub use crate::cli::verify::VerifyArgs;
-pub use crate::cli::voxelize::{Job, LabelBy, Strict};
+pub use crate::cli::voxelize::{LabelBy, Strict, VoxelizeArgs};
 
 /// The version, the commit of a release (an environment variable of its build), and the features.
 fn long_version() -> String {
@@ -84,7 +84,7 @@ pub struct Cli {
     #[command(subcommand)]
     pub command: Option<Command>,
     #[command(flatten)]
-    pub job: Job,
+    pub job: VoxelizeArgs,
 }
 
 #[derive(Debug, Subcommand)]

@@ -37,7 +37,7 @@ pub enum Strict {
 
 /// The main job.
 #[derive(Debug, Args)]
-pub struct Job {
+pub struct VoxelizeArgs {
     /// Meshes to voxelize, such as .obj or .glb (see `voxelize formats`), or folders of them.
     ///
     /// A folder stands for the meshes in it. @LIST is a text file with one path per line; @- reads

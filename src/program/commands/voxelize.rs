@@ -13,7 +13,7 @@ use trivox::solid::Solid;
 use trivox::{Lattice, Mode, NoProgress, Progress, Voxelizer};
 
 use crate::ExitStatus;
-use crate::cli::Job;
+use crate::cli::VoxelizeArgs;
 use crate::console::CodedError;
 use crate::inputs::Task;
 use crate::memory::is_memory;
@@ -22,7 +22,7 @@ use crate::plan::Plan;
 use crate::progress::{TerminalProgress, explain_late};
 use crate::report::Report;
 
-pub fn run(mut job: Job) -> Result<ExitStatus> {
+pub fn run(mut job: VoxelizeArgs) -> Result<ExitStatus> {
     if job.distance.is_some() {
         job.voxels.mode = Some(Mode::Solid(Solid::default()));
     }
@@ -89,7 +89,7 @@ fn bug(panic: &(dyn Any + Send)) -> Error {
 }
 
 /// The voxelizer with the options that all meshes share.
-fn voxelizer(job: &Job, lattice: Option<Lattice>) -> Voxelizer {
+fn voxelizer(job: &VoxelizeArgs, lattice: Option<Lattice>) -> Voxelizer {
     let mut voxelizer = (job.voxels.apply_to(Voxelizer::new()))
         .attributes(job.attributes.iter().copied())
         .band(job.distance.unwrap_or(0.0))

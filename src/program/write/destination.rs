@@ -11,7 +11,7 @@ use trivox::Tile;
 use trivox::formats::temporary::{TemporaryFile, behind_links, folder_of};
 use trivox::formats::{GridFormat, WriteError};
 
-use crate::cli::{Job, LabelBy};
+use crate::cli::{LabelBy, VoxelizeArgs};
 use crate::inputs::Task;
 use crate::text::shown;
 
@@ -37,7 +37,7 @@ fn has_separator(path: &Path) -> bool {
 /// The folder of the outputs of `job`: its output if that is a folder, if its name ends like one,
 /// or if there are `several` meshes. With several meshes, a name with an extension is refused as a
 /// likely mistake; a folder is refused for one grid of several meshes.
-fn folder(job: &Job, several: bool) -> Result<Option<&Path>> {
+fn folder(job: &VoxelizeArgs, several: bool) -> Result<Option<&Path>> {
     let Some(path) = job.output.as_deref() else { return Ok(None) };
     if path == Path::new("-") {
         if several {
@@ -70,7 +70,11 @@ fn folder(job: &Job, several: bool) -> Result<Option<&Path>> {
 /// that, and has the mesh's name, the tile's suffix if any, and the extension of the format.
 /// Refuses two meshes with one output, and an output that is one of the meshes or the
 /// picture of `--preview`.
-pub fn assign<'a>(job: &'a Job, several: bool, tasks: &mut [Task]) -> Result<Option<&'a Path>> {
+pub fn assign<'a>(
+    job: &'a VoxelizeArgs,
+    several: bool,
+    tasks: &mut [Task],
+) -> Result<Option<&'a Path>> {
     let folder = folder(job, several)?;
     let Some(output) = &job.output else { return Ok(None) };
     let extension = job.format_in_folder().extension();

@@ -240,19 +240,19 @@ impl Reader<'_> {
             let vertex = self.resolve(indices.next().unwrap_or_default(), 0);
             let vertex = vertex.ok_or_else(|| self.fault(word, 0))?;
             let mut uv = None;
-            for part in 1..3 {
+            for kind in 1..3 {
                 let text = indices.next().unwrap_or_default();
                 if text.is_empty() {
                     continue;
                 }
-                let resolved = self.resolve(text, part);
-                if part == 1 {
+                let resolved = self.resolve(text, kind);
+                if kind == 1 {
                     uv = resolved;
                 }
                 // Files without any texture coordinates or normals may still refer to them.
-                let is_absent = self.contents.totals[part] == 0 && index(text).is_some();
+                let is_absent = self.contents.totals[kind] == 0 && index(text).is_some();
                 if resolved.is_none() && !is_absent && first_invalid.is_none() {
-                    first_invalid = Some(self.fault(word, part));
+                    first_invalid = Some(self.fault(word, kind));
                 }
             }
             if indices.next().is_some() {
@@ -272,38 +272,38 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The index, from 0, of a vertex (`part` 0), texture coordinate (1) or normal (2); `None` if
+    /// The index, from 0, of a vertex (`kind` 0), texture coordinate (1) or normal (2); `None` if
     /// it is invalid. A negative index is relative to the number of preceding statements.
     #[inline]
-    fn resolve(&self, text: &[u8], part: usize) -> Option<u32> {
+    fn resolve(&self, text: &[u8], kind: usize) -> Option<u32> {
         let index = index(text)?;
         let at = match index {
             1.. => index - 1,
             0 => return None,
-            _ => self.counts[part] as i64 + index,
+            _ => self.counts[kind] as i64 + index,
         };
-        let at = usize::try_from(at).ok().filter(|&at| at < self.contents.totals[part])?;
+        let at = usize::try_from(at).ok().filter(|&at| at < self.contents.totals[kind])?;
         // Past 32 bits, `Mesh::new` fails.
         Some(at as u32)
     }
 
-    /// The message about an invalid index of a corner `v`, `v/vt`, `v//vn` or `v/vt/vn`; `part` as
+    /// The message about an invalid index of a corner `v`, `v/vt`, `v//vn` or `v/vt/vn`; `kind` as
     /// in [`resolve`](Self::resolve).
     #[cold]
-    fn fault(&self, corner: &[u8], part: usize) -> String {
+    fn fault(&self, corner: &[u8], kind: usize) -> String {
         let corner_shown = shown(corner);
         let mut indices = corner.split(|&byte| byte == b'/');
-        let text = indices.nth(part).unwrap_or_default();
-        if indices.nth(2 - part).is_some() {
+        let text = indices.nth(kind).unwrap_or_default();
+        if indices.nth(2 - kind).is_some() {
             return format!("'{corner_shown}' has more than three indices");
         }
-        let name = ["vertex", "texture coordinate", "normal"][part];
+        let name = ["vertex", "texture coordinate", "normal"][kind];
         match index(text) {
             None => format!("'{}' in '{corner_shown}' is not an index", shown(text)),
             Some(0) => format!("{name} index 0 in '{corner_shown}': indices start at 1"),
             Some(index) => {
                 let counts = if index < 0 { self.counts } else { self.contents.totals };
-                let limit = counts[part];
+                let limit = counts[kind];
                 format!(
                     "{name} index {index} in '{corner_shown}' is out of range: there are {limit}"
                 )

@@ -8,6 +8,9 @@ use crate::formats::{
 use crate::grid::{Attribute, Up, VoxelGrid};
 use crate::solid::distance::DistanceField;
 
+/// A reader of a file, within the memory limit as far as a small file could need more.
+type ReadGrid = fn(&mut dyn BufRead, &ReadOptions) -> Result<LoadedGrid, ReadError>;
+type WriteDistances = fn(&DistanceField, &mut Out) -> Result<(), WriteError>;
 type WriteGrid = fn(&VoxelGrid, &WriteOptions, &mut Out) -> Result<(), WriteError>;
 
 /// The buffered output of a writer; its caller flushes it.
@@ -23,14 +26,13 @@ pub struct GridSpec {
     pub name: &'static str,
     /// The contents of a file, and the largest grid.
     pub carries: &'static str,
-    /// Reads a file, within the memory limit as far as a small file could need more.
-    pub(super) read: Option<fn(&mut dyn BufRead, &ReadOptions) -> Result<LoadedGrid, ReadError>>,
+    pub(super) read: Option<ReadGrid>,
     pub(super) write: WriteGrid,
     pub(super) check_dims: fn([u32; 3], &WriteOptions) -> Result<(), WriteError>,
     pub(super) file_size: fn([u32; 3]) -> Option<u64>,
     /// The properties of a grid that a file loses, a sentence each.
     pub(super) lost: fn(&VoxelGrid, &WriteOptions) -> Vec<Option<String>>,
-    pub(super) distances: Option<fn(&DistanceField, &mut Out) -> Result<(), WriteError>>,
+    pub(super) distances: Option<WriteDistances>,
     pub(super) distances_size: fn([u32; 3]) -> Option<u64>,
     /// Whether the format stores colours.
     pub has_colors: bool,

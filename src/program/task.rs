@@ -25,6 +25,9 @@ use crate::write::pictures::{preview, preview_options};
 use crate::write::sink::{Sink, StdoutClosedEarly, Written, refuse_sidecars};
 use crate::write::terminal;
 
+/// A comparison of backends, and its duration.
+type TimedCheck = (Check, Duration);
+
 /// Bytes of a vertex: its position and colour.
 const BYTES_A_VERTEX: usize = 24 + 8;
 
@@ -144,14 +147,13 @@ impl Plan<'_> {
         }
     }
 
-    /// Compares the backends, with the duration, and measures the distances, if the job asks for
-    /// them.
+    /// Compares the backends, and measures the distances, if the job asks for them.
     fn inspect(
         &self,
         voxelizer: &Voxelizer,
         placed: &Placed,
         voxels: &Voxelized,
-    ) -> Result<(Option<(Check, Duration)>, Option<Measured>)> {
+    ) -> Result<(Option<TimedCheck>, Option<Measured>)> {
         let check = || timed(|| Check::of_voxels(voxelizer, placed, voxels));
         let mut check = self.job.check.then(check).transpose()?;
         let differs = check.as_ref().is_some_and(|(check, _)| check.differing > 0);

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::base::error_code::ErrorCode;
-use crate::base::numbers::binary_bytes_apart;
+use crate::base::numbers::{binary_bytes_apart, grouped};
 
 /// An adapter cannot be used, or a device failed.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -49,6 +49,17 @@ pub enum GpuError {
     /// A scene that cannot be made or recorded: its lattice, its mode, its capacity, or a mesh.
     #[error("the scene is refused: {0}")]
     Scene(String),
+    /// A grid would exceed the device's 3D textures.
+    #[error(
+        "the grid has {} voxels along an axis, and a 3D texture of this GPU at most {} texels: use \
+         a lower resolution", grouped((*needed).into()), grouped((*limit).into())
+    )]
+    TooLongForTexture {
+        /// Voxels along an axis.
+        needed: u32,
+        /// Maximum texels along an axis.
+        limit: u32,
+    },
     /// A buffer would exceed the adapter's limit.
     #[error(
         "the {what} take {}, and the GPU's buffers hold {} at most: use a lower resolution, \
@@ -73,7 +84,7 @@ impl ErrorCode for GpuError {
             Self::SelfTest { .. } => "backend.self_test",
             Self::Device(_) => "backend.device",
             Self::Scene(_) => "backend.scene",
-            Self::TooLarge { .. } => "backend.too_large",
+            Self::TooLongForTexture { .. } | Self::TooLarge { .. } => "backend.too_large",
         }
     }
 }

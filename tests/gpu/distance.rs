@@ -7,6 +7,7 @@ use crate::common::prelude::*;
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use trivox::base::numbers::grouped;
 use trivox::solid::distance::{DistanceField, distances};
 use trivox::view::gpu::distance_texture;
 use wgpu::BufferUsages as Usage;
@@ -168,7 +169,7 @@ fn textures_hold_the_fields_of_the_cpu_on_every_adapter() {
 #[test]
 fn textures_of_several_submissions_are_whole_and_what_cannot_be_one_is_an_error() {
     let Some(gpu) = fast_gpu() else { return };
-    // Near all blocks, more than those of a batch.
+    // A triangle near every block of a grid of several batches.
     let mesh = mesh_of(&[[[0.0; 3], [210.0, 10.0, 20.0], [20.0, 210.0, 210.0]]]);
     let mesh = at_voxel_size(&mesh, 1.0);
     let texture = |mesh: &PlacedMesh, width, memory, progress: &Counts| {
@@ -191,17 +192,20 @@ fn textures_of_several_submissions_are_whole_and_what_cannot_be_one_is_an_error(
     };
     let of_width = error(&mesh, 0.0, u64::MAX, Counts::default());
     assert_eq!(of_width, "a width of 0 voxels is not possible: use more than 0, at most 1024");
-    // Enough for neither the solid nor a batch.
-    for memory in [256 * inside.brick_count() - 1, 1 << 20] {
-        assert!(error(&mesh, 3.0, memory, Counts::default()).contains("needs at least"));
+    // Too little for the scene of the solid, then for a batch.
+    let partial = inside.bricks().filter(|(_, mask)| *mask != FULL).count() as u64;
+    assert!(partial < inside.brick_count());
+    for (memory, of_scene) in [(256 * partial - 1, true), (256 * partial, false)] {
+        let error = texture(&mesh, 3.0, memory, &Counts::default()).unwrap_err();
+        let BackendError::Memory { needed, .. } = error else { panic!("{error}") };
+        assert_eq!(needed == 256 * partial, of_scene, "{needed}");
     }
     let cancelled = Counts::cancelled_at(bricks / 4);
     assert_eq!(error(&mesh, 190.0, u64::MAX, cancelled), "cancelled");
     let most = gpu.device().device.limits().max_texture_dimension_3d;
     let line = mesh_of(&[[[0.0; 3], [f64::from(most), 0.5, 0.5], [1.0, 1.0, 1.0]]]);
     let too_long = error(&at_voxel_size(&line, 0.5), 1.0, u64::MAX, Counts::default());
-    let limit =
-        format!("the limit of texels along an axis of a 3D texture is {most}, but at least");
+    let limit = format!("a 3D texture of this GPU at most {} texels", grouped(most.into()));
     assert!(too_long.contains(&limit), "{too_long}");
 }
 

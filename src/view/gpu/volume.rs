@@ -1,5 +1,4 @@
-//! Distances in a 3D texture: a signed distance field for renderers and physics, which never leaves
-//! the GPU.
+//! Signed distances in a 3D texture, for renderers and physics.
 
 use bytemuck::bytes_of;
 use wgpu::BufferUsages as Usage;
@@ -16,7 +15,7 @@ use crate::solid::distance::{checked, distances};
 use crate::view::gpu::GpuScene;
 use crate::view::trace::Scene;
 
-/// Texels of a unit of a row: WebGPU copies rows of a multiple of 256 bytes from a buffer.
+/// Rows of texels in a buffer are padded to a multiple of this: WebGPU copies whole 256 bytes.
 const ROW_TEXELS: u32 = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT / 4;
 
 /// Maximum texels per submission: half a second at ten million a second.
@@ -24,19 +23,20 @@ const MAX_PASS_TEXELS: u32 = 1 << 22;
 // Dispatches are one-dimensional.
 const _: () = assert!(MAX_PASS_TEXELS / GROUP <= MAX_GROUPS);
 
-/// Bytes of the host for each brick of the solid: of its scene, and twice for the upload.
+/// Host memory of the solid's scene and its upload, in bytes per brick that is not full: about 30
+/// and twice 72, and more where bricks are scattered.
 const SCENE_BYTES: u64 = 256;
 
 /// The signed distances of [`distances`](fn@crate::solid::distance::distances) in a 3D texture of
 /// the format `R32Float`, with a texel per voxel, in voxels, negative where `inside` has the voxel.
 /// Outside the band they are plus or minus `width`, as
-/// [`DistanceField::get`](crate::solid::distance::DistanceField::get) gives them, to the bit. They
-/// are not read back. A bind group layout of it has the sample type `Float { filterable: false }`
-/// unless the device has the feature `FLOAT32_FILTERABLE`.
+/// [`DistanceField::get`](crate::solid::distance::DistanceField::get) gives them, to the bit. The
+/// result stays on the GPU. Its bind group layout has the sample type
+/// `Float { filterable: false }`, unless the device has the feature `FLOAT32_FILTERABLE`.
 ///
-/// `memory` is the host's, in bytes, beside the mesh and `inside`. The GPU takes as much as for the
-/// texture once more, in rows of a multiple of 64 texels; that buffer bounds the grid: 320 voxels
-/// along each axis with the default limits of wgpu.
+/// `memory` limits the host's memory, in bytes, beside the mesh and `inside`. The GPU needs a
+/// buffer as large as the texture, with rows padded to 64 texels. With the default limits of wgpu a
+/// buffer holds 320 voxels along each axis.
 ///
 /// # Errors
 /// A width that is not above 0, or above [`MAX_WIDTH`](crate::solid::distance::MAX_WIDTH); a grid
@@ -55,13 +55,11 @@ pub fn distance_texture(
 ) -> Result<wgpu::Texture, BackendError> {
     let (device, dims) = (gpu.device(), mesh.lattice().dims);
     assert_eq!(dims, inside.dims(), "the grid of voxels inside");
-    let most = device.device.limits().max_texture_dimension_3d;
-    if let Some(needs) = dims.into_iter().find(|&texels| texels > most) {
-        let (adapter, what) = (device.label(), "texels along an axis of a 3D texture");
-        let (has, needs) = (most.into(), needs.into());
-        return Err(GpuError::Unsuitable { adapter, what, has, needs }.into());
+    let limit = device.device.limits().max_texture_dimension_3d;
+    if let Some(needed) = dims.into_iter().find(|&voxels| voxels > limit) {
+        return Err(GpuError::TooLongForTexture { needed, limit }.into());
     }
-    check_memory(SCENE_BYTES * inside.brick_count(), memory)?;
+    check_memory(SCENE_BYTES * inside.keys().len() as u64, memory)?;
     let mesh = &*checked(mesh, width)?;
     let texture = || {
         self_test(device)?;

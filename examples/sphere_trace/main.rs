@@ -21,13 +21,14 @@ fn main() -> Result<()> {
     let [mesh, resolution, picture] = &args[..] else { bail!("use MESH RESOLUTION PICTURE.png") };
     let resolution = resolution.parse().context("RESOLUTION is a number of voxels")?;
     let gpu = Arc::new(Gpu::new(&Adapter::find(None)?)?);
-    draw(&gpu, mesh, resolution, 480)?.save(picture).context(picture.clone())
+    let drawn = draw(&gpu, mesh, resolution, 480).context(mesh.clone())?;
+    drawn.save(picture).context(picture.clone())
 }
 
-/// A picture of `side` pixels a side, in whole tiles.
+/// Draws a square picture. Its `side`, in pixels, is a multiple of [`TILE`].
 pub(crate) fn draw(gpu: &Arc<Gpu>, mesh: &str, resolution: u32, side: u32) -> Result<RgbImage> {
-    ensure!(side.is_multiple_of(TILE), "{side} pixels are not in whole tiles");
-    // Shadows and occlusion are found within the band, which also pads the grid.
+    ensure!(side.is_multiple_of(TILE), "{side} pixels are no multiple of {TILE}");
+    // The width of the band, and of the grid's padding: shadows and occlusion need near distances.
     let width = resolution.div_ceil(4).max(2);
     let voxelizer = Voxelizer::new().resolution(resolution);
     let distances = voxelizer.distance_texture(gpu, Path::new(mesh), width as f32)?;

@@ -84,9 +84,8 @@ fn interpolated(p: vec3<f32>) -> f32 {
     return mix(mix(near.x, near.y, share.y), mix(far.x, far.y, share.y), share.z);
 }
 
-// The distance from the mesh, at most that to where it is known: interpolation adds less than a
-// voxel. Outside the grid a lower bound, since the mesh is at least the width from the grid's
-// boundary.
+// The interpolated distance from the mesh, at most the width, with an error below one voxel.
+// Outside the grid a lower bound: the grid is padded by the width.
 fn distance_from_mesh(p: vec3<f32>) -> f32 {
     let outside = distance(p, clamp(p, vec3<f32>(0.0), grid_size()));
     return select(interpolated(p), outside + width(), outside > 0.0);
@@ -133,8 +132,8 @@ fn shaded(p: vec3<f32>, normal: vec3<f32>, albedo: vec3<f32>) -> vec3<f32> {
     return albedo * (SUN * facing * sun_at(p) + SKY * sky_at(p, normal));
 }
 
-// The share of the sun's light: the narrowest free cone along the ray (I. Quilez, 2010). Outside the
-// band, where only a bound of the distance is known, nothing is near.
+// The visible share of the sun: the narrowest free cone along the ray (I. Quilez, 2010). Points
+// outside the band do not narrow it, since their distance is only known to exceed the width.
 fn sun_at(p: vec3<f32>) -> f32 {
     var share = 1.0;
     let end = 2.0 * length(grid_size());
@@ -152,8 +151,8 @@ fn sun_at(p: vec3<f32>) -> f32 {
     return share;
 }
 
-// The share of the sky's light: by how much five distances along the normal are shorter than in the
-// open (A. Evans, 2006).
+// Ambient occlusion from five distances along the normal, each compared with that in the open
+// (A. Evans, 2006).
 fn sky_at(p: vec3<f32>, normal: vec3<f32>) -> f32 {
     var taken = 0.0;
     for (var n = 1u; n <= 5u; n += 1u) {

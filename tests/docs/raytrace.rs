@@ -89,7 +89,7 @@ fn spheres_trace_the_outline_of_a_cube_and_its_shadow() {
     let gpu = std::sync::Arc::new(trivox::Gpu::new(&adapter).unwrap());
     let model = format!("{ROOT}/assets/cube.obj");
     let picture = by_distances::draw(&gpu, &model, 32, 64).unwrap();
-    // The grid has 32 voxels and 8 on each side; the sun shines on the top and the front.
+    // The cube has 32 voxels along each edge, and a padding of 8. The sun lights top and front.
     let (to_eye, cube): ([f64; 3], _) = ([0.66, 0.62, 0.98], [8.0, 40.0]);
     let eye = [0, 1, 2].map(|a| [24.0, 17.28, 24.0][a] + 48.0 * to_eye[a]);
     let length = to_eye.iter().map(|c| c * c).sum::<f64>().sqrt();

@@ -82,8 +82,8 @@ const MIN_CHECK_BYTES: u64 = 16 << 20;
 /// lists are mapped to another address (`mremap`).
 const MAX_COPIED_BYTES: u64 = if cfg!(target_os = "linux") { 64 << 20 } else { u64::MAX };
 
-/// Peak bytes besides those of a grid of `kept` bytes while its lists are reallocated: the old
-/// lists, and a spare capacity of an eighth in the old and in the new ones.
+/// Peak memory of reallocating the lists of a grid, in bytes beside its `kept` bytes: the old
+/// lists, and a spare capacity of an eighth in old and new lists.
 fn copy_bytes(kept: u64) -> u64 {
     (kept / 4 * 5).min(MAX_COPIED_BYTES)
 }

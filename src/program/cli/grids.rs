@@ -124,9 +124,11 @@ pub struct DiffArgs {
     #[arg(long)]
     pub exact: bool,
 
-    /// Compare the distances of two level sets: exit with 1 if one differs by more than so many
-    /// voxels, and with 0 if none does, whatever else differs. They are compared by their positions,
-    /// if both files have one, and within the narrower band.
+    /// Compare only the distances of two level sets: exit with 1 if they differ by more voxels than
+    /// this tolerance.
+    ///
+    /// The grids are aligned by their positions, if both files have one, else by indices. Distances
+    /// are compared within the narrower band, and signs beyond it.
     #[arg(long, value_name = "VOXELS", value_parser = parse_tolerance, conflicts_with = "exact")]
     #[arg(allow_negative_numbers = true)]
     pub tolerance: Option<f64>,

@@ -103,8 +103,8 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus> {
         warnings,
     };
     args.report.print_verdict(&report, &report.warnings, || report.text())?;
-    let is_same = report.equal && (!args.exact || report.besides.is_empty());
-    let is_same = report.within_tolerance.unwrap_or(is_same);
+    let has_same_voxels = report.equal && (!args.exact || report.besides.is_empty());
+    let is_same = report.within_tolerance.unwrap_or(has_same_voxels);
     Ok(if is_same { ExitStatus::Done } else { ExitStatus::Differs })
 }
 
@@ -185,7 +185,7 @@ fn other_distances(
 /// The differences between the distances of two fields.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct DistanceErrors {
-    /// The number of voxels whose distances differ by more than the tolerance.
+    /// The number of voxels with a difference above the tolerance.
     differing: u64,
     /// The largest difference, in voxels.
     largest: f64,

@@ -144,8 +144,8 @@ fn measured_bricks(
     Ok(measuring.list.map(|list| list.bricks).unwrap_or_default())
 }
 
-/// Measures distances into `found_bits`, which is zeroed and has `row` words for each row of voxels
-/// along x: the complements of their bits, or 0 outside the band.
+/// Measures distances into a zeroed buffer with `row` words for each row of voxels along x: the
+/// complement of each distance's bits, or 0 outside the band.
 ///
 /// # Errors
 /// As [`bricks`].
@@ -163,7 +163,7 @@ pub(crate) fn measure_rows(
     measuring.run()
 }
 
-/// The work on a mesh, less the memory of the batches.
+/// Prepares the work, and reserves the memory of the batches.
 fn work<'a>(
     mesh: &'a PlacedMesh,
     width: f32,
@@ -219,15 +219,15 @@ struct Measuring<'a> {
     row: u32,
     /// Reads the bricks of each batch back.
     list: Option<BandList>,
-    /// The counts and the records of a batch; one word if bricks are not read back. It can be
-    /// mapped after the batch.
+    /// The counts and the records of a batch, or one word without a list. Its mapping signals the
+    /// end of the batch.
     staging: wgpu::Buffer,
     batch: Batch,
     /// The blocks of the submitted batch, and the mapping of its staging buffer.
     in_flight: Option<(Vec<Bricks>, Mapping<'a>)>,
 }
 
-/// The bricks of the band, and the buffers of those of a batch.
+/// The bricks of the band so far, and the buffers to read back a batch.
 struct BandList {
     counts: wgpu::Buffer,
     records: wgpu::Buffer,

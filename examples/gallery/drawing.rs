@@ -185,10 +185,8 @@ impl Drawing {
 /// The hidden and the visible parts of a line.
 fn parts([from, to]: [Vec3; 2], hidden: impl Fn(Vec3) -> bool) -> Vec<(Depth, [Vec3; 2])> {
     let at = |part: f64| between(from, to, part / PARTS as f64);
-    let depth = |part: usize| match hidden(at(part as f64 + 0.5)) {
-        true => Depth::Behind,
-        false => Depth::Front,
-    };
+    let depth =
+        |part: usize| if hidden(at(part as f64 + 0.5)) { Depth::Behind } else { Depth::Front };
     let depths: Vec<Depth> = (0..PARTS).map(depth).collect();
     let mut begin = 0;
     let runs = depths.chunk_by(|a, b| a == b).map(|run| {
@@ -235,9 +233,10 @@ impl Pen {
     fn polygon(&self, class: &str, corners: &[Vec3]) -> String {
         let places = corners.iter().map(|&corner| self.place(corner));
         let points: Vec<String> = places.map(|[x, y]| format!("{x:.1},{y:.1}")).collect();
-        match points.is_empty() {
-            true => String::new(),
-            false => format!("<polygon class=\"{class}\" points=\"{}\"/>\n", points.join(" ")),
+        if points.is_empty() {
+            String::new()
+        } else {
+            format!("<polygon class=\"{class}\" points=\"{}\"/>\n", points.join(" "))
         }
     }
 

@@ -126,9 +126,10 @@ fn stones(row: usize, column: usize) -> u8 {
 fn boards(row: usize, column: usize) -> u8 {
     let board = row / 8;
     let end = 24 + board * 37 % 80;
-    match row % 8 == 7 || column == end {
-        true => PLANKS + 3,
-        false => PLANKS + shade([board, usize::from(column > end)], 3),
+    if row % 8 == 7 || column == end {
+        PLANKS + 3
+    } else {
+        PLANKS + shade([board, usize::from(column > end)], 3)
     }
 }
 

@@ -209,9 +209,10 @@ fn color_of(mesh: &Mesh, triangle: usize) -> [u8; 4] {
         Some(of) => texel_at(&look.textures[of.texture as usize], look.uvs[triangle]),
         None => WHITE,
     };
-    let corners = match material.has_vertex_colors {
-        true => mesh.triangles()[triangle].map(|vertex| look.vertex_colors[vertex as usize]),
-        false => [WHITE; 3],
+    let corners = if material.has_vertex_colors {
+        mesh.triangles()[triangle].map(|vertex| look.vertex_colors[vertex as usize])
+    } else {
+        [WHITE; 3]
     };
     let [r, g, b] = [0, 1, 2].map(|i| {
         let part = |color: Linear| f32::from(color[i]) / 65535.0;

@@ -221,9 +221,10 @@ pub fn wholes<T: TryFrom<i64> + PartialOrd + Display + Clone, const N: usize>(
     let items = value.try_iter().map_err(|_| PyTypeError::new_err(wrong()))?;
     let numbers = items.map(|item| whole(name, &item?, range.clone()));
     let numbers = numbers.collect::<PyResult<Vec<T>>>().map_err(|error| {
-        match error.is_instance_of::<PyTypeError>(value.py()) {
-            true => PyTypeError::new_err(wrong()),
-            false => error,
+        if error.is_instance_of::<PyTypeError>(value.py()) {
+            PyTypeError::new_err(wrong())
+        } else {
+            error
         }
     })?;
     numbers.try_into().map_err(|numbers: Vec<T>| {

@@ -227,13 +227,11 @@ impl PyProximity {
         if signed {
             self.warn_of_signs(points.py())?;
         }
-        let distances = match signed {
-            true => self.ask(points, |of, points, progress| of.distances(points, progress))?,
-            false => {
-                let nearest =
-                    self.ask(points, |of, points, progress| of.nearest(points, progress))?;
-                nearest.into_iter().map(|nearest| nearest.distance).collect()
-            }
+        let distances = if signed {
+            self.ask(points, |of, points, progress| of.distances(points, progress))?
+        } else {
+            let nearest = self.ask(points, |of, points, progress| of.nearest(points, progress))?;
+            nearest.into_iter().map(|nearest| nearest.distance).collect()
         };
         floats(distances, &[-1], points)
     }

@@ -137,9 +137,8 @@ impl Attribute {
     /// The components as numbers.
     #[must_use]
     pub fn numbers(self, bits: Bits) -> [f64; 3] {
-        bits.map(|bits| match self.is_float() {
-            true => f32::from_bits(bits).into(),
-            false => bits.cast_signed().into(),
+        bits.map(|bits| {
+            if self.is_float() { f32::from_bits(bits).into() } else { bits.cast_signed().into() }
         })
     }
 

@@ -202,9 +202,8 @@ impl GridBuilder {
         let batches = row_batches(&self.sorted);
         let begin = self.grid.keys.len();
         let keeps_all = self.combine == Combine::Crossings;
-        let distinct = batches.par_iter().map(|batch| match keeps_all {
-            true => batch.len(),
-            false => batch.chunk_by(|a, b| a.0 == b.0).count(),
+        let distinct = batches.par_iter().map(|batch| {
+            if keeps_all { batch.len() } else { batch.chunk_by(|a, b| a.0 == b.0).count() }
         });
         let distinct: Vec<usize> = distinct.collect();
         let end = begin + distinct.iter().sum::<usize>();

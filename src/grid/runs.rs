@@ -34,14 +34,12 @@ impl VoxelGrid {
 fn check_inside(dims: [u32; 3], start: BrickKey, len: u32) -> Result<(), GridError> {
     let [x, y, z] = start.position().map(u64::from);
     let end = [x + u64::from(len), y + 1, z + 1].map(|b| b * u64::from(BRICK));
-    match (0..3).all(|a| end[a] <= u64::from(dims[a])) {
-        true => Ok(()),
-        // Saturates: `len` comes from a file and may exceed any grid.
-        false => Err(GridError::Outside {
-            voxel: end.map(|c| u32::try_from(c.saturating_sub(1)).unwrap_or(u32::MAX)),
-            dims,
-        }),
+    if (0..3).all(|a| end[a] <= u64::from(dims[a])) {
+        return Ok(());
     }
+    // Saturates: `len` comes from a file and may exceed any grid.
+    let voxel = end.map(|c| u32::try_from(c.saturating_sub(1)).unwrap_or(u32::MAX));
+    Err(GridError::Outside { voxel, dims })
 }
 
 #[cfg(test)]

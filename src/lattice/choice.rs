@@ -255,9 +255,10 @@ fn check_extent(sizing: Sizing, bounds: &Bounds) -> Result<(), PlaceError> {
         }
         _ => {}
     }
-    match extent.is_finite() && scale(sizing, bounds, MAX_FRACTION_BITS).is_finite() {
-        true => Ok(()),
-        false => Err(PlaceError::ExtentRange { extent }),
+    if extent.is_finite() && scale(sizing, bounds, MAX_FRACTION_BITS).is_finite() {
+        Ok(())
+    } else {
+        Err(PlaceError::ExtentRange { extent })
     }
 }
 

@@ -155,11 +155,10 @@ impl Transform {
         }
         let [min, max] = mesh.bounds();
         let extent = minus(max, min);
-        let size = match fills {
-            true => {
-                [0, 1, 2].map(|a| extent[a] / f64::from(dims[a])).into_iter().fold(0.0, f64::max)
-            }
-            false => options.sizing.voxel_size(&mesh.bounds().into()),
+        let size = if fills {
+            [0, 1, 2].map(|a| extent[a] / f64::from(dims[a])).into_iter().fold(0.0, f64::max)
+        } else {
+            options.sizing.voxel_size(&mesh.bounds().into())
         };
         if size == 0.0 {
             // Placing a mesh without extent by a number of voxels is an error.

@@ -85,9 +85,8 @@ pub fn fill_lines(
     let is_one = fill.empty_shells.is_some_and(|empty| empty.count == 1);
     let them = if is_one { "it" } else { "them" };
     let empty = fill.empty_shells_text();
-    let helped = |text: String, verb: &str, them: &str| match are_voxels {
-        true => format!("{text}; --include-surface {verb} {them}"),
-        false => text,
+    let helped = |text: String, verb: &str, them: &str| {
+        if are_voxels { format!("{text}; --include-surface {verb} {them}") } else { text }
     };
     let empty = empty.map(|text| helped(text, "keeps", them));
     let pieces = fill.pieces_text().map(|text| helped(text, "joins", "them"));

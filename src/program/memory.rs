@@ -56,9 +56,10 @@ impl Memory {
             _ => {
                 // The failed step has freed memory: what was taken then follows from its limit.
                 let shared = allowed.saturating_mul(self.at_once as u64);
-                let was_taken = match shared < self.address_space_left() {
-                    true => self.total.saturating_sub(shared),
-                    false => 0,
+                let was_taken = if shared < self.address_space_left() {
+                    self.total.saturating_sub(shared)
+                } else {
+                    0
                 };
                 let taken = self.taken().max(was_taken);
                 let needed = needed.saturating_add(taken).div_ceil(1 << 20);
@@ -68,9 +69,10 @@ impl Memory {
                     0 => "less than 1".to_owned(),
                     total => total.to_string(),
                 };
-                let bound = match self.is_explicit {
-                    true => format!("--memory allows {total} MiB"),
-                    false => format!("the machine has {total} MiB to give"),
+                let bound = if self.is_explicit {
+                    format!("--memory allows {total} MiB")
+                } else {
+                    format!("the machine has {total} MiB to give")
                 };
                 format!(
                     "for {what} the program needs at least {needed} MiB of memory, but {bound}: \

@@ -381,9 +381,10 @@ fn too_high([_, height, _]: [u32; 3]) -> Option<String> {
 
 fn size_of_schematic(size: [u32; 3], list: &BlockList, up: Up) -> String {
     let up = if up == Up::Y { ", with y up: use --up z if the mesh has z up" } else { "" };
-    let game = match list.unknown.is_empty() {
-        true => format!(", for Minecraft {} or later", list.game_version),
-        false => String::new(),
+    let game = if list.unknown.is_empty() {
+        format!(", for Minecraft {} or later", list.game_version)
+    } else {
+        String::new()
     };
     let [width, height, length] = size.map(|blocks| grouped(blocks.into()));
     format!("the schematic is {width} blocks wide, {height} high and {length} long{game}{up}")

@@ -157,9 +157,8 @@ fn rows(
         if let Some(wrong) = numbers.iter().find(|&&n| !is_held(n)) {
             return refuse(format!("{name} has {wrong}: use whole numbers of 32 bits"));
         }
-        let bits = |&n: &f64| match attribute.is_float() {
-            true => (n as f32).to_bits(),
-            false => (n as i32).cast_unsigned(),
+        let bits = |&n: &f64| {
+            if attribute.is_float() { (n as f32).to_bits() } else { (n as i32).cast_unsigned() }
         };
         let row = |row: &[f64]| {
             let mut own = Bits::default();

@@ -215,10 +215,11 @@ pub fn verify(
         let exact = voxelize(&placed)?;
         let limit = best.as_ref().map_or(u64::MAX, |best| best.differing() - 1);
         let as_placed = compare(&exact, grid, 0).differing();
-        let explained = match as_placed > 0 && !options.as_placed {
-            true => search::explain(&exact, grid, limit.min(as_placed / EXPLAINED))
-                .map_err(BackendError::from)?,
-            false => None,
+        let explained = if as_placed > 0 && !options.as_placed {
+            search::explain(&exact, grid, limit.min(as_placed / EXPLAINED))
+                .map_err(BackendError::from)?
+        } else {
+            None
         };
         let identity = (as_placed <= limit).then_some(Alignment::IDENTITY);
         if let Some(alignment) = explained.or(identity) {
@@ -290,9 +291,10 @@ fn judge(
     alignment: Alignment,
     named: usize,
 ) -> Result<Verdict, GridError> {
-    let (corner, found) = match alignment.is_identity() {
-        true => ([0; 3], compare(&exact, grid, named)),
-        false => compare_aligned(&exact, grid, &alignment, named)?,
+    let (corner, found) = if alignment.is_identity() {
+        ([0; 3], compare(&exact, grid, named))
+    } else {
+        compare_aligned(&exact, grid, &alignment, named)?
     };
     let Comparison { both, only, bounds, first, .. } = found;
     let in_grid = |voxel: [u32; 3]| [0, 1, 2].map(|a| i64::from(voxel[a]) + corner[a]);

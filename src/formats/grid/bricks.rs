@@ -300,7 +300,8 @@ fn check_colors(grid: &VoxelGrid, colors: &Colors) -> Result<(), ReadError> {
 fn read_header(input: &mut dyn BufRead, crc: &mut Hasher) -> Result<Header, ReadError> {
     let mut line = Vec::new();
     input.take(MAX_HEADER).read_until(b'\n', &mut line)?;
-    ensure!(line.ends_with(b"\n"), "not a .bricks file, or cut off in its header");
+    let is_header = line.starts_with(b"{") && line.ends_with(b"\n");
+    ensure!(is_header, "not a .bricks file, or cut off in its header");
     let text = String::from_utf8_lossy(&line);
     let header: Header = serde_json::from_str(&text).map_err(|error| {
         let error = shortened(&error.to_string(), 120);

@@ -144,9 +144,8 @@ fn attributes<'a>(
             min = std::array::from_fn(|i| numbers[i].min(min[i]));
             max = std::array::from_fn(|i| numbers[i].max(max[i]));
         }
-        let number = |&number: &f64| match attribute.is_float() {
-            true => Value::from(number),
-            false => Value::from(number as i64),
+        let number = |&number: &f64| {
+            if attribute.is_float() { Value::from(number) } else { Value::from(number as i64) }
         };
         let components = if grid.occupied() == 0 { 0 } else { attribute.components() };
         let [min, max] = [min, max].map(|all| all[..components].iter().map(number).collect());
@@ -172,9 +171,10 @@ impl AttributeInfo {
         let names: Vec<String> = all.clone().map(named).take(NAMED).collect();
         let names = listed(&names, all.count() as u64);
         let names = if names.is_empty() { names } else { format!(": {names}") };
-        let range = match self.min.is_empty() {
-            true => "of no voxel".to_owned(),
-            false => format!("from {} to {}", list(&self.min), list(&self.max)),
+        let range = if self.min.is_empty() {
+            "of no voxel".to_owned()
+        } else {
+            format!("from {} to {}", list(&self.min), list(&self.max))
         };
         range + &names
     }
@@ -251,12 +251,11 @@ impl SurfaceInfo {
         let placed = place(mesh, &options).context("its topology is unknown")?;
         let (topology, boundary) = Topology::with_boundary(&placed);
         let [area, volume] = area_and_volume(mesh);
-        let windings = match topology.is_oriented() {
-            true => {
-                let options = RunOptions::default();
-                Backend::Cpu(&Cpu).run(&placed, Rule::Winding, &options, &NoProgress)?.windings
-            }
-            false => None,
+        let windings = if topology.is_oriented() {
+            let options = RunOptions::default();
+            Backend::Cpu(&Cpu).run(&placed, Rule::Winding, &options, &NoProgress)?.windings
+        } else {
+            None
         };
         let inside_out = windings.map(|found| found.positive > 0 && found.negative > 0);
         Ok(Some(Self {

@@ -145,12 +145,11 @@ pub fn prepare(folder: &Path, tasks: &[Task]) -> Result<()> {
 
 /// How two meshes get outputs of their own.
 fn way_out(one: &Path, other: &Path) -> &'static str {
-    match one.parent() == other.parent() {
-        true => "leave one out, by a pattern such as '*.glb', or rename one",
-        false => {
-            "name a folder that holds both, with --recursive, to keep the folders below it, or \
+    if one.parent() == other.parent() {
+        "leave one out, by a pattern such as '*.glb', or rename one"
+    } else {
+        "name a folder that holds both, with --recursive, to keep the folders below it, or \
              write to two folders"
-        }
     }
 }
 
@@ -163,8 +162,9 @@ fn resolved(path: &Path) -> PathBuf {
     let file = folder.ok().zip(path.file_name()).map(|(folder, name)| folder.join(name));
     let file = file.unwrap_or(path);
     // File names of these systems ignore case.
-    match cfg!(any(windows, target_os = "macos")) {
-        true => file.to_string_lossy().to_lowercase().into(),
-        false => file,
+    if cfg!(any(windows, target_os = "macos")) {
+        file.to_string_lossy().to_lowercase().into()
+    } else {
+        file
     }
 }

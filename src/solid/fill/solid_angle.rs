@@ -457,9 +457,12 @@ mod tests {
             let angle = |ends: &[Point]| {
                 let [u, v] = [ends[0], ends[1]].map(|end| minus(end, p));
                 // `|q| + q.x` without cancellation.
-                let a = |q: Point| match q[0] >= 0.0 {
-                    true => norm(q) + q[0],
-                    false => (q[1] * q[1] + q[2] * q[2]) / (norm(q) - q[0]),
+                let a = |q: Point| {
+                    if q[0] >= 0.0 {
+                        norm(q) + q[0]
+                    } else {
+                        (q[1] * q[1] + q[2] * q[2]) / (norm(q) - q[0])
+                    }
                 };
                 let im = cross_x(u, v);
                 if im == 0.0 {

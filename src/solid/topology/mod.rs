@@ -108,9 +108,10 @@ impl Topology {
         let tally = matching.tally(max_edges);
         let triangles = tally.half_edges / 3;
         let measure = Measure::of(mesh);
-        let boundary = match tally.boundary_edges <= max_edges {
-            true => Ok(Boundary::of(tally.boundary)),
-            false => Err(tally.boundary_edges),
+        let boundary = if tally.boundary_edges <= max_edges {
+            Ok(Boundary::of(tally.boundary))
+        } else {
+            Err(tally.boundary_edges)
         };
         let topology = Self {
             collapsed: mesh.len() as u64 - triangles,

@@ -126,9 +126,12 @@ impl Nesting<'_> {
     /// Whether each shell is turned, and whether it is a cavity.
     fn is_turned(&self, progress: &dyn Progress) -> (Vec<bool>, Vec<bool>) {
         let members = self.members();
-        let enclosing = |&shell: &usize| match progress.is_cancelled() {
-            true => Vec::new(),
-            false => self.enclosing(shell, &members[shell]),
+        let enclosing = |&shell: &usize| {
+            if progress.is_cancelled() {
+                Vec::new()
+            } else {
+                self.enclosing(shell, &members[shell])
+            }
         };
         let mut order: Vec<usize> = (0..self.shells.len()).collect();
         order.sort_by_key(|&shell| std::cmp::Reverse(self.shells[shell].volume.abs()));

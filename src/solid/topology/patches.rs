@@ -66,9 +66,10 @@ pub(in crate::solid) fn flips(
     } else {
         Patches::paired(matching)
     };
-    let (faces_back, is_cavity) = match are_closed {
-        true => nesting::orientation(mesh, &patches, progress),
-        false => (sight::faces_back(mesh, &patches, progress), vec![false; patches.len()]),
+    let (faces_back, is_cavity) = if are_closed {
+        nesting::orientation(mesh, &patches, progress)
+    } else {
+        (sight::faces_back(mesh, &patches, progress), vec![false; patches.len()])
     };
     let solid = |(root, _): &(u32, Aabb)| !is_cavity[patches.patch(*root as usize)];
     let shells = shells.into_iter().filter(solid).map(|(_, bounds)| bounds).collect();

@@ -21,9 +21,10 @@ impl Layer {
         // Not 0: it divides.
         let brightest = emitted.flatten().fold(f32::MIN_POSITIVE, f32::max);
         let has_same_textures = |of: &Material| of.metallic_texture == of.roughness_texture;
-        let (metallic, roughness) = match appearance.materials.iter().all(has_same_textures) {
-            true => (&[Attribute::Metallic, Attribute::Roughness][..], &[][..]),
-            false => (&[Attribute::Metallic][..], &[Attribute::Roughness][..]),
+        let (metallic, roughness) = if appearance.materials.iter().all(has_same_textures) {
+            (&[Attribute::Metallic, Attribute::Roughness][..], &[][..])
+        } else {
+            (&[Attribute::Metallic][..], &[Attribute::Roughness][..])
         };
         [
             (Self::Color, &[Attribute::Alpha][..]),

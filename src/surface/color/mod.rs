@@ -136,15 +136,17 @@ pub fn color(
     let painted =
         descent::bricks(&painter, distinct, &grid, is_solid, options.memory - needed, progress)
             .map_err(|error| error.with_kept_bytes(needed, options.memory))?;
-    let (grid, transparent) = match is_solid || options.keep_transparent {
-        true => (grid, 0),
-        false => without_transparent(grid, &painted)?,
+    let (grid, transparent) = if is_solid || options.keep_transparent {
+        (grid, 0)
+    } else {
+        without_transparent(grid, &painted)?
     };
     let surface = SurfaceColors::new(&painted, options.interior);
     drop(painted);
-    let colors = match !is_solid && surface.colors.own_count() == grid.occupied() {
-        true => surface.colors,
-        false => interior::colors(&grid, &surface, options.blend),
+    let colors = if !is_solid && surface.colors.own_count() == grid.occupied() {
+        surface.colors
+    } else {
+        interior::colors(&grid, &surface, options.blend)
     };
     Ok((grid.with_colors(colors), transparent))
 }

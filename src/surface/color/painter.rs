@@ -62,9 +62,10 @@ impl BrickWork for Painter<'_> {
         // For a solid, empty voxels too: the exposed voxels next to them take the mean of their
         // colours.
         let first = brick.key.first_voxel();
-        let wanted = match is_solid {
-            true => mask_below([0, 1, 2].map(|a| grid.dims()[a] - first[a])),
-            false => grid.mask_of(brick.key),
+        let wanted = if *is_solid {
+            mask_below([0, 1, 2].map(|a| grid.dims()[a] - first[a]))
+        } else {
+            grid.mask_of(brick.key)
         };
         let all_in = |color| ColoredBrick {
             key: brick.key,

@@ -357,9 +357,10 @@ impl TriangleShading<'_> {
     /// The shade at a point of the texture, in texels, for this surface colour.
     fn textured(&self, sampler: &Sampler, point: [f64; 2], color: Color) -> Shade {
         let has_map = self.material.opacity_map.is_some();
-        let sample = match has_map || matches!(self.material.alpha, Alpha::Mask(_)) {
-            true => self.point(sampler, point, color[3]),
-            false => sampler.at(point, sampler.pyramid.texel_alpha),
+        let sample = if has_map || matches!(self.material.alpha, Alpha::Mask(_)) {
+            self.point(sampler, point, color[3])
+        } else {
+            sampler.at(point, sampler.pyramid.texel_alpha)
         };
         self.shade(sample, color)
     }

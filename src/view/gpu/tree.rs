@@ -52,9 +52,10 @@ impl Tree {
         let nodes: u64 = (1..=top).map(|level| nodes_on(dims, level)).sum();
         // Nodes that may be children: at most `top - 1` above each brick; of a solid also those
         // with full cells only.
-        let upper = match is_solid {
-            true => nodes - 1,
-            false => (nodes - 1).min(u64::from(top - 1) * u64::from(capacity)),
+        let upper = if is_solid {
+            nodes - 1
+        } else {
+            (nodes - 1).min(u64::from(top - 1) * u64::from(capacity))
         };
         let header = Header {
             version: SCENE_VERSION,

@@ -198,9 +198,8 @@ impl RenderOptions {
     /// An option is out of range.
     pub fn check(&self) -> Result<(), RenderError> {
         let Self { size: [width, height], samples, margin, turn, elevation, zoom, .. } = *self;
-        let check = |is_allowed: bool, what: String, allowed: String| match is_allowed {
-            true => Ok(()),
-            false => Err(RenderError::Option { what, allowed }),
+        let check = |is_allowed: bool, what: String, allowed: String| {
+            if is_allowed { Ok(()) } else { Err(RenderError::Option { what, allowed }) }
         };
         let sides = 1..=MAX_SIDE;
         check(
@@ -225,9 +224,10 @@ impl RenderOptions {
             ("a zoom of", zoom, "", ZOOMS),
         ];
         numbers.into_iter().try_for_each(|(what, number, unit, [least, most])| {
-            let allowed = match [least, most] == finite {
-                true => "a finite number".to_owned(),
-                false => format!("{least} to {most}"),
+            let allowed = if [least, most] == finite {
+                "a finite number".to_owned()
+            } else {
+                format!("{least} to {most}")
             };
             let what = format!("{what} {}{unit} is", short(&number));
             check((least..=most).contains(&number), what, allowed)

@@ -43,7 +43,8 @@ impl Materials {
             match read_text(sidecars, &path, limit) {
                 Ok(text) => {
                     let folders = [folder_of(&path), &sidecars.folder].map(Path::to_owned);
-                    library.add(&text, folders.clone());
+                    let name = path.file_name().unwrap_or_default().to_string_lossy();
+                    library.add(&text, &name, folders.clone());
                     note_images(mem::take(&mut library.named), sidecars, &folders);
                 }
                 Err(why) => {

@@ -15,6 +15,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Display;
 use std::path::PathBuf;
 
+use crate::formats::error::shortened;
 use crate::formats::io::warnings::NamedWarnings;
 use crate::formats::mesh::obj::text::{first_word, statements, without_comment};
 use crate::formats::mesh::out_of_range::clamped_factors;
@@ -134,6 +135,8 @@ pub(super) struct Library {
     pub(super) named: BTreeSet<[String; 2]>,
     /// The filter of the next image.
     filter: Filter,
+    /// The file and the line of the statement, as `FILE:LINE`.
+    place: String,
     /// Properties that are ignored or reinterpreted.
     pub(super) warnings: NamedWarnings,
 }
@@ -148,13 +151,14 @@ pub(super) struct Material {
 const MALFORMED: &str = "malformed lines of material files were skipped";
 
 impl Library {
-    /// Adds the materials in the `text` of a file, whose images may be in these folders.
-    pub(super) fn add(&mut self, text: &str, folders: [PathBuf; 2]) {
+    /// Adds the materials in the `text` of the file `name`, whose images may be in these folders.
+    pub(super) fn add(&mut self, text: &str, name: &str, folders: [PathBuf; 2]) {
         let mut current: Option<(String, Definition)> = None;
         self.filter = Filter::default();
-        for (_, statement) in statements(text) {
+        for (number, statement) in statements(text) {
             let line = statement.trim();
             let Some(keyword) = first_word(line) else { continue };
+            self.place = format!("{name}:{number}");
             let rest = line[keyword.len()..].trim();
             if keyword.eq_ignore_ascii_case("newmtl") {
                 self.insert(current.replace((rest.to_owned(), Definition::default())), &folders);
@@ -169,6 +173,12 @@ impl Library {
         }
         self.insert(current, &folders);
         self.is_any_read = true;
+    }
+
+    /// Warns of a malformed statement.
+    fn skip(&mut self, keyword: &str, rest: &str) {
+        let line = format!("{}: {keyword} {rest}", self.place);
+        self.warnings.add_whole(MALFORMED, shortened(&line, 80));
     }
 
     /// Notes the image that the values of a statement may name.
@@ -263,7 +273,7 @@ impl Library {
         let color = color.map(|color| color.map(decimal));
         let color = color.filter(|color| color.iter().all(|value| value.is_finite()));
         if color.is_none() {
-            self.warnings.add(MALFORMED, &format!("{keyword} {rest}"));
+            self.skip(keyword, rest);
         }
         color
     }
@@ -274,7 +284,7 @@ impl Library {
         let dissolve = word.and_then(|word| statement("d", word)?.dissolve);
         let number = dissolve.map(decimal).filter(|number| number.is_finite());
         if number.is_none() {
-            self.warnings.add(MALFORMED, &format!("{keyword} {rest}"));
+            self.skip(keyword, rest);
         }
         let [number] = clamped_factors(&mut self.warnings, [name, keyword], [number?], 1.0);
         Some(number)
@@ -285,7 +295,7 @@ impl Library {
         self.filter = match mode.split('_').next() {
             Some("NEAREST") => Filter::Nearest,
             Some("LINEAR" | "BILINEAR" | "TRILINEAR") => Filter::Linear,
-            _ => return self.warnings.add(MALFORMED, &format!("interpolateMode {mode}")),
+            _ => return self.skip("interpolateMode", mode),
         };
     }
 

@@ -97,9 +97,10 @@ impl Texture {
         decoder.set_limits(limits)?;
         let image = DynamicImage::from_decoder(decoder)?.into_rgba8();
         let size = [image.width(), image.height()];
-        match size.contains(&0) {
-            true => Err(TextureError::Empty),
-            false => Ok(Self::new(size, bytemuck::cast_vec(image.into_raw()))),
+        if size.contains(&0) {
+            Err(TextureError::Empty)
+        } else {
+            Ok(Self::new(size, bytemuck::cast_vec(image.into_raw())))
         }
     }
 

@@ -78,9 +78,10 @@ impl TryFrom<Image> for Texture {
     type Error = String;
 
     fn try_from(Image { size, texels }: Image) -> Result<Self, String> {
-        match is_whole(size, &texels) {
-            true => Ok(Self::new(size, texels)),
-            false => Err(format!("a texture of {size:?} texels has {}", texels.len())),
+        if is_whole(size, &texels) {
+            Ok(Self::new(size, texels))
+        } else {
+            Err(format!("a texture of {size:?} texels has {}", texels.len()))
         }
     }
 }

@@ -42,10 +42,8 @@ pub fn run(args: &SliceArgs) -> Result<()> {
     })?;
     let drawing = sink.map(|sink| draw(&section, sink, args.pixels)).transpose()?;
 
-    let shown = match drawing.is_none() && !args.json {
-        true => columns(&section),
-        false => 0..section.size()[0],
-    };
+    let shown =
+        if drawing.is_none() && !args.json { columns(&section) } else { 0..section.size()[0] };
     warnings.extend(cropped(&section, &shown));
     let report = SliceReport {
         input: GridSummary::new(&args.file, &grid),

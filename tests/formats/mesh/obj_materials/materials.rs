@@ -131,11 +131,16 @@ fn colours_are_values_as_on_a_screen_and_what_has_no_effect_is_said_by_name() {
         ("Kd 0 0 0\nKe 0 0 0", screen([0.0; 3]), "", ""),
         ("Kd spectral red.rfl 1", PLAIN, spectra, "'a'"),
         ("Kd xyz 0.5 0.5 0.5", PLAIN, spectra, "'a'"),
-        ("Kd 1 0", PLAIN, malformed, "'Kd 1 0'"),
-        ("Kd", PLAIN, malformed, "'Kd '"),
-        ("Kd 0,5 0 0\nKd nan 0 0", PLAIN, malformed, "'Kd 0,5 0 0', 'Kd nan 0 0'"),
-        ("Kd 1 0 0\nKd red", red, malformed, "'Kd red'"),
-        ("d half\nTr", PLAIN, malformed, "'d half', 'Tr '"),
+        ("Kd 1 0", PLAIN, malformed, "'m.mtl:2: Kd 1 0'"),
+        ("Kd", PLAIN, malformed, "'m.mtl:2: Kd '"),
+        (
+            "Kd 0,5 0 0\nKd nan 0 0",
+            PLAIN,
+            malformed,
+            "'m.mtl:2: Kd 0,5 0 0', 'm.mtl:3: Kd nan 0 0'",
+        ),
+        ("Kd 1 0 0\nKd red", red, malformed, "'m.mtl:3: Kd red'"),
+        ("d half\nTr", PLAIN, malformed, "'m.mtl:2: d half', 'm.mtl:3: Tr '"),
         ("Kd 255 51 0", screen([1.0, 0.2, 0.0]), large, "'a'"),
         ("Kd -1 1.5 0", green, clamped, "'a: Kd -1 1.5 0, used as 0 1 0'"),
         ("Kd 1 0 0\nKe 0 -1 1.5", red, clamped, "'a: Ke 0 -1 1.5, used as 0 0 1.5'"),
@@ -324,7 +329,8 @@ fn what_of_an_image_has_no_effect_is_said_and_the_image_is_shown() {
     let options = "options of images have no effect: '-mm', '-t', '-imfchan' and 1 others";
     let opacity = "the scale and offset of opacity maps (map_d) were ignored: those of map_Kd are \
                    used: 'a'";
-    let malformed = "malformed lines of material files were skipped: 'interpolateMode SHARP'";
+    let malformed = "malformed lines of material files were skipped: 'm.mtl:2: interpolateMode \
+                     SHARP'";
     for (statements, corner, said) in [
         ("map_Kd -mm 0 1 -t 1 1 1 -imfchan r -type sphere t.png", [1.0, 1.0], options),
         ("map_Kd -s 2 2 t.png\nmap_d o.png", [2.0, 1.0], opacity),

@@ -7,8 +7,11 @@
 // not exact, coordinates may differ between cards. Everything after is integers.
 //
 // #import voxelize/counters
+// #import scene/beyond
 
 const GROUP: u32 = 256u;
+// The bits of the exponent of an `f32`; NaN and infinity have all of them.
+const EXPONENT: u32 = 0x7f800000u;
 
 struct Source {
     // From the mesh to lattice units.
@@ -40,34 +43,34 @@ struct Source {
 @group(0) @binding(3) var<storage, read> indices: array<u32>;
 @group(0) @binding(4) var<storage, read_write> mesh: array<u32>;
 
-// 0, and a failure, beyond the limit.
 fn coordinate(axis: u32, position: vec3<f32>) -> i32 {
     let row = source.transform[axis];
     let rounded = round(row.x * position.x + row.y * position.y + row.z * position.z + row.w);
-    // A comparison of bits, since a sum of products that overflow may be NaN, and compilers may
+    // Comparisons of bits, since a sum of products that overflow may be NaN, and compilers may
     // assume that no number is. Differences of integers up to 2^24 are exact.
-    let distance = bitcast<u32>(rounded - source.center[axis]) & 0x7fffffffu;
+    let difference = bitcast<u32>(rounded - source.center[axis]);
+    let distance = difference & 0x7fffffffu;
+    if distance > EXPONENT {
+        return NOT_A_NUMBER;
+    }
     if distance > bitcast<u32>(source.limit[axis]) {
-        atomicOr(&counters[FAILURES], INVALID_VERTEX);
-        return 0i;
+        return select(BEYOND, -BEYOND, difference > distance);
     }
     return i32(rounded);
 }
 
 fn quantize_vertex(index: u32) {
     let word = source.first_vertex + index * source.vertex_stride;
-    var bits = vec3<u32>(vertices[word], vertices[word + 1u], vertices[word + 2u]);
-    // NaN and infinity have all bits of the exponent. They are found before any arithmetic, which a
-    // compiler may translate as if there were none.
-    let exponent = vec3<u32>(0x7f800000u);
-    if any((bits & exponent) == exponent) {
-        atomicOr(&counters[FAILURES], INVALID_VERTEX);
-        bits = vec3<u32>(0u);
-    }
-    let position = bitcast<vec3<f32>>(bits);
+    let bits = vec3<u32>(vertices[word], vertices[word + 1u], vertices[word + 2u]);
     let at = source.vertex_words + 3u * (source.vertex_base + index);
+    // They are found before any arithmetic, which a compiler may translate as if there were none.
+    let is_finite = all((bits & vec3<u32>(EXPONENT)) != vec3<u32>(EXPONENT));
     for (var axis = 0u; axis < 3u; axis++) {
-        mesh[at + axis] = bitcast<u32>(coordinate(axis, position));
+        var c = NOT_A_NUMBER;
+        if is_finite {
+            c = coordinate(axis, bitcast<vec3<f32>>(bits));
+        }
+        mesh[at + axis] = bitcast<u32>(c);
     }
 }
 

@@ -157,8 +157,7 @@ impl Device {
         assert_eq!(self.check(), Ok(()), "{}", kernel.name());
     }
 
-    /// Records a dispatch of `kernel` with `groups` workgroups in a pass of its own. `buffers` maps
-    /// the names of its bindings to buffers.
+    /// [`record_bound`](Self::record_bound) of whole buffers.
     pub(crate) fn record(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -166,11 +165,23 @@ impl Device {
         buffers: &[(&str, &wgpu::Buffer)],
         groups: u32,
     ) -> Result<(), GpuError> {
-        let pipeline = self.pipeline(kernel, &[]);
-        self.check()?;
         let named: Vec<_> =
             buffers.iter().map(|(name, buffer)| (*name, buffer.as_entire_binding())).collect();
-        let bound = pipeline.bind(&self.device, &named)?;
+        self.record_bound(encoder, kernel, &named, groups)
+    }
+
+    /// Records a dispatch of `kernel` with `groups` workgroups in a pass of its own. `named` has a
+    /// resource for the name of each of its bindings.
+    pub(crate) fn record_bound(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        kernel: Kernel,
+        named: &[(&str, wgpu::BindingResource)],
+        groups: u32,
+    ) -> Result<(), GpuError> {
+        let pipeline = self.pipeline(kernel, &[]);
+        self.check()?;
+        let bound = pipeline.bind(&self.device, named)?;
         let mut pass = encoder.begin_compute_pass(&Default::default());
         pipeline.set(&mut pass, &bound);
         dispatch(&mut pass, groups, MAX_GROUPS);
@@ -302,13 +313,34 @@ impl Device {
         #[cfg(not(target_arch = "wasm32"))]
         let result = {
             let (result, error) = self.caught(work);
-            if let Some(error) = error {
-                let is_lost = self.is_lost();
-                _ = self.fault.set(if is_lost { LOST.into() } else { error.to_string() });
-            }
+            error.iter().for_each(|error| self.fail(error));
             result
         };
         self.check().map(|()| result)
+    }
+
+    /// [`in_scopes`](Self::in_scopes) for work that only reads buffers of the caller: an error of
+    /// validation is returned, and the device has not failed.
+    pub(crate) fn in_scopes_of_caller<T>(&self, work: impl FnOnce() -> T) -> Result<T, GpuError> {
+        #[cfg(target_arch = "wasm32")]
+        return self.in_scopes(work);
+        #[cfg(not(target_arch = "wasm32"))]
+        match self.caught(work) {
+            (_, Some(error @ wgpu::Error::Validation { .. })) if !self.is_lost() => {
+                Err(GpuError::Device(error.to_string()))
+            }
+            (result, error) => {
+                error.iter().for_each(|error| self.fail(error));
+                self.check().map(|()| result)
+            }
+        }
+    }
+
+    /// Sets the fault, if it is the first.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn fail(&self, error: &wgpu::Error) {
+        let is_lost = self.is_lost();
+        _ = self.fault.set(if is_lost { LOST.into() } else { error.to_string() });
     }
 
     /// Calls `work`, and catches its errors. Returns the first of the kind that explains most: a

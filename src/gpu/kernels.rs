@@ -49,6 +49,7 @@ pub const MODULES: &[File] = &[
     file!("voxelize/column_test"),
     file!("distance/bounds"),
     file!("distance/params"),
+    file!("scene/beyond"),
     file!("trace/scene"),
     file!("trace/rays"),
     file!("trace/dda"),
@@ -97,6 +98,7 @@ kernels! {
     TEXELS = "distance/texels";
     FIRST_HITS = "trace/first_hits";
     QUANTIZE = "scene/quantize";
+    CHECK_TRIANGLES = "scene/check_triangles";
     RESERVE_COLORS = "scene/reserve_colors";
     FIRST_TRIANGLES = "scene/first_triangles";
     COLOR_VOXELS = "scene/color_voxels";

@@ -91,6 +91,25 @@ impl Lattice {
         Self::within(mesh.bounds(), options, MAX_SPAN_VOXELS)
     }
 
+    /// The lattice of a grid of `bounds`, for meshes that only a GPU holds: that of
+    /// [`PlaceOptions::bounds`].
+    ///
+    /// # Errors
+    /// As [`place`].
+    pub fn in_bounds(bounds: Bounds, sizing: Sizing) -> Result<Self, PlaceError> {
+        let options = PlaceOptions { bounds: Some(bounds), ..PlaceOptions::new(sizing) };
+        Self::within([bounds.min, bounds.max], &options, MAX_SPAN_VOXELS)
+    }
+
+    /// It with at most so many fraction bits.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn coarsened(self, fraction_bits: u32) -> Self {
+        let bits = self.fraction_bits.min(fraction_bits);
+        // Exact: a power of two.
+        let scale = self.scale / f64::from(1_u32 << (self.fraction_bits - bits));
+        Self { fraction_bits: bits, scale, ..self }
+    }
+
     /// The lattice of `options` for a mesh within `mesh_bounds`, of at most `limit` voxels along an
     /// axis.
     pub(crate) fn within(

@@ -158,6 +158,8 @@ fn bounds_make_the_same_grid_for_all_meshes_however_far_they_reach() {
     // Not a whole number of voxels: with few bits the rest is rounded away.
     let bounds = Bounds { min: [0.0; 3], max: [10.00001; 3] };
     let options = voxel_size(1.0).with_bounds(bounds);
+    let alone = Lattice::in_bounds(bounds, Sizing::VoxelSize(1.0)).unwrap();
+    assert_eq!(alone, lattice(&unit_cube(), &options));
     let mut bits = Vec::new();
     for far in [5.0, 400.0, 40_000.0, 400_000.0] {
         let mesh = mesh_of(&[[[1.0, 1.0, 1.0], [2.0, 3.0, 9.0], [far, 1.0, 1.0]]]);
@@ -387,6 +389,8 @@ fn impossible_bounds_are_refused_whatever_the_axis() {
             // NaN is not equal to itself.
             let [found, expected] = [[min, max], [lo, hi]].map(|ends| ends.map(f64::to_bits));
             assert_eq!((axis, found), (name, expected), "bounds from {lo} to {hi}");
+            let alone = Lattice::in_bounds(bounds, Sizing::Resolution(8));
+            assert_eq!(alone.is_ok(), lo == hi && lo == 0.0, "bounds from {lo} to {hi}");
         }
     }
 }

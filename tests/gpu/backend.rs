@@ -108,7 +108,7 @@ fn asynchronous_runs_overlap_and_give_the_same() {
 
 /// The devices of a renderer: one on each adapter, with the defaults of wgpu and its own handler of
 /// errors, which counts them.
-fn devices_of_a_renderer(limits: &Limits) -> Vec<(wgpu::Device, wgpu::Queue, Arc<AtomicI32>)> {
+pub fn devices_of_a_renderer(limits: &Limits) -> Vec<(wgpu::Device, wgpu::Queue, Arc<AtomicI32>)> {
     let promised = adapters().len();
     let instance = wgpu::Instance::default();
     let found = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));

@@ -1,4 +1,5 @@
 //! Scenes that are recorded into an encoder, on every adapter: the bricks of the CPU's grids.
+use crate::backend::devices_of_a_renderer;
 use crate::common::prelude::*;
 use crate::trace::{compare_hits, run_stage};
 use trivox::gpu::{BRICK_WORDS, Device, GpuError, KEY_WORDS};
@@ -6,7 +7,7 @@ use trivox::view::gpu::{
     MeshBuffers, NO_NODES, Node, SceneBuilder, SceneCapacity, SceneFailure, SceneStatus,
 };
 use trivox::view::trace::{Ray, Scene};
-use wgpu::{BufferUsages as Usage, IndexFormat};
+use wgpu::{BufferUsages as Usage, IndexFormat, Limits};
 
 const CAPACITY: SceneCapacity = SceneCapacity {
     vertices: 4000,
@@ -406,7 +407,8 @@ fn the_kernel_of_the_documents_fills_a_texture_with_the_voxels() {
     let lattice = lattice_of([64; 3], 10);
     let mesh = cuboid([10.2; 3], [51.7, 40.3, 33.3]);
     let capacity = SceneCapacity { voxels: 0, ..CAPACITY };
-    // From textures of several layers wgpu 30 copies zeros on OpenGL (gfx-rs/wgpu#10015).
+    // On OpenGL wgpu 30 binds only the first layer of a 3D storage texture, and copies zeros from
+    // the others (gfx-rs/wgpu#10015).
     for (label, gpu) in gpus(adapters()) {
         if label.starts_with("gl") {
             println!("skipped: {label}");
@@ -454,7 +456,7 @@ fn a_solid_that_cannot_be_filled_is_empty_and_says_why() {
         let new = |lattice, mode, voxels| {
             SceneBuilder::new(&gpu, lattice, mode, SceneCapacity { voxels, ..CAPACITY })
         };
-        let builder = new(&lattice, Mode::Solid(Solid::default()), 0).unwrap();
+        let builder = new(&lattice, Mode::Solid(PARITY), 0).unwrap();
         let failure = |mesh: &Mesh| Floats::of_mesh(mesh).run(&builder).failure;
         for open in [&sheets, &without_one] {
             assert_eq!(failure(open), Some(SceneFailure::NotClosed), "{label}");
@@ -471,14 +473,22 @@ fn a_solid_that_cannot_be_filled_is_empty_and_says_why() {
             assert_eq!(failure(&past), why, "{label}");
         }
         assert_eq!(failure(&cuboid([0.0, 20.0, -9.0], [64.0, 30.0, 70.0])), None, "{label}");
+        // Beside all columns they may be anywhere along x.
+        let beside = cuboid([-1e6, 70.0, 20.0], [1e6, 1e9, 30.0]);
+        assert_eq!(failure(&beside), None, "{label}");
+        assert_eq!(failure(&together(&[closed.clone(), beside])), None, "{label}");
+        let grid = in_mode(&place_on(&closed, &lattice).unwrap(), Mode::Solid(PARITY)).grid;
+        assert_same(&voxels(&builder, [64; 3]), &grid, &label);
         let thick = Mode::Solid(Solid { include_surface: true, ..PARITY });
         let wound = Mode::Solid(Solid { fill: Fill::Winding, ..PARITY });
+        let chosen = Mode::Solid(Solid::default());
         let cut = lattice_of([64, 64, 60], 10);
         for (lattice, mode, voxels, word) in [
             (&lattice, Mode::Solid(PARITY), 1, "only the voxels of surfaces"),
             (&lattice, Mode::Thin, 1, "only the voxels of surfaces"),
-            (&lattice, thick, 0, "filled by parity"),
-            (&lattice, wound, 0, "filled by parity"),
+            (&lattice, thick, 0, "filled by `Fill::Parity`"),
+            (&lattice, wound, 0, "filled by `Fill::Parity`"),
+            (&lattice, chosen, 0, "filled by `Fill::Parity`"),
             (&cut, Mode::Solid(PARITY), 0, "multiple of 8"),
         ] {
             let error = new(lattice, mode, voxels).unwrap_err().to_string();
@@ -533,6 +543,55 @@ fn a_mesh_may_reach_half_a_grid_beyond_a_grid_of_any_size() {
             let failure = Floats::of_triangles(&[far], 1.01, [0.0; 3]).run(&builder).failure;
             assert_eq!(failure, (dim >= 128).then_some(SceneFailure::Vertex), "{what}");
         }
+    }
+}
+
+#[test]
+fn triangles_beside_the_grid_may_be_anywhere() {
+    let whole = placed_soup(7, 100, 100, UNIT / 4);
+    let near = Floats::of(&whole);
+    let huge = f64::from(f32::MAX);
+    for (label, gpu) in gpus(adapters()) {
+        let device = gpu.device();
+        let builder = surface_builder(&gpu, whole.lattice());
+        let near_buffers = near.buffers(device, IndexFormat::Uint32, 0);
+        let run_with = |triangles: &[[[f64; 3]; 3]]| {
+            let far = Floats::of_triangles(triangles, 2.0, [0.5; 3]);
+            let buffers = far.buffers(device, IndexFormat::Uint32, 100);
+            run(&builder, &[near.mesh(&near_buffers), far.mesh(&buffers)])
+        };
+        // The last overflows, along x to both sides.
+        let beside = [
+            [[1e6, 3.0, 3.0], [1e6, 9.0, 3.0], [1e6, 3.0, 9.0]],
+            [[3.0, -1e9, 3.0], [-1e9, -1e9, 3.0], [huge, -1e9, 9.0]],
+            [[-huge, 3.0, huge], [huge, 3.0, huge], [3.0, 3.0, huge]],
+        ];
+        compare(run_with(&beside), &whole, &builder, &label);
+        for across in [
+            [[1e6, 3.0, 3.0], [3.0, 9.0, 3.0], [3.0, 3.0, 9.0]],
+            [[-1e6, 3.0, 3.0], [1e6, 9.0, 3.0], [1e6, 3.0, 9.0]],
+            [[3.0, -huge, 3.0], [3.0, 9.0, 3.0], [3.0, huge, 9.0]],
+            [[f64::NAN, 1e6, 1e6], [1e6; 3], [1e6; 3]],
+        ] {
+            let failure = run_with(&[across]).failure;
+            assert_eq!(failure, Some(SceneFailure::Vertex), "{label}, {across:?}");
+        }
+        // A vertex that no triangle uses.
+        let mut unused = Floats::of(&whole);
+        unused.vertices.extend([f32::NAN; WORDS]);
+        compare(unused.run(&builder), &whole, &builder, &label);
+    }
+}
+
+#[test]
+fn a_finer_lattice_is_coarsened_to_that_of_the_scene() {
+    let lattice = lattice_of([256; 3], 16);
+    let mesh = moved_to_multiples(torus(80.3, 20.7, 40, 20), [128.0; 3]);
+    for (label, gpu) in gpus(fast_adapters()) {
+        let builder = surface_builder(&gpu, &lattice);
+        let coarse = builder.lattice();
+        assert_eq!((coarse.fraction_bits, coarse.dims), (15, lattice.dims), "{label}");
+        check(&Floats::of_mesh(&mesh), &place_on(&mesh, &coarse).unwrap(), &builder, &label);
     }
 }
 
@@ -656,6 +715,14 @@ fn a_mesh_that_cannot_be_recorded_is_an_error_and_the_next_one_is_not() {
         let buffer = |usage| device.buffer("mesh", 9, usage);
         let right = buffer(Usage::STORAGE | Usage::COPY_SRC);
         let wrong = buffer(Usage::VERTEX);
+        let destroyed = buffer(Usage::STORAGE);
+        destroyed.destroy();
+        let cut = device.device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: 6,
+            usage: Usage::STORAGE,
+            mapped_at_creation: false,
+        });
         let good = MeshBuffers {
             vertices: &right,
             vertex_offset: 0,
@@ -669,16 +736,21 @@ fn a_mesh_that_cannot_be_recorded_is_an_error_and_the_next_one_is_not() {
             colors: Some(&right),
         };
         let bad = [
-            (MeshBuffers { vertices: &wrong, ..good }, "usage STORAGE"),
-            (MeshBuffers { indices: &wrong, ..good }, "usage STORAGE"),
-            (MeshBuffers { vertex_offset: 2, ..good }, "aligned"),
-            (MeshBuffers { vertex_stride: 13, ..good }, "aligned"),
+            (MeshBuffers { vertices: &wrong, ..good }, "vertices has not the usage STORAGE"),
+            (MeshBuffers { indices: &wrong, ..good }, "indices has not the usage STORAGE"),
+            (MeshBuffers { vertex_offset: 2, ..good }, "vertex_offset of 2 is not a multiple of 4"),
+            (MeshBuffers { vertex_stride: 13, ..good }, "vertex_stride of 13"),
             (MeshBuffers { vertex_stride: 0, ..good }, "less than a position"),
             (MeshBuffers { vertex_stride: 8, ..good }, "less than a position"),
-            (MeshBuffers { index_offset: 2, ..good }, "aligned"),
-            (MeshBuffers { vertex_offset: 4, ..good }, "past"),
+            (MeshBuffers { index_offset: 2, ..good }, "index_offset of 2"),
+            (MeshBuffers { vertex_offset: 4, ..good }, "vertices, to a whole word, end past"),
+            (MeshBuffers { vertex_offset: u64::MAX - 3, ..good }, "past"),
             (MeshBuffers { vertex_stride: u64::MAX - 3, ..good }, "past"),
-            (MeshBuffers { index_offset: 28, ..good }, "past"),
+            (MeshBuffers { index_offset: 28, ..good }, "indices, to a whole word, end past"),
+            (
+                MeshBuffers { indices: &cut, index_format: IndexFormat::Uint16, ..good },
+                "indices, to a whole word, end past their buffer of 6 bytes",
+            ),
             (MeshBuffers { vertex_count: 4, ..good }, "capacity"),
             (MeshBuffers { triangle_count: 2, ..good }, "capacity"),
             (MeshBuffers { colors: None, ..good }, "no colours"),
@@ -692,6 +764,11 @@ fn a_mesh_that_cannot_be_recorded_is_an_error_and_the_next_one_is_not() {
         let twice = builder.record(&mut encoder, &[good, good]).unwrap_err().to_string();
         assert!(twice.contains("capacity"), "{twice}");
         builder.record(&mut encoder, &[good]).unwrap();
+        // An error of the caller's buffer is not one of the device.
+        let mut dropped = device.device.create_command_encoder(&Default::default());
+        let refused = builder.record(&mut dropped, &[MeshBuffers { vertices: &destroyed, ..good }]);
+        let refused = refused.unwrap_err().to_string();
+        assert!(refused.contains("destroyed"), "{refused}");
         let outside = Lattice { fraction_bits: 16, ..lattice_of([1000; 3], 14) };
         assert!(matches!(
             SceneBuilder::new(&gpu, &outside, Mode::Surface, small),
@@ -702,6 +779,52 @@ fn a_mesh_that_cannot_be_recorded_is_an_error_and_the_next_one_is_not() {
         let says = "549,755,813,888 bricks of 8 x 8 x 8 voxels, and a scene 134,217,728 at most";
         assert!(refused.to_string().contains(says), "{refused}");
         assert_eq!(device.check(), Ok(()));
+        device.queue.submit([encoder.finish()]);
+        assert_eq!(builder.status().map(|status| status.failure), Ok(None));
+        device.device.destroy();
+        let mut encoder = device.device.create_command_encoder(&Default::default());
+        for meshes in [&[good][..], &[]] {
+            assert!(matches!(builder.record(&mut encoder, meshes), Err(GpuError::Device(_))));
+        }
+    }
+}
+
+#[test]
+fn a_mesh_may_be_a_part_of_a_buffer_that_is_too_large_to_be_bound() {
+    let mesh = placed_soup(6, 50, 100, UNIT / 4);
+    let floats = Floats::of(&mesh);
+    for (device, queue, _) in devices_of_a_renderer(&Limits::default()).into_iter().take(1) {
+        let gpu =
+            Gpu::on_device(Device::from_wgpu(device.clone(), queue.clone()).unwrap()).unwrap();
+        let builder = surface_builder(&gpu, mesh.lattice());
+        let small = floats.buffers(gpu.device(), IndexFormat::Uint16, 0);
+        let size = device.limits().max_storage_buffer_binding_size + 4096;
+        let large = device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size,
+            usage: Usage::STORAGE | Usage::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let (at_indices, at_vertices) = (500, size - small.vertices.size());
+        let mut encoder = device.create_command_encoder(&Default::default());
+        for (from, at) in [(&small.indices, at_indices), (&small.vertices, at_vertices)] {
+            encoder.copy_buffer_to_buffer(from, 0, &large, at, from.size());
+        }
+        queue.submit([encoder.finish()]);
+        let whole = floats.mesh(&small);
+        let part = MeshBuffers {
+            vertices: &large,
+            vertex_offset: at_vertices + whole.vertex_offset,
+            indices: &large,
+            index_offset: at_indices + whole.index_offset,
+            ..whole
+        };
+        compare(run(&builder, &[part]), &mesh, &builder, "a part");
+        let mut encoder = device.create_command_encoder(&Default::default());
+        let all = MeshBuffers { vertex_offset: 0, vertex_stride: size - 16, ..part };
+        let all = MeshBuffers { vertex_count: 2, ..all };
+        let error = builder.record(&mut encoder, &[all]).unwrap_err().to_string();
+        assert!(error.contains("the device binds 134,217,728"), "{error}");
     }
 }
 
@@ -721,12 +844,12 @@ fn a_capacity_that_is_refused_is_named_and_so_is_the_limit_that_refuses_it() {
         ] {
             let message = refused(&gpu, capacity);
             assert!(message.contains(says), "{message}");
-            assert!(!message.contains("limits of its adapter"), "{message}");
+            assert!(message.contains("in a scene: reduce it"), "{message}");
         }
         let small = gpu.with_batch_limits(BatchLimits { pairs: 1000, ..UNLIMITED });
         let message = refused(&small, SceneCapacity { pairs: 1001, ..CAPACITY });
         assert!(message.contains("1,001 pairs, and 1,000 are"), "{message}");
-        assert!(message.contains("limits of its adapter"), "{message}");
+        assert!(message.contains("with the limits of the device: reduce it"), "{message}");
     }
 }
 

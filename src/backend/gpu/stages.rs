@@ -95,12 +95,12 @@ impl OutputList {
     }
 }
 
-/// Maximum number of steps of a run: one per level, and four more.
-pub(crate) const MAX_STEPS: u32 = LEVELS as u32 + 4;
+/// Maximum number of steps of a run: one per level, and five more.
+pub(crate) const MAX_STEPS: u32 = LEVELS as u32 + 5;
 
 /// The steps of a run by `rule` in which no triangle starts above `top_level`: triangles are
 /// appended to their start levels; then, level by level, touched nodes become pairs of the level
-/// below.
+/// below. With `keeps_bricks` the vertices were rounded on the GPU, and are checked first.
 pub(crate) fn steps(
     rule: Rule,
     kernel: VoxelKernel,
@@ -109,7 +109,9 @@ pub(crate) fn steps(
 ) -> Vec<Step> {
     let (last, kind) = last_kernel(rule, kernel, keeps_bricks);
     let step = |kernel, constants, level, size| Step { kernel, constants, level, size };
-    let mut steps = vec![step(kernels::SEED, kind, 0, Size::Triangles)];
+    let check = keeps_bricks.then(|| step(kernels::CHECK_TRIANGLES, &[], 0, Size::Triangles));
+    let mut steps: Vec<Step> = check.into_iter().collect();
+    steps.push(step(kernels::SEED, kind, 0, Size::Triangles));
     let candidates = Size::Indirect(CANDIDATE_GROUPS);
     steps.extend((1..=top_level).rev().map(|level| step(kernels::REFINE, kind, level, candidates)));
     steps.push(step(kernels::MARK_BRICKS, &[], 0, Size::Indirect(PAIR_GROUPS)));

@@ -149,7 +149,7 @@ fn way_out(one: &Path, other: &Path) -> &'static str {
         "leave one out, by a pattern such as '*.glb', or rename one"
     } else {
         "name a folder that holds both, with --recursive, to keep the folders below it, or \
-             write to two folders"
+         write to two folders"
     }
 }
 

@@ -1,11 +1,11 @@
 //! Scenes of meshes that change each frame, recorded into the caller's command encoder.
 
 use std::future::Future;
+use std::ops::Range;
 
 use bytemuck::{Pod, Zeroable};
 use thiserror::Error;
-use wgpu::BufferUsages as Usage;
-use wgpu::util::DeviceExt;
+use wgpu::{BindingResource, BufferBinding, BufferSize, BufferUsages as Usage};
 
 use crate::backend::gpu::Gpu;
 use crate::backend::gpu::buffers::{Buffers, Sizes};
@@ -55,8 +55,8 @@ pub struct SceneCapacity {
     pub voxels: u32,
 }
 
-/// A triangle mesh in buffers of the caller, with the usage [`STORAGE`](Usage::STORAGE) and sizes
-/// that are multiples of 4.
+/// A triangle mesh in buffers of the caller, or in parts of them, with the usage
+/// [`STORAGE`](Usage::STORAGE). Parts are bound in whole words of 4 bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct MeshBuffers<'a> {
     /// Holds positions of three `f32`s, [`Float32x3`](wgpu::VertexFormat::Float32x3).
@@ -65,7 +65,7 @@ pub struct MeshBuffers<'a> {
     pub vertex_offset: u64,
     /// Bytes from one position to the next, a multiple of 4, at least 12.
     pub vertex_stride: u64,
-    /// The number of positions, all of them finite.
+    /// The number of positions, finite where triangles use them.
     pub vertex_count: u32,
     /// Holds three indices for each triangle.
     pub indices: &'a wgpu::Buffer,
@@ -114,14 +114,16 @@ pub enum SceneFailure {
     /// An index is not below the number of vertices.
     #[error("an index of a mesh is not below the number of its vertices")]
     Index,
-    /// A coordinate is NaN, or farther than `2^23` lattice units from the centre of the grid's
-    /// cube, whose edge is the longest of the grid, rounded up to a power of two, at least 64: a
-    /// vertex may be half of it outside the cube. Along `x`, a vertex of a solid may be less than
-    /// half a voxel outside the grid.
+    /// A triangle has a vertex that is NaN or infinite; or its bounds meet the grid, and one of its
+    /// coordinates is farther than `2^22` lattice units from the centre of the grid's cube, whose
+    /// edge is the longest of the grid, rounded up to a power of two, at least 64: a vertex may be
+    /// half of it outside the cube. The bounds of a solid's triangle are those along `y` and `z`,
+    /// and along `x` its vertices may be less than half a voxel outside the grid. Triangles beside
+    /// the grid may be anywhere.
     #[error(
-        "a coordinate is NaN or too far from the grid: a vertex may be outside it by half its \
-         longest side, but of a solid not along x. Enlarge the grid, or move the mesh by \
-         `voxels_from_mesh`"
+        "a vertex is NaN, or a triangle reaches from the grid too far: it may be outside by half \
+         the longest side of the grid, but of a solid not along x. Enlarge the grid, divide the \
+         triangle, or move the mesh by `voxels_from_mesh`"
     )]
     Vertex,
     /// More pairs than [`SceneCapacity::pairs`].
@@ -221,6 +223,8 @@ pub struct Source {
 pub struct SceneBuilder {
     device: Device,
     setting: Setting,
+    /// That of the caller, with the fraction bits of the scene.
+    lattice: Lattice,
     /// The middle of the vertices, and their largest distance from it, in lattice units.
     center: [f32; 3],
     limit: [f32; 3],
@@ -236,15 +240,17 @@ pub struct SceneBuilder {
 impl SceneBuilder {
     /// Makes the buffers for scenes of a grid with the dimensions and fraction bits of `lattice`,
     /// and tests the kernels that fill them, unless these have passed the test. Its scale and
-    /// origin are not used. The scene has at most `23 - log2 P` fraction bits, `P` being the
-    /// longest side rounded up to a power of two: 16 to 128 voxels, 15 to 256, 14 to 512. A finer
-    /// lattice is coarsened to that: see [`fraction_bits`](Self::fraction_bits).
+    /// origin are not used: meshes have transforms of their own. The scene has at most
+    /// `23 - log2 P` fraction bits, `P` being the longest side rounded up to a power of two: 16 to
+    /// 128 voxels, 15 to 256, 14 to 512. A finer lattice is coarsened to that: see
+    /// [`lattice`](Self::lattice).
     ///
     /// # Errors
-    /// The lattice is not valid, or larger than a grid; a solid is not to be filled by parity, has
-    /// colours or its surface, or no multiple of 8 voxels along `y` or `z`; a thin surface has
-    /// colours; a capacity exceeds its largest value, or a buffer the device's limit; the kernels
-    /// compute wrong voxels ([`GpuError::SelfTest`]); the device fails.
+    /// The lattice is not valid, or larger than a grid; the grid has more than `2^27` bricks of 8 x
+    /// 8 x 8 voxels; the fill of a solid is not [`Fill::Parity`]; a solid has colours or its
+    /// surface, or no multiple of 8 voxels along `y` or `z`; a thin surface has colours; a capacity
+    /// exceeds its largest value, or a buffer the device's limit; the kernels compute wrong voxels
+    /// ([`GpuError::SelfTest`]); the device fails.
     pub async fn new_async(
         gpu: &Gpu,
         lattice: &Lattice,
@@ -289,7 +295,8 @@ impl SceneBuilder {
         }
         // A mesh that fills the cube would reach past all of the span by the rounding of floats,
         // and one that moves by more: the cube takes half of it.
-        let fraction_bits = fraction_bits.min(SPAN_BITS - 1 - cube.ilog2());
+        let lattice = lattice.coarsened(SPAN_BITS - 1 - cube.ilog2());
+        let Lattice { dims, fraction_bits, .. } = lattice;
         let center = ((cube << fraction_bits) / 2) as f32;
         let limit = (1_u32 << (SPAN_BITS - 1)) as f32;
         let is_solid = rule.counting_axis().is_some();
@@ -338,6 +345,7 @@ impl SceneBuilder {
             )?,
             device,
             setting,
+            lattice,
             center: [if is_solid { half_x } else { center }, center, center],
             limit: [if is_solid { half_x + beyond } else { limit }, limit, limit],
             capacity,
@@ -352,15 +360,16 @@ impl SceneBuilder {
     ///
     /// # Errors
     /// [`GpuError::Scene`]: the meshes exceed the capacity, or their buffers; a buffer has not the
-    /// usage or the alignment of [`MeshBuffers`]. The encoder is as before. Others: the device
-    /// fails. Drop the encoder then, which may not be finished.
+    /// usage or the alignment of [`MeshBuffers`]. The encoder is as before. Others: a buffer of a
+    /// mesh is destroyed or of another device, or the device fails. Drop the encoder then, which
+    /// may not be finished.
     pub fn record(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         meshes: &[MeshBuffers],
     ) -> Result<(), GpuError> {
         let sources = self.sources_of(meshes)?;
-        self.device.in_scopes(|| self.record_unscoped(encoder, meshes, &sources))?
+        self.device.in_scopes_of_caller(|| self.record_unscoped(encoder, meshes, &sources))?
     }
 
     fn record_unscoped(
@@ -374,26 +383,24 @@ impl SceneBuilder {
         let sub_batch = SubBatch::of_grid(triangles, self.vertex_words(), setting.dims);
         // A buffer of its own for each recording: several may wait in encoders.
         let params = buffers.params_of(setting, &sub_batch);
-        let staging = device.device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
-            label: Some("uniforms"),
-            contents: &[&params[..], bytemuck::cast_slice(sources)].concat(),
-            usage: Usage::COPY_SRC,
-        });
+        let uniforms = [&params[..], bytemuck::cast_slice(sources)].concat();
+        let staging = device.filled("uniforms", &uniforms, Usage::COPY_SRC)?;
         encoder.copy_buffer_to_buffer(&staging, 0, &buffers.params, 0, PARAMS_BYTES as u64);
         buffers.clear(encoder, buffers.sizes.bitmap);
         let bytes = size_of::<Source>() as u64;
         for ((mesh, place), own) in meshes.iter().zip(0..).zip(sources) {
             let from = PARAMS_BYTES as u64 + place * bytes;
             encoder.copy_buffer_to_buffer(&staging, from, source, 0, bytes);
+            let [vertices, indices] = self.bound(mesh).map(BindingResource::Buffer);
             let named = [
-                ("source", source),
-                ("vertices", mesh.vertices),
-                ("counters", &buffers.counters),
-                ("indices", mesh.indices),
-                ("mesh", &buffers.mesh),
+                ("source", source.as_entire_binding()),
+                ("vertices", vertices),
+                ("counters", buffers.counters.as_entire_binding()),
+                ("indices", indices),
+                ("mesh", buffers.mesh.as_entire_binding()),
             ];
             let invocations = mesh.vertex_count.max(3 * mesh.triangle_count);
-            device.record(encoder, kernels::QUANTIZE, &named, invocations.div_ceil(GROUP))?;
+            device.record_bound(encoder, kernels::QUANTIZE, &named, invocations.div_ceil(GROUP))?;
             if let Some(colors) = mesh.colors.filter(|_| self.capacity.voxels > 0) {
                 let to = &self.triangle_colors;
                 let words = [own.index_base / 3, mesh.triangle_count].map(u64::from);
@@ -431,10 +438,11 @@ impl SceneBuilder {
         device.record(encoder, kernels::COLOR_VOXELS, &named, groups)
     }
 
-    /// The fraction bits of the vertices in the scene: those of the lattice, or fewer.
+    /// The lattice of the builder, with the fraction bits of the scene:
+    /// [`place_on`](crate::place_on) with it gives the voxels to compare with.
     #[must_use]
-    pub fn fraction_bits(&self) -> u32 {
-        self.setting.fraction_bits
+    pub fn lattice(&self) -> Lattice {
+        self.lattice
     }
 
     /// The scene of the recorded meshes that were submitted last; empty before. It stays the same
@@ -496,60 +504,94 @@ impl SceneBuilder {
         Ok(sources)
     }
 
-    /// The reason not to record a mesh: its buffers are too short, not aligned, or of another
-    /// usage.
+    /// The reason not to record a mesh: a buffer is too short or too long, not aligned, or of
+    /// another usage.
     fn problem_of(&self, mesh: &MeshBuffers) -> Option<String> {
-        let MeshBuffers { vertex_count, triangle_count, .. } = *mesh;
         let index_bytes = u64::from(mesh.index_format.byte_size());
-        let vertex_end = match u64::from(vertex_count) {
-            0 => Some(0),
-            count => (count - 1)
-                .checked_mul(mesh.vertex_stride)
-                .and_then(|bytes| bytes.checked_add(mesh.vertex_offset)?.checked_add(12)),
-        };
-        let index_end = mesh.index_offset.checked_add(3 * u64::from(triangle_count) * index_bytes);
-        let fits =
-            |end: Option<u64>, buffer: &wgpu::Buffer| end.is_some_and(|end| end <= buffer.size());
+        for (name, bytes, unit) in [
+            ("vertex_offset", mesh.vertex_offset, 4),
+            ("vertex_stride", mesh.vertex_stride, 4),
+            ("index_offset", mesh.index_offset, index_bytes),
+        ] {
+            if !bytes.is_multiple_of(unit) {
+                return Some(format!("its {name} of {bytes} is not a multiple of {unit}"));
+            }
+        }
+        if mesh.vertex_stride < 12 {
+            let stride = mesh.vertex_stride;
+            return Some(format!("its stride of {stride} bytes is less than a position's 12"));
+        }
         let limit = buffer_limit(&self.device.device.limits()).min(u32::MAX.into());
-        let is_bindable = |buffer: &wgpu::Buffer| {
-            let size = buffer.size();
-            buffer.usage().contains(Usage::STORAGE)
-                && size.is_multiple_of(4)
-                && (4..=limit).contains(&size)
-        };
-        let has_colors = self.capacity.voxels > 0;
-        let colors = mesh.colors.filter(|_| has_colors);
-        let is_source = |buffer: &wgpu::Buffer| buffer.usage().contains(Usage::COPY_SRC);
-        let color_bytes = 4 * u64::from(triangle_count);
-        Some(if !is_bindable(mesh.vertices) || !is_bindable(mesh.indices) {
-            format!(
-                "its buffers must have the usage STORAGE, and sizes that are multiples of 4 up to \
-                 {limit}"
-            )
-        } else if !mesh.vertex_offset.is_multiple_of(4)
-            || !mesh.vertex_stride.is_multiple_of(4)
-            || !mesh.index_offset.is_multiple_of(index_bytes)
+        let [vertices, indices] = self.bytes_of(mesh);
+        for (what, buffer, bytes) in
+            [("vertices", mesh.vertices, vertices), ("indices", mesh.indices, indices)]
         {
-            "its offsets and its stride must be aligned".into()
-        } else if mesh.vertex_stride < 12 {
-            format!("its stride of {} bytes is less than a position's 12", mesh.vertex_stride)
-        } else if !fits(vertex_end, mesh.vertices) || !fits(index_end, mesh.indices) {
-            "its vertices or indices end past their buffer".into()
-        } else if has_colors && colors.is_none() {
-            "it has no colours, and the scene has room for them: set `colors`".into()
-        } else if !colors.is_none_or(is_source) {
-            "its colours must have the usage COPY_SRC".into()
-        } else if colors.is_some_and(|colors| colors.size() < color_bytes) {
-            "its colours end before its triangles".into()
-        } else {
+            let size = buffer.size();
+            if !buffer.usage().contains(Usage::STORAGE) {
+                return Some(format!("the buffer of its {what} has not the usage STORAGE"));
+            }
+            let Some(Range { start, end }) = bytes.filter(|bytes| bytes.end <= size) else {
+                return Some(format!(
+                    "its {what}, to a whole word, end past their buffer of {size} bytes"
+                ));
+            };
+            if end - start > limit {
+                let bytes = grouped(end - start);
+                let limit = grouped(limit);
+                return Some(format!(
+                    "its {what} take {bytes} bytes, and the device binds {limit}"
+                ));
+            }
+        }
+        if self.capacity.voxels == 0 {
             return None;
+        }
+        let Some(colors) = mesh.colors else {
+            return Some("it has no colours, and the scene has room for them: set `colors`".into());
+        };
+        if !colors.usage().contains(Usage::COPY_SRC) {
+            Some("the buffer of its colours has not the usage COPY_SRC".into())
+        } else if colors.size() < 4 * u64::from(mesh.triangle_count) {
+            Some("its colours end before its triangles".into())
+        } else {
+            None
+        }
+    }
+
+    /// The bytes of the buffers of vertices and of indices that are bound: whole words from an
+    /// offset on at which buffers can be bound. `None` past any buffer.
+    fn bytes_of(&self, mesh: &MeshBuffers) -> [Option<Range<u64>>; 2] {
+        let unit = self.device.device.limits().min_storage_buffer_offset_alignment.max(4);
+        let bound = |offset: u64, bytes: Option<u64>| match bytes? {
+            // A binding has a word at least.
+            0 => Some(0..4),
+            bytes => {
+                let end = offset.checked_add(bytes)?.checked_next_multiple_of(4)?;
+                Some(offset - offset % u64::from(unit)..end)
+            }
+        };
+        let strides = u64::from(mesh.vertex_count).checked_sub(1);
+        let vertices =
+            strides.map_or(Some(0), |n| n.checked_mul(mesh.vertex_stride)?.checked_add(12));
+        let indices = 3 * u64::from(mesh.triangle_count) * u64::from(mesh.index_format.byte_size());
+        [bound(mesh.vertex_offset, vertices), bound(mesh.index_offset, Some(indices))]
+    }
+
+    /// The bound parts of the buffers of vertices and of indices, of a mesh without a problem.
+    fn bound<'a>(&self, mesh: &MeshBuffers<'a>) -> [BufferBinding<'a>; 2] {
+        let [vertices, indices] = self.bytes_of(mesh).map(Option::unwrap_or_default);
+        [(mesh.vertices, vertices), (mesh.indices, indices)].map(|(buffer, bytes)| BufferBinding {
+            buffer,
+            offset: bytes.start,
+            size: BufferSize::new(bytes.end - bytes.start),
         })
     }
 
     fn source_of(&self, mesh: &MeshBuffers, vertex_base: u32, index_base: u32) -> Source {
         let units = (1_u32 << self.setting.fraction_bits) as f32;
         let index_bytes = mesh.index_format.byte_size();
-        // `problem_of` refuses buffers of 2^32 bytes: words and indices fit in `u32`.
+        let [vertices, indices] = self.bound(mesh);
+        // `problem_of` refuses parts of 2^32 bytes: words and indices fit in `u32`.
         let of = |bytes: u64, size: u32| (bytes / u64::from(size)) as u32;
         Source {
             transform: mesh.voxels_from_mesh.map(|row| row.map(|c| c * units)),
@@ -557,10 +599,10 @@ impl SceneBuilder {
             max_groups: MAX_GROUPS,
             limit: self.limit,
             vertex_words: self.vertex_words(),
-            first_vertex: of(mesh.vertex_offset, 4),
+            first_vertex: of(mesh.vertex_offset - vertices.offset, 4),
             vertex_stride: of(mesh.vertex_stride, 4),
             vertex_count: mesh.vertex_count,
-            first_index: of(mesh.index_offset, index_bytes),
+            first_index: of(mesh.index_offset - indices.offset, index_bytes),
             index_count: 3 * mesh.triangle_count,
             index_bits: 8 * index_bytes,
             vertex_base,
@@ -598,13 +640,14 @@ fn check(gpu: &Gpu, capacity: &SceneCapacity) -> Result<(), GpuError> {
         let least = most.min(limit);
         if count > least {
             let [count, least] = [count, least].map(grouped);
-            let or = if limit < most {
-                ", or request a device with the limits of its adapter"
+            let advice = if limit < most {
+                "with the limits of the device: reduce it, or request higher limits if its \
+                 adapter has them"
             } else {
-                ""
+                "in a scene: reduce it"
             };
             return Err(GpuError::Scene(format!(
-                "its capacity is {count} {what}, and {least} are possible: reduce it{or}"
+                "its capacity is {count} {what}, and {least} are possible {advice}"
             )));
         }
     }
@@ -619,13 +662,13 @@ fn rule_of(mode: Mode, dims: [u32; 3], has_colors: bool) -> Result<Rule, GpuErro
             "only the voxels of surfaces have colours: set `voxels` to 0"
         }
         Mode::Thin => return Ok(Rule::SixSeparating),
-        Mode::Solid(Solid { fill: Fill::Auto | Fill::Parity, include_surface: false }) => {
+        Mode::Solid(Solid { fill: Fill::Parity, include_surface: false }) => {
             if dims[1..].iter().all(|d| d.is_multiple_of(BRICK)) && dims[0] < MAX_DIM {
                 return Ok(Rule::Parity(Axis::X));
             }
             "a solid needs a multiple of 8 voxels along y and z, and less than 65,536 along x"
         }
-        Mode::Solid(_) => "a solid is filled by parity, without its surface",
+        Mode::Solid(_) => "a solid is filled by `Fill::Parity`, without its surface",
     };
     Err(GpuError::Scene(why.to_owned()))
 }
@@ -688,8 +731,7 @@ mod tests {
         for adapter in promised() {
             let device = adapter.open().unwrap();
             // A compiler that assumes that no number is NaN.
-            let test = "if distance > bitcast<u32>(source.limit[axis])";
-            device.plant(kernels::QUANTIZE, &[], test, "if false");
+            device.plant(kernels::QUANTIZE, &[], "if distance > EXPONENT", "if false");
             let gpu = Gpu::on_device(device).unwrap();
             let builder = builder(&gpu, Mode::Surface, CAPACITY).unwrap();
             let device = gpu.device();

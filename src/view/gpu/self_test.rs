@@ -198,7 +198,7 @@ mod tests {
     use super::*;
     use crate::gpu::{Adapter, Kernel, kernels, promised};
 
-    const SOLID: Mode = Mode::Solid(Solid { fill: Fill::Auto, include_surface: false });
+    const SOLID: Mode = Mode::Solid(Solid { fill: Fill::Parity, include_surface: false });
 
     /// A kernel, and a text in it with its replacement.
     type Fault = (Kernel, &'static str, &'static str);

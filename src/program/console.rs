@@ -15,7 +15,7 @@ use crate::inputs::with_stdin_named;
 use crate::text::escaped_except;
 
 /// An error in JSON, for `--json`, with a code of [`trivox::ErrorCode`] or of the program.
-#[derive(Debug, Serialize, thiserror::Error)]
+#[derive(Debug, Clone, Serialize, thiserror::Error)]
 #[error("{error}")]
 pub struct CodedError {
     /// The message; by [`of`](Self::of), with the messages of the causes after it.

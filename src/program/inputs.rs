@@ -5,18 +5,20 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::iter;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, anyhow, bail};
 use bytesize::ByteSize;
+use serde::Serialize;
 use tempfile::TempDir;
 use trivox::formats::temporary::folder_of;
 use trivox::formats::{GridFormat, check_known_extension, is_mesh, is_unread_mesh};
 
 use crate::cli::{self, Cli, Command};
+use crate::console::CodedError;
 use crate::memory::Memory;
-use crate::text::{counted_as, grouped, listed, path_text, shown};
+use crate::text::{counted_as, escaped, grouped, listed, path_text, shown};
 
 /// The name of standard input in messages.
 const STDIN: &str = "standard input";
@@ -34,19 +36,22 @@ pub struct Task {
     pub below: PathBuf,
     /// The output file, if any.
     pub target: Option<PathBuf>,
+    /// Why an entry of a folder is no mesh that can be read, found with the others.
+    pub error: Option<CodedError>,
 }
 
 impl From<PathBuf> for Task {
     fn from(mesh: PathBuf) -> Self {
-        Self { mesh, others: Vec::new(), below: PathBuf::new(), target: None }
+        Self { mesh, others: Vec::new(), below: PathBuf::new(), target: None, error: None }
     }
 }
 
 impl Task {
     /// One task for the meshes of all `tasks`.
     pub fn joined(tasks: Vec<Self>) -> Vec<Self> {
+        let error = tasks.iter().find_map(|task| task.error.clone());
         let mut meshes = tasks.into_iter().map(|task| task.mesh);
-        let first = meshes.next().map(Self::from);
+        let first = meshes.next().map(|mesh| Self { error, ..Self::from(mesh) });
         first.into_iter().map(|task| Self { others: meshes.by_ref().collect(), ..task }).collect()
     }
 
@@ -83,30 +88,57 @@ impl Task {
     }
 }
 
-/// The meshes that `args` name, whether one of them stands for several, and the meshes of folders
-/// in formats that are not read.
-pub fn meshes(args: &[PathBuf], recursive: bool) -> Result<(Vec<Task>, bool, Vec<PathBuf>)> {
-    let (mut meshes, mut unread): (Vec<Task>, _) = (Vec::new(), Vec::new());
-    let mut has_list = false;
+/// What the arguments name.
+#[derive(Debug, Default)]
+pub struct Named {
+    pub tasks: Vec<Task>,
+    /// Whether an argument stands for several meshes.
+    pub has_list: bool,
+    pub left_out: Vec<LeftOut>,
+}
+
+/// An entry of a folder or a pattern that is left out; in JSON a line.
+#[derive(Debug, Serialize)]
+pub struct LeftOut {
+    mesh: String,
+    #[serde(rename = "left_out")]
+    why: &'static str,
+}
+
+/// Why entries are left out that may be meshes or hold some.
+const UNREAD: &str = "its format is not read";
+const LINKED: &str = "a link to a folder, which is not followed";
+const MATCHED: &str = "a folder that matches a pattern";
+const OF_MACOS: &str = "a file that macOS adds to another";
+
+/// What `args` name, without the outputs of earlier runs in the folder `output`. With `recursive`,
+/// folders stand for their subfolders too.
+pub fn named(args: &[PathBuf], recursive: bool, output: Option<&Path>) -> Result<Named> {
+    let output = output.and_then(|output| fs::canonicalize(output).ok());
+    let mut search = Search { recursive, output, named: Named::default() };
     let mut has_folder = false;
     for arg in args {
         if let Some(list) = list(arg) {
-            meshes.extend(read_list(list)?.into_iter().map(Task::from));
-            has_list = true;
+            search.named.tasks.extend(read_list(list)?.into_iter().map(Task::from));
         } else if arg.is_dir() {
-            meshes.extend(meshes_in(arg, recursive, &mut unread)?);
-            (has_list, has_folder) = (true, true);
-        } else if let Some(found) = matching(arg)? {
-            meshes.extend(found.into_iter().map(Task::from));
-            has_list = true;
+            search.add_argument(arg)?;
+            has_folder = true;
+        } else if let Some((base, found)) = matching(arg)? {
+            search.add_matches(&base, found);
+            has_folder = true;
         } else {
-            meshes.push(arg.clone().into());
+            search.named.tasks.push(arg.clone().into());
+            continue;
         }
+        search.named.has_list = true;
     }
     if recursive && !has_folder {
-        bail!("--recursive is for folders, and no mesh is one: name a folder, or leave it out");
+        bail!(
+            "--recursive is for folders and patterns, and no mesh is one: name a folder, or leave \
+             it out"
+        );
     }
-    Ok((meshes, has_list, unread))
+    Ok(search.named)
 }
 
 /// The list that an argument names.
@@ -114,54 +146,97 @@ pub fn list(arg: &Path) -> Option<&str> {
     arg.to_str().and_then(|name| name.strip_prefix(LIST))
 }
 
-/// The meshes in a folder, by name; with `recursive` also those in subfolders.
-fn meshes_in(folder: &Path, recursive: bool, unread: &mut Vec<PathBuf>) -> Result<Vec<Task>> {
-    let mut meshes = Vec::new();
-    add_meshes(folder, Path::new(""), recursive, (&mut meshes, unread))?;
-    if meshes.is_empty() {
-        unread
-            .first()
-            .map_or(Ok(()), |mesh| check_known_extension(mesh))
-            .with_context(|| shown(folder))?;
-        let deeper = if recursive { "" } else { ", or look below it with --recursive" };
-        bail!("{}: no mesh is in this folder: name another{deeper}", shown(folder));
-    }
-    Ok(meshes)
+/// A search of folders.
+struct Search {
+    recursive: bool,
+    /// The folder of the outputs, which is not searched below another.
+    output: Option<PathBuf>,
+    named: Named,
 }
 
-fn add_meshes(
-    folder: &Path,
-    below: &Path,
-    recursive: bool,
-    (meshes, unread): (&mut Vec<Task>, &mut Vec<PathBuf>),
-) -> Result<()> {
-    for path in sorted(folder).with_context(|| shown(folder))? {
-        let kind = fs::metadata(&path);
-        if kind.as_ref().is_ok_and(fs::Metadata::is_dir) {
-            // Links to folders are not followed: they may be cyclic.
-            if recursive && !path.is_symlink() {
-                let below = below.join(path.file_name().unwrap_or_default());
-                add_meshes(&path, &below, recursive, (meshes, unread))?;
+impl Search {
+    /// Adds the meshes in a folder, by name. Refuses a folder without any.
+    fn add_argument(&mut self, folder: &Path) -> Result<()> {
+        let [before, left_out] = [self.named.tasks.len(), self.named.left_out.len()];
+        self.add(folder, Path::new(""))?;
+        if self.named.tasks.len() == before {
+            self.named.left_out[left_out..]
+                .iter()
+                .find(|entry| entry.why == UNREAD)
+                .map_or(Ok(()), |entry| check_known_extension(Path::new(&entry.mesh)))
+                .with_context(|| shown(folder))?;
+            let deeper = if self.recursive { "" } else { ", or look below it with --recursive" };
+            bail!("{}: no mesh is in this folder: name another{deeper}", shown(folder));
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, folder: &Path, below: &Path) -> Result<()> {
+        for path in sorted(folder).with_context(|| shown(folder))? {
+            let kind = fs::metadata(&path);
+            if kind.as_ref().is_ok_and(fs::Metadata::is_dir) {
+                if self.recursive {
+                    self.add_subfolder(&path, below);
+                }
+            } else if is_mesh(&path) {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                if name.starts_with("._") {
+                    self.leave_out(&path, OF_MACOS);
+                } else if kind.is_ok_and(|kind| !kind.is_file()) {
+                    let why = "is a pipe or a device: name it itself, or take it out of the folder";
+                    self.fail(&path, &anyhow!("{}: {why}", shown(&path)));
+                } else {
+                    // What cannot be looked at, such as a link to a missing file, is an error when
+                    // it is read.
+                    self.named.tasks.push(Task { below: below.to_owned(), ..Task::from(path) });
+                }
+            } else if is_unread_mesh(&path) {
+                self.leave_out(&path, UNREAD);
+            } else if let Err(error) = kind
+                && self.recursive
+                && !path.is_symlink()
+            {
+                // It may be a folder of meshes.
+                self.fail(&path, &Error::new(error).context(shown(&path)));
             }
-        } else if is_mesh(&path) {
-            if kind.is_ok_and(|kind| !kind.is_file()) {
-                let advice = "is a pipe or a device: name it itself, or take it out of the folder";
-                bail!("{}: {advice}", shown(&path));
+        }
+        Ok(())
+    }
+
+    fn add_subfolder(&mut self, path: &Path, below: &Path) {
+        if path.is_symlink() {
+            // They may be cyclic.
+            self.leave_out(path, LINKED);
+        } else if self.output.is_none() || fs::canonicalize(path).ok() != self.output {
+            let below = below.join(path.file_name().unwrap_or_default());
+            if let Err(error) = self.add(path, &below) {
+                self.fail(path, &error);
             }
-            // What cannot be looked at, such as a link to a missing file, is an error when it is
-            // read.
-            meshes.push(Task { below: below.to_owned(), ..Task::from(path) });
-        } else if is_unread_mesh(&path) {
-            unread.push(path);
-        } else if let Err(error) = kind
-            && recursive
-            && !path.is_symlink()
-        {
-            // It may be a folder of meshes.
-            return Err(error).with_context(|| shown(&path));
         }
     }
-    Ok(())
+
+    /// Adds the files that a pattern matches, in recursion with their folders below `base`.
+    fn add_matches(&mut self, base: &Path, found: Vec<PathBuf>) {
+        for path in found {
+            if path.is_dir() {
+                self.leave_out(&path, MATCHED);
+                continue;
+            }
+            let below = folder_of(&path).strip_prefix(base).ok().filter(|_| self.recursive);
+            let below = below.unwrap_or(Path::new("")).to_owned();
+            self.named.tasks.push(Task { below, ..Task::from(path) });
+        }
+    }
+
+    fn leave_out(&mut self, path: &Path, why: &'static str) {
+        self.named.left_out.push(LeftOut { mesh: path_text(path), why });
+    }
+
+    /// Adds an entry that fails, while the others are made.
+    fn fail(&mut self, path: &Path, error: &Error) {
+        let error = Some(CodedError::of(error));
+        self.named.tasks.push(Task { error, ..Task::from(path.to_owned()) });
+    }
 }
 
 /// Whether a path is that of a grid, by its extension.
@@ -177,24 +252,32 @@ fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// The files that match the pattern `arg`, for shells that do not expand patterns; `None` if it is
-/// not a pattern or is a file. Brackets are a set of characters unless files match that have them
-/// in their names.
-fn matching(arg: &Path) -> Result<Option<Vec<PathBuf>>> {
+/// The paths that match the pattern `arg`, for shells that do not expand patterns, and the folder
+/// before its first wildcard; `None` if it is not a pattern or is a file. Brackets are a set of
+/// characters unless files match that have them in their names.
+fn matching(arg: &Path) -> Result<Option<(PathBuf, Vec<PathBuf>)>> {
     let Some(pattern) = arg.to_str().filter(|text| text.contains(['*', '?'])) else {
         return Ok(None);
     };
     if arg.exists() {
         return Ok(None);
     }
+    let mut has_folders = false;
     // The pattern `[[]` matches the character `[`.
-    for pattern in [&pattern.replace('[', "[[]"), pattern] {
+    for (pattern, wildcards) in
+        [(&pattern.replace('[', "[[]")[..], &['*', '?'][..]), (pattern, &['*', '?', '['])]
+    {
         let paths = glob::glob(pattern).with_context(|| shown(arg))?;
-        let mut paths = paths.collect::<Result<Vec<_>, _>>()?;
-        paths.retain(|path| !path.is_dir());
-        if !paths.is_empty() {
-            return Ok(Some(paths));
+        let paths = paths.collect::<Result<Vec<_>, _>>()?;
+        if paths.iter().any(|path| !path.is_dir()) {
+            let is_fixed =
+                |part: &Component| !part.as_os_str().to_string_lossy().contains(wildcards);
+            return Ok(Some((arg.components().take_while(is_fixed).collect(), paths)));
         }
+        has_folders |= !paths.is_empty();
+    }
+    if has_folders {
+        bail!("{pattern}: only folders match this pattern: name them, or the files in them");
     }
     bail!("{pattern}: no file matches this pattern")
 }
@@ -290,14 +373,17 @@ pub fn read_bounded(input: impl Read) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// One path per line; blank lines and lines that begin with `#` are skipped.
+/// One path per line, or before each zero byte; blank lines and lines that begin with `#` are
+/// skipped.
 fn parse_list(bytes: &[u8]) -> Result<Vec<PathBuf>> {
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
         bail!("the list is UTF-16 text: save it as UTF-8, one path a line");
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut meshes = Vec::new();
-    for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
+    // As of `find -print0`.
+    let end = if bytes.contains(&0) { 0 } else { b'\n' };
+    for (index, line) in bytes.split(|&byte| byte == end).enumerate() {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.trim_ascii().is_empty() || line.starts_with(b"#") {
             continue;
@@ -331,42 +417,48 @@ fn path_of(bytes: &[u8]) -> Result<PathBuf> {
     Ok(std::str::from_utf8(bytes).context("is not UTF-8 text: save the list as UTF-8")?.into())
 }
 
-/// The warning about meshes of a folder in formats that are not read.
-pub fn left_out(unread: &[PathBuf]) -> Option<String> {
+/// The warnings about entries that are left out.
+pub fn warnings(left_out: &[LeftOut]) -> impl Iterator<Item = String> {
     /// Most names.
     const MOST: usize = 5;
-    let names: Vec<String> = unread.iter().take(MOST).map(shown).collect();
-    let count = unread.len() as u64;
-    (count > 0).then(|| {
-        let meshes = counted_as(count, "mesh is", "meshes are");
-        format!("{meshes} left out, in formats that are not read: {}", listed(&names, count))
+    let kinds = [
+        (UNREAD, ["mesh is", "meshes are"], "in formats that are not read"),
+        (LINKED, ["link to a folder is", "links to folders are"], "as links are not followed"),
+        (MATCHED, ["folder is", "folders are"], "as patterns stand for files"),
+        (OF_MACOS, ["file is", "files are"], "which macOS adds to others"),
+    ];
+    kinds.into_iter().filter_map(|(why, [one, more], reason)| {
+        let own = || left_out.iter().filter(|entry| entry.why == why);
+        let count = own().count() as u64;
+        let names: Vec<String> = own().take(MOST).map(|entry| escaped(&entry.mesh)).collect();
+        (count > 0).then(|| {
+            let entries = counted_as(count, one, more);
+            format!("{entries} left out, {reason}: {}", listed(&names, count))
+        })
     })
 }
 
-/// Keeps the first of several names of one file; a warning for each of the others.
-pub fn leave_out_repeated(meshes: &mut Vec<Task>) -> Vec<String> {
-    let mut names = HashMap::new();
+/// Leaves out all but the first of several names of one file; returns a warning for each. A link
+/// has an output of its own if it has another name or lies in another folder below the named one.
+pub fn leave_out_repeated(tasks: &mut Vec<Task>) -> Vec<String> {
+    let mut known: HashMap<(PathBuf, Option<PathBuf>), PathBuf> = HashMap::new();
     let mut warnings = Vec::new();
-    meshes.retain(|Task { mesh, .. }| {
+    tasks.retain(|Task { mesh, below, .. }| {
         // A missing file is reported when it is read.
-        let mut file = fs::canonicalize(mesh).unwrap_or_else(|_| mesh.clone());
-        // A link of another name than its target has an output of its own.
-        if mesh.is_symlink()
-            && let Some(name) = mesh.file_name().filter(|&name| Some(name) != file.file_name())
-        {
-            let folder = fs::canonicalize(folder_of(mesh)).unwrap_or_default();
-            file = folder.join(name);
-        }
-        let Some(first) = names.get(&file) else {
-            names.insert(file, mesh.clone());
+        let file = fs::canonicalize(mesh).unwrap_or_else(|_| mesh.clone());
+        let place = below.join(mesh.file_name().unwrap_or_default());
+        let itself = (!mesh.is_symlink()).then(|| (file.clone(), None));
+        let keys: Vec<_> = itself.into_iter().chain([(file, Some(place))]).collect();
+        let Some(first) = keys.iter().find_map(|key| known.get(key)) else {
+            known.extend(keys.into_iter().map(|key| (key, mesh.clone())));
             return true;
         };
-        let name = shown(mesh);
-        warnings.push(if first == mesh {
-            format!("{name}: the mesh is named twice, and made once")
+        let why = if first == mesh {
+            "the mesh is named twice, and made once".to_owned()
         } else {
-            format!("{name}: the same mesh as {}, and made once", shown(first))
-        });
+            format!("the same mesh as {}, and made once", shown(first))
+        };
+        warnings.push(format!("{}: {why}", shown(mesh)));
         false
     });
     warnings

@@ -8,7 +8,7 @@ use trivox::formats::WriteOptions;
 
 use crate::cli::{LabelBy, VoxelizeArgs};
 use crate::console::print_warnings;
-use crate::inputs::{self, Task};
+use crate::inputs::{self, LeftOut, Named, Task};
 use crate::memory::Memory;
 use crate::tips::refuse_likely_mistakes;
 use crate::write::destination;
@@ -20,6 +20,7 @@ pub struct Plan<'a> {
     pub job: &'a VoxelizeArgs,
     /// In the order given.
     pub tasks: Vec<Task>,
+    pub left_out: Vec<LeftOut>,
     /// The number of meshes of all shards.
     pub total_meshes: usize,
     /// Whether the arguments can name several meshes, such as a folder or a list, even if they name
@@ -39,10 +40,11 @@ impl<'a> Plan<'a> {
     /// `--show`.
     pub fn new(job: &'a VoxelizeArgs, lattice: Option<&Lattice>) -> Result<Self> {
         refuse_likely_mistakes(job)?;
-        let (mut tasks, has_list, unread) = inputs::meshes(&job.meshes, job.recursive)?;
+        let Named { mut tasks, has_list, left_out } =
+            inputs::named(&job.meshes, job.recursive, job.output.as_deref())?;
         let is_several = tasks.len() > 1 || has_list || job.shard.is_some();
         let mut warnings = inputs::leave_out_repeated(&mut tasks);
-        warnings.extend(inputs::left_out(&unread));
+        warnings.extend(inputs::warnings(&left_out));
         let is_joined = job.label == Some(LabelBy::File);
         if is_joined {
             tasks = Task::joined(tasks);
@@ -74,6 +76,16 @@ impl<'a> Plan<'a> {
         if let Some(folder) = folder {
             destination::prepare(folder, &tasks)?;
         }
-        Ok(Self { job, tasks, total_meshes, is_batch, inputs, write_options, resume, memory })
+        Ok(Self {
+            job,
+            tasks,
+            left_out,
+            total_meshes,
+            is_batch,
+            inputs,
+            write_options,
+            resume,
+            memory,
+        })
     }
 }

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use anyhow::Result;
+use serde::Serialize;
 
 use crate::ExitStatus;
 use crate::cli::VoxelizeArgs;
@@ -43,6 +44,12 @@ impl<'a> Report<'a> {
         Self { plan, progress, began, totals, stdout_is_closed: false }
     }
 
+    /// Reports the entries that are left out, in JSON: warnings name them otherwise.
+    pub fn start(&mut self) -> Result<()> {
+        let left_out = &self.plan.left_out;
+        left_out.iter().try_for_each(|entry| self.print_json(entry))
+    }
+
     /// Reports the result of `task`. An error ends the run: standard output cannot be written
     /// to, or is [`StdoutClosed`] and no output remains to be made.
     pub fn take(&mut self, task: &Task, result: Result<Outcome>) -> Result<()> {
@@ -53,7 +60,7 @@ impl<'a> Report<'a> {
         self.totals.add(task, &outcome);
         let progress = self.progress;
         progress.aside(|| {
-            self.print_text(&outcome);
+            self.print_text(task, &outcome);
             self.print_json(&outcome)
         })
     }
@@ -68,7 +75,7 @@ impl<'a> Report<'a> {
         self.totals.status()
     }
 
-    fn print_json(&mut self, outcome: &Outcome) -> Result<()> {
+    fn print_json(&mut self, outcome: &impl Serialize) -> Result<()> {
         if !self.plan.job.json || self.stdout_is_closed {
             return Ok(());
         }
@@ -85,7 +92,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    fn print_text(&self, outcome: &Outcome) {
+    fn print_text(&self, task: &Task, outcome: &Outcome) {
         let text = match outcome {
             Outcome::Failed { mesh, report: CodedError { error, .. } } => {
                 let mesh = escaped(mesh);
@@ -93,11 +100,14 @@ impl<'a> Report<'a> {
                 let name = if is_named { String::new() } else { format!("{mesh}: ") };
                 format!("error: {name}{error}\n")
             }
-            Outcome::Made(summary) => self.description(summary),
+            Outcome::Made(summary) => self.description(task, summary),
             Outcome::Skipped { .. } if self.plan.job.quiet => return,
-            Outcome::Skipped { mesh, reason, output, .. } => {
+            Outcome::Skipped { mesh, reason, output, remarks, .. } => {
                 let [mesh, output] = [mesh, output].map(|name| escaped(name));
-                format!("{mesh}: skipped, {output} is there: {reason}\n")
+                let warnings = remarks.warnings.iter();
+                let warnings = warnings.map(|text| format!("warning: {mesh}: {text}\n"));
+                let skipped = format!("{mesh}: skipped, {output} is there: {reason}\n");
+                warnings.chain([skipped]).collect()
             }
         };
         print_error(&text);
@@ -108,7 +118,7 @@ impl<'a> Report<'a> {
 
     /// The error if nothing is kept. Else warnings, then the summary or an error in its place; then
     /// notes, unless each mesh has one line.
-    fn description(&self, summary: &MeshSummary) -> String {
+    fn description(&self, task: &Task, summary: &MeshSummary) -> String {
         let VoxelizeArgs { quiet, verbose, force, .. } = *self.plan.job;
         let several = self.plan.is_batch;
         let mesh = if several { format!("{}: ", escaped(&summary.mesh)) } else { String::new() };
@@ -117,7 +127,7 @@ impl<'a> Report<'a> {
         }
         let is_block = !several || verbose;
         let result = match summary.refused {
-            true => self.refusal(summary),
+            true => self.refusal(task, summary),
             false if quiet => String::new(),
             false if is_block => summary.text(verbose),
             false => summary.line(),
@@ -134,10 +144,15 @@ impl<'a> Report<'a> {
         warnings + &result + &notes + end
     }
 
-    fn refusal(&self, summary: &MeshSummary) -> String {
+    fn refusal(&self, task: &Task, summary: &MeshSummary) -> String {
+        let older = task.target.as_deref().filter(|target| target.is_file());
+        let older = older.map(|file| format!("; an older {} is still there", shown(file)));
         let written = match (&self.plan.job.output, &summary.output) {
             (_, Some(output)) => format!("; written nevertheless: {}", escaped(output)),
-            (Some(_), None) => "; nothing is written (--force writes it nevertheless)".to_owned(),
+            (Some(_), None) => {
+                let older = older.unwrap_or_default();
+                format!("; nothing is written (--force writes it nevertheless){older}")
+            }
             (None, None) => String::new(),
         };
         let MeshSummary { doubts, result, .. } = summary;

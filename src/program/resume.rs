@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,15 @@ struct Record {
     /// A hash of the file's bytes.
     bytes: String,
     contents: Contents,
+    #[serde(default, flatten)]
+    remarks: Remarks,
+}
+
+/// What a later run says again of an output that it keeps.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Remarks {
+    pub doubtful: bool,
+    pub warnings: Vec<String>,
 }
 
 /// The origin of voxels: mesh, options and version. With the same sidecar files, equal origins give
@@ -85,18 +95,23 @@ pub fn kept(task: &Task, origin: &Origin) -> Option<Outcome> {
         reason: "complete, of this mesh with these options",
         output: path_text(target),
         contents: record.contents,
+        remarks: record.remarks,
     })
 }
 
 /// Writes a record that the file of `task` has this `origin` and these sidecar files. Devices and
-/// pipes have none. Fails if a sidecar file was changed after it was read.
+/// pipes have none. Fails if the mesh, `modified` before it was read, or a sidecar file was changed
+/// since.
 pub fn remember(
     task: &Task,
     origin: io::Result<Origin>,
+    modified: Option<SystemTime>,
     sidecars: &[Sidecar],
     contents: Contents,
+    remarks: Remarks,
 ) -> Result<()> {
     let origin = origin?;
+    check_unchanged(&task.mesh, modified)?;
     let Some(target) = task.target.as_deref().filter(|target| target.is_file()) else {
         return Ok(());
     };
@@ -104,7 +119,7 @@ pub fn remember(
     let folder = &folder_of(&task.mesh);
     let used = sidecars.iter().filter(|sidecar| sidecar.is_used);
     let sidecars = used.map(|sidecar| state_of(sidecar, folder)).collect::<Result<_>>()?;
-    let record = Record { origin, sidecars, bytes: hash_of(target)?, contents };
+    let record = Record { origin, sidecars, bytes: hash_of(target)?, contents, remarks };
     fs::create_dir_all(folder_of(&path)).with_context(|| shown(&path))?;
     let write =
         |out: &mut dyn Write| Ok(serde_json::to_writer(out, &record).map_err(io::Error::from)?);
@@ -116,9 +131,7 @@ fn state_of(sidecar: &Sidecar, folder: &Path) -> Result<(PathBuf, Option<String>
     let Sidecar { path, modified, .. } = sidecar;
     let named = || shown(path);
     let bytes = modified.map(|_| hash_of(path)).transpose().with_context(named)?;
-    let file = fs::metadata(path).ok().filter(fs::Metadata::is_file);
-    let now = file.and_then(|file| file.modified().ok());
-    ensure!(now == *modified, "{} was changed while it was read", shown(path));
+    check_unchanged(path, *modified)?;
     // Some readers know a file by its absolute path.
     let inside = path.strip_prefix(folder).ok().map(Path::to_owned);
     let inside = inside.or_else(|| {
@@ -126,6 +139,16 @@ fn state_of(sidecar: &Sidecar, folder: &Path) -> Result<(PathBuf, Option<String>
         Some(path?.strip_prefix(folder?).ok()?.to_owned())
     });
     Ok((inside.unwrap_or_else(|| path.clone()), bytes))
+}
+
+/// The time of the last change of a file; `None` without one.
+pub fn modified(path: &Path) -> Option<SystemTime> {
+    fs::metadata(path).ok().filter(fs::Metadata::is_file)?.modified().ok()
+}
+
+fn check_unchanged(path: &Path, before: Option<SystemTime>) -> Result<()> {
+    ensure!(modified(path) == before, "{} was changed while it was read", shown(path));
+    Ok(())
 }
 
 fn record_of(target: &Path) -> PathBuf {
@@ -139,4 +162,31 @@ fn hash_of(path: &Path) -> io::Result<String> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(File::open(path)?)?;
     Ok(hasher.finalize().to_hex().to_string())
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use trivox::VoxelGrid;
+
+    #[test]
+    fn a_mesh_that_was_changed_while_it_was_read_has_no_record() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name| folder.path().join(name);
+        let [mesh, target] = ["a.obj", "a.vox"].map(path);
+        for file in [&mesh, &target] {
+            fs::write(file, "content").unwrap();
+        }
+        let task = Task { target: Some(target), ..Task::from(mesh.clone()) };
+        let hash = VoxelGrid::empty([1; 3]).unwrap().hash();
+        let remember = |modified| {
+            let contents = Contents { dims: [1; 3], occupied: 0, hash };
+            remember(&task, Origin::new("", &mesh), modified, &[], contents, Remarks::default())
+        };
+        let before = modified(&mesh);
+        remember(before).unwrap();
+        let error = remember(before.map(|time| time - std::time::Duration::from_secs(1)));
+        assert!(error.unwrap_err().to_string().ends_with("a.obj was changed while it was read"));
+    }
 }

@@ -22,6 +22,7 @@ use crate::console::CodedError;
 use crate::grids::{Contents, block_lines, fill_lines};
 use crate::inputs::Task;
 use crate::plan::Plan;
+use crate::resume::Remarks;
 use crate::text::{
     counted, counted_as, duration, escaped, grouped, listed, rounded, sentences, short,
     significant, sized, triangles_text,
@@ -41,6 +42,8 @@ pub enum Outcome {
         output: String,
         #[serde(flatten)]
         contents: Contents,
+        #[serde(flatten)]
+        remarks: Remarks,
     },
     Failed {
         mesh: String,
@@ -105,6 +108,12 @@ pub struct Timings {
 }
 
 impl MeshSummary {
+    /// What `--resume` says of it again.
+    pub fn remarks(&self) -> Remarks {
+        let doubtful = self.result.fill.as_ref().is_some_and(|fill| fill.is_doubtful());
+        Remarks { doubtful, warnings: self.warnings.clone() }
+    }
+
     /// The summary of the voxels, before any output; `format` is that of the file to be written.
     pub fn new(
         plan: &Plan,

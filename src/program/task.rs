@@ -39,8 +39,12 @@ impl Plan<'_> {
     /// memory.
     pub fn run(&self, task: &Task, voxelizer: &Voxelizer) -> Result<Outcome> {
         let began = Instant::now();
+        if let Some(error) = &task.error {
+            return Err(error.clone().into());
+        }
         // Recorded before the mesh is read: if the file changes meanwhile, the record must not
         // match it.
+        let modified = resume::modified(&task.mesh);
         let origin = self.resume.as_ref().map(|options| Origin::new(options, &task.mesh));
         if let Some(Ok(origin)) = &origin
             && let Some(skipped) = resume::kept(task, origin)
@@ -82,9 +86,11 @@ impl Plan<'_> {
             self.write(targets, &voxelized.grid, field, &mut summary, progress)?;
             let Summary { dims, occupied, .. } = summary.result;
             let contents = Contents { dims, occupied, hash: summary.hash };
+            let remarks = summary.remarks();
             // A doubtful solid must fail again in the next run.
             if let Some(origin) = origin.filter(|_| !summary.refused)
-                && let Err(why) = resume::remember(task, origin, &placed.sidecars, contents)
+                && let Err(why) =
+                    resume::remember(task, origin, modified, &placed.sidecars, contents, remarks)
             {
                 summary.warnings.push(format!(
                     "--resume will make the output again: its record cannot be written: {why:#}"

@@ -87,6 +87,105 @@ fn a_mesh_that_is_named_twice_is_made_once_with_a_warning() {
     }
 }
 
+/// A data set may link its parts to one folder of all meshes.
+#[cfg(unix)]
+#[test]
+fn links_in_other_folders_have_outputs_of_their_own_and_links_to_folders_are_left_out() {
+    let folder = folder();
+    for part in ["set/all", "set/test"] {
+        fs::create_dir_all(folder.join(part)).unwrap();
+    }
+    folder.write("set/all/a.obj", MESH);
+    let link = |to, name: &str| std::os::unix::fs::symlink(to, folder.join(name)).unwrap();
+    link("../all/a.obj", "set/test/a.obj");
+    link("all", "set/linked");
+    let run = folder.succeeds("set --recursive --res 8 -o out --json");
+    let left_out = "warning: 1 link to a folder is left out, as links are not followed: set/linked";
+    assert!(stderr(&run).starts_with(left_out), "{}", stderr(&run));
+    let lines = json_lines(&run);
+    assert_eq!(lines[0]["left_out"], "a link to a folder, which is not followed");
+    assert_eq!(meshes(&run), ["set/linked", "set/all/a.obj", "set/test/a.obj"]);
+    assert_eq!(folder.files_in("out/all"), ["a.vox"]);
+    assert_eq!(folder.files_in("out/test"), ["a.vox"]);
+    // Both would have the same output.
+    let run = folder.succeeds("set/all/a.obj set/test/a.obj --res 8 -o flat/ --json -q");
+    assert_eq!(meshes(&run), ["set/all/a.obj"]);
+}
+
+#[test]
+fn what_is_left_out_of_a_folder_is_said_in_json_too() {
+    let folder = folder();
+    fs::create_dir_all(folder.join("in/deep.obj")).unwrap();
+    for name in ["a.obj", "._a.obj", "b.FBX"] {
+        folder.write(format!("in/{name}"), MESH);
+    }
+    let left_out = |args: &str| -> Vec<String> {
+        let run = folder.succeeds(format!("{args} --res 8 --json -q"));
+        assert_eq!(stderr(&run), "");
+        let lines = json_lines(&run);
+        let left_out = lines.iter().filter(|line| line["left_out"].is_string());
+        left_out.map(|line| format!("{}: {}", line["mesh"], line["left_out"])).collect()
+    };
+    let expected = [
+        r#""in/._a.obj": "a file that macOS adds to another""#,
+        r#""in/b.FBX": "its format is not read""#,
+    ];
+    assert_eq!(left_out("in"), expected);
+    let expected = [r#""in/deep.obj": "a folder that matches a pattern""#];
+    assert_eq!(left_out("in/*.obj"), expected);
+    folder.refuses("in/d* --res 8", "in/d*: only folders match this pattern: name them");
+}
+
+#[test]
+fn a_pattern_keeps_the_folders_below_its_fixed_part_in_recursion() {
+    let folder = folder();
+    for part in ["a", "b/c"] {
+        fs::create_dir_all(folder.join("set").join(part)).unwrap();
+        for name in ["model.obj", "model.stl"] {
+            folder.write(format!("set/{part}/{name}"), MESH);
+        }
+    }
+    folder.refuses("set --recursive --res 8 -o out", "both be written there");
+    folder.refuses("set/**/*.obj --res 8 -o out", "such as 'set/**/*.glb', with --recursive");
+    let run = folder.succeeds("set/**/*.obj --recursive --res 8 -o out --json -q");
+    assert_eq!(meshes(&run), ["set/a/model.obj", "set/b/c/model.obj"]);
+    assert_eq!(folder.files_in("out/a"), ["model.vox"]);
+    assert_eq!(folder.files_in("out/b/c"), ["model.vox"]);
+}
+
+#[test]
+fn outputs_of_earlier_runs_in_a_folder_below_are_no_meshes() {
+    let folder = folder();
+    fs::create_dir(folder.join("in")).unwrap();
+    for name in ["a.obj", "b.obj"] {
+        folder.write(format!("in/{name}"), MESH);
+    }
+    for shard in ["1/2", "2/2"] {
+        folder.succeeds(format!("in --recursive --res 8 --format ply -o in/out --shard {shard}"));
+    }
+    assert_eq!(folder.files_in("in/out"), ["a.ply", "b.ply"]);
+    let run = folder.succeeds("in --recursive --res 8 --format ply -o in/out --json -q");
+    assert_eq!(meshes(&run), ["in/a.obj", "in/b.obj"]);
+}
+
+#[test]
+fn names_that_end_in_zero_bytes_may_have_lines() {
+    let folder = folder();
+    folder.write("two\nlines.obj", MESH);
+    folder.write("names", "mesh.obj\0two\nlines.obj\0");
+    let run = folder.succeeds("@names --res 8 --json -q");
+    assert_eq!(meshes(&run), ["mesh.obj", "two\nlines.obj"]);
+}
+
+#[test]
+fn a_file_that_is_no_mesh_fails_alone() {
+    let folder = folder();
+    folder.write("mesh.mtl", "newmtl a\n");
+    let run = folder.exits("mesh.mtl mesh.obj --res 8 -o out --json -q", 2);
+    assert!(json_lines(&run)[0]["error"].is_string());
+    assert_eq!(folder.files_in("out"), ["mesh.vox"]);
+}
+
 #[test]
 fn shards_together_make_the_whole() {
     let folder = with_meshes(7);
@@ -135,5 +234,10 @@ fn a_folder_that_cannot_be_read_is_the_one_that_is_named() {
         eprintln!("skipped: this user may read any folder");
         return;
     }
-    folder.refuses("in --recursive --res 8", "error: in/closed: Permission denied");
+    folder.refuses("in --recursive --res 8 -q", "error: in/closed: Permission denied");
+    folder.write("in/mesh.obj", MESH);
+    let run = folder.exits("in --recursive --res 8 -o out --json -q", 2);
+    assert_eq!(meshes(&run), ["in/closed", "in/mesh.obj"]);
+    assert_eq!(json_lines(&run)[0]["code"], "io");
+    assert_eq!(folder.files_in("out"), ["mesh.vox"]);
 }

@@ -206,14 +206,18 @@ fn names_that_are_not_text_can_be_told_apart() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_link_to_a_missing_mesh_in_a_folder_is_an_error_and_a_pipe_is_refused() {
+fn a_link_to_a_missing_mesh_and_a_pipe_in_a_folder_are_errors_and_the_others_are_made() {
     let folder = with_meshes(1);
     std::os::unix::fs::symlink("gone.obj", folder.join("lost.obj")).unwrap();
     let run = folder.exits(". --res 8 --json -q", 2);
     assert_eq!(json_lines(&run).len(), 3);
     assert!(stderr(&run).contains("lost.obj: No such file"), "{}", stderr(&run));
     assert!(Command::new("mkfifo").arg(folder.join("pipe.obj")).status().unwrap().success());
-    folder.refuses(". --res 8", "./pipe.obj: is a pipe or a device: name it itself");
+    let run = folder.exits(". --res 8 -o out --json -q", 2);
+    let said = "error: ./pipe.obj: is a pipe or a device: name it itself, or take it out of";
+    assert!(stderr(&run).contains(said), "{}", stderr(&run));
+    assert_eq!(meshes(&run), ["./0.obj", "./lost.obj", "./mesh.obj", "./pipe.obj"]);
+    assert_eq!(folder.files_in("out"), ["0.vox", "mesh.vox"]);
 }
 
 /// A folder with permission to read, and none to search.

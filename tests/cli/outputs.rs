@@ -60,7 +60,7 @@ fn impossible_outputs_are_refused_before_anything_starts() {
         ("1.obj -o file/folder", "file/folder: a file lies where the folder belongs"),
         ("mesh.obj sub/0.obj -o out", "out/0.vox: 0.obj and sub/0.obj would both be written there"),
         ("sub/0.obj -o out --shard 1/2", "with --recursive, to keep the folders below it"),
-        ("0.stl -o out", "leave one out, by a pattern such as '*.glb', or rename one"),
+        ("0.stl -o out", "by a pattern such as '*.glb' ('set/**/*.glb' with --recursive), or"),
     ]);
     folder.each("0.obj 1.obj -o out _").refuses(&[
         ("--res 0", "0 voxels along an axis are not possible"),

@@ -66,6 +66,24 @@ fn what_is_done_is_skipped_and_said_and_needs_its_mesh_but_no_gpu() {
 }
 
 #[test]
+fn what_was_warned_of_is_said_again() {
+    let folder = Folder::new();
+    let (open, corners) = ("f 1 2 3\nf 1 2 4\nf 2 3 4\n", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n");
+    folder.write("open.obj", format!("mtllib lost.mtl\n{corners}usemtl a\n{open}"));
+    let args = "open.obj --res 16 --mode solid -o out/ --resume --json";
+    let made = json_lines(&folder.succeeds(args));
+    let again = folder.succeeds(args);
+    let kept = &json_lines(&again)[0];
+    let warnings = &made[0]["warnings"];
+    assert_eq!(warnings.as_array().unwrap().len(), 2, "{warnings}");
+    assert_eq!((&kept["warnings"], &kept["skipped"]), (warnings, &true.into()));
+    assert_eq!((&made[0]["fill"]["doubtful"], &kept["doubtful"]), (&true.into(), &true.into()));
+    let said = stderr(&again);
+    let first = warnings[0].as_str().unwrap();
+    assert!(said.contains(&format!("warning: open.obj: {first}\n")), "{said}");
+}
+
+#[test]
 fn what_is_cut_short_or_changed_is_made_again() {
     for format in ["vox", "npy"] {
         let folder = folder();

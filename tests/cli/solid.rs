@@ -160,7 +160,8 @@ fn strict_refuses_a_doubtful_fill_and_force_writes_it() {
         let output = folder.exits(format!("{strict} -o out.npy --json {quiet}"), 1);
         let said = stderr(&output);
         assert!(said.starts_with("error: torn.obj: the fill is doubtful: rays along"), "{said}");
-        let end = "; try --fill winding; nothing is written (--force writes it nevertheless)\n";
+        let end = "; try --fill winding; nothing is written (--force writes it nevertheless); an \
+                   older out.npy is still there\n";
         assert!(said.ends_with(end), "{said}");
         let json = &json_lines(&output)[0];
         assert_eq!((&json["output"], &json["fill"]["doubtful"]), (&().into(), &true.into()));

@@ -39,6 +39,7 @@ pub fn run(mut job: VoxelizeArgs) -> Result<ExitStatus> {
     let (tasks, memory) = (&plan.tasks, plan.memory);
     let progress = Arc::new(TerminalProgress::new(job.quiet));
     let mut report = Report::new(plan, &progress);
+    report.start()?;
     // Of one mesh the steps are shown, of several how many are done.
     let mut steps: Arc<dyn Progress> = progress.clone();
     if plan.is_batch {

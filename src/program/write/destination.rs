@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf, is_separator};
 use anyhow::{Context, Result, anyhow, bail};
 use trivox::Tile;
 use trivox::formats::temporary::{TemporaryFile, behind_links, folder_of};
-use trivox::formats::{GridFormat, WriteError};
+use trivox::formats::{GridFormat, WriteError, is_mesh};
 
 use crate::cli::{LabelBy, VoxelizeArgs};
 use crate::inputs::Task;
@@ -83,7 +83,7 @@ pub fn assign<'a>(
     let inputs: HashSet<PathBuf> = tasks.iter().map(|task| resolved(&task.mesh)).collect();
     let picture = job.preview.as_deref().filter(|path| *path != Path::new("-")).map(resolved);
     let mut meshes_by_target = HashMap::new();
-    for Task { mesh, below, target, .. } in tasks {
+    for Task { mesh, below, target, .. } in tasks.iter_mut().filter(|task| task.error.is_none()) {
         let path = match folder {
             None => output.clone(),
             Some(folder) => {
@@ -106,7 +106,10 @@ pub fn assign<'a>(
                 shown(&path)
             );
         }
-        if let Some(other) = meshes_by_target.insert(key, &*mesh) {
+        // Another file fails when it is read.
+        if is_mesh(mesh)
+            && let Some(other) = meshes_by_target.insert(key, &*mesh)
+        {
             bail!(
                 "{}: {} and {} would both be written there: {}",
                 shown(&path),
@@ -146,10 +149,11 @@ pub fn prepare(folder: &Path, tasks: &[Task]) -> Result<()> {
 /// How two meshes get outputs of their own.
 fn way_out(one: &Path, other: &Path) -> &'static str {
     if one.parent() == other.parent() {
-        "leave one out, by a pattern such as '*.glb', or rename one"
+        "leave one out, by a pattern such as '*.glb' ('set/**/*.glb' with --recursive), or \
+         rename one"
     } else {
-        "name a folder that holds both, with --recursive, to keep the folders below it, or \
-         write to two folders"
+        "name a folder that holds both, or a pattern such as 'set/**/*.glb', with --recursive, to \
+         keep the folders below it, or write to two folders"
     }
 }
 

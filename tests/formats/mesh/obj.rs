@@ -222,7 +222,10 @@ fn bad_texture_coordinates_and_normals_leave_the_geometry() {
 fn a_file_of_another_kind_is_refused_by_its_start() {
     let folder = tempfile::tempdir().unwrap();
     for (extension, expected) in [
-        ("obj", "not an OBJ text file: it contains zero bytes: save it in UTF-8"),
+        (
+            "obj",
+            "it contains zero bytes: save it in UTF-8, decompress it, or correct its extension",
+        ),
         ("ply", "not a PLY file: it does not begin with 'ply'"),
         ("off", "not an OFF file: it does not begin with 'OFF'"),
         ("gltf", "not a glTF file: it begins with neither '{' nor 'glTF'"),
@@ -501,7 +504,8 @@ fn indices_so_large_that_they_wrap_around_are_out_of_range() {
 
 #[test]
 fn files_that_are_not_obj_text_say_what_they_are() {
-    let zeros = "not an OBJ text file: it contains zero bytes: save it in UTF-8";
+    let zeros = "not an OBJ text file: it contains zero bytes: save it in UTF-8, decompress it, or \
+                 correct its extension";
     let nothing = "no faces found: is this an OBJ mesh?";
     assert_eq!(fault(read(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")), zeros);
     let stl = "solid stl\nfacet normal 0 0 1\n";

@@ -130,7 +130,7 @@ fn find(contents: &Contents, sidecars: &Sidecars) -> (Vec<PathBuf>, Vec<String>)
             found.push(sidecars.canonical(whole));
             continue;
         }
-        for name in each_name(before_comment(names)) {
+        for name in each_name(before_comment(names)).map(|name| name.trim_matches('"')) {
             match finder.find(name, folders, &[]) {
                 Some(path) => found.push(sidecars.canonical(path)),
                 None => missing.add(name),

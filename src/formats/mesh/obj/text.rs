@@ -10,7 +10,8 @@ use crate::formats::ReadError;
 pub(super) fn check_text(bytes: &[u8]) -> Result<(), ReadError> {
     ensure!(
         memchr(0, bytes).is_none(),
-        "not an OBJ text file: it contains zero bytes: save it in UTF-8"
+        "not an OBJ text file: it contains zero bytes: save it in UTF-8, decompress it, or \
+         correct its extension"
     );
     Ok(())
 }

@@ -75,7 +75,7 @@ use crate::options::{
 ///     Whether a solid also has the voxels that its surface touches.
 /// strict : bool or "closed", default False
 ///     Whether a doubtful solid, or distances with a doubtful inside, are a `DoubtfulError`; with
-///     "closed" those of any mesh with a hole too.
+///     "closed" those of any mesh with a hole too. It needs ``mode="solid"``, for distances too.
 /// up : {"y", "z"}, default "y"
 ///     The mesh's up axis; files and pictures turn accordingly.
 /// color : bool or (int, int, int), default True

@@ -130,24 +130,17 @@ impl VoxelizeArgs {
     pub fn refuse_contradictions(&self) -> Result<()> {
         let voxels = &self.voxels;
         self.compute.refuse_contradictions(voxels.mode(), self.check)?;
-        voxels.refuse_contradictions()?;
+        voxels.refuse_contradictions(Some(self.color))?;
         let is_of_solids = self.strict.is_some_and(|strict| strict != Strict::Warnings);
         voxels.only_for_solids(&[("--strict", is_of_solids)])?;
-        let of_colors =
-            given(&[("--filter", voxels.filter.is_some()), ("--blend", voxels.blend.is_some())]);
         let of_voxels = given(&[
             ("--interior-color", voxels.interior_color.is_some()),
             ("--label object", self.label == Some(LabelBy::Object)),
         ]);
         if self.distance.is_some()
-            && let Some(option) = of_voxels.or(of_colors)
+            && let Some(option) = of_voxels.or(voxels.of_colors())
         {
             bail!("{option} is for voxels, but --distance writes distances: leave it out");
-        }
-        if self.color == ColorSource::None
-            && let Some(option) = of_colors
-        {
-            bail!("{option} is for colours, which --color none ignores: leave one of them out");
         }
         if self.force && self.strict.is_none() {
             bail!(
@@ -218,8 +211,19 @@ impl VoxelArgs {
         }
     }
 
-    /// Refuses options for solids without `--mode solid`, and options for surfaces with it.
-    pub fn refuse_contradictions(&self) -> Result<()> {
+    /// The first option for colours that is given.
+    fn of_colors(&self) -> Option<&'static str> {
+        given(&[("--filter", self.filter.is_some()), ("--blend", self.blend.is_some())])
+    }
+
+    /// Refuses options for solids without `--mode solid`, options for surfaces with it, and options
+    /// for colours without colours.
+    pub fn refuse_contradictions(&self, color: Option<ColorSource>) -> Result<()> {
+        if color == Some(ColorSource::None)
+            && let Some(option) = self.of_colors()
+        {
+            bail!("{option} is for colours, which --color none ignores: leave one of them out");
+        }
         if self.keep_transparent && matches!(self.mode, Some(Mode::Solid(_))) {
             bail!("--keep-transparent is for surfaces: a solid keeps all its voxels, leave it out");
         }

@@ -84,7 +84,7 @@ impl SourceArgs {
         let Self { scene, res, voxel_size, voxels, color, .. } = self;
         scene.refuse_for_others(file)?;
         if is_mesh(file) {
-            return voxels.refuse_contradictions().with_context(|| shown(file));
+            return voxels.refuse_contradictions(*color).with_context(|| shown(file));
         }
         let &VoxelArgs { mode, fill, include_surface, interior_color, .. } = voxels;
         let &VoxelArgs { keep_transparent, filter, blend, confine, .. } = voxels;

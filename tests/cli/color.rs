@@ -133,6 +133,8 @@ fn texels_are_squares_unless_a_filter_is_asked_for() {
         ("t.obj --blend none --color none -o old.npy", "which --color none ignores"),
         ("t.obj --blend none --distance 2 -o old.npy", "--distance writes distances"),
         ("slice t.npz --blend none", "so --blend has no effect"),
+        ("slice t.obj --color none --blend none", "which --color none ignores"),
+        ("render t.obj old.png --color none --filter linear", "which --color none ignores"),
     ]);
 }
 

@@ -58,7 +58,7 @@ export interface Options {
   filter?: 'auto' | 'nearest' | 'linear';
   /** Which surfaces in a voxel make its colour: the mean of all, that of those that are seen, or the most typical of these. */
   blend?: 'all' | 'visible' | 'none';
-  /** Properties of the surface for each voxel, which .npz, .vti, .vdb and .nvdb files hold; of a mesh that was read with them. */
+  /** Properties of the surface for each voxel, which .npz, .vti, .vdb, .nvdb and .ply files of points hold, and in part .vox; of a mesh that was read with them. */
   attributes?: Attribute[];
   /** The mesh's up axis. */
   up?: 'y' | 'z';

@@ -164,12 +164,14 @@ pub struct VoxelArgs {
     #[arg(long, value_name = "COLOR", value_parser = parse_interior, help_heading = "Colours")]
     pub interior_color: Option<Rgba>,
 
-    /// How textures are read where their texels are larger than voxels [default: auto].
+    /// How textures are read where their texels are larger than voxels [default: auto]. With --blend
+    /// none, auto is nearest.
     #[arg(long, value_name = "FILTER", ignore_case = true, value_parser = names::filter())]
     #[arg(help_heading = "Colours")]
     pub filter: Option<FilterChoice>,
 
-    /// Which surfaces in a voxel make its colour [default: all].
+    /// Which surfaces in a voxel make its colour [default: all]. With visible and none, an opaque
+    /// point that is seen keeps a voxel that is transparent otherwise.
     #[arg(long, value_name = "BLEND", ignore_case = true, value_parser = names::blend())]
     #[arg(help_heading = "Colours")]
     pub blend: Option<Blend>,
@@ -179,7 +181,7 @@ pub struct VoxelArgs {
     pub include_surface: bool,
 
     /// Keep voxels in which the whole surface is transparent (cut out by a texture, or of opacity
-    /// 0).
+    /// 0). A solid keeps all its voxels without it.
     #[arg(long, help_heading = "Colours")]
     pub keep_transparent: bool,
 

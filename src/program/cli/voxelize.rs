@@ -187,9 +187,10 @@ pub struct VoxelizeArgs {
     #[arg(long = "compare-backends", visible_alias = "check", help_heading = "Computing")]
     pub check: bool,
 
-    /// With a folder: also take the meshes in the folders below it.
+    /// With a folder: also take the meshes in the folders below it. With a pattern in quotes, such as
+    /// 'set/**/*.obj': keep the folders below its fixed part.
     ///
-    /// -o gets the same folders. Links to folders are not followed.
+    /// -o gets the same folders, and is not searched itself. Links to folders are not followed.
     #[arg(long, help_heading = "Many meshes")]
     pub recursive: bool,
 

@@ -29,7 +29,7 @@ use crate::text::{
 pub fn run(args: &VerifyArgs) -> Result<ExitStatus> {
     let compute = &args.compute;
     compute.refuse_contradictions(args.voxels.mode(), false)?;
-    args.voxels.refuse_contradictions()?;
+    args.voxels.refuse_contradictions(None)?;
     if args.voxels.interior_color.is_some() {
         bail!("--interior-color has no effect: colours are not verified, leave it out");
     }

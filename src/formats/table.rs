@@ -256,11 +256,16 @@ const SCENES: [&str; 17] = [
 /// Files of programs that also write STL.
 const PARTS: [&str; 9] = ["dwg", "dxf", "f3d", "ifc", "iges", "igs", "sldprt", "step", "stp"];
 
-/// Whether a file of this name is a mesh in a format that is not read.
+/// Compressed files.
+const PACKED: [&str; 6] = ["7z", "bz2", "gz", "xz", "zip", "zst"];
+
+/// Whether a file of this name is a mesh in a format that is not read, or a compressed mesh.
 #[must_use]
 pub fn is_unread_mesh(path: &Path) -> bool {
     let extension = plain(&extension_of(path));
+    let is_packed = PACKED.contains(&&extension[..]);
     SCENES.iter().chain(&PARTS).any(|unread| *unread == extension)
+        || is_packed && path.file_stem().is_some_and(|name| is_mesh(name.as_ref()))
 }
 
 fn extension_of(path: &Path) -> Cow<'_, str> {
@@ -282,6 +287,9 @@ fn unknown_extension(extension: &str, known: &[&str]) -> String {
         ),
         _ if reads_meshes && PARTS.contains(&extension) => {
             format!(".{extension} files are not read: export .stl from the program that made it")
+        }
+        _ if PACKED.contains(&extension) => {
+            format!(".{extension} files are not read: decompress the file in it")
         }
         "" => format!("no file extension: use one of {known}"),
         "schematic" => {

@@ -116,7 +116,7 @@ fn links_in_other_folders_have_outputs_of_their_own_and_links_to_folders_are_lef
 fn what_is_left_out_of_a_folder_is_said_in_json_too() {
     let folder = folder();
     fs::create_dir_all(folder.join("in/deep.obj")).unwrap();
-    for name in ["a.obj", "._a.obj", "b.FBX"] {
+    for name in ["a.obj", "._a.obj", "b.FBX", "c.stl.gz", "others.zip"] {
         folder.write(format!("in/{name}"), MESH);
     }
     let left_out = |args: &str| -> Vec<String> {
@@ -129,10 +129,12 @@ fn what_is_left_out_of_a_folder_is_said_in_json_too() {
     let expected = [
         r#""in/._a.obj": "a file that macOS adds to another""#,
         r#""in/b.FBX": "its format is not read""#,
+        r#""in/c.stl.gz": "its format is not read""#,
     ];
     assert_eq!(left_out("in"), expected);
     let expected = [r#""in/deep.obj": "a folder that matches a pattern""#];
     assert_eq!(left_out("in/*.obj"), expected);
+    folder.fails("in/c.stl.gz --res 8", ".gz files are not read: decompress the file in it");
     folder.refuses("in/d* --res 8", "in/d*: only folders match this pattern: name them");
 }
 

@@ -555,11 +555,12 @@ fn triangles_beside_the_grid_may_be_anywhere() {
         let device = gpu.device();
         let builder = surface_builder(&gpu, whole.lattice());
         let near_buffers = near.buffers(device, IndexFormat::Uint32, 0);
-        let run_with = |triangles: &[[[f64; 3]; 3]]| {
+        let run_in = |builder: &SceneBuilder, triangles: &[[[f64; 3]; 3]]| {
             let far = Floats::of_triangles(triangles, 2.0, [0.5; 3]);
             let buffers = far.buffers(device, IndexFormat::Uint32, 100);
-            run(&builder, &[near.mesh(&near_buffers), far.mesh(&buffers)])
+            run(builder, &[near.mesh(&near_buffers), far.mesh(&buffers)])
         };
+        let run_with = |triangles: &[[[f64; 3]; 3]]| run_in(&builder, triangles);
         // The last overflows, along x to both sides.
         let beside = [
             [[1e6, 3.0, 3.0], [1e6, 9.0, 3.0], [1e6, 3.0, 9.0]],
@@ -567,6 +568,11 @@ fn triangles_beside_the_grid_may_be_anywhere() {
             [[-huge, 3.0, huge], [huge, 3.0, huge], [3.0, 3.0, huge]],
         ];
         compare(run_with(&beside), &whole, &builder, &label);
+        let capacity = SceneCapacity { voxels: 0, ..CAPACITY };
+        let thin = SceneBuilder::new(&gpu, whole.lattice(), Mode::Thin, capacity).unwrap();
+        assert_eq!(run_in(&thin, &beside).failure, None, "{label}");
+        let grid = in_mode(&whole, Mode::Thin).grid;
+        assert_same(&voxels(&thin, grid.dims()), &grid, &label);
         for across in [
             [[1e6, 3.0, 3.0], [3.0, 9.0, 3.0], [3.0, 3.0, 9.0]],
             [[-1e6, 3.0, 3.0], [1e6, 9.0, 3.0], [1e6, 3.0, 9.0]],

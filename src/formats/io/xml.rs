@@ -9,7 +9,8 @@ use quick_xml::{Reader, XmlVersion};
 
 use crate::formats::{ReadError, content, excerpt, shortened};
 
-/// Reads elements in the order of the document; a child that is not read is skipped.
+/// Reads elements in the order of the document. Each child is read to its end, or
+/// [skipped](Self::skip), before the next.
 pub(crate) struct Xml<'a> {
     /// The name of the document.
     part: &'a str,

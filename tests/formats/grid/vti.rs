@@ -152,6 +152,7 @@ fn numbers_of_each_type_are_voxels_where_they_are_not_zero() {
         ("Int32", "-2147483648 0 0 1"),
         ("UInt64", "18446744073709551615 0 0 1"),
         ("Int64", "-9223372036854775808 0 0 1"),
+        ("Float16", "1 0 -0 -2"),
         ("Float32", "1e-40 0 -0.0 -inf"),
         ("Float64", "0.5 nan -0 1e300"),
     ] {

@@ -224,7 +224,8 @@ fn a_file_of_another_kind_is_refused_by_its_start() {
     for (extension, expected) in [
         (
             "obj",
-            "it contains zero bytes: save it in UTF-8, decompress it, or correct its extension",
+            "not an OBJ text file: it contains zero bytes: save it in UTF-8, decompress it, or \
+             correct its extension",
         ),
         ("ply", "not a PLY file: it does not begin with 'ply'"),
         ("off", "not an OFF file: it does not begin with 'OFF'"),

@@ -145,7 +145,7 @@ impl Head {
                     self.ignored.add(name);
                 }
             }
-            _ => tags.skip(tag, depth)?,
+            _ => tags.skip(tag, 1, depth)?,
         }
         Ok(())
     }
@@ -161,7 +161,7 @@ impl Head {
                     let refused = |_| content(format!("'{}' cannot be up", excerpt(&up)));
                     self.up = Some(up.parse().map_err(refused)?);
                 }
-                _ => tags.skip(tag, 0)?,
+                _ => tags.skip(tag, 1, 0)?,
             }
         }
         Ok(())

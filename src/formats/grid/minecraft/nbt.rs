@@ -197,7 +197,7 @@ impl TagReader<'_> {
     pub(super) fn doubles(&mut self) -> Result<Option<[f64; 3]>, ReadError> {
         let ([tag], length) = (self.array()?, self.length()?);
         if (tag, length) != (DOUBLE, 3) {
-            return self.skip_elements(tag, length, 0).map(|()| None);
+            return self.skip(tag, length, 0).map(|()| None);
         }
         Ok(Some([self.double()?, self.double()?, self.double()?]))
     }
@@ -212,22 +212,24 @@ impl TagReader<'_> {
     /// Skips a list, and returns its length.
     pub(super) fn skip_list(&mut self, depth: u32) -> Result<u64, ReadError> {
         let ([tag], length) = (self.array()?, self.length()?);
-        self.skip_elements(tag, length, depth).map(|()| length)
+        self.skip(tag, length, depth + 1).map(|()| length)
     }
 
-    fn skip_elements(&mut self, tag: u8, length: u64, depth: u32) -> Result<(), ReadError> {
-        ensure!(tag != END || length == 0, "a list has elements without a type");
-        match fixed_size(tag) {
-            Some(bytes) => Ok(skip(&mut self.input, length * bytes)?),
-            None => (0..length).try_for_each(|_| self.skip(tag, depth + 1)),
-        }
+    /// Skips `count` values of a type.
+    pub(super) fn skip(&mut self, tag: u8, count: u64, depth: u32) -> Result<(), ReadError> {
+        let size = match tag {
+            BYTE => 1,
+            SHORT => 2,
+            INT | FLOAT => 4,
+            LONG | DOUBLE => 8,
+            _ => return (0..count).try_for_each(|_| self.skip_longer(tag, depth)),
+        };
+        Ok(skip(&mut self.input, count * size)?)
     }
 
-    pub(super) fn skip(&mut self, tag: u8, depth: u32) -> Result<(), ReadError> {
+    /// Skips a value of a type whose values differ in length.
+    fn skip_longer(&mut self, tag: u8, depth: u32) -> Result<(), ReadError> {
         ensure!(depth <= MAX_DEPTH, "tags are more than {MAX_DEPTH} levels deep");
-        if let Some(bytes) = fixed_size(tag) {
-            return Ok(skip(&mut self.input, bytes)?);
-        }
         let bytes = match tag {
             STRING => self.short()?.into(),
             BYTE_ARRAY => self.length()?,
@@ -236,23 +238,12 @@ impl TagReader<'_> {
             LIST => return self.skip_list(depth).map(|_| ()),
             COMPOUND => {
                 while let Some((tag, _)) = self.next()? {
-                    self.skip(tag, depth + 1)?;
+                    self.skip(tag, 1, depth + 1)?;
                 }
                 return Ok(());
             }
             _ => bail!("there is no type {tag} of tags"),
         };
         Ok(skip(&mut self.input, bytes)?)
-    }
-}
-
-/// The bytes of a value of this type, if all its values have as many.
-fn fixed_size(tag: u8) -> Option<u64> {
-    match tag {
-        BYTE => Some(1),
-        SHORT => Some(2),
-        INT | FLOAT => Some(4),
-        LONG | DOUBLE => Some(8),
-        _ => None,
     }
 }

@@ -258,12 +258,6 @@ impl Band {
         Self { voxel_size, ..Self::default() }
     }
 
-    /// Takes the value outside, before any leaf.
-    pub(super) fn take_background(&mut self, number: f64) {
-        self.background = number.abs();
-        self.width = width_of(self.background, self.voxel_size);
-    }
-
     /// Adds a leaf's active voxels; `numbers` are their distances in mesh units.
     pub(super) fn leaf(
         &mut self,
@@ -289,12 +283,6 @@ impl Band {
             self.leaves.push((at, mask));
         }
         Ok(())
-    }
-
-    /// Counts the active ones among a node's tiles of `edge` bricks.
-    pub(super) fn tiles(&mut self, active: &[u64], edge: u32) {
-        let count: u64 = active.iter().map(|word| u64::from(word.count_ones())).sum();
-        self.far = self.far.saturating_add(count * u64::from(edge * BRICK).pow(3));
     }
 
     /// The distance field of a solid in `grid_box`. Without a possible width there is no field, and
@@ -324,6 +312,22 @@ impl Nodes {
     /// None yet; they may take at most `limit` bytes of memory.
     pub(super) fn within(limit: u64) -> Self {
         Self { limit, ..Self::default() }
+    }
+
+    /// Takes the distance outside, before any leaf.
+    pub(super) fn outside(&mut self, number: f64) {
+        if let Some(band) = &mut self.band {
+            band.background = number.abs();
+            band.width = width_of(band.background, band.voxel_size);
+        }
+    }
+
+    /// Counts the active ones among a node's tiles of `edge` bricks.
+    pub(super) fn active_tiles(&mut self, active: &[u64], edge: u32) {
+        if let Some(band) = &mut self.band {
+            let count: u64 = active.iter().map(|word| u64::from(word.count_ones())).sum();
+            band.far = band.far.saturating_add(count * u64::from(edge * BRICK).pow(3));
+        }
     }
 
     /// Adds a full cube of `edge` bricks.

@@ -39,6 +39,7 @@ pub(super) fn of_ascii(
 fn number(word: &str, element: Element) -> Option<[u8; 8]> {
     if element.is_float() {
         return match element.bytes {
+            2 => Some(u64::from(word.parse::<half::f16>().ok()?.to_bits()).to_le_bytes()),
             4 => Some(u64::from(word.parse::<f32>().ok()?.to_bits()).to_le_bytes()),
             _ => Some(word.parse::<f64>().ok()?.to_le_bytes()),
         };

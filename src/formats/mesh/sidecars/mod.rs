@@ -45,6 +45,10 @@ pub struct Sidecars {
     mesh: Option<OsString>,
     /// Whether only files in `folder` and below are read.
     is_confined: bool,
+    /// If the reader's caller asks for it, of files on disk.
+    log: Option<Log>,
+    /// The same, of files in memory.
+    missing: Option<Missing>,
 }
 
 /// A sidecar file on disk that a reader looked for, or that the mesh names.
@@ -65,10 +69,9 @@ type Log = Arc<Mutex<BTreeMap<PathBuf, Sidecar>>>;
 
 #[derive(Debug, Clone)]
 enum Files {
-    /// With a log if the reader's caller asks for it.
-    OnDisk(Option<Log>),
+    OnDisk,
     /// By their normalized names: components separated by `/`, without `.` and `..`.
-    InMemory(Arc<BTreeMap<String, Vec<u8>>>, Option<Missing>),
+    InMemory(Arc<BTreeMap<String, Vec<u8>>>),
 }
 
 /// The sidecar files missing in memory: the candidate names of each, the likeliest first.
@@ -76,7 +79,7 @@ pub(crate) type Missing = Arc<Mutex<Vec<Vec<String>>>>;
 
 impl Sidecars {
     fn new(files: Files, folder: PathBuf) -> Self {
-        Self { files, folder, mesh: None, is_confined: false }
+        Self { files, folder, mesh: None, is_confined: false, log: None, missing: None }
     }
 
     /// No sidecar files. No file is opened.
@@ -90,7 +93,7 @@ impl Sidecars {
     pub fn folder(folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
         let is_here = folder.as_os_str().is_empty();
-        Self::new(Files::OnDisk(None), if is_here { PathBuf::from(".") } else { folder })
+        Self::new(Files::OnDisk, if is_here { PathBuf::from(".") } else { folder })
     }
 
     /// The files beside the mesh at `path` on disk, and wherever else the mesh says that they are.
@@ -110,7 +113,7 @@ impl Sidecars {
     ) -> Self {
         let named = |(name, bytes): (N, B)| (normalized(name.as_ref()), bytes.into());
         let files = files.into_iter().map(named).collect();
-        Self::new(Files::InMemory(Arc::new(files), None), PathBuf::new())
+        Self::new(Files::InMemory(Arc::new(files)), PathBuf::new())
     }
 
     /// These places for a mesh of this name: the names in its file are relative to its folder, and
@@ -141,7 +144,7 @@ impl Sidecars {
 
     /// Logs a file on disk, if there is a log; `is_used` as in [`Sidecar`].
     fn log(&self, path: &Path, modified: Option<SystemTime>, is_used: bool) {
-        if let Files::OnDisk(Some(log)) = &self.files {
+        if let Some(log) = &self.log {
             let new = || Sidecar { path: path.to_owned(), modified, is_used };
             lock(log).entry(path.to_owned()).or_insert_with(new).is_used |= is_used;
         }
@@ -151,8 +154,8 @@ impl Sidecars {
     fn log_opened(&self, path: &Path) -> io::Result<()> {
         let why = match self.files {
             Files::InMemory(..) => "it is not among the given files",
-            Files::OnDisk(_) if !self.allows(path) => "it is outside the mesh's folder",
-            Files::OnDisk(_) => {
+            Files::OnDisk if !self.allows(path) => "it is outside the mesh's folder",
+            Files::OnDisk => {
                 self.log(path, modified(path), true);
                 return Ok(());
             }
@@ -162,20 +165,12 @@ impl Sidecars {
 
     /// The same files, with an empty log.
     pub(crate) fn with_new_log(&self) -> Self {
-        let mut sidecars = self.without_log();
-        if let Files::OnDisk(log) = &mut sidecars.files {
-            *log = Some(Log::default());
-        }
-        sidecars
+        Self { log: Some(Log::default()), ..self.clone() }
     }
 
     /// The same files, without a log.
     pub(super) fn without_log(&self) -> Self {
-        let files = match &self.files {
-            Files::OnDisk(_) => Files::OnDisk(None),
-            Files::InMemory(files, _) => Files::InMemory(files.clone(), None),
-        };
-        Self { files, ..self.clone() }
+        Self { log: None, missing: None, ..self.clone() }
     }
 
     /// Logs the images on disk, in or near `folders`, that a mesh names, used or not; of several
@@ -185,7 +180,7 @@ impl Sidecars {
         named: impl IntoIterator<Item = impl AsRef<[N]>>,
         folders: &[PathBuf],
     ) {
-        let Files::OnDisk(Some(_)) = &self.files else { return };
+        let (Files::OnDisk, Some(_)) = (&self.files, &self.log) else { return };
         // A missing image is not logged.
         let other = self.without_log();
         let mut finder = Finder::new(&other);
@@ -200,8 +195,7 @@ impl Sidecars {
 
     /// The files on disk that a reader looked for or the mesh names, in the order of their paths.
     pub(crate) fn noted(&self) -> Vec<Sidecar> {
-        let Files::OnDisk(Some(log)) = &self.files else { return Vec::new() };
-        lock(log).values().cloned().collect()
+        self.log.iter().flat_map(|log| Vec::from_iter(lock(log).values().cloned())).collect()
     }
 
     /// Notes a file that was not found at any of these paths, the likeliest first.
@@ -209,27 +203,22 @@ impl Sidecars {
         /// A hostile file names millions.
         const MAX_FILES: usize = 1 << 10;
         const MAX_NAME_BYTES: usize = 1 << 10;
-        match &self.files {
-            // A file that appears there later counts, for `--resume`.
-            Files::OnDisk(Some(_)) => paths.into_iter().for_each(|path| _ = self.is_file(&path)),
-            Files::OnDisk(None) | Files::InMemory(_, None) => {}
-            Files::InMemory(_, Some(missing)) => {
-                let mut missing = lock(missing);
-                if missing.len() < MAX_FILES {
-                    let names = paths.into_iter().map(|path| normalized_path(&path));
-                    missing.push(names.filter(|name| name.len() <= MAX_NAME_BYTES).collect());
-                }
+        if let (Files::InMemory(_), Some(missing)) = (&self.files, &self.missing) {
+            let mut missing = lock(missing);
+            if missing.len() < MAX_FILES {
+                let names = paths.into_iter().map(|path| normalized_path(&path));
+                missing.push(names.filter(|name| name.len() <= MAX_NAME_BYTES).collect());
             }
+        } else if self.log.is_some() {
+            // A file that appears there later counts, for `--resume`.
+            paths.into_iter().for_each(|path| _ = self.is_file(&path));
         }
     }
 
     /// The same files in memory, and the list of missing ones, which a reader fills.
     pub(crate) fn with_missing(&self) -> (Self, Missing) {
-        let (mut sidecars, missing) = (self.clone(), Missing::default());
-        if let Files::InMemory(_, noted) = &mut sidecars.files {
-            *noted = Some(missing.clone());
-        }
-        (sidecars, missing)
+        let missing = Missing::default();
+        (Self { missing: Some(missing.clone()), ..self.clone() }, missing)
     }
 
     /// The path of the mesh, if it is known.
@@ -239,7 +228,7 @@ impl Sidecars {
 
     pub(super) fn is_file(&self, path: &Path) -> bool {
         match &self.files {
-            Files::OnDisk(_) => {
+            Files::OnDisk => {
                 let is_file = path.is_file() && self.allows(path);
                 if !is_file {
                     self.log(path, None, true);
@@ -253,7 +242,7 @@ impl Sidecars {
     /// Whether `path` is a file or a folder.
     fn exists(&self, path: &Path) -> bool {
         match &self.files {
-            Files::OnDisk(_) => path.exists() && self.allows(path),
+            Files::OnDisk => path.exists() && self.allows(path),
             Files::InMemory(..) => self.is_file(path) || !self.list(path).is_empty(),
         }
     }
@@ -261,12 +250,12 @@ impl Sidecars {
     /// The names in a folder, in order; none where it cannot be read.
     fn list(&self, folder: &Path) -> Vec<OsString> {
         let mut names: Vec<OsString> = match &self.files {
-            Files::OnDisk(_) if !self.allows(folder) => Vec::new(),
-            Files::OnDisk(_) => {
+            Files::OnDisk if !self.allows(folder) => Vec::new(),
+            Files::OnDisk => {
                 let entries = fs::read_dir(folder).into_iter().flatten().flatten();
                 entries.map(|entry| entry.file_name()).collect()
             }
-            Files::InMemory(files, _) => {
+            Files::InMemory(files) => {
                 let mut prefix = normalized_path(folder);
                 if !prefix.is_empty() {
                     prefix.push('/');
@@ -284,7 +273,7 @@ impl Sidecars {
     /// One path for each file, whichever names lead to it.
     pub(super) fn canonical(&self, path: PathBuf) -> PathBuf {
         match &self.files {
-            Files::OnDisk(_) => fs::canonicalize(&path).unwrap_or(path),
+            Files::OnDisk => fs::canonicalize(&path).unwrap_or(path),
             Files::InMemory(..) => normalized_path(&path).into(),
         }
     }
@@ -293,9 +282,7 @@ impl Sidecars {
     /// already.
     pub(super) fn cost(&self, path: &Path) -> u64 {
         match &self.files {
-            Files::OnDisk(_) if self.allows(path) => {
-                fs::metadata(path).map_or(0, |file| file.len())
-            }
+            Files::OnDisk if self.allows(path) => fs::metadata(path).map_or(0, |file| file.len()),
             _ => 0,
         }
     }
@@ -318,8 +305,8 @@ impl Sidecars {
     /// The content of a file in memory; `None` if it is on disk or unknown.
     pub(super) fn held(&self, path: &Path) -> Option<&[u8]> {
         match &self.files {
-            Files::OnDisk(_) => None,
-            Files::InMemory(files, _) => files.get(&normalized_path(path)).map(Vec::as_slice),
+            Files::OnDisk => None,
+            Files::InMemory(files) => files.get(&normalized_path(path)).map(Vec::as_slice),
         }
     }
 }

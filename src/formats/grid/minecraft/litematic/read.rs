@@ -133,7 +133,7 @@ impl Schematic {
                     (STRING, "Name") => {
                         kind = Some(self.kinds.add(&tags.text()?, &mut self.memory)?)
                     }
-                    _ => tags.skip(tag, 0)?,
+                    _ => tags.skip(tag, 1, 0)?,
                 }
             }
             let unnamed = || content(format!("block {number} of a palette has no 'Name'"));
@@ -182,7 +182,7 @@ fn place(tags: &mut TagReader) -> Result<Option<[i32; 3]>, ReadError> {
             (INT, "x") => place[0] = Some(tags.int()?),
             (INT, "y") => place[1] = Some(tags.int()?),
             (INT, "z") => place[2] = Some(tags.int()?),
-            _ => tags.skip(tag, 0)?,
+            _ => tags.skip(tag, 1, 0)?,
         }
     }
     let [x, y, z] = place;

@@ -279,18 +279,14 @@ impl Reader<'_> {
         let mut root = vec![0; self.sizes.root];
         self.source.fill(&mut root, WHAT)?;
         self.nodes.background = self.decode(&root[28..]).unwrap_or(NO_COLOR);
-        if let Some(band) = &mut self.nodes.band {
-            band.take_background(f32::from_bits(u32_at(&root, 28)).into());
-        }
+        self.nodes.outside(f32::from_bits(u32_at(&root, 28)).into());
         let mut children = Vec::new();
         for _ in 0..u32_at(&root, 24) {
             let entry: [u8; ROOT_ENTRY] = self.source.array(WHAT)?;
             let [key, child] = [0, 8].map(|at| u64_at(&entry, at));
             let corner = root_corner(key);
             let is_active = u32_at(&entry, 16) != 0 && child == 0;
-            if let Some(band) = &mut self.nodes.band {
-                band.tiles(&[is_active.into()], UPPER_BRICKS);
-            }
+            self.nodes.active_tiles(&[is_active.into()], UPPER_BRICKS);
             if child != 0 {
                 children.push(Child { at: at.wrapping_add(child), corner });
                 // The capacity is at most twice the length.
@@ -327,9 +323,7 @@ impl Reader<'_> {
         let entry = |n| &table[n as usize * entry_bytes..][..entry_bytes];
         let corner_of = |n| child_corner(corner, n, edge);
         tiles.iter_mut().zip(nodes).for_each(|(tiles, nodes)| *tiles &= !nodes);
-        if let Some(band) = &mut self.nodes.band {
-            band.tiles(&tiles, edge);
-        }
+        self.nodes.active_tiles(&tiles, edge);
         if self.is_level_set {
             tiles = nodes.map(|nodes| !nodes);
         }

@@ -192,18 +192,14 @@ impl Reader<'_, '_> {
     fn root(&mut self) -> Result<(), ReadError> {
         let (number, color) = self.values.background(self.source)?;
         self.nodes.background = color.unwrap_or(NO_COLOR);
-        if let Some(band) = &mut self.nodes.band {
-            band.take_background(number);
-        }
+        self.nodes.outside(number);
         let tiles = self.source.u32("the root")?;
         let children = self.source.u32("the root")?;
         for _ in 0..tiles {
             let corner = self.corner()?;
             let value = self.values.whole(self.source, "a tile of the root")?;
             let is_active = self.source.u8("a tile of the root")? != 0;
-            if let Some(band) = &mut self.nodes.band {
-                band.tiles(&[is_active.into()], UPPER_BRICKS);
-            }
+            self.nodes.active_tiles(&[is_active.into()], UPPER_BRICKS);
             if let Some(value) = value.filter(|_| is_active || self.values.is_level_set()) {
                 self.nodes.tile(corner, UPPER_BRICKS, value);
                 self.nodes.check_tiles()?;
@@ -246,9 +242,7 @@ impl Reader<'_, '_> {
         self.source.words(&mut children, "the masks of a node")?;
         self.source.words(&mut tiles, "the masks of a node")?;
         let nodes = &mut self.nodes;
-        if let Some(band) = &mut nodes.band {
-            band.tiles(&tiles, edge);
-        }
+        nodes.active_tiles(&tiles, edge);
         self.values.node(self.source, &mut tiles, |place, value| {
             if children[place as usize / 64] >> (place % 64) & 1 == 0 {
                 nodes.tile(child_corner(corner, place, edge), edge, value);

@@ -1,8 +1,8 @@
 // Stage: finds triangles that may meet the grid, and have a vertex without a place on the lattice.
 // Dispatch: one invocation per triangle.
 //
-// A triangle with all vertices on one side of the grid has no voxels, wherever they are. Beside a
-// solid it may cross columns, unless it misses them all.
+// A triangle with all vertices on one side of the grid has no voxels, wherever they are. Of a
+// solid, only the sides along y and z count: its columns run along x.
 //
 // #import voxelize/mesh
 // #import voxelize/counters

@@ -63,7 +63,8 @@ fn quantize_vertex(index: u32) {
     let word = source.first_vertex + index * source.vertex_stride;
     let bits = vec3<u32>(vertices[word], vertices[word + 1u], vertices[word + 2u]);
     let at = source.vertex_words + 3u * (source.vertex_base + index);
-    // They are found before any arithmetic, which a compiler may translate as if there were none.
+    // NaN and infinity are found before any arithmetic, which a compiler may translate as if there
+    // were none.
     let is_finite = all((bits & vec3<u32>(EXPONENT)) != vec3<u32>(EXPONENT));
     for (var axis = 0u; axis < 3u; axis++) {
         var c = NOT_A_NUMBER;

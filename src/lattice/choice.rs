@@ -92,12 +92,12 @@ impl Lattice {
     }
 
     /// The lattice of a grid of `bounds`, for meshes that only a GPU holds: that of
-    /// [`PlaceOptions::bounds`].
+    /// [`PlaceOptions::bounds`]. Along an axis on which they are flat, it has one voxel.
     ///
     /// # Errors
     /// As [`place`].
     pub fn in_bounds(bounds: Bounds, sizing: Sizing) -> Result<Self, PlaceError> {
-        let options = PlaceOptions { bounds: Some(bounds), ..PlaceOptions::new(sizing) };
+        let options = PlaceOptions::new(sizing).with_bounds(bounds);
         Self::within([bounds.min, bounds.max], &options, MAX_SPAN_VOXELS)
     }
 

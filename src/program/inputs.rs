@@ -1,7 +1,7 @@
 //! The meshes of a run, in the order given: from arguments, folders, patterns and `@` lists.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::iter;
@@ -110,8 +110,9 @@ const UNREAD: &str = "its format is not read";
 const LINKED: &str = "a link to a folder, which is not followed";
 const MATCHED: &str = "a folder that matches a pattern";
 const OF_MACOS: &str = "a file that macOS adds to another";
+const OF_OUTPUT: &str = "in the folder of -o, whose files are meshes";
 
-/// What `args` name, without the outputs of earlier runs in the folder `output`. With `recursive`,
+/// What `args` name, without what is in the folder `output` below another. With `recursive`,
 /// folders stand for their subfolders too.
 pub fn named(args: &[PathBuf], recursive: bool, output: Option<&Path>) -> Result<Named> {
     let output = output.and_then(|output| fs::canonicalize(output).ok());
@@ -124,7 +125,7 @@ pub fn named(args: &[PathBuf], recursive: bool, output: Option<&Path>) -> Result
             search.add_argument(arg)?;
             has_folder = true;
         } else if let Some((base, found)) = matching(arg)? {
-            search.add_matches(&base, found);
+            search.add_matches(&base, &found);
             has_folder = true;
         } else {
             search.named.tasks.push(arg.clone().into());
@@ -134,8 +135,8 @@ pub fn named(args: &[PathBuf], recursive: bool, output: Option<&Path>) -> Result
     }
     if recursive && !has_folder {
         bail!(
-            "--recursive is for folders and patterns, and no mesh is one: name a folder, or leave \
-             it out"
+            "--recursive is for folders and patterns in quotes, and no mesh is one: name a \
+             folder, or leave it out"
         );
     }
     Ok(search.named)
@@ -207,7 +208,9 @@ impl Search {
         if path.is_symlink() {
             // They may be cyclic.
             self.leave_out(path, LINKED);
-        } else if self.output.is_none() || fs::canonicalize(path).ok() != self.output {
+        } else if self.is_output(path) {
+            self.leave_out(path, OF_OUTPUT);
+        } else {
             let below = below.join(path.file_name().unwrap_or_default());
             if let Err(error) = self.add(path, &below) {
                 self.fail(path, &error);
@@ -216,16 +219,29 @@ impl Search {
     }
 
     /// Adds the files that a pattern matches, in recursion with their folders below `base`.
-    fn add_matches(&mut self, base: &Path, found: Vec<PathBuf>) {
+    fn add_matches(&mut self, base: &Path, found: &[PathBuf]) {
+        let parents: HashSet<&Path> = found.iter().filter_map(|path| path.parent()).collect();
         for path in found {
             if path.is_dir() {
-                self.leave_out(&path, MATCHED);
-                continue;
+                if !parents.contains(&**path) {
+                    self.leave_out(path, MATCHED);
+                }
+            } else if self.is_output(folder_of(path)) {
+                self.leave_out(path, OF_OUTPUT);
+            } else {
+                let below = path.parent().and_then(|folder| folder.strip_prefix(base).ok());
+                let below = below.filter(|_| self.recursive).unwrap_or(Path::new("")).to_owned();
+                self.named.tasks.push(Task { below, ..Task::from(path.clone()) });
             }
-            let below = folder_of(&path).strip_prefix(base).ok().filter(|_| self.recursive);
-            let below = below.unwrap_or(Path::new("")).to_owned();
-            self.named.tasks.push(Task { below, ..Task::from(path) });
         }
+    }
+
+    /// Whether a folder is that of the outputs, or below it.
+    fn is_output(&self, folder: &Path) -> bool {
+        let is_below = |output: &PathBuf| {
+            fs::canonicalize(folder).is_ok_and(|folder| folder.starts_with(output))
+        };
+        self.output.as_ref().is_some_and(is_below)
     }
 
     fn leave_out(&mut self, path: &Path, why: &'static str) {
@@ -272,7 +288,9 @@ fn matching(arg: &Path) -> Result<Option<(PathBuf, Vec<PathBuf>)>> {
         if paths.iter().any(|path| !path.is_dir()) {
             let is_fixed =
                 |part: &Component| !part.as_os_str().to_string_lossy().contains(wildcards);
-            return Ok(Some((arg.components().take_while(is_fixed).collect(), paths)));
+            // The paths have no `./`.
+            let parts = arg.components().filter(|part| *part != Component::CurDir);
+            return Ok(Some((parts.take_while(is_fixed).collect(), paths)));
         }
         has_folders |= !paths.is_empty();
     }
@@ -373,8 +391,8 @@ pub fn read_bounded(input: impl Read) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// One path per line, or before each zero byte; blank lines and lines that begin with `#` are
-/// skipped.
+/// One path per line, of which blank ones and those that begin with `#` are skipped; or one before
+/// each zero byte.
 fn parse_list(bytes: &[u8]) -> Result<Vec<PathBuf>> {
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
         bail!("the list is UTF-16 text: save it as UTF-8, one path a line");
@@ -384,8 +402,8 @@ fn parse_list(bytes: &[u8]) -> Result<Vec<PathBuf>> {
     // As of `find -print0`.
     let end = if bytes.contains(&0) { 0 } else { b'\n' };
     for (index, line) in bytes.split(|&byte| byte == end).enumerate() {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if line.trim_ascii().is_empty() || line.starts_with(b"#") {
+        let line = if end == 0 { line } else { line.strip_suffix(b"\r").unwrap_or(line) };
+        if line.trim_ascii().is_empty() || end != 0 && line.starts_with(b"#") {
             continue;
         }
         let path = path_of(line).with_context(|| format!("line {}", index + 1))?;
@@ -426,6 +444,7 @@ pub fn warnings(left_out: &[LeftOut]) -> impl Iterator<Item = String> {
         (LINKED, ["link to a folder is", "links to folders are"], "as links are not followed"),
         (MATCHED, ["folder is", "folders are"], "as patterns stand for files"),
         (OF_MACOS, ["file is", "files are"], "which macOS adds to others"),
+        (OF_OUTPUT, ["entry is", "entries are"], "in the folder of -o, whose files are meshes"),
     ];
     kinds.into_iter().filter_map(|(why, [one, more], reason)| {
         let own = || left_out.iter().filter(|entry| entry.why == why);
@@ -438,17 +457,21 @@ pub fn warnings(left_out: &[LeftOut]) -> impl Iterator<Item = String> {
     })
 }
 
-/// Leaves out all but the first of several names of one file; returns a warning for each. A link
-/// has an output of its own if it has another name or lies in another folder below the named one.
+/// Leaves out all but the first of several names of one file; returns a warning for each. A link is
+/// a file of its own if it has another name or lies in another folder below the named one.
 pub fn leave_out_repeated(tasks: &mut Vec<Task>) -> Vec<String> {
     let mut known: HashMap<(PathBuf, Option<PathBuf>), PathBuf> = HashMap::new();
     let mut warnings = Vec::new();
     tasks.retain(|Task { mesh, below, .. }| {
         // A missing file is reported when it is read.
         let file = fs::canonicalize(mesh).unwrap_or_else(|_| mesh.clone());
-        let place = below.join(mesh.file_name().unwrap_or_default());
-        let itself = (!mesh.is_symlink()).then(|| (file.clone(), None));
-        let keys: Vec<_> = itself.into_iter().chain([(file, Some(place))]).collect();
+        let name = mesh.file_name().unwrap_or_default();
+        let itself = if mesh.is_symlink() {
+            fs::canonicalize(folder_of(mesh)).unwrap_or_default().join(name)
+        } else {
+            file.clone()
+        };
+        let keys = [(itself, None), (file, Some(below.join(name)))];
         let Some(first) = keys.iter().find_map(|key| known.get(key)) else {
             known.extend(keys.into_iter().map(|key| (key, mesh.clone())));
             return true;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use trivox::Lattice;
-use trivox::formats::WriteOptions;
+use trivox::formats::{MeshSpec, WriteOptions};
 
 use crate::cli::{LabelBy, VoxelizeArgs};
 use crate::console::print_warnings;
@@ -40,8 +40,11 @@ impl<'a> Plan<'a> {
     /// `--show`.
     pub fn new(job: &'a VoxelizeArgs, lattice: Option<&Lattice>) -> Result<Self> {
         refuse_likely_mistakes(job)?;
+        // Only outputs that are meshes can be taken for inputs.
+        let is_of_meshes = MeshSpec::of_extension(job.format_in_folder().extension()).is_ok();
+        let output = job.output.as_deref().filter(|_| is_of_meshes);
         let Named { mut tasks, has_list, left_out } =
-            inputs::named(&job.meshes, job.recursive, job.output.as_deref())?;
+            inputs::named(&job.meshes, job.recursive, output)?;
         let is_several = tasks.len() > 1 || has_list || job.shard.is_some();
         let mut warnings = inputs::leave_out_repeated(&mut tasks);
         warnings.extend(inputs::warnings(&left_out));

@@ -44,9 +44,13 @@ impl<'a> Report<'a> {
         Self { plan, progress, began, totals, stdout_is_closed: false }
     }
 
-    /// Reports the entries that are left out, in JSON: warnings name them otherwise.
+    /// Reports the entries that are left out, in JSON, of the first shard: warnings name them
+    /// otherwise.
     pub fn start(&mut self) -> Result<()> {
-        let left_out = &self.plan.left_out;
+        let Plan { job, left_out, .. } = self.plan;
+        if job.shard.is_some_and(|shard| !shard.is_first()) {
+            return Ok(());
+        }
         left_out.iter().try_for_each(|entry| self.print_json(entry))
     }
 
@@ -145,11 +149,11 @@ impl<'a> Report<'a> {
     }
 
     fn refusal(&self, task: &Task, summary: &MeshSummary) -> String {
-        let older = task.target.as_deref().filter(|target| target.is_file());
-        let older = older.map(|file| format!("; an older {} is still there", shown(file)));
         let written = match (&self.plan.job.output, &summary.output) {
             (_, Some(output)) => format!("; written nevertheless: {}", escaped(output)),
             (Some(_), None) => {
+                let older = task.target.as_deref().filter(|target| target.is_file());
+                let older = older.map(|file| format!("; an older {} is still there", shown(file)));
                 let older = older.unwrap_or_default();
                 format!("; nothing is written (--force writes it nevertheless){older}")
             }

@@ -32,7 +32,7 @@ struct Record {
     /// A hash of the file's bytes.
     bytes: String,
     contents: Contents,
-    #[serde(default, flatten)]
+    #[serde(flatten)]
     remarks: Remarks,
 }
 

@@ -22,6 +22,10 @@ impl Shard {
         }
     }
 
+    pub fn is_first(self) -> bool {
+        self.index == 1
+    }
+
     /// Every `of`th item, from item `index` on.
     pub fn of<T>(self, all: Vec<T>) -> Vec<T> {
         all.into_iter().skip(self.index - 1).step_by(self.of).collect()

@@ -110,6 +110,10 @@ fn links_in_other_folders_have_outputs_of_their_own_and_links_to_folders_are_lef
     // Both would have the same output.
     let run = folder.succeeds("set/all/a.obj set/test/a.obj --res 8 -o flat/ --json -q");
     assert_eq!(meshes(&run), ["set/all/a.obj"]);
+    let run = folder.succeeds("set/test set/test/a.obj --res 8 -o flat/ --json -q");
+    assert_eq!(meshes(&run), ["set/test/a.obj"]);
+    let run = folder.succeeds("set set/test/a.obj --recursive --res 8 -o out --json -q");
+    assert_eq!(meshes(&run), ["set/linked", "set/all/a.obj", "set/test/a.obj"]);
 }
 
 #[test]
@@ -153,6 +157,22 @@ fn a_pattern_keeps_the_folders_below_its_fixed_part_in_recursion() {
     assert_eq!(meshes(&run), ["set/a/model.obj", "set/b/c/model.obj"]);
     assert_eq!(folder.files_in("out/a"), ["model.vox"]);
     assert_eq!(folder.files_in("out/b/c"), ["model.vox"]);
+    // The folders that match hold files that do.
+    for part in ["a", "b/c"] {
+        fs::remove_file(folder.join("set").join(part).join("model.stl")).unwrap();
+    }
+    let run = folder.succeeds("./set/**/* --recursive --res 8 -o other --json -q");
+    assert_eq!(meshes(&run).len(), 2);
+    assert_eq!(folder.files_in("other/b/c"), ["model.vox"]);
+}
+
+#[test]
+fn a_pattern_in_the_current_folder_has_outputs_as_named() {
+    let folder = folder();
+    let run = folder.succeeds("*.obj --recursive --res 8 -o out --json -q");
+    assert_eq!(json_lines(&run)[0]["output"], "out/mesh.vox");
+    let run = folder.succeeds("./*.obj --recursive --res 8 -o out --json -q");
+    assert_eq!(json_lines(&run)[0]["output"], "out/mesh.vox");
 }
 
 #[test]
@@ -167,16 +187,27 @@ fn outputs_of_earlier_runs_in_a_folder_below_are_no_meshes() {
     }
     assert_eq!(folder.files_in("in/out"), ["a.ply", "b.ply"]);
     let run = folder.succeeds("in --recursive --res 8 --format ply -o in/out --json -q");
-    assert_eq!(meshes(&run), ["in/a.obj", "in/b.obj"]);
+    assert_eq!(meshes(&run), ["in/out", "in/a.obj", "in/b.obj"]);
+    assert!(json_lines(&run)[0]["left_out"].as_str().unwrap().starts_with("in the folder of -o"));
+    let run = folder.succeeds("in/**/*.* --recursive --res 8 --format ply -o in/out --json -q");
+    assert_eq!(meshes(&run)[..2], ["in/out/a.ply", "in/out/b.ply"]);
+    assert_eq!(meshes(&run)[2..], ["in/a.obj", "in/b.obj"]);
+    // Of the first shard only.
+    let second = "in --recursive --res 8 --format ply -o in/out --json -q --shard 2/2";
+    assert_eq!(meshes(&folder.succeeds(second)), ["in/b.obj"]);
+    // Meshes in the folder of outputs that are none.
+    let run = folder.succeeds("in --recursive --res 8 -o in/out --shard 2/2 --json -q");
+    assert_eq!(meshes(&run).len(), 2);
 }
 
 #[test]
 fn names_that_end_in_zero_bytes_may_have_lines() {
     let folder = folder();
     folder.write("two\nlines.obj", MESH);
-    folder.write("names", "mesh.obj\0two\nlines.obj\0");
+    folder.write("#x.obj", MESH);
+    folder.write("names", "#x.obj\0mesh.obj\0two\nlines.obj\0");
     let run = folder.succeeds("@names --res 8 --json -q");
-    assert_eq!(meshes(&run), ["mesh.obj", "two\nlines.obj"]);
+    assert_eq!(meshes(&run), ["#x.obj", "mesh.obj", "two\nlines.obj"]);
 }
 
 #[test]

@@ -582,6 +582,11 @@ fn triangles_beside_the_grid_may_be_anywhere() {
             let failure = run_with(&[across]).failure;
             assert_eq!(failure, Some(SceneFailure::Vertex), "{label}, {across:?}");
         }
+        // The sum of products that overflow to both sides is no number.
+        let mut summed =
+            Floats::of_triangles(&[[[4.0; 3], [4.0, 4.0, 9.0], [4.0, 4.0, 5.0]]], 1.0, [0.0; 3]);
+        summed.voxels_from_mesh[0] = [f32::MAX, -f32::MAX, 0.0, 0.0];
+        assert_eq!(summed.run(&builder).failure, Some(SceneFailure::Vertex), "{label}");
         // A vertex that no triangle uses.
         let mut unused = Floats::of(&whole);
         unused.vertices.extend([f32::NAN; WORDS]);
@@ -826,6 +831,17 @@ fn a_mesh_may_be_a_part_of_a_buffer_that_is_too_large_to_be_bound() {
             ..whole
         };
         compare(run(&builder, &[part]), &mesh, &builder, "a part");
+        // From an index on that is half a word.
+        let first = MeshBuffers { triangle_count: 1, ..part };
+        let others = floats.buffers(gpu.device(), IndexFormat::Uint16, 1);
+        let rest = MeshBuffers {
+            index_offset: part.index_offset + 6,
+            triangle_count: part.triangle_count - 1,
+            colors: Some(&others.colors),
+            ..part
+        };
+        assert_eq!(rest.index_offset % 4, 2);
+        compare(run(&builder, &[first, rest]), &mesh, &builder, "two parts");
         let mut encoder = device.create_command_encoder(&Default::default());
         let all = MeshBuffers { vertex_offset: 0, vertex_stride: size - 16, ..part };
         let all = MeshBuffers { vertex_count: 2, ..all };

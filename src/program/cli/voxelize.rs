@@ -190,7 +190,7 @@ pub struct VoxelizeArgs {
     /// With a folder: also take the meshes in the folders below it. With a pattern in quotes, such as
     /// 'set/**/*.obj': keep the folders below its fixed part.
     ///
-    /// -o gets the same folders, and is not searched itself. Links to folders are not followed.
+    /// -o gets the same folders. Links to folders are not followed.
     #[arg(long, help_heading = "Many meshes")]
     pub recursive: bool,
 

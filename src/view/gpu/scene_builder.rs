@@ -114,16 +114,16 @@ pub enum SceneFailure {
     /// An index is not below the number of vertices.
     #[error("an index of a mesh is not below the number of its vertices")]
     Index,
-    /// A triangle has a vertex that is NaN or infinite; or its bounds meet the grid, and one of its
-    /// coordinates is farther than `2^22` lattice units from the centre of the grid's cube, whose
+    /// A vertex of a triangle is NaN or infinite; or a triangle that meets the grid by its bounds
+    /// has a vertex farther than `2^23` lattice units from the centre of the grid's cube, whose
     /// edge is the longest of the grid, rounded up to a power of two, at least 64: a vertex may be
-    /// half of it outside the cube. The bounds of a solid's triangle are those along `y` and `z`,
-    /// and along `x` its vertices may be less than half a voxel outside the grid. Triangles beside
-    /// the grid may be anywhere.
+    /// half of it outside the cube. Of a solid, only the bounds along `y` and `z` count, and a
+    /// vertex may be outside along `x` by less than half a voxel. Triangles beside the grid may be
+    /// anywhere.
     #[error(
-        "a vertex is NaN, or a triangle reaches from the grid too far: it may be outside by half \
-         the longest side of the grid, but of a solid not along x. Enlarge the grid, divide the \
-         triangle, or move the mesh by `voxels_from_mesh`"
+        "a vertex is NaN or infinite, or a triangle reaches too far from the grid: it may be \
+         outside by half the longest side of the grid, but of a solid not along x. Enlarge the \
+         grid, divide the triangle, or move the mesh by `voxels_from_mesh`"
     )]
     Vertex,
     /// More pairs than [`SceneCapacity::pairs`].
@@ -362,7 +362,7 @@ impl SceneBuilder {
     /// [`GpuError::Scene`]: the meshes exceed the capacity, or their buffers; a buffer has not the
     /// usage or the alignment of [`MeshBuffers`]. The encoder is as before. Others: a buffer of a
     /// mesh is destroyed or of another device, or the device fails. Drop the encoder then, which
-    /// may not be finished.
+    /// may not be finished. Of such a buffer of colours, the encoder's `finish` reports the error.
     pub fn record(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -559,11 +559,10 @@ impl SceneBuilder {
     }
 
     /// The bytes of the buffers of vertices and of indices that are bound: whole words from an
-    /// offset on at which buffers can be bound. `None` past any buffer.
+    /// aligned offset on, at least one. `None` past any buffer.
     fn bytes_of(&self, mesh: &MeshBuffers) -> [Option<Range<u64>>; 2] {
         let unit = self.device.device.limits().min_storage_buffer_offset_alignment.max(4);
         let bound = |offset: u64, bytes: Option<u64>| match bytes? {
-            // A binding has a word at least.
             0 => Some(0..4),
             bytes => {
                 let end = offset.checked_add(bytes)?.checked_next_multiple_of(4)?;
@@ -731,7 +730,8 @@ mod tests {
         for adapter in promised() {
             let device = adapter.open().unwrap();
             // A compiler that assumes that no number is NaN.
-            device.plant(kernels::QUANTIZE, &[], "if distance > EXPONENT", "if false");
+            let distance = "let distance = difference & 0x7fffffffu;";
+            device.plant(kernels::QUANTIZE, &[], distance, "let distance = 0u;");
             let gpu = Gpu::on_device(device).unwrap();
             let builder = builder(&gpu, Mode::Surface, CAPACITY).unwrap();
             let device = gpu.device();

@@ -17,7 +17,8 @@ use crate::lattice::PlacedMesh;
 use crate::solid::mode::{Mode, Voxels, voxelize_async};
 use crate::solid::{Fill, Solid};
 use crate::view::gpu::{
-    GpuScene, HIT_WORDS, MeshBuffers, NO_HIT, SceneBuffers, SceneBuilder, SceneCapacity, hit,
+    GpuScene, HIT_WORDS, MeshBuffers, NO_HIT, SceneBuffers, SceneBuilder, SceneCapacity,
+    SceneFailure, SceneStatus, hit,
 };
 use crate::view::render::{Background, RenderError, RenderOptions, Renderer};
 use crate::view::trace::{DIRECTION_BITS, FRACTION_BITS, Face, Ray, Scene};
@@ -27,6 +28,9 @@ const DIMS: [u32; 3] = [70, 40, 72];
 
 /// The tetrahedra of the built-in mesh, as for [`adversarial_solid`].
 const SIZES: [(u32, u32); 3] = [(60, 8), (8, 50), (1, 79)];
+
+/// The vertices of the triangles beside the grid.
+const FAR_VERTICES: u32 = 4;
 
 const RAYS: usize = 2048;
 
@@ -45,7 +49,7 @@ pub(super) async fn scenes(gpu: &Gpu, mode: Mode, has_colors: bool) -> Result<()
     let device = gpu.device();
     let test = async {
         let (mesh, capacity) = built_in_mesh(has_colors);
-        let SceneCapacity { vertices, triangles, .. } = capacity;
+        let (vertices, triangles) = (mesh.vertices().len() as u32, mesh.len() as u32);
         let builder = SceneBuilder::untested(&gpu.probe(), mesh.lattice(), mode, capacity)?;
         // Exact in `f32`: integers below 2^23, divided by a power of two.
         let units = mesh.lattice().units_per_voxel() as f32;
@@ -53,7 +57,7 @@ pub(super) async fn scenes(gpu: &Gpu, mode: Mode, has_colors: bool) -> Result<()
         let positions: Vec<[f32; 3]> = positions.collect();
         let numbers: Vec<u32> = (0..triangles).collect();
         let usage = Usage::STORAGE | Usage::COPY_SRC;
-        let meshes = [MeshBuffers {
+        let own = MeshBuffers {
             vertices: &device.filled("vertices", cast_slice(&positions), Usage::STORAGE)?,
             vertex_offset: 0,
             vertex_stride: 12,
@@ -64,10 +68,24 @@ pub(super) async fn scenes(gpu: &Gpu, mode: Mode, has_colors: bool) -> Result<()
             triangle_count: triangles,
             voxels_from_mesh: mesh.lattice().voxels_from_mesh(),
             colors: Some(&device.filled("colours", cast_slice(&numbers), usage)?),
-        }];
-        let mut encoder = device.encoder();
-        builder.record(&mut encoder, &meshes)?;
-        device.queue.submit([encoder.finish()]);
+        };
+        // A triangle beside the grid, and one from there into it.
+        let far = [[1e9_f32, 1e9, 1.0], [-1e9, 1e9, 1.0], [1.0, 1e9, 1e9], [20.0; 3]];
+        let beside = MeshBuffers {
+            vertices: &device.filled("vertices", cast_slice(&far), Usage::STORAGE)?,
+            vertex_count: FAR_VERTICES,
+            indices: &device.filled("indices", cast_slice(&[0, 1, 2, 0, 1, 3]), Usage::STORAGE)?,
+            triangle_count: 1,
+            ..own
+        };
+        let across = MeshBuffers { index_offset: 12, ..beside };
+        let status_of = async |meshes: &[MeshBuffers]| -> Result<SceneStatus, GpuError> {
+            let mut encoder = device.encoder();
+            builder.record(&mut encoder, meshes)?;
+            device.queue.submit([encoder.finish()]);
+            builder.status_async().await
+        };
+        let status = status_of(&[own, beside]).await?;
         let (by, options) = (Backend::Cpu(&Cpu), RunOptions::default());
         let mode = match mode {
             // The tetrahedra overlap, and scenes are filled by parity.
@@ -76,9 +94,10 @@ pub(super) async fn scenes(gpu: &Gpu, mode: Mode, has_colors: bool) -> Result<()
         };
         let Voxels { grid, .. } = voxelize_async(by, &mesh, mode, &options, &NoProgress).await?;
         let scene = builder.scene();
-        Ok(builder.status_async().await?.failure.is_none()
+        Ok(status.failure.is_none()
             && has_first_hits(scene, &Scene::new(&grid)).await?
-            && (!has_colors || has_first_triangles(scene, &mesh).await?))
+            && (!has_colors || has_first_triangles(scene, &mesh).await?)
+            && status_of(&[across]).await?.failure == Some(SceneFailure::Vertex))
     };
     let colors = if has_colors { " in colours" } else { "" };
     device.self_test(&format!("{mode} scenes{colors}"), test).await
@@ -163,8 +182,8 @@ fn built_in_rays() -> Vec<Ray> {
 fn built_in_mesh(has_colors: bool) -> (PlacedMesh, SceneCapacity) {
     let mesh = adversarial_solid(DIMS, &SIZES);
     let capacity = SceneCapacity {
-        vertices: mesh.vertices().len() as u32,
-        triangles: mesh.len() as u32,
+        vertices: mesh.vertices().len() as u32 + FAR_VERTICES,
+        triangles: mesh.len() as u32 + 1,
         pairs: 1 << 15,
         bricks: 1 << 10,
         candidates: 1 << 20,
@@ -222,7 +241,10 @@ mod tests {
         (kernels::FIRST_HITS, "+ u32(low < a.x)", ""),
     ];
 
-    const OF_SURFACES: [Fault; 10] = [
+    const OF_SURFACES: [Fault; 13] = [
+        (kernels::QUANTIZE, "return select(BEYOND, -BEYOND, difference > distance);", "return 0i;"),
+        (kernels::CHECK_TRIANGLES, "(is_far && !is_beside)", "is_far"),
+        (kernels::CHECK_TRIANGLES, "(is_far && !is_beside)", "false"),
         (kernels::QUANTIZE, "row.z * position.z", "row.z * position.y"),
         (kernels::QUANTIZE, "source.index_bits == 16u", "true"),
         (kernels::TREE_FILL, "mask = PARTIAL_MASK;", "return;"),

@@ -164,16 +164,18 @@ fn beside(sidecars: &Sidecars) -> Option<PathBuf> {
     found
 }
 
-/// The file names in a line: names may contain spaces, and all but the last end in `.mtl`.
+/// The file names in a line: names may contain spaces, and all but the last end in `.mtl`. Those in
+/// quotation marks have the first of them.
 fn each_name(mut names: &str) -> impl Iterator<Item = &str> {
     let split = move || {
         let windows = names.as_bytes().windows(4).enumerate();
         let mut ends = windows
             .filter(|(_, window)| window.eq_ignore_ascii_case(b".mtl"))
             .map(|(at, _)| at + 4);
-        let end = ends.find(|&end| names[end..].starts_with(char::is_whitespace));
+        let is_between = |c: char| c.is_whitespace() || c == '"';
+        let end = ends.find(|&end| names[end..].starts_with(is_between));
         let (name, rest) = names.split_at(end.unwrap_or(names.len()));
-        names = rest.trim_start();
+        names = rest.trim_start_matches(is_between);
         (!name.is_empty()).then_some(name)
     };
     std::iter::from_fn(split)

@@ -135,8 +135,8 @@ pub(super) struct Library {
     pub(super) named: BTreeSet<[String; 2]>,
     /// The filter of the next image.
     filter: Filter,
-    /// The file and the line of the statement, as `FILE:LINE`.
-    place: String,
+    /// The name of the file, and the line of the statement.
+    place: (String, usize),
     /// Properties that are ignored or reinterpreted.
     pub(super) warnings: NamedWarnings,
 }
@@ -155,10 +155,11 @@ impl Library {
     pub(super) fn add(&mut self, text: &str, name: &str, folders: [PathBuf; 2]) {
         let mut current: Option<(String, Definition)> = None;
         self.filter = Filter::default();
+        name.clone_into(&mut self.place.0);
         for (number, statement) in statements(text) {
             let line = statement.trim();
             let Some(keyword) = first_word(line) else { continue };
-            self.place = format!("{name}:{number}");
+            self.place.1 = number;
             let rest = line[keyword.len()..].trim();
             if keyword.eq_ignore_ascii_case("newmtl") {
                 self.insert(current.replace((rest.to_owned(), Definition::default())), &folders);
@@ -177,7 +178,8 @@ impl Library {
 
     /// Warns of a malformed statement.
     fn skip(&mut self, keyword: &str, rest: &str) {
-        let line = format!("{}: {keyword} {rest}", self.place);
+        let (file, line) = &self.place;
+        let line = format!("{file}:{line}: {keyword} {rest}");
         self.warnings.add_whole(MALFORMED, shortened(&line, 80));
     }
 

@@ -27,6 +27,7 @@ fn material_files_are_found_however_they_are_named() {
         ("my own.mtl", "My Own.mtl"),
         ("a #1.mtl", "a #1.mtl"),
         ("a.mtl b.mtl", "a.mtl b.mtl"),
+        ("my own.mtl", "\"my own.mtl\""),
         ("materials", "materials"),
         ("sub/m.mtl", "sub/m.mtl"),
         ("sub/m.mtl", "sub\\m.mtl"),
@@ -60,7 +61,9 @@ fn of_several_material_files_all_are_read_and_the_first_counts() {
     ] {
         assert_eq!(color(&folder, names), screen(expected), "{names}");
     }
+    let quoted = folder.warned(format!("mtllib \"three.mtl\" \"my two.mtl\"\n{FACES}"));
     let (appearance, _) = folder.warned(format!("mtllib three.mtl my two.mtl\n{FACES}"));
+    assert!(quoted.0 == appearance);
     assert_eq!(only(&appearance).color, screen(TO_GREEN));
 }
 

@@ -733,7 +733,8 @@ mod tests {
             let arithmetic = "c = coordinate(axis, bitcast<vec3<f32>>(bits));";
             device.plant(kernels::QUANTIZE, &[], arithmetic, "c = i32(axis);");
             let gpu = Gpu::on_device(device).unwrap();
-            let builder = builder(&gpu, Mode::Surface, CAPACITY).unwrap();
+            let builder =
+                SceneBuilder::untested(&gpu, &lattice(), Mode::Surface, CAPACITY).unwrap();
             let device = gpu.device();
             let indices = device.filled("indices", bytemuck::bytes_of(&[0, 1, 2]), Usage::STORAGE);
             let indices = indices.unwrap();

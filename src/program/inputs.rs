@@ -221,12 +221,14 @@ impl Search {
     /// Adds the files that a pattern matches, in recursion with their folders below `base`.
     fn add_matches(&mut self, base: &Path, found: &[PathBuf]) {
         let parents: HashSet<&Path> = found.iter().filter_map(|path| path.parent()).collect();
+        // Files beside their outputs are meant.
+        let is_beside = self.is_output(&Path::new(".").join(base));
         for path in found {
             if path.is_dir() {
                 if !parents.contains(&**path) {
                     self.leave_out(path, MATCHED);
                 }
-            } else if self.is_output(folder_of(path)) {
+            } else if !is_beside && self.is_output(folder_of(path)) {
                 self.leave_out(path, OF_OUTPUT);
             } else {
                 let below = path.parent().and_then(|folder| folder.strip_prefix(base).ok());

@@ -192,6 +192,14 @@ fn outputs_of_earlier_runs_in_a_folder_below_are_no_meshes() {
     let run = folder.succeeds("in/**/*.* --recursive --res 8 --format ply -o in/out --json -q");
     assert_eq!(meshes(&run)[..2], ["in/out/a.ply", "in/out/b.ply"]);
     assert_eq!(meshes(&run)[2..], ["in/a.obj", "in/b.obj"]);
+    // A pattern may be for files beside their outputs.
+    let run = folder.succeeds("in/*.obj --res 8 --format ply -o in/ --json -q");
+    assert_eq!(meshes(&run), ["in/a.obj", "in/b.obj"]);
+    let run = folder.succeeds("*.obj --res 8 --format ply -o ./ --json -q");
+    assert_eq!(meshes(&run), ["mesh.obj"]);
+    for name in ["in/a.ply", "in/b.ply", "mesh.ply"] {
+        fs::remove_file(folder.join(name)).unwrap();
+    }
     // Of the first shard only.
     let second = "in --recursive --res 8 --format ply -o in/out --json -q --shard 2/2";
     assert_eq!(meshes(&folder.succeeds(second)), ["in/b.obj"]);

@@ -125,7 +125,8 @@ pub fn named(args: &[PathBuf], recursive: bool, output: Option<&Path>) -> Result
             search.add_argument(arg)?;
             has_folder = true;
         } else if let Some((base, found)) = matching(arg)? {
-            search.add_matches(&base, &found);
+            let is_deep = arg.components().any(|part| part.as_os_str() == "**");
+            search.add_matches(&base, &found, is_deep);
             has_folder = true;
         } else {
             search.named.tasks.push(arg.clone().into());
@@ -218,13 +219,21 @@ impl Search {
         }
     }
 
-    /// Adds the files that a pattern matches, in recursion with their folders below `base`.
-    fn add_matches(&mut self, base: &Path, found: &[PathBuf]) {
+    /// Adds the files that a pattern matches, in recursion with their folders below `base`. In a
+    /// deep search links to folders are not followed.
+    fn add_matches(&mut self, base: &Path, found: &[PathBuf], is_deep: bool) {
         let parents: HashSet<&Path> = found.iter().filter_map(|path| path.parent()).collect();
         // Files beside their outputs are meant.
         let is_beside = self.is_output(&Path::new(".").join(base));
+        let mut links = HashSet::new();
         for path in found {
-            if path.is_dir() {
+            let folders = path.ancestors().skip(1).take_while(|folder| *folder != base);
+            let link = folders.filter(|folder| is_deep && folder.is_symlink()).last();
+            if let Some(link) = link {
+                if links.insert(link) {
+                    self.leave_out(link, LINKED);
+                }
+            } else if path.is_dir() {
                 if !parents.contains(&**path) {
                     self.leave_out(path, MATCHED);
                 }

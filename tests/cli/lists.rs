@@ -107,6 +107,12 @@ fn links_in_other_folders_have_outputs_of_their_own_and_links_to_folders_are_lef
     assert_eq!(meshes(&run), ["set/linked", "set/all/a.obj", "set/test/a.obj"]);
     assert_eq!(folder.files_in("out/all"), ["a.vox"]);
     assert_eq!(folder.files_in("out/test"), ["a.vox"]);
+    // Nor does a pattern follow them below a folder, where they may be cyclic.
+    link("..", "set/test/up");
+    let run = folder.succeeds("set/**/*.obj --recursive --res 8 -o deep --json -q");
+    let expected = ["set/linked", "set/test/up", "set/all/a.obj", "set/test/a.obj"];
+    assert_eq!(meshes(&run), expected);
+    fs::remove_file(folder.join("set/test/up")).unwrap();
     // Both would have the same output.
     let run = folder.succeeds("set/all/a.obj set/test/a.obj --res 8 -o flat/ --json -q");
     assert_eq!(meshes(&run), ["set/all/a.obj"]);

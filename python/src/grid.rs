@@ -589,8 +589,8 @@ impl PyGrid {
     /// (n,): the indices of that triangle's material and object, see `names`. ``"area"``, float32
     /// (n,): that of the surface in the voxel, in squares of `voxel_size`. ``"metallic"``,
     /// ``"roughness"`` and ``"alpha"`` (opacity), float32 (n,), and ``"emission"``, float32 (n, 3), in
-    /// linear light: their area-weighted means; ``"alpha"`` of meshes with colours, the others only of
-    /// meshes whose materials state them. ``"uv"``,
+    /// linear light: their area-weighted means; ``"alpha"`` of meshes with colours, the others only
+    /// of meshes whose materials state them. ``"uv"``,
     /// float32 (n, 2): the mean texture coordinates of the triangle with the largest area, v down.
     ///
     /// In a solid ``"label"`` is that of the last object that is closed by itself and holds the voxel's

@@ -319,8 +319,8 @@ impl Device {
         self.check().map(|()| result)
     }
 
-    /// [`in_scopes`](Self::in_scopes) for work that only reads buffers of the caller: an error of
-    /// validation is returned, and the device has not failed.
+    /// [`in_scopes`](Self::in_scopes) for work on read-only buffers of the caller: a validation
+    /// error is returned, and does not fail the device.
     pub(crate) fn in_scopes_of_caller<T>(&self, work: impl FnOnce() -> T) -> Result<T, GpuError> {
         #[cfg(target_arch = "wasm32")]
         return self.in_scopes(work);

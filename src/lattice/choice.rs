@@ -91,8 +91,8 @@ impl Lattice {
         Self::within(mesh.bounds(), options, MAX_SPAN_VOXELS)
     }
 
-    /// The lattice of a grid of `bounds`, for meshes that only a GPU holds: that of
-    /// [`PlaceOptions::bounds`]. Along an axis on which they are flat, it has one voxel.
+    /// The lattice of a grid with [explicit bounds](PlaceOptions::bounds), for meshes in GPU memory.
+    /// Along an axis without extent it has one voxel.
     ///
     /// # Errors
     /// As [`place`].
@@ -101,7 +101,7 @@ impl Lattice {
         Self::within([bounds.min, bounds.max], &options, MAX_SPAN_VOXELS)
     }
 
-    /// It with at most so many fraction bits.
+    /// This lattice with at most `fraction_bits` fraction bits.
     #[cfg(feature = "gpu")]
     pub(crate) fn coarsened(self, fraction_bits: u32) -> Self {
         let bits = self.fraction_bits.min(fraction_bits);

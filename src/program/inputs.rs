@@ -36,7 +36,7 @@ pub struct Task {
     pub below: PathBuf,
     /// The output file, if any.
     pub target: Option<PathBuf>,
-    /// Why an entry of a folder is no mesh that can be read, found with the others.
+    /// The error of an unreadable entry of a folder.
     pub error: Option<CodedError>,
 }
 
@@ -88,7 +88,7 @@ impl Task {
     }
 }
 
-/// What the arguments name.
+/// The meshes named by the arguments.
 #[derive(Debug, Default)]
 pub struct Named {
     pub tasks: Vec<Task>,
@@ -105,15 +105,15 @@ pub struct LeftOut {
     why: &'static str,
 }
 
-/// Why entries are left out that may be meshes or hold some.
+/// Reasons to leave an entry out.
 const UNREAD: &str = "its format is not read";
 const LINKED: &str = "a link to a folder, which is not followed";
 const MATCHED: &str = "a folder that matches a pattern";
-const OF_MACOS: &str = "a file that macOS adds to another";
-const OF_OUTPUT: &str = "in the folder of -o, whose files are meshes";
+const OF_MACOS: &str = "an AppleDouble file of macOS";
+const OF_OUTPUT: &str = "in the output folder (-o)";
 
-/// What `args` name, without what is in the folder `output` below another. With `recursive`,
-/// folders stand for their subfolders too.
+/// The meshes named by `args`. The folder `output` is left out below another folder. With
+/// `recursive`, folders stand for their subfolders too.
 pub fn named(args: &[PathBuf], recursive: bool, output: Option<&Path>) -> Result<Named> {
     let output = output.and_then(|output| fs::canonicalize(output).ok());
     let mut search = Search { recursive, output, named: Named::default() };
@@ -151,7 +151,7 @@ pub fn list(arg: &Path) -> Option<&str> {
 /// A search of folders.
 struct Search {
     recursive: bool,
-    /// The folder of the outputs, which is not searched below another.
+    /// The output folder.
     output: Option<PathBuf>,
     named: Named,
 }
@@ -223,7 +223,7 @@ impl Search {
     /// deep search links to folders are not followed.
     fn add_matches(&mut self, base: &Path, found: &[PathBuf], is_deep: bool) {
         let parents: HashSet<&Path> = found.iter().filter_map(|path| path.parent()).collect();
-        // Files beside their outputs are meant.
+        // A pattern may name files beside their outputs.
         let is_beside = self.is_output(&Path::new(".").join(base));
         let mut links = HashSet::new();
         for path in found {
@@ -247,7 +247,7 @@ impl Search {
         }
     }
 
-    /// Whether a folder is that of the outputs, or below it.
+    /// Whether a folder is the output folder, or below it.
     fn is_output(&self, folder: &Path) -> bool {
         let is_below = |output: &PathBuf| {
             fs::canonicalize(folder).is_ok_and(|folder| folder.starts_with(output))
@@ -402,8 +402,8 @@ pub fn read_bounded(input: impl Read) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// One path per line, of which blank ones and those that begin with `#` are skipped; or one before
-/// each zero byte.
+/// One path per line, without blank lines and comments (`#`); or zero-terminated paths, as of
+/// `find -print0`.
 fn parse_list(bytes: &[u8]) -> Result<Vec<PathBuf>> {
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
         bail!("the list is UTF-16 text: save it as UTF-8, one path a line");
@@ -454,8 +454,8 @@ pub fn warnings(left_out: &[LeftOut]) -> impl Iterator<Item = String> {
         (UNREAD, ["mesh is", "meshes are"], "in formats that are not read"),
         (LINKED, ["link to a folder is", "links to folders are"], "as links are not followed"),
         (MATCHED, ["folder is", "folders are"], "as patterns stand for files"),
-        (OF_MACOS, ["file is", "files are"], "which macOS adds to others"),
-        (OF_OUTPUT, ["entry is", "entries are"], "in the folder of -o, whose files are meshes"),
+        (OF_MACOS, ["file is", "files are"], "as AppleDouble files of macOS"),
+        (OF_OUTPUT, ["entry is", "entries are"], OF_OUTPUT),
     ];
     kinds.into_iter().filter_map(|(why, [one, more], reason)| {
         let own = || left_out.iter().filter(|entry| entry.why == why);

@@ -124,8 +124,8 @@ pub struct DiffArgs {
     #[arg(long)]
     pub exact: bool,
 
-    /// Compare only the distances of two level sets: exit with 1 if they differ by more voxels than
-    /// this tolerance.
+    /// Compare only the distances of two level sets: exit with 1 if a difference is above this
+    /// tolerance, in voxels.
     ///
     /// The grids are aligned by their positions, if both files have one, else by indices. Distances
     /// are compared within the narrower band, and signs beyond it.

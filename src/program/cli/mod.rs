@@ -164,14 +164,14 @@ pub struct VoxelArgs {
     #[arg(long, value_name = "COLOR", value_parser = parse_interior, help_heading = "Colours")]
     pub interior_color: Option<Rgba>,
 
-    /// How textures are read where their texels are larger than voxels [default: auto]. With --blend
-    /// none, auto is nearest.
+    /// How textures are read where their texels are larger than voxels [default: auto]. With
+    /// --blend none, auto is nearest.
     #[arg(long, value_name = "FILTER", ignore_case = true, value_parser = names::filter())]
     #[arg(help_heading = "Colours")]
     pub filter: Option<FilterChoice>,
 
-    /// Which surfaces in a voxel make its colour [default: all]. With visible and none, an opaque
-    /// point that is seen keeps a voxel that is transparent otherwise.
+    /// Which surfaces in a voxel make its colour [default: all]. With visible and none, a visible
+    /// opaque point keeps an otherwise transparent voxel.
     #[arg(long, value_name = "BLEND", ignore_case = true, value_parser = names::blend())]
     #[arg(help_heading = "Colours")]
     pub blend: Option<Blend>,

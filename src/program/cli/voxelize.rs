@@ -187,8 +187,8 @@ pub struct VoxelizeArgs {
     #[arg(long = "compare-backends", visible_alias = "check", help_heading = "Computing")]
     pub check: bool,
 
-    /// With a folder: also take the meshes in the folders below it. With a pattern in quotes, such as
-    /// 'set/**/*.obj': keep the folders below its fixed part.
+    /// With a folder: also take the meshes in the folders below it. With a pattern in quotes, such
+    /// as 'set/**/*.obj': keep the folders below its fixed part.
     ///
     /// -o gets the same folders. Links to folders are not followed.
     #[arg(long, help_heading = "Many meshes")]

@@ -114,10 +114,10 @@ pub enum SceneFailure {
     /// An index is not below the number of vertices.
     #[error("an index of a mesh is not below the number of its vertices")]
     Index,
-    /// A vertex of a triangle is NaN or infinite; or a triangle that meets the grid by its bounds
-    /// has a vertex farther than `2^23` lattice units from the centre of the grid's cube, whose
-    /// edge is the longest of the grid, rounded up to a power of two, at least 64: a vertex may be
-    /// half of it outside the cube. Of a solid, only the bounds along `y` and `z` count, and a
+    /// A vertex of a triangle is NaN or infinite; or the bounds of a triangle meet the grid, and one
+    /// of its vertices is farther than `2^23` lattice units from the centre of the grid's cube. The
+    /// cube's edge is the longest side of the grid, rounded up to a power of two, at least 64
+    /// voxels: a vertex may be half an edge outside the cube. Of a solid, only the bounds along `y` and `z` count, and a
     /// vertex may be outside along `x` by less than half a voxel. Triangles beside the grid may be
     /// anywhere.
     #[error(
@@ -223,7 +223,7 @@ pub struct Source {
 pub struct SceneBuilder {
     device: Device,
     setting: Setting,
-    /// That of the caller, with the fraction bits of the scene.
+    /// The caller's lattice, with the fraction bits of the scene.
     lattice: Lattice,
     /// The middle of the vertices, and their largest distance from it, in lattice units.
     center: [f32; 3],
@@ -362,7 +362,7 @@ impl SceneBuilder {
     /// [`GpuError::Scene`]: the meshes exceed the capacity, or their buffers; a buffer has not the
     /// usage or the alignment of [`MeshBuffers`]. The encoder is as before. Others: a buffer of a
     /// mesh is destroyed or of another device, or the device fails. Drop the encoder then, which
-    /// may not be finished. Of such a buffer of colours, the encoder's `finish` reports the error.
+    /// may not be finished. An invalid buffer of colours is an error of the encoder's `finish`.
     pub fn record(
         &self,
         encoder: &mut wgpu::CommandEncoder,

@@ -15,7 +15,6 @@ use crate::gpu::{BRICK_WORDS, Device, GpuError};
 use crate::grid::{BRICK, Colors, VoxelGrid, mask_voxels};
 use crate::lattice::PlacedMesh;
 use crate::solid::mode::{Mode, Voxels, voxelize_async};
-use crate::solid::{Fill, Solid};
 use crate::view::gpu::{
     GpuScene, HIT_WORDS, MeshBuffers, NO_HIT, SceneBuffers, SceneBuilder, SceneCapacity,
     SceneFailure, SceneStatus, hit,
@@ -87,11 +86,6 @@ pub(super) async fn scenes(gpu: &Gpu, mode: Mode, has_colors: bool) -> Result<()
         };
         let status = status_of(&[own, beside]).await?;
         let (by, options) = (Backend::Cpu(&Cpu), RunOptions::default());
-        let mode = match mode {
-            // The tetrahedra overlap, and scenes are filled by parity.
-            Mode::Solid(solid) => Mode::Solid(Solid { fill: Fill::Parity, ..solid }),
-            of_surface => of_surface,
-        };
         let Voxels { grid, .. } = voxelize_async(by, &mesh, mode, &options, &NoProgress).await?;
         let scene = builder.scene();
         Ok(status.failure.is_none()
@@ -216,6 +210,7 @@ fn built_in() -> VoxelGrid {
 mod tests {
     use super::*;
     use crate::gpu::{Adapter, Kernel, kernels, promised};
+    use crate::solid::{Fill, Solid};
 
     const SOLID: Mode = Mode::Solid(Solid { fill: Fill::Parity, include_surface: false });
 

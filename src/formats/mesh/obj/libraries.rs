@@ -164,8 +164,8 @@ fn beside(sidecars: &Sidecars) -> Option<PathBuf> {
     found
 }
 
-/// The file names in a line: names may contain spaces, and all but the last end in `.mtl`. Those in
-/// quotation marks have the first of them.
+/// The file names in a line: names may contain spaces, and all but the last end in `.mtl`. A name
+/// in quotation marks keeps the opening one.
 fn each_name(mut names: &str) -> impl Iterator<Item = &str> {
     let split = move || {
         let windows = names.as_bytes().windows(4).enumerate();
